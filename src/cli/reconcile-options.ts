@@ -15,7 +15,6 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { RefusedApproval } from '../forge/approvals.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
-import { packageVersion } from '../platform/version.js';
 import { shownIn } from '../plan/shown.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import { parseReviewedPlans } from '../report/json/reviewed-plan.js';
@@ -160,15 +159,13 @@ export async function readShown(
  */
 export async function readGivenApprovals(
   options: ReconcileOptions,
-  { environment, progress }: Asking,
+  asking: Asking,
   note: (text: string) => void,
 ): Promise<readonly Approval[]> {
   const own = options.approve === undefined ? [] : [{ hash: options.approve }];
   if (options.approveComment !== true) return own;
-  const { place, token } = await askedPullRequest(options, environment, 'read approvals');
-  const { readApprovals } = await import('../forge/open.js');
-  const known = { token, version: packageVersion(), progress };
-  const { approvals, refused } = await readApprovals(place, known);
+  const { forge, pullRequest } = await askedPullRequest(options, asking, 'read approvals');
+  const { approvals, refused } = await forge.approvals(pullRequest);
   for (const each of refused) note(`warning: ${refusalText(each)}`);
   return [...own, ...approvals];
 }

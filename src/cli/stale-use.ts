@@ -124,7 +124,7 @@ export async function proposeRemoval(
   { forge, forgeUrl, token, progress }: ProposalPlace,
 ): Promise<{ readonly url: string } | { readonly refused: string }> {
   // Loads the clients of forges only for those who propose.
-  const { parseForge, propose, statusTarget } = await import('../forge/open.js');
+  const { openForge, parseForge, statusTarget } = await import('../forge/open.js');
   if (token === undefined) {
     throw new FlagkeelError('USAGE', 'cannot propose: no token (set FLAGKEEL_FORGE_TOKEN)');
   }
@@ -133,15 +133,12 @@ export async function proposeRemoval(
   const branch = `flagkeel/remove-${name}`;
   const files = await filesWithout(aged, specs);
   if ('refused' in files) return files;
-  const proposed = await propose(
-    place,
-    { token, version: packageVersion(), progress },
-    {
-      branch,
-      title: `Remove flag/${name}`,
-      body: `\`flagkeel stale\` says of it:\n\n    ${clean(facts)}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`,
-      files,
-    },
-  );
+  const client = await openForge(place, { token, version: packageVersion(), progress });
+  const proposed = await client.propose({
+    branch,
+    title: `Remove flag/${name}`,
+    body: `\`flagkeel stale\` says of it:\n\n    ${clean(facts)}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`,
+    files,
+  });
   return proposed ?? { refused: `its branch ${branch} is there already` };
 }

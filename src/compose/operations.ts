@@ -17,13 +17,7 @@ import { realTime } from '../platform/clock.js';
 import { isLoopbackHost } from '../platform/proxy.js';
 import { forgeToken } from './settings.js';
 import { startCommitStatuses, type SendStatus } from '../daemon/statuses/commit-statuses.js';
-import {
-  parseForge,
-  statusTarget,
-  unusable,
-  openCommitForge,
-  refuseUnsafeApi,
-} from '../forge/open.js';
+import { openForge, parseForge, refuseUnsafeApi, statusTarget, unusable } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { WatchedSource } from './watch.js';
 
@@ -190,16 +184,14 @@ export function openCommitStatuses(
 function sender(environment: Environment): SendStatus {
   return async (due, signal) => {
     const { target, commit, runUrl } = due;
-    const forge = await openCommitForge({
-      place: { ...target, commit, runUrl },
-      token: tokenNow(environment),
-      version: packageVersion(),
+    const known = { token: tokenNow(environment), version: packageVersion() };
+    const forge = await openForge(target, known, {
       timeoutMs: TRY_MS,
       wait: async (waitMs) => realTime.sleep(waitMs, signal),
       now: () => realTime.now(),
       signal,
     });
-    await forge.setStatus(due);
+    await forge.setStatus({ commit, runUrl }, due);
   };
 }
 

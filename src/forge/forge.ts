@@ -1,28 +1,37 @@
-import { FlagkeelError, messageOf } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { sha256 } from '../model/json.js';
+import type { CommentApprovals } from './approvals.js';
 
-/** The pull request under review. Every method may be called again. */
+/** A repository on a forge. Every method throws `FORGE`, and may be called again. */
 export interface Forge {
   readonly name: string;
   /**
    * The oldest comment of our own account with `marker` as its first line; null if there is none. Comments of others do
    * not count, since anyone can write a marker; nor do markers below the first line, because our comments quote text of
    * others.
-   *
-   * @throws FlagkeelError `FORGE`; likewise below.
    */
-  findComment(marker: string): Promise<ForgeComment | null>;
-  postComment(body: string): Promise<void>;
-  updateComment(id: number, body: string): Promise<void>;
-  /** Sets a status of the commit under review. It replaces the last one of the same context. */
-  setStatus(status: CommitStatus): Promise<void>;
+  findComment(pullRequest: number, marker: string): Promise<ForgeComment | null>;
+  postComment(pullRequest: number, body: string): Promise<void>;
+  updateComment(pullRequest: number, id: number, body: string): Promise<void>;
+  /** Sets a status of a commit. It replaces the last one of the same context. */
+  setStatus(at: StatusPlace, status: CommitStatus): Promise<void>;
   /** Adds notes to lines of files. Does nothing if the forge has no such notes. */
-  annotate(annotations: readonly Annotation[], summary: string): Promise<void>;
+  annotate(commit: string, annotations: readonly Annotation[], summary: string): Promise<void>;
+  /** The approvals in the comments of a pull request, valid and refused. */
+  approvals(pullRequest: number): Promise<CommentApprovals>;
+  /** Opens a pull request; null if its branch is there already, so that nothing was done. */
+  propose(proposal: Proposal): Promise<{ readonly url: string } | null>;
 }
 
 interface ForgeComment {
   readonly id: number;
   readonly body: string;
+}
+
+export interface StatusPlace {
+  readonly commit: string;
+  /** The address of the run for readers, if there is one. */
+  readonly runUrl?: string | undefined;
 }
 
 export interface CommitStatus {
@@ -42,9 +51,6 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** The operations on a commit, with or without a pull request. */
-export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
-
 /** A pull request to open: a new branch from the default one, with one commit. */
 export interface Proposal {
   readonly branch: string;
@@ -55,9 +61,6 @@ export interface Proposal {
   readonly files: ReadonlyMap<string, string | null>;
 }
 
-/** The page of the pull request; null if the branch is there already, so that nothing was done. */
-export type Proposed = { readonly url: string } | null;
-
 export interface RepositoryTarget {
   readonly kind: 'github' | 'gitlab';
   /** The address of the API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
@@ -66,21 +69,8 @@ export interface RepositoryTarget {
   readonly repository: string;
 }
 
-export interface PullRequestTarget extends RepositoryTarget {
-  readonly pullRequest: number;
-}
-
-export interface CommitTarget extends RepositoryTarget {
-  /** The commit that gets the statuses. */
-  readonly commit: string;
-  /** The address of the run for readers, if there is one. */
-  readonly runUrl?: string | undefined;
-}
-
-export type ForgeTarget = CommitTarget & PullRequestTarget;
-
-export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
-  readonly place: P;
+export interface ForgeOptions {
+  readonly place: RepositoryTarget;
   readonly token: string;
   readonly version: string;
   /** Milliseconds to wait for an answer. */
@@ -103,36 +93,45 @@ export class ForgeError extends FlagkeelError {
   }
 }
 
+/** Null if the forge refuses with one of these statuses. */
+export async function unlessRefused<T>(
+  answer: Promise<T>,
+  ...statuses: readonly number[]
+): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ForgeError && statuses.includes(error.status ?? 0)) return null;
+    throw error;
+  }
+}
+
 export interface ForgeRefusal {
   readonly error: ForgeError;
   /** How long the forge asks to wait; null if it does not ask. */
   readonly waitMs: number | null;
 }
 
-interface ReviewComment {
-  /** The config directory. Each directory has a comment of its own on a pull request. */
-  readonly scope: string;
-  /** Markdown. */
-  readonly body: string;
-}
-
 /**
  * Posts the one comment of a review, or edits it. Does nothing if a comment says all of this already, at whatever time
  * its plan was made.
+ *
+ * @param scope the config directory; each has a comment of its own on a pull request.
  */
 export async function syncComment(
   forge: Forge,
-  comment: ReviewComment,
+  pullRequest: number,
+  { scope, body: markdown }: { readonly scope: string; readonly body: string },
 ): Promise<'posted' | 'edited' | 'unchanged'> {
-  const marker = `<!-- flagkeel:plan ${sha256(comment.scope).slice(0, 16)} -->`;
-  const body = `${marker}\n\n${comment.body}`;
-  const found = await forge.findComment(marker);
+  const marker = `<!-- flagkeel:plan ${sha256(scope).slice(0, 16)} -->`;
+  const body = `${marker}\n\n${markdown}`;
+  const found = await forge.findComment(pullRequest, marker);
   if (!found) {
-    await forge.postComment(body);
+    await forge.postComment(pullRequest, body);
     return 'posted';
   }
   if (withoutTime(found.body) === withoutTime(body)) return 'unchanged';
-  await forge.updateComment(found.id, body);
+  await forge.updateComment(pullRequest, found.id, body);
   return 'edited';
 }
 
@@ -162,10 +161,6 @@ const MOST_TRIES = 4;
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
 
-interface Patience extends Pick<ForgeOptions, 'wait' | 'asking'> {
-  readonly repeatable: boolean;
-}
-
 /**
  * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
  * network.
@@ -176,7 +171,7 @@ interface Patience extends Pick<ForgeOptions, 'wait' | 'asking'> {
 export async function withRetry<T>(
   send: () => Promise<T>,
   refusalOf: (error: unknown) => ForgeRefusal,
-  { wait, asking, repeatable }: Patience,
+  { wait, asking, repeatable }: Pick<ForgeOptions, 'wait' | 'asking'> & { repeatable: boolean },
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -195,38 +190,3 @@ export async function withRetry<T>(
 }
 
 export type ReviewStatus = Pick<CommitStatus, 'state' | 'description'>;
-
-/** The commit statuses of one review: set to pending together, and set to a final state on every path. */
-export class Statuses {
-  readonly #forge: Forge;
-  readonly #contexts: readonly string[];
-
-  constructor(forge: Forge, contexts: readonly string[]) {
-    this.#forge = forge;
-    this.#contexts = contexts;
-  }
-
-  /** @throws FlagkeelError `FORGE` */
-  async open(description: string): Promise<void> {
-    for (const context of this.#contexts) {
-      await this.#forge.setStatus({ context, state: 'pending', description });
-    }
-  }
-
-  /**
-   * Sets every status, even if one of them fails.
-   *
-   * @param statusOf the status of one context.
-   * @throws Error the first failure.
-   */
-  async close(statusOf: (context: string) => ReviewStatus): Promise<void> {
-    const failed: unknown[] = [];
-    for (const context of this.#contexts) {
-      await this.#forge.setStatus({ context, ...statusOf(context) }).catch((error: unknown) => {
-        failed.push(error);
-      });
-    }
-    if (failed.length > 0)
-      throw failed[0] instanceof Error ? failed[0] : new Error(messageOf(failed[0]));
-  }
-}

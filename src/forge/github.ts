@@ -1,23 +1,19 @@
 import { Octokit } from '@octokit/rest';
 import { messageOf } from '../errors.js';
 import { fetchFault, fetchFor } from '../platform/http-client.js';
+import { approvalsIn } from './approvals.js';
 import {
-  type Proposal,
-  type Proposed,
   type Annotation,
-  type CommitForge,
-  type CommitTarget,
   type Forge,
   ForgeError,
   type ForgeOptions,
   type ForgeRefusal,
-  type PullRequestTarget,
-  type RepositoryTarget,
+  type Proposal,
   isMarked,
   limited,
+  unlessRefused,
   withRetry,
 } from './forge.js';
-import { approvalsIn, type CommentApprovals } from './approvals.js';
 
 const PAGE = 100;
 /** GitHub's limits, from its documentation. */
@@ -27,65 +23,67 @@ const MOST_TITLE = 255;
 const MOST_MESSAGE = 60_000;
 const CHECK = 'flagkeel';
 
-/** A pull request on GitHub, or on GitHub Enterprise Server. */
-export function openForge(options: ForgeOptions): Forge {
-  const { place } = options;
-  const at = repositoryOf(place);
-  const pull = { ...at, issue_number: place.pullRequest };
+interface Repository {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** A repository on GitHub, or on GitHub Enterprise Server. */
+export function connect(options: ForgeOptions): Forge {
+  const [owner = '', repo = ''] = options.place.repository.split('/');
+  const at: Repository = { owner, repo };
   const octokit = githubClient(options);
   return {
-    ...commitForge(octokit, place),
-    findComment: async (marker) => {
-      const login = await ownLogin(octokit);
-      const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
-        ...pull,
-        per_page: PAGE,
-      });
-      for await (const { data } of pages) {
-        const found = data.find(
-          ({ body = '', user }) => user?.login === login && isMarked(body, marker),
-        );
-        if (found) return { id: found.id, body: found.body ?? '' };
-      }
-      return null;
+    name: 'GitHub',
+    findComment: async (pullRequest, marker) => findComment(octokit, at, pullRequest, marker),
+    postComment: async (pullRequest, body) => {
+      await octokit.rest.issues.createComment({ ...at, issue_number: pullRequest, body });
     },
-    postComment: async (body) => {
-      await octokit.rest.issues.createComment({ ...pull, body });
-    },
-    updateComment: async (id, body) => {
+    updateComment: async (_, id, body) => {
       await octokit.rest.issues.updateComment({ ...at, comment_id: id, body });
     },
-    annotate: async (annotations, summary) => {
-      await annotate(octokit, { ...at, commit: place.commit }, annotations, summary);
+    setStatus: async ({ commit, runUrl }, { context, state, description }) => {
+      await octokit.rest.repos.createCommitStatus({
+        ...{ ...at, sha: commit, context, state },
+        description: limited(description, MOST_DESCRIPTION),
+        ...(runUrl !== undefined && { target_url: runUrl }),
+      });
     },
+    annotate: async (commit, annotations, summary) =>
+      annotate(octokit, { ...at, head_sha: commit }, annotations, summary),
+    approvals: async (pullRequest) => {
+      const pull = { ...at, issue_number: pullRequest, per_page: PAGE };
+      const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
+      // Bots approve nothing.
+      const written = comments.flatMap((each) => {
+        const { id, body = '', user, created_at: createdAt, updated_at: updatedAt } = each;
+        if (user?.type !== 'User') return [];
+        return [{ comment: `github ${id}`, body, author: user.login, createdAt, updatedAt }];
+      });
+      return approvalsIn(written, {
+        pushedAt: async () => lastPush(octokit, at, pullRequest),
+        mayMerge: async (author) => mayWrite(octokit, at, author),
+      });
+    },
+    propose: async (proposal) => propose(octokit, at, proposal),
   };
 }
 
-export function openCommit(options: ForgeOptions<CommitTarget>): CommitForge {
-  return commitForge(githubClient(options), options.place);
-}
-
-/**
- * Approvals in the comments of a pull request. Accounts that may write to the repository may merge; bots approve
- * nothing.
- */
-export async function readApprovals(
-  options: ForgeOptions<PullRequestTarget>,
-): Promise<CommentApprovals> {
-  const octokit = githubClient(options);
-  const at = repositoryOf(options.place);
-  const pull = { ...at, issue_number: options.place.pullRequest, per_page: PAGE };
-  const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
-  const written = comments.flatMap((each) => {
-    const { id, body = '', user, created_at: createdAt, updated_at: updatedAt } = each;
-    if (user?.type !== 'User') return [];
-    const comment = `github ${String(id)}`;
-    return [{ comment, body, author: user.login, createdAt, updatedAt }];
-  });
-  return approvalsIn(written, {
-    pushedAt: async () => lastPush(octokit, { ...at, pull_number: options.place.pullRequest }),
-    mayMerge: async (author) => mayWrite(octokit, { ...at, username: author }),
-  });
+async function findComment(
+  octokit: Octokit,
+  at: Repository,
+  pullRequest: number,
+  marker: string,
+): ReturnType<Forge['findComment']> {
+  const login = await ownLogin(octokit);
+  const asked = { ...at, issue_number: pullRequest, per_page: PAGE };
+  for await (const { data } of octokit.paginate.iterator(octokit.rest.issues.listComments, asked)) {
+    const found = data.find(
+      ({ body = '', user }) => user?.login === login && isMarked(body, marker),
+    );
+    if (found) return { id: found.id, body: found.body ?? '' };
+  }
+  return null;
 }
 
 /**
@@ -94,12 +92,12 @@ export async function readApprovals(
  */
 async function lastPush(
   octokit: Octokit,
-  of: { owner: string; repo: string; pull_number: number },
+  at: Repository,
+  pullRequest: number,
 ): Promise<number | null> {
-  const { data: pull } = await octokit.rest.pulls.get(of);
-  const pushed = await pushOf(octokit, pull.head);
-  const at = pushed ?? pull.merged_at;
-  return at === null ? null : Date.parse(at);
+  const { data: pull } = await octokit.rest.pulls.get({ ...at, pull_number: pullRequest });
+  const time = (await pushOf(octokit, pull.head)) ?? pull.merged_at;
+  return time === null ? null : Date.parse(time);
 }
 
 interface PullHead {
@@ -113,54 +111,26 @@ interface PullHead {
 async function pushOf(octokit: Octokit, { sha, ref, repo }: PullHead): Promise<string | null> {
   if (repo === null) return null;
   const branch = { owner: repo.owner.login, repo: repo.name, ref: `refs/heads/${ref}` };
-  try {
-    const { data } = await octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
-    return data.find(({ after }) => after === sha)?.timestamp ?? null;
-  } catch (error) {
-    if (error instanceof ForgeError && (error.status === 403 || error.status === 404)) return null;
-    throw error;
-  }
+  const asked = octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
+  const moves = await unlessRefused(asked, 403, 404);
+  return moves?.data.find(({ after }) => after === sha)?.timestamp ?? null;
 }
 
-async function mayWrite(
+async function mayWrite(octokit: Octokit, at: Repository, username: string): Promise<boolean> {
+  const asked = octokit.rest.repos.getCollaboratorPermissionLevel({ ...at, username });
+  const permission = (await unlessRefused(asked, 404))?.data.permission;
+  return permission === 'write' || permission === 'admin';
+}
+
+async function propose(
   octokit: Octokit,
-  of: { owner: string; repo: string; username: string },
-): Promise<boolean> {
-  try {
-    const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel(of);
-    return data.permission === 'write' || data.permission === 'admin';
-  } catch (error) {
-    if (error instanceof ForgeError && error.status === 404) return false;
-    throw error;
-  }
-}
-
-function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
-  return {
-    name: 'GitHub',
-    setStatus: async ({ context, state, description }) => {
-      await octokit.rest.repos.createCommitStatus({
-        ...repositoryOf(place),
-        sha: place.commit,
-        context,
-        state,
-        description: limited(description, MOST_DESCRIPTION),
-        ...(place.runUrl !== undefined && { target_url: place.runUrl }),
-      });
-    },
-  };
-}
-
-export async function propose(
-  options: ForgeOptions<RepositoryTarget>,
+  at: Repository,
   { branch, title, body, files }: Proposal,
-): Promise<Proposed> {
-  const octokit = githubClient(options);
-  const at = repositoryOf(options.place);
-  if ((await headOf(octokit, { ...at, ref: `heads/${branch}` })) !== null) return null;
-  const { default_branch: base } = (await octokit.rest.repos.get(at)).data;
-  const head = await octokit.rest.git.getRef({ ...at, ref: `heads/${base}` });
-  const parent = head.data.object.sha;
+): ReturnType<Forge['propose']> {
+  const refOf = async (name: string) => octokit.rest.git.getRef({ ...at, ref: `heads/${name}` });
+  if ((await unlessRefused(refOf(branch), 404)) !== null) return null;
+  const { default_branch: base } = (await octokit.rest.repos.get({ ...at })).data;
+  const parent = (await refOf(base)).data.object.sha;
   const { data: commit } = await octokit.rest.git.getCommit({ ...at, commit_sha: parent });
   const { data: tree } = await octokit.rest.git.createTree({
     ...{ ...at, base_tree: commit.tree.sha },
@@ -174,23 +144,6 @@ export async function propose(
   await octokit.rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha: data.sha });
   const pull = await octokit.rest.pulls.create({ ...at, title, body, head: branch, base });
   return { url: pull.data.html_url };
-}
-
-async function headOf(
-  octokit: Octokit,
-  of: { owner: string; repo: string; ref: string },
-): Promise<string | null> {
-  try {
-    return (await octokit.rest.git.getRef(of)).data.object.sha;
-  } catch (error) {
-    if (error instanceof ForgeError && error.status === 404) return null;
-    throw error;
-  }
-}
-
-function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
-  const [owner = '', repo = ''] = repository.split('/');
-  return { owner, repo };
 }
 
 /** The account of a workflow's token. */
@@ -219,32 +172,23 @@ async function ownLogin(octokit: Octokit): Promise<string> {
 /** Adds notes. A check run takes few annotations at a time, so the others are added to the same run. */
 async function annotate(
   octokit: Octokit,
-  { owner, repo, commit }: { owner: string; repo: string; commit: string },
+  { head_sha, ...at }: Repository & { readonly head_sha: string },
   annotations: readonly Annotation[],
   summary: string,
 ): Promise<void> {
-  const parts: Annotation[][] = [];
+  let run: number | undefined;
   for (let from = 0; from < annotations.length; from += MOST_ANNOTATIONS) {
-    parts.push(annotations.slice(from, from + MOST_ANNOTATIONS));
-  }
-  const [first, ...more] = parts;
-  if (!first) return;
-  const outputOf = (part: readonly Annotation[]) => ({
-    title: 'What a merge changes',
-    summary: limited(summary, MOST_MESSAGE),
-    annotations: part.map(annotationBody),
-  });
-  const { data } = await octokit.rest.checks.create({
-    ...{ owner, repo, head_sha: commit, name: CHECK },
-    // The commit statuses decide; these are only notes.
-    ...{ status: 'completed', conclusion: 'neutral' },
-    output: outputOf(first),
-  });
-  for (const part of more) {
-    await octokit.rest.checks.update({
-      ...{ owner, repo, check_run_id: data.id },
-      output: outputOf(part),
-    });
+    const output = {
+      title: 'What a merge changes',
+      summary: limited(summary, MOST_MESSAGE),
+      annotations: annotations.slice(from, from + MOST_ANNOTATIONS).map(annotationBody),
+    };
+    if (run === undefined) {
+      // The commit statuses decide; these are only notes.
+      const neutral = { status: 'completed', conclusion: 'neutral' } as const;
+      const made = { ...at, head_sha, name: CHECK, ...neutral, output };
+      run = (await octokit.rest.checks.create(made)).data.id;
+    } else await octokit.rest.checks.update({ ...at, check_run_id: run, output });
   }
 }
 
@@ -259,7 +203,7 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
   };
 }
 
-function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
+function githubClient(options: ForgeOptions): Octokit {
   const { place, token, version, timeoutMs, wait, asking, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({

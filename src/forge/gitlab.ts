@@ -2,22 +2,18 @@ import type { Agent } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
 import { messageOf } from '../errors.js';
 import { dispatcherFor, fetchFault } from '../platform/http-client.js';
+import { approvalsIn, type CommentApprovals } from './approvals.js';
 import {
-  type Proposal,
-  type Proposed,
-  type CommitForge,
-  type CommitTarget,
   type Forge,
   ForgeError,
   type ForgeOptions,
   type ForgeRefusal,
-  type PullRequestTarget,
-  type RepositoryTarget,
+  type Proposal,
   isMarked,
   limited,
+  unlessRefused,
   withRetry,
 } from './forge.js';
-import { approvalsIn, type CommentApprovals } from './approvals.js';
 
 const PAGE = 100;
 /** GitLab's limits, from its documentation. */
@@ -32,47 +28,65 @@ const STATES = {
   error: 'failed',
 } as const;
 
-/** A merge request on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
-export function openForge(options: ForgeOptions): Forge {
+/** Sends a request, and again where that is no harm. A request is repeatable if nothing else is said. */
+type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
+
+/** A project on GitLab, as requests name it. */
+interface Project {
+  readonly gitlab: Client;
+  readonly ask: Ask;
+  readonly project: string;
+}
+
+/** A project on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
+export function connect(options: ForgeOptions): Forge {
+  const { wait, asking } = options;
   const gitlab = gitlabClient(options);
-  const { repository: project, pullRequest } = options.place;
-  const ask = askWith(options);
+  const ask: Ask = async (send, repeatable = true) =>
+    withRetry(send, gitlabRefusal, { wait, asking, repeatable });
+  const { repository: project } = options.place;
+  const at: Project = { gitlab, ask, project };
   return {
-    ...commitForge(gitlab, options),
-    findComment: async (marker) => {
+    name: 'GitLab',
+    findComment: async (pullRequest, marker) => {
       const self = await ask(async () => gitlab.Users.showCurrentUser());
-      const notes = await ask(async () =>
-        gitlab.MergeRequestNotes.all(project, pullRequest, {
-          perPage: PAGE,
-          sort: 'asc',
-          orderBy: 'created_at',
-        }),
-      );
+      const notes = await notesOf(at, pullRequest);
       const found = notes.find(
         ({ body, author }) => author.id === self.id && isMarked(body, marker),
       );
       return found ? { id: found.id, body: found.body } : null;
     },
-    postComment: async (body) => {
+    postComment: async (pullRequest, body) => {
       await ask(async () => gitlab.MergeRequestNotes.create(project, pullRequest, body), false);
     },
-    updateComment: async (id, body) => {
+    updateComment: async (pullRequest, id, body) => {
       await ask(async () => gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body }));
     },
+    setStatus: async ({ commit, runUrl }, { context, state, description }) => {
+      const send = async () =>
+        gitlab.Commits.editStatus(project, commit, STATES[state], {
+          name: context,
+          description: limited(description, MOST_DESCRIPTION),
+          ...(runUrl !== undefined && { targetUrl: runUrl }),
+        });
+      // GitLab refuses a status that the commit has already.
+      await (state === 'pending' ? unlessRefused(ask(send), 400) : ask(send));
+    },
     annotate: async () => Promise.resolve(),
+    approvals: async (pullRequest) => readApprovals(at, pullRequest),
+    propose: async (proposal) => propose(at, proposal),
   };
 }
 
-export async function readApprovals(
-  options: ForgeOptions<PullRequestTarget>,
-): Promise<CommentApprovals> {
-  const { place } = options;
-  const { repository: project, pullRequest } = place;
-  const gitlab = gitlabClient(options);
-  const ask = askWith(options);
-  const notes = await ask(async () =>
-    gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
-  );
+/** The oldest first. */
+async function notesOf({ gitlab, ask, project }: Project, pullRequest: number) {
+  const order = { perPage: PAGE, sort: 'asc', orderBy: 'created_at' } as const;
+  return ask(async () => gitlab.MergeRequestNotes.all(project, pullRequest, order));
+}
+
+async function readApprovals(at: Project, pullRequest: number): Promise<CommentApprovals> {
+  const { gitlab, ask, project } = at;
+  const notes = await notesOf(at, pullRequest);
   const ids = new Map(notes.map(({ author }) => [author.username, author.id]));
   const written = notes.map((note) => ({
     comment: `gitlab ${String(note.id)}`,
@@ -92,18 +106,10 @@ export async function readApprovals(
       return times.length === 0 ? null : Math.max(...times);
     },
     mayMerge: async (author) => {
-      mergers ??= mergersOf(gitlab, ask, place);
+      mergers ??= mergersOf(at, pullRequest);
       return (await mergers)(ids.get(author) ?? 0);
     },
   });
-}
-
-/** Sends a request, and again where that is no harm. A request is repeatable if nothing else is said. */
-type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
-
-function askWith({ wait, asking }: ForgeOptions<RepositoryTarget>): Ask {
-  return async (send, repeatable = true) =>
-    withRetry(send, gitlabRefusal, { wait, asking, repeatable });
 }
 
 type MayMerge = (userId: number) => Promise<boolean>;
@@ -115,17 +121,20 @@ const DEVELOPER = 30;
  * The accounts that may merge into the target branch. Permissions that a protected branch gives to a group are ignored,
  * so that its members count by their own level alone.
  */
-async function mergersOf(gitlab: Client, ask: Ask, place: PullRequestTarget): Promise<MayMerge> {
-  const { repository: project, pullRequest } = place;
+async function mergersOf(
+  { gitlab, ask, project }: Project,
+  pullRequest: number,
+): Promise<MayMerge> {
   const request = await ask(async () => gitlab.MergeRequests.show(project, pullRequest));
   const branch = request.target_branch;
-  const rule = await absentIsNull(ask(async () => gitlab.ProtectedBranches.show(project, branch)));
+  const asked = ask(async () => gitlab.ProtectedBranches.show(project, branch));
+  const rule = await unlessRefused(asked, 404);
   const levels: readonly MergeLevel[] = rule?.merge_access_levels ?? [{ access_level: DEVELOPER }];
   return async (userId) => {
     if (levels.some(({ user_id: id }) => id === userId)) return true;
     const show = async () =>
       gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
-    const level: number = (await absentIsNull(ask(show)))?.access_level ?? 0;
+    const level: number = (await unlessRefused(ask(show), 404))?.access_level ?? 0;
     return levels.some((each) => isForRole(each) && each.access_level <= level);
   };
 }
@@ -141,23 +150,12 @@ function isForRole({ access_level: level, user_id: user, group_id: group }: Merg
   return level > 0 && (user ?? null) === null && (group ?? null) === null;
 }
 
-async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ForgeError && error.status === 404) return null;
-    throw error;
-  }
-}
-
-export async function propose(
-  options: ForgeOptions<RepositoryTarget>,
+async function propose(
+  { gitlab, ask, project }: Project,
   { branch, title, body, files }: Proposal,
-): Promise<Proposed> {
-  const gitlab = gitlabClient(options);
-  const { repository: project } = options.place;
-  const ask = askWith(options);
-  if (await absentIsNull(ask(async () => gitlab.Branches.show(project, branch)))) return null;
+): ReturnType<Forge['propose']> {
+  const taken = ask(async () => gitlab.Branches.show(project, branch));
+  if ((await unlessRefused(taken, 404)) !== null) return null;
   const base = (await ask(async () => gitlab.Projects.show(project))).default_branch;
   const actions = [...files].map(([filePath, content]) =>
     content === null
@@ -174,11 +172,7 @@ export async function propose(
   return { url: request.web_url };
 }
 
-export function openCommit(options: ForgeOptions<CommitTarget>): CommitForge {
-  return commitForge(gitlabClient(options), options);
-}
-
-function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
+function gitlabClient({ place, token, timeoutMs }: ForgeOptions) {
   const dispatcher = dispatcherFor(place.apiUrl);
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
@@ -190,30 +184,6 @@ function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget
 }
 
 type Client = ReturnType<typeof gitlabClient>;
-
-function commitForge(gitlab: Client, options: ForgeOptions<CommitTarget>): CommitForge {
-  const { place } = options;
-  const ask = askWith(options);
-  return {
-    name: 'GitLab',
-    setStatus: async ({ context, state, description }) => {
-      const send = async () =>
-        gitlab.Commits.editStatus(place.repository, place.commit, STATES[state], {
-          name: context,
-          description: limited(description, MOST_DESCRIPTION),
-          ...(place.runUrl !== undefined && { targetUrl: place.runUrl }),
-        });
-      try {
-        await ask(send);
-      } catch (error) {
-        // GitLab refuses a status that the commit has already.
-        if (state !== 'pending' || !(error instanceof ForgeError) || error.status !== 400) {
-          throw error;
-        }
-      }
-    },
-  };
-}
 
 /** If retries on 429 and 502 fail, the library throws this error, which contains no answer. */
 const RETRY_ERROR = 'GitbeakerRetryError';

@@ -2,18 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
 import type { Progress } from '../model/run.js';
 import { isLoopbackHost } from '../platform/proxy.js';
-import type { CommentApprovals } from './approvals.js';
-import type {
-  CommitForge,
-  CommitTarget,
-  Forge,
-  ForgeOptions,
-  ForgeTarget,
-  Proposal,
-  Proposed,
-  PullRequestTarget,
-  RepositoryTarget,
-} from './forge.js';
+import type { Forge, ForgeOptions, RepositoryTarget } from './forge.js';
 
 const TIMEOUT_MS = 30_000;
 
@@ -28,48 +17,16 @@ interface KnownOptions extends Pick<ForgeOptions, 'token' | 'version'> {
 }
 
 /**
- * Opens the forge of a review.
+ * Opens a repository on its forge. The clients are loaded on use, because each brings a library.
  *
+ * @param own in place of a command's waits and timeout.
  * @throws FlagkeelError `USAGE` if the address is not safe for a token.
  */
-export async function openForge(place: ForgeTarget, known: KnownOptions): Promise<Forge> {
-  return (await moduleOf(place)).openForge(optionsFor(place, known));
-}
-
-/** Loaded on use, because each brings a library. */
-async function moduleOf({ kind }: RepositoryTarget) {
-  return kind === 'github' ? import('./github.js') : import('./gitlab.js');
-}
-
-/**
- * The approvals in the comments of a pull request, valid and refused.
- *
- * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
- */
-export async function readApprovals(
-  place: PullRequestTarget,
-  known: KnownOptions,
-): Promise<CommentApprovals> {
-  return (await moduleOf(place)).readApprovals(optionsFor(place, known));
-}
-
-/**
- * Opens a pull request, with the operator's token.
- *
- * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
- */
-export async function propose(
+export async function openForge(
   place: RepositoryTarget,
-  known: KnownOptions,
-  proposal: Proposal,
-): Promise<Proposed> {
-  return (await moduleOf(place)).propose(optionsFor(place, known), proposal);
-}
-
-function optionsFor<P extends RepositoryTarget>(
-  place: P,
   { token, version, progress }: KnownOptions,
-): ForgeOptions<P> {
+  own: Partial<ForgeOptions> = {},
+): Promise<Forge> {
   refuseUnsafeApi(place.apiUrl);
   const name = place.kind === 'github' ? 'GitHub' : 'GitLab';
   const wait = async (waitMs: number): Promise<void> => {
@@ -77,21 +34,13 @@ function optionsFor<P extends RepositoryTarget>(
     await sleep(waitMs);
   };
   const asking = (): void => progress?.phase('forge', `${name} (${new URL(place.apiUrl).host})`);
-  return { place, token, version, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now };
-}
-
-/** Opens the forge of a commit without a review. @throws FlagkeelError as `openForge`. */
-export async function openCommitForge(options: ForgeOptions<CommitTarget>): Promise<CommitForge> {
-  refuseUnsafeApi(options.place.apiUrl);
-  return (await moduleOf(options.place)).openCommit(options);
-}
-
-/** Opens the forge of a commit that this command applied. @throws FlagkeelError as `openForge`. */
-export async function openAppliedForge(
-  place: CommitTarget,
-  known: KnownOptions,
-): Promise<CommitForge> {
-  return openCommitForge(optionsFor(place, known));
+  const { connect } = await (place.kind === 'github'
+    ? import('./github.js')
+    : import('./gitlab.js'));
+  return connect({
+    ...{ place, token, version, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now },
+    ...own,
+  });
 }
 
 /** @throws FlagkeelError `USAGE` if the address is not safe for a token. */

@@ -34,8 +34,10 @@ export async function setApplyStatuses(
   if (commit === null) {
     throw new FlagkeelError('USAGE', 'cannot set statuses: what was applied is no commit');
   }
-  const forge = await appliedForge(flags, commit, asking);
-  for (const status of applyStatuses(report, prefix)) await forge.setStatus(status);
+  const { forge, runUrl } = await appliedForge(flags, asking);
+  for (const status of applyStatuses(report, prefix)) {
+    await forge.setStatus({ commit, runUrl }, status);
+  }
 }
 
 function applyStatuses(report: AppliedReport | undefined, prefix: string): CommitStatus[] {

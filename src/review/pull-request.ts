@@ -1,27 +1,24 @@
 import { open } from 'node:fs/promises';
 import { forgeToken } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
-import type {
-  CommitForge,
-  Forge,
-  ForgeTarget,
-  PullRequestTarget,
-  RepositoryTarget,
-} from '../forge/forge.js';
-import { DEFAULT_API, openAppliedForge, openForge } from '../forge/open.js';
+import type { Forge, RepositoryTarget, StatusPlace } from '../forge/forge.js';
+import { DEFAULT_API, openForge } from '../forge/open.js';
 import type { Progress } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
-export interface ReviewTarget {
+/** The pull request under review; its statuses are those of its newest commit. */
+export interface ReviewedPullRequest extends StatusPlace {
+  readonly forge: Forge;
+  readonly pullRequest: number;
+}
+
+export interface ReviewTarget extends Pick<CiContext, 'target' | 'runUrl' | 'summaryFile'> {
   /** null to report on the terminal alone. */
-  readonly forge: Forge | null;
+  readonly pull: ReviewedPullRequest | null;
   /** The revision that the plan starts from, unless HEAD is `merge`. One of the two is always set. */
   readonly base: string | undefined;
   readonly merge: string | undefined;
-  readonly target: string | undefined;
-  readonly runUrl: string | undefined;
-  readonly summaryFile: string | undefined;
   readonly isFork: boolean;
 }
 
@@ -37,19 +34,13 @@ export interface Asking {
  * @throws FlagkeelError `USAGE` if a forge was requested but the pull request or the token is unknown, or if the base
  *   is unknown.
  */
-export async function reviewTarget(
-  flags: ReviewOptions,
-  { environment, progress }: Asking,
-): Promise<ReviewTarget> {
-  const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
+export async function reviewTarget(flags: ReviewOptions, asking: Asking): Promise<ReviewTarget> {
+  const ci = await ciJob(asking);
   const base = flags.since ?? ci?.base;
   const merge = flags.since === undefined ? ci?.merge : undefined;
   if (base === undefined && merge === undefined) throw noBase();
-  const place = forgeTarget(flags, ci);
-  const token = forgeToken(environment) ?? ci?.token;
-  const forge = place && (await openAsked(place, { token, progress }, flags));
   return {
-    forge,
+    pull: await reviewedPull(flags, ci, asking),
     ...{ base, merge },
     target: flags.target ?? ci?.target,
     runUrl: flags.planUrl ?? ci?.runUrl,
@@ -58,22 +49,44 @@ export async function reviewTarget(
   };
 }
 
+/** Without an option that asks for a forge, a job without a pull request or a token has no place to post to. */
+async function reviewedPull(
+  flags: ReviewOptions,
+  ci: CiContext | null,
+  asking: Asking,
+): Promise<ReviewedPullRequest | null> {
+  const named = namedBy(flags, ci);
+  if (named === null) return null;
+  const { kind, repository, pullRequest } = named;
+  const commit = flags.commit ?? named.ci?.commit;
+  const isAsked = flags.forge !== undefined;
+  const what = `tell ${kind} of the review`;
+  if (repository === null || pullRequest === undefined || commit === undefined) {
+    if (!isAsked) return null;
+    throw unknown(what, 'pull request (set --repository, --pull-request and --commit)');
+  }
+  if (!isAsked && tokenOf(ci, asking) === undefined) return null;
+  const forge = await openWithToken(repository, { ci, asking, what });
+  return { forge, pullRequest, commit, runUrl: flags.planUrl ?? named.ci?.runUrl };
+}
+
 /**
- * The pull request that the options or the CI job name, and the token for it.
+ * The pull request that the options or the CI job name.
  *
  * @param what is asked of it, for the error: `read …`.
  * @throws FlagkeelError `USAGE` if the pull request or the token is unknown.
  */
 export async function askedPullRequest(
   flags: ForgeFlags,
-  environment: Environment,
+  asking: Asking,
   what: string,
-): Promise<{ readonly place: PullRequestTarget; readonly token: string }> {
-  const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
-  const place =
-    pullRequestTarget(flags, ci) ??
-    unknown(what, 'pull request (set --forge, --repository and --pull-request)');
-  return { place, token: forgeToken(environment) ?? ci?.token ?? noToken(what) };
+): Promise<Pick<ReviewedPullRequest, 'forge' | 'pullRequest'>> {
+  const ci = await ciJob(asking);
+  const { repository = null, pullRequest } = namedBy(flags, ci) ?? {};
+  if (repository === null || pullRequest === undefined) {
+    throw unknown(what, 'pull request (set --forge, --repository and --pull-request)');
+  }
+  return { forge: await openWithToken(repository, { ci, asking, what }), pullRequest };
 }
 
 /**
@@ -83,25 +96,33 @@ export async function askedPullRequest(
  */
 export async function appliedForge(
   flags: ForgeFlags,
-  commit: string,
-  { environment, progress }: Asking,
-): Promise<CommitForge> {
-  const ci = ciContext(environment, undefined);
-  const place =
-    repositoryTarget(flags, ci) ??
-    unknown('set statuses', 'repository (set --forge and --repository)');
-  const token = forgeToken(environment) ?? ci?.token ?? noToken('set statuses');
-  const target = { ...place, commit, runUrl: ci?.runUrl };
-  return openAppliedForge(target, { token, version: packageVersion(), progress });
+  asking: Asking,
+): Promise<{ readonly forge: Forge; readonly runUrl: string | undefined }> {
+  const what = 'set statuses';
+  const ci = ciContext(asking.environment, undefined);
+  const repository = namedBy(flags, ci)?.repository;
+  if (!repository) throw unknown(what, 'repository (set --forge and --repository)');
+  return { forge: await openWithToken(repository, { ci, asking, what }), runUrl: ci?.runUrl };
 }
 
-function unknown(what: string, place: string): never {
-  throw new FlagkeelError('USAGE', `cannot ${what}: it is not known of which ${place}`);
-}
-
-function noToken(what: string): never {
+async function openWithToken(
+  repository: RepositoryTarget,
+  { ci, asking, what }: { ci: CiContext | null; asking: Asking; what: string },
+): Promise<Forge> {
+  const token = tokenOf(ci, asking);
+  if (token !== undefined) {
+    return openForge(repository, { token, version: packageVersion(), progress: asking.progress });
+  }
   const wayOut = 'set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE';
   throw new FlagkeelError('USAGE', `cannot ${what}: there is no token (${wayOut})`);
+}
+
+function tokenOf(ci: CiContext | null, { environment }: Asking): string | undefined {
+  return forgeToken(environment) ?? ci?.token;
+}
+
+function unknown(what: string, place: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot ${what}: it is not known of which ${place}`);
 }
 
 /** Without a base, the review would blame this branch for every difference from the service. */
@@ -112,47 +133,23 @@ export function noBase(): FlagkeelError {
   );
 }
 
-async function openAsked(
-  place: ForgeTarget,
-  { token, progress }: { readonly token: string | undefined; readonly progress: Progress },
-  { forge: asked }: ReviewOptions,
-): Promise<Forge | null> {
-  if (token !== undefined) return openForge(place, { token, version: packageVersion(), progress });
-  return asked === undefined ? null : noToken(`tell ${place.kind} of the review`);
-}
-
-function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | null {
-  const kind = flags.forge ?? ci?.kind;
+/** What options name, or else a CI job on the same forge; null for no forge. */
+function namedBy(flags: ForgeFlags, job: CiContext | null) {
+  const kind = flags.forge ?? job?.kind;
   if (kind === undefined || kind === 'none') return null;
-  const place = pullRequestTarget(flags, ci);
-  const known = ci?.kind === kind ? ci : null;
-  const commit = flags.commit ?? known?.commit;
-  const runUrl = flags.planUrl ?? known?.runUrl;
-  if (place && commit !== undefined) return { ...place, commit, runUrl };
-  // A job without a pull request has no place to post to.
-  if (flags.forge === undefined) return null;
-  return unknown(
-    `tell ${kind} of the review`,
-    'pull request (set --repository, --pull-request and --commit)',
-  );
+  const ci = job?.kind === kind ? job : null;
+  const apiUrl = flags.forgeUrl ?? ci?.apiUrl ?? DEFAULT_API[kind];
+  const repository = flags.repository ?? ci?.repository;
+  return {
+    kind,
+    ci,
+    repository: repository === undefined ? null : { kind, apiUrl, repository },
+    pullRequest: flags.pullRequest ?? ci?.pullRequest,
+  };
 }
 
-/** @returns null if no pull request is known. */
-function pullRequestTarget(flags: ForgeFlags, ci: CiContext | null): PullRequestTarget | null {
-  const place = repositoryTarget(flags, ci);
-  const known = ci?.kind === place?.kind ? ci : null;
-  const pullRequest = flags.pullRequest ?? known?.pullRequest;
-  return place && pullRequest !== undefined ? { ...place, pullRequest } : null;
-}
-
-/** @returns null if no repository is known. */
-function repositoryTarget(flags: ForgeFlags, ci: CiContext | null): RepositoryTarget | null {
-  const kind = flags.forge ?? ci?.kind;
-  if (kind === undefined || kind === 'none') return null;
-  const known = ci?.kind === kind ? ci : null;
-  const apiUrl = flags.forgeUrl ?? known?.apiUrl ?? DEFAULT_API[kind];
-  const repository = flags.repository ?? known?.repository;
-  return repository === undefined ? null : { kind, apiUrl, repository };
+async function ciJob({ environment }: Asking): Promise<CiContext | null> {
+  return ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
 }
 
 /** Limit for an event file; a forge's event has some hundred kilobytes. */
@@ -199,7 +196,7 @@ export interface ReviewOptions
 
 /** The pull request of a CI job, from the job's environment. */
 export interface CiContext {
-  readonly kind: ForgeTarget['kind'];
+  readonly kind: RepositoryTarget['kind'];
   readonly apiUrl?: string | undefined;
   readonly repository?: string | undefined;
   readonly pullRequest?: number | undefined;

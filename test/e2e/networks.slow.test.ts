@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openForge as openGithub } from '../../src/forge/github.js';
-import { openForge as openGitlab } from '../../src/forge/gitlab.js';
+import { connect as openGithub } from '../../src/forge/github.js';
+import { connect as openGitlab } from '../../src/forge/gitlab.js';
 import { Clone } from '../../src/git/clone.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
@@ -113,7 +113,7 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
   it.each(['github', 'gitlab'] as const)('is named where %s has it', async (kind) => {
     const apiUrl = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
     const forge = (kind === 'github' ? openGithub : openGitlab)({
-      place: { kind, apiUrl, repository: 'acme/flags', pullRequest: 7, commit: 'a'.repeat(40) },
+      place: { kind, apiUrl, repository: 'acme/flags' },
       token: 'made-up',
       version: '0.0.0',
       timeoutMs: 5_000,
@@ -121,9 +121,10 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
       now: () => 0,
     });
 
-    await expect(
-      forge.setStatus({ context: 'flagkeel', state: 'success', description: 'in sync' }),
-    ).rejects.toThrow('export NODE_EXTRA_CA_CERTS=/path/to/its-certificate.pem');
+    const status = { context: 'flagkeel', state: 'success', description: 'in sync' } as const;
+    await expect(forge.setStatus({ commit: 'a'.repeat(40) }, status)).rejects.toThrow(
+      'export NODE_EXTRA_CA_CERTS=/path/to/its-certificate.pem',
+    );
   });
 
   it('is no matter to a service on loopback', async () => {

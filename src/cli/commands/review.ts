@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
-import { syncComment, Statuses } from '../../forge/forge.js';
+import { syncComment, type ReviewStatus } from '../../forge/forge.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { isAncestor } from '../../git/lineage.js';
 import { commitTree } from '../../git/commit-tree.js';
@@ -39,6 +39,7 @@ import {
 import {
   noBase,
   reviewTarget,
+  type ReviewedPullRequest,
   type ReviewOptions,
   type ReviewTarget,
 } from '../../review/pull-request.js';
@@ -132,10 +133,10 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
   const { terminal } = screen;
   const checkout = await openCheckout(directory);
   const prefix = checkout.repository?.prefix ?? '';
-  const statuses = place.forge && new Statuses(place.forge, await contextsOf(checkout, prefix));
+  const contexts = place.pull === null ? [] : await contextsOf(checkout, prefix);
   let verdict: Verdict | undefined;
   try {
-    await leniently(statuses?.open('planning what a merge does'), reviewing);
+    await leniently(openStatuses(contexts, reviewing), reviewing);
     verdict = await judge(directory, checkout, reviewing);
     await publish(verdict, prefix, reviewing);
     return { ...verdict, prefix };
@@ -149,16 +150,37 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     return { ...failed, prefix, exitCode: exitCode === EXIT.ok ? error.exitCode : exitCode };
   } finally {
     const statusOf = (context: string) => reviewStatus(context, prefix, verdict);
-    await statuses?.close(statusOf).catch((error: unknown) => {
-      screen.note(`warning: ${clean(messageOf(error))}`);
-    });
+    await closeStatuses(contexts, statusOf, reviewing);
     await checkout.close();
   }
 }
 
+async function openStatuses(
+  contexts: readonly string[],
+  { place: { pull } }: Reviewing,
+): Promise<void> {
+  const pending = { state: 'pending', description: 'planning what a merge does' } as const;
+  for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
+}
+
+/** Sets every status, even if one of them fails; the first failure becomes a warning. */
+async function closeStatuses(
+  contexts: readonly string[],
+  statusOf: (context: string) => ReviewStatus,
+  { place: { pull }, screen }: Reviewing,
+): Promise<void> {
+  const failures: string[] = [];
+  for (const context of contexts) {
+    await pull?.forge
+      .setStatus(pull, { context, ...statusOf(context) })
+      .catch((error: unknown) => failures.push(messageOf(error)));
+  }
+  for (const failure of failures.slice(0, 1)) screen.note(`warning: ${clean(failure)}`);
+}
+
 /** The token of a fork may write nothing: the reason becomes a warning on the terminal. */
 async function leniently(
-  writing: Promise<void> | undefined,
+  writing: Promise<void>,
   { place, screen }: Pick<Reviewing, 'place' | 'screen'>,
 ): Promise<void> {
   try {
@@ -241,14 +263,14 @@ async function warnOfOldBranch(
 /** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
 async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
-  const { forge } = place;
+  const { pull } = place;
   if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${verdict.markdown}\n`);
-  if (!forge) return;
+  if (!pull) return;
   const comment = { scope: prefix, body: verdict.markdown };
   const publishing = async (): Promise<void> => {
-    const done = await syncComment(forge, comment);
-    screen.note(`${forge.name}: comment ${done}`);
-    if (done !== 'unchanged') await annotate(verdict, prefix, reviewing);
+    const done = await syncComment(pull.forge, pull.pullRequest, comment);
+    screen.note(`${pull.forge.name}: comment ${done}`);
+    if (done !== 'unchanged') await annotate(verdict, prefix, { pull, screen });
   };
   await leniently(publishing(), reviewing);
 }
@@ -261,7 +283,7 @@ const MOST_ANNOTATIONS = 200;
 async function annotate(
   { findings, summary }: Verdict,
   prefix: string,
-  { place, screen }: Reviewing,
+  { pull, screen }: { readonly pull: ReviewedPullRequest; readonly screen: Screen },
 ): Promise<void> {
   const annotations = findings.flatMap(({ place: at, level, subject, message }) =>
     at === null
@@ -277,7 +299,8 @@ async function annotate(
         ],
   );
   try {
-    await place.forge?.annotate(annotations.slice(0, MOST_ANNOTATIONS), summary);
+    const first = annotations.slice(0, MOST_ANNOTATIONS);
+    await pull.forge.annotate(pull.commit, first, summary);
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
     screen.note(`warning: ${clean(error.message)}`);

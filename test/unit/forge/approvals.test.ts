@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readApprovals } from '../../../src/forge/open.js';
+import { openForge } from '../../../src/forge/open.js';
 import type { Progress } from '../../../src/model/run.js';
 import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../support/forge.js';
 
@@ -10,8 +10,9 @@ type Kind = 'github' | 'gitlab';
 
 async function foundIn(forge: TestForge, kind: Kind, progress?: Progress) {
   const repository = kind === 'github' ? 'acme/flags' : '42';
-  const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
-  return readApprovals(place, { token: forge.token, version: '0', progress });
+  const known = { token: forge.token, version: '0', progress };
+  const client = await openForge({ kind, apiUrl: forge.url, repository }, known);
+  return client.approvals(7);
 }
 
 describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
