@@ -86,8 +86,8 @@ export async function askCatalog(
 
 /** An invalid config shares nothing: the state of this machine is all that is known then. The specs are not read for it. */
 async function sharingOf({ tree }: Source): Promise<StateSharing> {
-  const read = await readConfig(tree);
-  return read.ok ? stateSharing(read.config.pushState) : 'never';
+  const config = await readConfig(tree);
+  return config ? stateSharing(config.pushState) : 'never';
 }
 
 /** States of the directory, and how many others were found beside those that the command line means. */

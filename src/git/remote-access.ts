@@ -109,7 +109,8 @@ function sshVariables({
     `ConnectTimeout=${SILENCE_S}`,
     'ServerAliveInterval=10',
     'ServerAliveCountMax=3',
-    ...(sshKeyFile === undefined ? [] : ['IdentitiesOnly=yes', 'IdentityAgent=none']),
+    // With a key file ssh tries no default key, and without an agent no other one.
+    ...(sshKeyFile === undefined ? [] : ['IdentityAgent=none']),
     ...(knownHostsFile === undefined
       ? []
       : ['StrictHostKeyChecking=yes', `UserKnownHostsFile=${sshPath(knownHostsFile)}`]),

@@ -87,8 +87,8 @@ export class SpecHistory {
     const tree = await this.#treeOfAncestor(commit);
     const now = this.#head === null ? undefined : await this.#treeOfAncestor(this.#head);
     if (!tree || !now || configBlob(tree) === configBlob(now)) return undefined;
-    const read = await readConfig(tree);
-    return read.ok ? bindConfig(read.config, this.#names) : undefined;
+    const config = await readConfig(tree);
+    return config && bindConfig(config, this.#names);
   }
 
   /**

@@ -1,10 +1,9 @@
 import type { EnvironmentSpec } from '../generated/flag.schema.d.js';
 import { ownMember } from '../model/collections.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import type { SpecTree } from '../model/spec-tree.js';
 import type { LintLevel } from '../generated/config.schema.d.js';
 import type { LintCode } from '../specs/codes.js';
-import { kindOf } from '../specs/parse/load-files.js';
+import type { StrayFile } from '../specs/parse/stray-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
@@ -13,14 +12,7 @@ import { BUCKET_RULES } from './bucket-rules.js';
 import { DEFINITION_RULES } from './definition-rules.js';
 import { HOUSE_RULES } from './house-rules.js';
 import { REPOSITORY_RULES } from './repository-rules.js';
-import type {
-  Finding,
-  LintedDefinition,
-  LintedRepository,
-  LintRule,
-  Place,
-  StrayFile,
-} from './rule.js';
+import type { Finding, LintedDefinition, LintedRepository, LintRule, Place } from './rule.js';
 
 /** Rules about `allow` itself. `lint` applies them last, when it knows which allowances were used. */
 const ALLOW_RULES: readonly LintRule[] = [
@@ -97,40 +89,6 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
     }
   }
   return inOrder(diagnostics);
-}
-
-/** How `straysOf` recognises specs: a member that begins a line, a second one if that is common, and their folder. */
-const MARKS = [
-  [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
-  [/^segment:/m, /^/, 'segments lie in segments/'],
-  [/^kills:/m, /^/, 'kills stand in kills/<environment>.yaml'],
-  [/^identities:/m, /^/, 'identities lie in identities/'],
-  [/^tests:/m, /^cases:/m, 'spec tests lie in tests/ and end in .test.yaml'],
-] as const;
-
-/**
- * Files that look like specs but lie where flagkeel does not read them.
- *
- * @param beside candidate files outside of the folders of specs.
- */
-export function straysOf(
-  tree: SpecTree,
-  beside: readonly { readonly path: string; readonly text: string }[],
-): StrayFile[] {
-  const inside = tree.list().flatMap(({ path, type }): StrayFile[] => {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    if (type !== 'file' || name.startsWith('.') || kindOf(path) !== undefined) return [];
-    if (name.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
-    if (name.endsWith('.csv')) return [{ path, advice: 'lists of identities lie in identities/' }];
-    const isTest = path.startsWith('tests/') && name.endsWith('.yaml');
-    return isTest ? [{ path, advice: 'the name of a spec test ends in .test.yaml' }] : [];
-  });
-  const outside = beside.flatMap(({ path, text }) => {
-    if (path.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
-    const mark = MARKS.find(([first, second]) => first.test(text) && second.test(text));
-    return mark ? [{ path, advice: mark[2] }] : [];
-  });
-  return [...inside, ...outside];
 }
 
 function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {

@@ -3,6 +3,7 @@ import type { Buckets } from '../generated/flag.schema.d.js';
 import type { Config, DesiredDefinition } from '../model/desired.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
+import type { StrayFile } from '../specs/parse/stray-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { matcherPaths } from '../specs/resolve/conditions.js';
@@ -54,13 +55,6 @@ interface NamesInCode {
   readonly found: ReadonlySet<string>;
   /** Paths of the setting that cannot be searched, with the reason. If there is one, no path was searched. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
-}
-
-/** A file that looks like a spec but lies where flagkeel does not read it. */
-export interface StrayFile {
-  /** Relative to the config directory. */
-  readonly path: string;
-  readonly advice: string;
 }
 
 export interface LintedDefinition {

@@ -3,7 +3,7 @@ import { ownMember, present } from '../model/collections.js';
 import { POLICIES, type Config, type EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
-import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
+import { CONFIG_PATH, pathDiagnostics } from './parse/load-files.js';
 import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
 import { didYouMean } from './parse/suggest.js';
@@ -13,23 +13,25 @@ import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
-export type ConfigResult =
-  | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+/** flagkeel.yaml alone; undefined unless all of it is right. */
+export async function readConfig(tree: SpecTree): Promise<Config | undefined> {
+  const reading = await readingIn(tree);
+  return reading?.isRight === true ? reading.config : undefined;
+}
 
-/**
- * Reads flagkeel.yaml without any other file, for commands that need the workspace and its
- * environments only.
- */
-export async function readConfig(tree: SpecTree): Promise<ConfigResult> {
+/** The readable part of flagkeel.yaml: see `readableConfig`. */
+export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
+  return (await readingIn(tree))?.config;
+}
+
+async function readingIn(
+  tree: SpecTree,
+): Promise<{ readonly config: Config | undefined; readonly isRight: boolean } | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
-  if (entry === undefined) return { ok: false, diagnostics: [configMissing()] };
-  const unreadable = pathDiagnostics(entry);
-  if (unreadable.length > 0) return { ok: false, diagnostics: unreadable };
-  const file = await loadFile(tree, entry, 'config');
-  if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
+  if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
+  const file = new SpecFile(CONFIG_PATH, parseFile('config', await tree.read(CONFIG_PATH)));
   const { config, diagnostics } = readableConfig(file);
-  return config && diagnostics.length === 0 ? { ok: true, config } : { ok: false, diagnostics };
+  return { config, isRight: file.valid && diagnostics.length === 0 };
 }
 
 export function configMissing(): Diagnostic {
@@ -46,7 +48,8 @@ interface ConfigReading {
 
 /** The readable part of the config, without its wrong members. Used for kills, which no other mistake may delay. */
 export function readableConfig(file: SpecFile): ConfigReading {
-  if (isValid(file)) return readingOf(file, file.parsed.value);
+  // The schema has checked the shape of a valid file.
+  if (file.valid) return readingOf(file, file.parsed.value as ConfigSpec);
   return { config: rightPartOf(file), diagnostics: [] };
 }
 
@@ -59,24 +62,14 @@ function rightPartOf(file: SpecFile): Config | undefined {
   }
   const isSound = (...path: string[]): boolean =>
     !problems.some(({ pointer = '' }) => `${pointer}/`.startsWith(`${pointerOf(path)}/`));
-  const { workspace } = spec;
+  const { workspace, service } = spec;
   const names = file.keys('environments').filter((name) => isSound('environments', name));
   if (workspace === undefined || !isSound('workspace') || names.length === 0) return undefined;
-  const environments = Object.fromEntries(
-    names.map((name) => [name, spec.environments?.[name] ?? {}]),
-  );
-  const { service } = spec;
   return readingOf(file, {
     workspace,
-    environments,
+    environments: Object.fromEntries(names.map((name) => [name, spec.environments?.[name] ?? {}])),
     ...(service !== undefined && isSound('service') && { service }),
   }).config;
-}
-
-export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
-  const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
-  if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
-  return readableConfig(await loadFile(tree, entry, 'config')).config;
 }
 
 function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
@@ -88,16 +81,8 @@ function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec):
   });
 }
 
-/** The schema has checked the shape of a valid file. */
-function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSpec } } {
-  return file.valid;
-}
-
 /** The config with its defaults filled in, and environments in the order of the file. */
-function readingOf(
-  file: SpecFile,
-  spec: ConfigSpec,
-): { config: Config; diagnostics: Diagnostic[] } {
+function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
   const { references, defaults, service } = spec;
   const calendar = readCalendar(file, spec);
   const named = readConditions(file, spec);
@@ -143,17 +128,13 @@ function environmentOf(name: string, { environments }: ConfigSpec): EnvironmentC
   return { name, ...policies, guards: guards ?? {} };
 }
 
-type WatchConfigResult =
+/** Reads the file of a daemon's sources. @param path the file's path in diagnostics. */
+export function readWatchConfig(
+  path: string,
+  bytes: Uint8Array,
+):
   | { readonly ok: true; readonly config: WatchSpec }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
-
-/**
- * Reads the file of a daemon's sources. Names of sources are unique, and each source has either a
- * directory or a repository.
- *
- * @param path the file's path in diagnostics.
- */
-export function readWatchConfig(path: string, bytes: Uint8Array): WatchConfigResult {
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] } {
   const file = new SpecFile(path, parseFile('watch', bytes));
   if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
   const config = file.parsed.value as WatchSpec;

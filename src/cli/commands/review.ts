@@ -195,7 +195,7 @@ async function leniently(
 async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]> {
   const { head } = checkout;
   const config = head === null ? null : await readConfig(await commitTree(checkout, head));
-  const names = config?.ok === true ? mostProtectedFirst(config.config.environments) : [];
+  const names = config ? mostProtectedFirst(config.environments) : [];
   return [OVERALL, ...names].map((name) => statusContext(name, prefix));
 }
 

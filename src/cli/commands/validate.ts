@@ -14,7 +14,7 @@ import {
   type Finding,
 } from '../../report/findings.js';
 import { readCatalog } from '../../admin-api/workspace.js';
-import { lint, straysOf, type LintOptions } from '../../lint/lint.js';
+import { lint, type LintOptions } from '../../lint/lint.js';
 import { missingOnService } from '../../lint/on-service.js';
 import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside } from '../../git/directory-tree.js';
@@ -23,6 +23,7 @@ import { commitTree } from '../../git/commit-tree.js';
 import { fileAges, removedNames } from '../../git/log.js';
 import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
+import { straysOf } from '../../specs/parse/stray-files.js';
 import { SpecCache } from '../../specs/cache.js';
 import { packageVersion } from '../../platform/version.js';
 import {

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { isSpecFolder, topOf, type SpecTree, type TreeEntry } from '../../model/spec-tree.js';
-import { parseFile, SpecFile, type FileKind, type ParsedFile } from './parse-file.js';
+import { parseFile, type FileKind, type SpecFile } from './parse-file.js';
 import { fileDiagnostic } from './source-text.js';
-import type { SpecCache } from '../cache.js';
+import { SpecCache } from '../cache.js';
 
 export const CONFIG_PATH = 'flagkeel.yaml';
 
@@ -21,29 +21,31 @@ export interface LoadedFiles {
 }
 
 /** Reads and parses every file that flagkeel knows, and reports those that it cannot read. */
-export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<LoadedFiles> {
+export async function loadFiles(
+  tree: SpecTree,
+  memory: SpecCache = new SpecCache(),
+): Promise<LoadedFiles> {
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
   const wanted = entries.flatMap((entry): Wanted[] => {
     const kind = kindOf(entry.path);
-    return kind !== undefined && isReadable(entry, kind) ? [{ entry, kind }] : [];
+    const isRead = kind && entry.type === 'file' && entry.sizeBytes <= maxBytes(kind);
+    return isRead ? [{ entry, kind }] : [];
   });
   if (wanted.length > MAX_FILES) {
     const message = `${wanted.length} files; at most ${MAX_FILES} are read`;
     diagnostics.push(fileDiagnostic(CONFIG_PATH, 'too-many-files', message));
     wanted.length = 0;
   }
-  const read = await readUnknown(tree, wanted, memory);
+  const read = await readAll(tree, wanted, memory);
+  memory.endReading(read.map(({ file }) => file));
   const files = new Map<FileKind, SpecFile[]>();
-  for (const { entry, kind } of wanted) {
-    const file = read.get(entry) ?? memory?.fileOf(entry);
-    if (file === undefined) throw new Error(`bug: ${entry.path} was not read`);
+  for (const { kind, file } of read) {
     const ofKind = files.get(kind) ?? [];
     files.set(kind, ofKind);
     ofKind.push(file);
     diagnostics.push(...file.diagnostics());
   }
-  memory?.endReading(wanted.length, () => [...files.values()].flat());
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 }
 
@@ -52,57 +54,24 @@ interface Wanted {
   readonly kind: FileKind;
 }
 
-async function readUnknown(
+/** Parses the files that the memory does not have. */
+async function readAll(
   tree: SpecTree,
   wanted: readonly Wanted[],
-  memory: SpecCache | undefined,
-): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
-  const read = new Map<TreeEntry, SpecFile>();
-  const unknown = wanted.filter(({ entry, kind }) => {
-    if (memory === undefined || memory.fileOf(entry) !== undefined) return memory === undefined;
-    const parsed = memory.parsed(idOf(entry, kind));
-    if (parsed !== undefined) read.set(entry, memory.fileAt(entry, parsed));
-    return parsed === undefined;
-  });
+  memory: SpecCache,
+): Promise<{ readonly kind: FileKind; readonly file: SpecFile }[]> {
+  const all = wanted.map((each) => ({ ...each, file: memory.fileOf(each.entry, each.kind) }));
+  const unknown = all.filter(({ file }) => file === undefined);
+  // In batches: thousands of files opened at once would run out of descriptors.
   for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
-    // In batches: thousands of files opened at once would run out of descriptors.
     await Promise.all(
-      unknown.slice(at, at + FILES_AT_ONCE).map(async ({ entry, kind }) => {
-        read.set(entry, await loadFile(tree, entry, kind, memory));
+      unknown.slice(at, at + FILES_AT_ONCE).map(async (each) => {
+        const parsed = parseFile(each.kind, await tree.read(each.entry.path));
+        each.file = memory.add(each.entry, each.kind, parsed);
       }),
     );
   }
-  return read;
-}
-
-/** Reads one file, or takes it from memory. Files on disk have no id of git and are always read. */
-export async function loadFile(
-  tree: SpecTree,
-  entry: TreeEntry,
-  kind: FileKind,
-  memory?: SpecCache,
-): Promise<SpecFile> {
-  const known = memory?.parsed(idOf(entry, kind));
-  return fileOf(entry, kind, known ?? parseFile(kind, await tree.read(entry.path)), memory);
-}
-
-/** The file of an entry; remembered if its content has an id. */
-function fileOf(
-  entry: TreeEntry,
-  kind: FileKind,
-  fresh: ParsedFile,
-  memory: SpecCache | undefined,
-): SpecFile {
-  if (memory === undefined || entry.blobId === undefined) return new SpecFile(entry.path, fresh);
-  const id = idOf(entry, kind);
-  const known = memory.parsed(id);
-  if (known === undefined) memory.remember(id, fresh);
-  return memory.fileAt(entry, known ?? fresh);
-}
-
-/** For a file on disk, an id that is never remembered. */
-function idOf({ blobId }: TreeEntry, kind: FileKind): string {
-  return blobId === undefined ? '' : `${kind}:${blobId}`;
+  return all.flatMap(({ kind, file }) => (file ? [{ kind, file }] : []));
 }
 
 /** The kind of file at a path; undefined for files that flagkeel does not use. */
@@ -120,11 +89,6 @@ export function kindOf(path: string): FileKind | undefined {
   if (folder === 'segments') return 'segment';
   if (folder === 'identities') return 'identities';
   return folder === 'kills' && path.split('/').length === 2 ? 'kills' : undefined;
-}
-
-/** False for links, submodules and files that are too large: they are never read. */
-function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
-  return type === 'file' && sizeBytes <= maxBytes(kind);
 }
 
 function maxBytes(kind: FileKind): number {

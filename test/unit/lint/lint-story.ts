@@ -1,4 +1,5 @@
-import { lint, straysOf } from '../../../src/lint/lint.js';
+import { lint } from '../../../src/lint/lint.js';
+import { straysOf } from '../../../src/specs/parse/stray-files.js';
 import { readWithParts } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
 

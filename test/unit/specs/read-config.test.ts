@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig, readWatchConfig } from '../../../src/specs/read-config.js';
+import { readWatchConfig } from '../../../src/specs/read-config.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
 
 function read(text: string): string[] | unknown[] {
@@ -58,7 +59,7 @@ environments:
 onDrift: propose
 `;
 
-  const result = await readConfig(treeOf({ 'flagkeel.yaml': text }));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': text }));
 
   const said = result.ok ? [] : result.diagnostics;
   expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual([
@@ -79,7 +80,7 @@ prune: true
 tombstone: { coolDown: 7d }
 `;
 
-  const result = await readConfig(treeOf({ 'flagkeel.yaml': text }));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': text }));
 
   const said = result.ok ? [] : result.diagnostics;
   expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual(['5 unknown-field']);

@@ -570,7 +570,7 @@ describe('flagkeel.yaml', () => {
 
     const result = await readConfig(treeOf({ 'flagkeel.yaml': config }));
 
-    expect(result.ok && result.config.environments).toEqual([
+    expect(result?.environments).toEqual([
       { name: '20', guards: {} },
       { name: '3', onDrift: 'report', guards: {} },
       { name: '*x', guards: {} },
@@ -578,8 +578,10 @@ describe('flagkeel.yaml', () => {
   });
 
   it('is missed where there is none', async () => {
-    const result = await readConfig(treeOf({}));
-
-    expect(result).toMatchObject({ ok: false, diagnostics: [{ code: 'config-missing' }] });
+    expect(await readConfig(treeOf({}))).toBeUndefined();
+    expect(await readSpecs(treeOf({}))).toMatchObject({
+      ok: false,
+      diagnostics: [{ code: 'config-missing' }],
+    });
   });
 });
