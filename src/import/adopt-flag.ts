@@ -44,10 +44,7 @@ interface BlockToEdit {
   readonly at: readonly string[];
 }
 
-/**
- * Edits that give an environment's block the live fields. Fields inherited from `"*"` or from the flag go into the
- * block, because other environments share the originals and have not changed.
- */
+/** Edits of an environment's block alone: others share what it inherits from `"*"` or the flag, and have not changed. */
 export function definitionEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[] {
   const changed = new Set(fields.map(({ path }) => path));
   const targets = fields.filter(({ path }) => path.startsWith('/targets/'));
@@ -77,13 +74,13 @@ function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
   });
 }
 
-/** Names of the treatments in the file's future order, on which sizes by treatment depend. */
+/** Names in the file's future order, on which sizes by treatment depend. */
 function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): string[] {
   const side = changed.has('/treatments') ? live : spec.definition;
   return side.treatments.map(({ name }) => name);
 }
 
-/** Edits treatments one at a time if the file has the same ones, to keep anything beside them, such as comments. */
+/** One at a time if the file has the same ones, to keep comments beside them. */
 function treatmentEdits(block: BlockToEdit): Edit[] {
   const { live, spec, text, at } = block;
   const before = spec.definition.treatments;

@@ -1,3 +1,5 @@
+import { sortedMap } from '../model/collections.js';
+import { sortedSet } from '../model/json.js';
 import type { Change, Plan, Reason, Withheld } from '../model/plan.js';
 import { keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State } from '../model/state.js';
@@ -28,7 +30,7 @@ export interface Difference {
   readonly gone: boolean;
 }
 
-/** Finds the changes made outside git in a plan. Ignores differences that the service can never change. */
+/** The changes made outside git in a plan, without differences that the service can never change. */
 export function driftOf(
   plan: Plan,
   state: State,
@@ -36,6 +38,11 @@ export function driftOf(
 ): Drift {
   const all: (Change | Withheld)[] = [...plan.changes, ...pendingWithheld(plan)];
   const found = new Map<string, Difference>();
+  const add = (difference: Difference): void => {
+    const { id } = difference.change;
+    const known = found.get(id);
+    found.set(id, known ? joined(known, difference) : difference);
+  };
   let [pending, unapplied] = [0, 0];
   for (const change of all) {
     const outside = outsidePart(change, state, environments);
@@ -43,20 +50,15 @@ export function driftOf(
       pending += 1;
       if (isUnapplied(change)) unapplied += 1;
     }
-    if (outside === undefined) continue;
-    const known = found.get(change.id);
-    found.set(change.id, known ? joined(known, outside) : outside);
+    if (outside !== undefined) add(outside);
   }
   for (const live of plan.liveKills) {
-    const outside = killedOutside(live);
     const known = found.get(live.id);
-    if (known?.change.fields.some(({ path }) => path === '/killed')) continue;
-    found.set(live.id, known ? joined(known, outside) : outside);
+    if (!known?.change.fields.some(({ path }) => path === '/killed')) add(killedOutside(live));
   }
-  const ids = [...found.keys()].sort();
   const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
-  const unseen = [...new Set(seen)].filter(isUnseen).sort();
-  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unapplied, unseen };
+  const differences = [...sortedMap(found).values()];
+  return { differences, pending, unapplied, unseen: sortedSet(seen.filter(isUnseen)) };
 }
 
 /** Whether a run has to apply the change, or a person has to decide about it. */
@@ -97,7 +99,7 @@ function isPartly({ fields }: Change, { change }: Difference): boolean {
   return change.fields.length < fields.length;
 }
 
-/** One object may have fields among the changes and among the withheld ones; this merges both. */
+/** One object may have fields among the changes and among the withheld ones. */
 function joined(a: Difference, b: Difference): Difference {
   const fields = [...a.change.fields, ...b.change.fields];
   return {

@@ -5,18 +5,17 @@ import { byCodeUnits, sameJson } from '../model/json.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
 import { cannotSay, readBack } from './read-back.js';
-import type {
-  EnvironmentToWrite,
-  FlagToWrite,
-  RepositoryToWrite,
-  SegmentToWrite,
+import {
+  shownNames,
+  type EnvironmentToWrite,
+  type FlagToWrite,
+  type RepositoryToWrite,
+  type SegmentToWrite,
 } from './object-files.js';
-import { shownNames } from './object-files.js';
 import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
 import { nameProblem, repositoryFiles } from './workspace-files.js';
 
-/** Supported tools. Each converter is loaded only when needed. */
 const SOURCES = {
   'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,
   'split-yaml': async () => (await import('./sources/split-yaml.js')).convertSplitYaml,
@@ -39,12 +38,7 @@ export interface ImportedFile extends Imported {
   readonly departures: readonly Departure[];
 }
 
-/**
- * Converts a file of another tool to specs. Uses no service and writes nothing.
- *
- * @throws FlagkeelError `SPECS_INVALID` if this is no file of that tool, or specs cannot express its content; `USAGE`
- *   if it names no environment, or lacks a requested one.
- */
+/** Converts a file of another tool to specs. Uses no service and writes nothing. */
 export async function importFile(
   source: SourceName,
   path: string,
@@ -54,7 +48,10 @@ export async function importFile(
   const converted = convert({ path, text: await textOf(path) }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];
-  const chosen = <T extends FlagToWrite | SegmentToWrite>(kind: ObjectKind, all: readonly T[]) => {
+  const chosen = <T extends FlagToWrite | SegmentToWrite>(
+    kind: 'flag' | 'segment',
+    all: readonly T[],
+  ) => {
     const right = all.filter(({ name }) => {
       if (!isSelected(options.only, [`${kind}/${name}`])) return false;
       const problem = nameProblem(kind, name);
@@ -76,8 +73,6 @@ export async function importFile(
   const names = shownNames(environments);
   return { workspace, environments: names, ...counts, files, departures };
 }
-
-type ObjectKind = 'flag' | 'segment';
 
 /** Far more than any export; parsing takes a multiple of it in memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -138,21 +133,22 @@ async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrit
 }
 
 function differing({ flags, segments }: Desired, meant: RepositoryToWrite): string[] {
-  const ofFlags = meant.flags.flatMap(({ name, environments }) =>
-    [...environments].map(([environment, definition]) => {
-      const said = flags.get(name)?.environments.get(environment)?.creation;
-      const isSame = sameJson(said && withoutEmpty(said), withoutEmpty(definition));
-      return isSame ? null : `flag/${name}@${environment}`;
-    }),
-  );
-  const ofSegments = meant.segments.flatMap(({ name, environments }) =>
-    [...environments].map(([environment, keys]) => {
-      const said = segments.get(name)?.environments.get(environment)?.keys?.keys;
-      return sameJson(said ?? null, keys) ? null : `segment/${name}@${environment}`;
-    }),
-  );
-  const ids = [...ofFlags, ...ofSegments].filter((id) => id !== null);
-  return ids.map((id) => `${id}: it differs once read`);
+  const problems: string[] = [];
+  for (const { name, environments } of meant.flags) {
+    for (const [environment, definition] of environments) {
+      const read = flags.get(name)?.environments.get(environment)?.creation;
+      const isSame = sameJson(read && withoutEmpty(read), withoutEmpty(definition));
+      if (!isSame) problems.push(`flag/${name}@${environment}: it differs once read`);
+    }
+  }
+  for (const { name, environments } of meant.segments) {
+    for (const [environment, keys] of environments) {
+      const read = segments.get(name)?.environments.get(environment)?.keys?.keys;
+      const isSame = sameJson(read ?? null, keys);
+      if (!isSame) problems.push(`segment/${name}@${environment}: it differs once read`);
+    }
+  }
+  return problems;
 }
 
 /** Ignores an empty description, which is never written. */

@@ -14,7 +14,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { Actual } from '../model/actual.js';
 import type { Progress } from '../model/run.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
-import { byCodeUnits } from '../model/json.js';
+import { sortedSet } from '../model/json.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
@@ -51,8 +51,7 @@ export interface Imported {
 /**
  * Exports a live workspace to files, so that the next plan is empty. Writes nothing.
  *
- * @throws FlagkeelError `NOT_ON_SERVICE` if there is no such workspace, environment or object; `UNREADABLE` if the
- *   service cannot list its flags; `SPECS_INVALID` with all objects that specs cannot express.
+ * @throws FlagkeelError `SPECS_INVALID` with all objects that specs cannot express.
  */
 export async function importWorkspace(
   reader: AdminReader,
@@ -92,10 +91,7 @@ function onlyWorkspace(all: readonly WireWorkspace[], { origin }: AdminReader): 
   );
 }
 
-/**
- * The name that a spec uses for an object of the service: its own name, or its id if the name would find another object
- * first or has another meaning in a spec.
- */
+/** The name that a spec uses for an object of the service: its id if the own name would not find it alone. */
 function clearName<T extends { readonly id: string; readonly name: string }>(
   { id, name }: T,
   all: readonly T[],
@@ -105,7 +101,7 @@ function clearName<T extends { readonly id: string; readonly name: string }>(
   return isClear && name !== '*' && name !== '' ? name : id;
 }
 
-/** The environments to write: protected ones last, otherwise in the service's order. */
+/** Protected ones last, otherwise in the service's order. */
 function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment[] {
   const named = new Set(wanted.map((each) => findEnvironment(at, each)));
   return at.environments
@@ -122,9 +118,8 @@ async function namesToImport(
   const refs = only.flatMap((each) => parseKey(each) ?? []);
   const names = new Map<Kind, readonly string[]>();
   for (const [kind] of OBSERVED_KINDS) {
-    const named = refs.flatMap((ref) => (ref.kind === kind ? [ref.name] : []));
-    const wanted = only.length > 0 ? named : await allNames(reader, at, kind);
-    names.set(kind, [...new Set(wanted)].sort(byCodeUnits));
+    const named = refs.filter((ref) => ref.kind === kind).map(({ name }) => name);
+    names.set(kind, sortedSet(only.length > 0 ? named : await allNames(reader, at, kind)));
   }
   return names;
 }
@@ -176,12 +171,7 @@ async function prove(
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */
 const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
-/**
- * Refuses a directory that already holds specs, before any request to the service.
- *
- * @throws FlagkeelError `OUTPUT` if there are specs and `overwrite` is not set, if git does not have them yet, or if a
- *   submodule lies among them, whose files this repository's git cannot restore.
- */
+/** Refuses a directory whose specs an import would replace unasked, or beyond what git can restore. */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
   const present = await presentParts(directory);
   const [first] = present;
@@ -218,7 +208,6 @@ function isReplaced(path: string): boolean {
  * either the whole import or its old content.
  *
  * @param files path → text; only below `flags/` and `segments/`, and flagkeel.yaml.
- * @throws FlagkeelError `OUTPUT`.
  */
 export async function writeTarget(
   directory: string,
@@ -284,9 +273,8 @@ async function holdsAnything(path: string): Promise<boolean> {
   try {
     return !(await lstat(path)).isDirectory() || (await readdir(path)).length > 0;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // A file in place of a folder gets a clear error later, when the folder is created.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
 }

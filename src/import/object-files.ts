@@ -8,7 +8,7 @@ import {
   type Treatment,
 } from '../model/flag/flag.js';
 import { grouped, ownMember } from '../model/collections.js';
-import { canonicalJson } from '../model/json.js';
+import { canonicalJson, sameJson } from '../model/json.js';
 import { mostProtectedFirst } from '../model/desired.js';
 import {
   writtenBuckets,
@@ -94,8 +94,7 @@ function writtenDefinition(
 ): Written {
   const { treatments, defaultTreatment, baselineTreatment, rules, targets } = definition;
   const names = treatments.map(({ name }) => name);
-  const isOwn = (field: keyof Shared): boolean =>
-    canonicalJson(definition[field]) !== canonicalJson(shared[field]);
+  const isOwn = (field: keyof Shared): boolean => !sameJson(definition[field], shared[field]);
   const targeted = names.flatMap((name): Member[] => {
     const keys = ownMember(targets, name) ?? [];
     return keys.length === 0 ? [] : [[name, writtenTexts(keys)]];
@@ -135,11 +134,11 @@ export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<s
     if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
     const stem = `${segment.name}.${fileWord(environment) ?? `environment-${position + 1}`}`;
     const path = freePath(`segments/${stem}`, taken);
-    const [listed, inline] = parted(keys);
+    const listed = keys.filter(fitsKeyFile);
+    const inline = keys.filter((key) => !fitsKeyFile(key));
     files.set(path, listed.map((key) => `${key}\n`).join(''));
-    const keysFile: Member = ['keysFile', path.slice('segments/'.length)];
     const rest: Member = ['keys', inline.length === 0 ? undefined : writtenTexts(inline)];
-    return [environment, mapping(rest, keysFile)];
+    return [environment, mapping(rest, ['keysFile', path.slice('segments/'.length)])];
   });
   const file = mapping(
     ['segment', segment.name],
@@ -154,10 +153,6 @@ function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | 
   const written = writtenTexts(keys) as Flow | readonly string[];
   const block = new Map([['keys', written]]);
   return written instanceof Flow ? new Flow(block) : block;
-}
-
-function parted(keys: readonly string[]): [string[], string[]] {
-  return [keys.filter(fitsKeyFile), keys.filter((key) => !fitsKeyFile(key))];
 }
 
 /** Whether a line of a key file keeps the key unchanged. */

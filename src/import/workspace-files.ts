@@ -13,7 +13,7 @@ import {
   flagFileText,
   segmentFiles,
 } from './object-files.js';
-import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
+import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 
@@ -29,11 +29,7 @@ interface WorkspaceToWrite {
   readonly unmanaged?: readonly string[] | undefined;
 }
 
-/**
- * The config repository with the content of the service: path → text, sorted by path. Equal states give equal bytes.
- *
- * @param of must be free of names that no file can have: see `nameProblems`.
- */
+/** The config repository with the content of the service, of which `nameProblems` finds no fault. Equal states give equal bytes. */
 export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string> {
   return repositoryFiles({
     workspace: of.workspace,
@@ -43,11 +39,7 @@ export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string
   });
 }
 
-/**
- * The files of a config repository: path → text, sorted by path.
- *
- * @param of must be free of names that no file can have: see `nameProblem`.
- */
+/** The files of a config repository of which `nameProblem` finds no fault: path → text, sorted by path. */
 export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const files = [
@@ -64,10 +56,7 @@ function configText({ workspace, environments, flags, segments }: RepositoryToWr
     const policies: Member[] = production ? [['protected', true]] : [];
     return [name, new Flow(mapping(...policies))];
   });
-  const references = mapping(
-    ['segments', nonEmpty(foreign.segments)],
-    ['flags', nonEmpty(foreign.flags)],
-  );
+  const references = mapping(...Object.entries(foreign).filter(([, names]) => names.length > 0));
   return yamlText(
     mapping(
       ['workspace', workspace],
@@ -75,10 +64,6 @@ function configText({ workspace, environments, flags, segments }: RepositoryToWr
       ['references', references.size === 0 ? undefined : references],
     ),
   );
-}
-
-function nonEmpty(names: readonly string[]): Written | undefined {
-  return names.length === 0 ? undefined : names;
 }
 
 function liveFlags({ actual, environments, unmanaged = [] }: WorkspaceToWrite): FlagToWrite[] {
@@ -148,35 +133,30 @@ const NAMES = {
   segment: { pattern: SEGMENT_NAME, reserved: new Set<string>() },
 } as const;
 
-/**
- * Names in rules that these specs do not declare, or not in the form that the rule needs. They have to stand in
- * `references`. Sorted, unique.
- */
+/** Names in rules that these specs do not declare, or not in the form that the rule needs. Sorted, unique. */
 function foreignReferences(
   flags: readonly FlagToWrite[],
   segments: readonly SegmentToWrite[],
-): { readonly flags: readonly string[]; readonly segments: readonly string[] } {
+): Readonly<Record<'segments' | 'flags', readonly string[]>> {
   const flagByName = new Map(flags.map((flag) => [flag.name, flag]));
   const segmentByName = new Map(segments.map((segment) => [segment.name, segment]));
-  const foreignFlags: string[] = [];
-  const foreignSegments: string[] = [];
+  const foreign: Record<'segments' | 'flags', string[]> = { segments: [], flags: [] };
   for (const { matcher, flag, environment } of matchersOf(flags)) {
     const segment = segmentOf(matcher);
     const dependency = dependencyOf(matcher);
     if (segment !== undefined) {
       const found = segmentByName.get(segment);
       const fits = found?.trafficType === flag.trafficType && found.environments.has(environment);
-      if (!fits) foreignSegments.push(segment);
+      if (!fits) foreign.segments.push(segment);
     }
     if (dependency !== undefined) {
       const found = flagByName.get(dependency.flag)?.environments.get(environment);
-      const names = found?.treatments.map(({ name }) => name) ?? [];
-      const fits =
-        found !== undefined && dependency.treatments.every((each) => names.includes(each));
-      if (!fits) foreignFlags.push(dependency.flag);
+      const names = found?.treatments.map(({ name }) => name);
+      const fits = names && dependency.treatments.every((each) => names.includes(each));
+      if (!fits) foreign.flags.push(dependency.flag);
     }
   }
-  return { flags: sortedSet(foreignFlags), segments: sortedSet(foreignSegments) };
+  return { segments: sortedSet(foreign.segments), flags: sortedSet(foreign.flags) };
 }
 
 function matchersOf(

@@ -6,19 +6,17 @@ import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
 import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /**
- * Converts the file of Harness Feature Flags' Git Experience: all flags of a project, with their environments.
- *
- * A flag that is off there serves its off variation to all targets and keeps its rules, which equals a kill here. A
- * target group becomes a segment; the file names such groups without their members.
+ * Converts the file of Harness Feature Flags' Git Experience. A flag that is off there serves its off variation to all
+ * targets and keeps its rules, which equals a kill here. A target group becomes a segment, of unknown members.
  */
-export const convertHarnessFf: ConvertSource = (file, { trafficType }) => {
+export const convertHarnessFf: ConvertSource = (file, options) => {
   const root = foreignYaml(file);
   const entries = at(root, 'featureFlags.flags')?.items;
   if (!entries) throw notOfTool(file.path, 'it has no list featureFlags.flags');
-  const conversion = new Conversion();
+  const conversion = new Conversion(file, options);
   const flags = entries.map((entry) => at(entry, 'flag') ?? entry);
   const known = new Map(flags.map((flag) => [text(flag, 'identifier'), flag]));
-  const reader = new FlagReader(conversion, { path: file.path, trafficType, known });
+  const reader = new FlagReader(conversion, known);
   for (const flag of flags) reader.read(flag);
   return conversion.result(text(root, 'featureFlags.projectIdentifier') || undefined);
 };
@@ -47,56 +45,50 @@ const KNOWN = {
   prerequisite: 'identifier feature variations',
 } as const;
 
-interface FileFacts {
-  readonly path: string;
-  readonly trafficType: string;
-  readonly known: ReadonlyMap<string, ForeignNode>;
-}
-
 class FlagReader {
   readonly #conversion: Conversion;
-  readonly #file: FileFacts;
+  readonly #known: ReadonlyMap<string, ForeignNode>;
   /** Variation → treatment, of the flag that is read. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
 
-  constructor(conversion: Conversion, file: FileFacts) {
+  /** @param known all flags of the file, by identifier. */
+  constructor(conversion: Conversion, known: ReadonlyMap<string, ForeignNode>) {
     this.#conversion = conversion;
-    this.#file = file;
+    this.#known = known;
   }
 
   read(flag: ForeignNode): void {
     const [identifier, name] = [text(flag, 'identifier'), text(flag, 'name')];
     if (!flag.members || identifier === '') {
       const what = flag.members ? 'flag has no identifier and is left out' : 'entry is no flag';
-      this.#depart(flag, `the ${what}`);
+      this.#conversion.depart(flag, `the ${what}`);
       return;
     }
     this.#tellUnknown('flag', flag);
     if (text(flag, 'permanent') === 'true') {
-      this.#depart(at(flag, 'permanent') ?? flag, '"permanent" is not carried over: see `kind`');
+      this.#conversion.depart(
+        at(flag, 'permanent') ?? flag,
+        '"permanent" is not carried over: see `kind`',
+      );
     }
     this.#treatments = this.#treatmentsOf(flag);
     const said = [name === identifier ? '' : name, text(flag, 'description')];
-    const { environments } = this.#conversion.flag({
+    const environments = this.#conversion.flag({
       name: identifier,
-      trafficType: this.#file.trafficType,
       fields: { description: said.filter((each) => each !== '').join(': '), tags: tagsOf(flag) },
     });
     for (const environment of items(flag, 'environments')) {
       const where = text(environment, 'identifier');
-      if (where === '') this.#depart(environment, 'the environment has no identifier: left out');
+      if (where === '')
+        this.#conversion.depart(environment, 'the environment has no identifier: left out');
       else environments.set(where, this.#definitionOf(environment, where, flag));
     }
-  }
-
-  #depart({ line }: ForeignNode, what: string): void {
-    this.#conversion.depart(`${this.#file.path}:${line}`, what);
   }
 
   #tellUnknown(kind: keyof typeof KNOWN, { members }: ForeignNode): void {
     const known = KNOWN[kind].split(' ');
     for (const [name, node] of members ?? []) {
-      if (!known.includes(name)) this.#depart(node, `"${name}" is not carried over`);
+      if (!known.includes(name)) this.#conversion.depart(node, `"${name}" is not carried over`);
     }
   }
 
@@ -117,9 +109,12 @@ class FlagReader {
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
     const name = renamed(identifier, all);
     if (name !== identifier) {
-      this.#depart(node, `variation "${identifier}" is the treatment "${name}"`);
+      this.#conversion.depart(node, `variation "${identifier}" is the treatment "${name}"`);
     } else if (RESERVED_TREATMENT_NAMES.has(identifier)) {
-      this.#depart(node, `treatment "${identifier}" is a reserved word there: rename it`);
+      this.#conversion.depart(
+        node,
+        `treatment "${identifier}" is a reserved word there: rename it`,
+      );
     }
     return name;
   }
@@ -143,7 +138,10 @@ class FlagReader {
       defaultRule: [{ treatment: variationOf('onVariation'), size: 100 }],
     };
     if (definition.killed) {
-      this.#depart(at(node, 'state') ?? node, 'the flag is off, which is `killed: true` here');
+      this.#conversion.depart(
+        at(node, 'state') ?? node,
+        'the flag is off, which is `killed: true` here',
+      );
     }
     return canonicalDefinition(definition) as Required<Definition>;
   }
@@ -151,7 +149,7 @@ class FlagReader {
   #treatmentOf(node: ForeignNode, variation: string): string {
     const found = this.#treatments.get(variation);
     if (found) return found.name;
-    this.#depart(node, `"${variation}" is no variation of the flag`);
+    this.#conversion.depart(node, `"${variation}" is no variation of the flag`);
     return [...this.#treatments.values()].at(-1)?.name ?? variation;
   }
 
@@ -161,15 +159,21 @@ class FlagReader {
     return items(flag, 'prerequisites').flatMap((node): Rule[] => {
       this.#tellUnknown('prerequisite', node);
       const name = text(node, 'identifier', 'feature');
-      const other = this.#file.known.get(name);
+      const other = this.#known.get(name);
       const places = FLAG_NAME.test(name) ? items(other, 'environments') : [];
       if (!other || !places.some((each) => text(each, 'identifier') === where)) {
         const why = `there is no such flag in "${where}"`;
-        this.#depart(node, `the prerequisite "${name}" is left out, ${why}: see its rules`);
+        this.#conversion.depart(
+          node,
+          `the prerequisite "${name}" is left out, ${why}: see its rules`,
+        );
         return [];
       }
       if (items(environment, 'targetRules').length > 0) {
-        this.#depart(node, `targets in "${where}" do not wait for the prerequisite "${name}" here`);
+        this.#conversion.depart(
+          node,
+          `targets in "${where}" do not wait for the prerequisite "${name}" here`,
+        );
       }
       const all = variationsOf(other);
       const treatments = textsIn(node, 'variations').map((each) => renamed(each, all));
@@ -187,7 +191,7 @@ class FlagReader {
       for (const target of items(rule, 'targets')) {
         const key = target.text ?? text(target, 'identifier');
         if (key === '' || taken.has(key))
-          this.#depart(target, `target "${key}" is named above, or not at all`);
+          this.#conversion.depart(target, `target "${key}" is named above, or not at all`);
         else targets.set(treatment, [...(targets.get(treatment) ?? []), key]);
         taken.add(key);
       }
@@ -207,7 +211,7 @@ class FlagReader {
       if (buckets !== undefined && isWhole) {
         return combinations(choices).map((matchers) => ({ matchers, buckets }));
       }
-      this.#depart(rule, 'the rule is left out');
+      this.#conversion.depart(rule, 'the rule is left out');
       return [];
     });
   }
@@ -217,14 +221,14 @@ class FlagReader {
     if (variation !== '') return [{ treatment: this.#treatmentOf(rule, variation), size: 100 }];
     const by = text(rule, 'serve.distribution.bucketBy');
     if (!['', 'identifier'].includes(by)) {
-      this.#depart(rule, `shares go by the key here, not by "${by}"`);
+      this.#conversion.depart(rule, `shares go by the key here, not by "${by}"`);
     }
     const buckets = items(rule, 'serve.distribution.variations').map((each) => ({
       treatment: this.#treatmentOf(rule, text(each, 'variation')),
       size: Number(text(each, 'weight')),
     }));
     if (buckets.reduce((sum, { size }) => sum + size, 0) === 100) return buckets;
-    this.#depart(rule, 'its weights do not sum to 100');
+    this.#conversion.depart(rule, 'its weights do not sum to 100');
     return undefined;
   }
 
@@ -245,21 +249,19 @@ class FlagReader {
     }
     const matcher = MATCHER_OF[op]?.(values);
     if (!matcher) {
-      this.#depart(clause, `no condition says the operator "${op}"`);
+      this.#conversion.depart(clause, `no condition says the operator "${op}"`);
       return undefined;
     }
-    if (op === 'equal') this.#depart(clause, '"equal" tells upper from lower case here');
+    if (op === 'equal') this.#conversion.depart(clause, '"equal" tells upper from lower case here');
     return [{ ...matcher, ...subject, ...negate }];
   }
 
   #useGroup(clause: ForeignNode, name: string, environment: string): void {
     if (!this.#conversion.hasSegment(name)) {
       const what = `the file does not say who is in the target group "${name}": see its segment`;
-      this.#depart(clause, what);
+      this.#conversion.depart(clause, what);
     }
-    const { trafficType } = this.#file;
-    const segment = this.#conversion.segment({ name, trafficType, description: '' });
-    segment.environments.set(environment, null);
+    this.#conversion.segment({ name }).set(environment, null);
   }
 }
 

@@ -36,32 +36,56 @@ interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
 /** Converts the files of one tool. Pure. @throws FlagkeelError `SPECS_INVALID` if the text is no file of that tool. */
 export type ConvertSource = (file: SourceFile, options: SourceOptions) => Converted;
 
+type Definitions = Required<Definition>;
+type Keys = readonly string[] | null;
+/** An object whose environments are still being found. */
+type Open<T, Part> = Omit<T, 'environments'> & { readonly environments: Map<string, Part> };
+type Named<T> = Partial<Omit<T, 'environments'>> & { readonly name: string };
+
+/** What was converted so far. Whatever is named again keeps its first settings. */
 export class Conversion {
-  readonly departures: Departure[] = [];
+  readonly trafficType: string;
+  readonly #path: string;
+  readonly #departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
   readonly #flags = new Map<string, Open<FlagToWrite, Definitions>>();
   readonly #segments = new Map<string, Open<SegmentToWrite, Keys>>();
 
-  depart(place: string, what: string): void {
-    this.departures.push({ place, what });
+  constructor({ path }: SourceFile, { trafficType }: SourceOptions) {
+    this.#path = path;
+    this.trafficType = trafficType;
   }
 
-  /** If the environment exists already, keeps its first settings. */
+  /** @param place a node of the file, or the address of a resource. */
+  depart(place: ForeignNode | string, what: string): void {
+    const text = typeof place === 'string' ? place : `${this.#path}:${place.line}`;
+    this.#departures.push({ place: text, what });
+  }
+
   addEnvironment(name: string, production = false): void {
     if (!this.#environments.has(name)) this.#environments.set(name, { name, production });
   }
 
-  /** The flag of that name with its first settings, to add environments to. */
-  flag(flag: Omit<FlagToWrite, 'environments'>): { environments: Map<string, Definitions> } {
-    return openIn(this.#flags, flag);
+  /** The environments of a flag, to add to. */
+  flag(flag: Named<FlagToWrite>): Map<string, Definitions> {
+    const { trafficType } = this;
+    const open = { trafficType, fields: {}, ...flag, environments: new Map<string, Definitions>() };
+    return openIn(this.#flags, open);
   }
 
   hasFlag(name: string): boolean {
     return this.#flags.has(name);
   }
 
-  segment(segment: Omit<SegmentToWrite, 'environments'>): { environments: Map<string, Keys> } {
-    return openIn(this.#segments, segment);
+  segment(segment: Named<SegmentToWrite>): Map<string, Keys> {
+    const { trafficType } = this;
+    const open = {
+      trafficType,
+      description: '',
+      ...segment,
+      environments: new Map<string, Keys>(),
+    };
+    return openIn(this.#segments, open);
   }
 
   hasSegment(name: string): boolean {
@@ -74,23 +98,18 @@ export class Conversion {
       environments: [...this.#environments.values()],
       flags: [...this.#flags.values()],
       segments: [...this.#segments.values()],
-      departures: this.departures,
+      departures: this.#departures,
     };
   }
 }
 
-type Definitions = Required<Definition>;
-type Keys = readonly string[] | null;
-/** An object whose environments are still being found. */
-type Open<T, Part> = Omit<T, 'environments'> & { environments: Map<string, Part> };
-
-function openIn<T extends { readonly name: string }, Part>(
-  objects: Map<string, T & { environments: Map<string, Part> }>,
-  object: T,
-): { environments: Map<string, Part> } {
-  const found = objects.get(object.name) ?? { ...object, environments: new Map<string, Part>() };
+function openIn<Part>(
+  objects: Map<string, { readonly environments: Map<string, Part> }>,
+  object: { readonly name: string; readonly environments: Map<string, Part> },
+): Map<string, Part> {
+  const found = objects.get(object.name) ?? object;
   objects.set(object.name, found);
-  return found;
+  return found.environments;
 }
 
 export function notOfTool(path: string, why: string): FlagkeelError {

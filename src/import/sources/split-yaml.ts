@@ -10,25 +10,21 @@ import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } fr
  * with keys are individual targets; the one without keys is for all others. The file has no environments, so the caller
  * names them.
  */
-export const convertSplitYaml: ConvertSource = (file, { environments, trafficType }) => {
+export const convertSplitYaml: ConvertSource = (file, options) => {
+  const { environments } = options;
   const { items } = foreignYaml(file);
   if (!items) throw notOfTool(file.path, 'it is no list of flags');
-  const conversion = new Conversion();
+  const conversion = new Conversion(file, options);
   for (const name of environments) conversion.addEnvironment(name);
   const members = items.flatMap(({ members: found = [] }) => [...found]);
   for (const [name, found] of grouped(members, ([flag]) => flag)) {
     const entries = found.map(([, entry]) => entry);
-    const tell = (node: ForeignNode, what: string): void => {
-      conversion.depart(`${file.path}:${node.line}`, what);
-    };
-    const definition = definitionOf(name, entries, tell);
-    const flag = conversion.flag({ name, trafficType, fields: {} });
-    for (const environment of environments) flag.environments.set(environment, definition);
+    const definition = definitionOf(name, entries, conversion);
+    const flag = conversion.flag({ name });
+    for (const environment of environments) flag.set(environment, definition);
   }
   return conversion.result();
 };
-
-type Tell = (node: ForeignNode, what: string) => void;
 
 const MEMBERS = ['treatment', 'keys', 'config'];
 
@@ -42,11 +38,11 @@ interface Found {
 function definitionOf(
   name: string,
   entries: readonly ForeignNode[],
-  tell: Tell,
+  conversion: Conversion,
 ): Required<Definition> {
   const found: Found = { treatments: new Map(), targets: new Map() };
-  for (const entry of entries) readEntry(name, entry, found, tell);
-  complete(name, entries, found, tell);
+  for (const entry of entries) readEntry(name, entry, found, conversion);
+  complete(name, entries, found, conversion);
   const rest = found.everybodyElse ?? OFF;
   const fallback = found.treatments.has(OFF) ? OFF : rest;
   return canonicalDefinition({
@@ -59,36 +55,32 @@ function definitionOf(
   }) as Required<Definition>;
 }
 
-function readEntry(name: string, entry: ForeignNode, found: Found, tell: Tell): void {
+function readEntry(name: string, entry: ForeignNode, found: Found, conversion: Conversion): void {
   const treatment = entry.members?.get('treatment')?.text ?? '';
   if (treatment === '') {
-    tell(entry, `an entry of "${name}" has no treatment and is left out`);
+    conversion.depart(entry, `an entry of "${name}" has no treatment and is left out`);
     return;
   }
   for (const [member, node] of entry.members ?? []) {
-    if (!MEMBERS.includes(member)) tell(node, `"${member}" is not carried over`);
+    if (!MEMBERS.includes(member)) conversion.depart(node, `"${member}" is not carried over`);
   }
-  addTreatment(found.treatments, treatment, entry, tell);
-  const keys = keysOf(entry);
-  if (keys !== undefined)
-    addTargets(found.targets, treatment, keys, (what) => {
-      tell(entry, what);
-    });
+  addTreatment(found.treatments, treatment, entry, conversion);
+  if (entry.members?.has('keys')) addTargets(found.targets, treatment, entry, conversion);
   else if (found.everybodyElse === undefined) found.everybodyElse = treatment;
-  else tell(entry, `"${name}" has an entry for everybody already`);
+  else conversion.depart(entry, `"${name}" has an entry for everybody already`);
 }
 
 function addTargets(
   targets: Map<string, string[]>,
   treatment: string,
-  keys: readonly string[],
-  tell: (what: string) => void,
+  entry: ForeignNode,
+  conversion: Conversion,
 ): void {
   const own = targets.get(treatment) ?? [];
   targets.set(treatment, own);
-  for (const key of keys) {
+  for (const key of keysOf(entry)) {
     const isTaken = [...targets.values()].some((others) => others.includes(key));
-    if (isTaken) tell(`key "${key}" stands above already`);
+    if (isTaken) conversion.depart(entry, `key "${key}" stands above already`);
     else own.push(key);
   }
 }
@@ -100,7 +92,7 @@ function complete(
   name: string,
   [entry]: readonly ForeignNode[],
   { treatments, everybodyElse }: Found,
-  tell: Tell,
+  conversion: Conversion,
 ): void {
   if (!entry) return;
   const add = (treatment: string): void => {
@@ -108,25 +100,25 @@ function complete(
   };
   if (everybodyElse === undefined) {
     if (!treatments.has(OFF)) add(OFF);
-    tell(entry, `"${name}" says nothing of everybody else, who get "${OFF}" here`);
+    conversion.depart(entry, `"${name}" says nothing of everybody else, who get "${OFF}" here`);
   }
   if (treatments.size > 1) return;
   const second = treatments.has(OFF) ? 'on' : OFF;
   add(second);
-  tell(entry, `"${name}" has one treatment; "${second}" is added, which nobody gets`);
+  conversion.depart(entry, `"${name}" has one treatment; "${second}" is added, which nobody gets`);
 }
 
 function addTreatment(
   treatments: Map<string, Treatment>,
   name: string,
   entry: ForeignNode,
-  tell: Tell,
+  conversion: Conversion,
 ): void {
   const config = entry.members?.get('config');
   const configuration = config && configurationOf(config);
   const before = treatments.get(name)?.configuration;
   if (before !== undefined && configuration !== undefined && !sameJson(before, configuration)) {
-    tell(entry, `treatment "${name}" has another configuration above`);
+    conversion.depart(entry, `treatment "${name}" has another configuration above`);
   }
   const kept = before ?? configuration;
   treatments.set(name, {
@@ -148,8 +140,7 @@ function plain({ text = '', items, members }: ForeignNode): Json {
   return jsonOrText(text) as Json;
 }
 
-function keysOf({ members }: ForeignNode): string[] | undefined {
-  const keys = members?.get('keys');
-  if (keys === undefined) return undefined;
-  return keys.items ? keys.items.flatMap(({ text }) => text ?? []) : [keys.text ?? ''];
+function keysOf({ members }: ForeignNode): string[] {
+  const { items, text = '' } = members?.get('keys') ?? {};
+  return items?.flatMap((each) => each.text ?? []) ?? [text];
 }

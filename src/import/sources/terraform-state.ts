@@ -9,15 +9,15 @@ import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.
  * Converts a Terraform state with resources of the providers of Split (`split_*`) and Harness (`harness_fme_*`): the
  * state file, or the output of `terraform show -json`. Skips resources of other kinds silently.
  */
-export const convertTerraformState: ConvertSource = ({ path, text }, { trafficType }) => {
-  const document = jsonOrText(text);
+export const convertTerraformState: ConvertSource = (file, options) => {
+  const document = jsonOrText(file.text);
   const resources = isRecord(document) ? resourcesIn(document) : undefined;
   if (!resources) {
     const why = 'it is neither a state of Terraform nor the output of terraform show -json';
-    throw notOfTool(path, why);
+    throw notOfTool(file.path, why);
   }
-  const conversion = new Conversion();
-  const state: State = { conversion, resources, trafficType };
+  const conversion = new Conversion(file, options);
+  const state: State = { conversion, resources };
   // Reads by type, because a definition may stand before the flag and environment that it names.
   for (const [kind, read] of Object.entries(READERS)) {
     for (const each of resources) if (each.kind === kind) read(each, state);
@@ -83,7 +83,6 @@ function resourceOf(resource: Members, address: string, values: unknown): Resour
 interface State {
   readonly conversion: Conversion;
   readonly resources: readonly Resource[];
-  readonly trafficType: string;
 }
 
 /** Types that are only named by other resources, and give no object themselves. */
@@ -122,9 +121,10 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   const id = textIn(values, 'traffic_type_id');
   const found = nameOf(state, 'traffic_type', id);
   if (found !== undefined) return found;
-  const what = `traffic type ${id} has no name in this state; "${state.trafficType}" is written`;
+  const { trafficType } = state.conversion;
+  const what = `traffic type ${id} has no name in this state; "${trafficType}" is written`;
   state.conversion.depart(address, what);
-  return state.trafficType;
+  return trafficType;
 }
 
 /** The name of the object with an id, from resources and data sources. */
@@ -143,17 +143,16 @@ function environmentOf({ values }: Resource, state: State): string {
 
 function readActivation(resource: Resource, state: State, keys: readonly string[] | null): void {
   const name = textIn(resource.values, 'segment_name');
-  const { conversion, trafficType } = state;
+  const { conversion } = state;
   if (!conversion.hasSegment(name)) {
     conversion.depart(resource.address, `segment "${name}" itself is not in this state`);
   }
-  const segment = conversion.segment({ name, trafficType, description: '' });
-  segment.environments.set(environmentOf(resource, state), keys);
+  conversion.segment({ name }).set(environmentOf(resource, state), keys);
 }
 
 function readDefinition(resource: Resource, state: State): void {
   const { address, values } = resource;
-  const { conversion, trafficType } = state;
+  const { conversion } = state;
   const name = textIn(values, 'split_name') || textIn(values, 'flag_name');
   const environment = environmentOf(resource, state);
   const payload = textIn(values, 'definition');
@@ -169,7 +168,7 @@ function readDefinition(resource: Resource, state: State): void {
     return;
   }
   if (!conversion.hasFlag(name)) depart(`flag "${name}" itself is not in this state`);
-  conversion.flag({ name, trafficType, fields: {} }).environments.set(environment, definition);
+  conversion.flag({ name }).set(environment, definition);
 }
 
 type Depart = (what: string) => void;
