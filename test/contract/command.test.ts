@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
-import { runServiceAudit, runServiceKeys } from '../../src/cli/commands/service/store.js';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { cliRun } from '../support/terminal.js';
 
 let directory: string;
 let output: string[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'service-command-'));
-  output = [];
 });
 
 afterEach(() => {
@@ -22,11 +21,24 @@ const write = (text: string): void => {
   output.push(text);
 };
 
+/** Runs `flagkeel service …` on the store of the test. @returns what it printed. */
+async function onStore(...words: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await cliRun([
+    'service',
+    ...words,
+    '--directory',
+    directory,
+  ]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout;
+}
+
 /** Runs the command until `work` is done with it. */
 async function whileServing(
   options: ServiceCommandOptions,
   work: (service: { origin: string; key: string }) => Promise<void>,
 ): Promise<void> {
+  output = [];
   const controller = new AbortController();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const served = runService(
@@ -57,7 +69,6 @@ describe('the service command', () => {
       expect((await callsOf(service).call('GET', '/workspaces')).status).toBe(200);
     });
     const first = output.join('');
-    output = [];
     await whileServing({}, async () => Promise.resolve());
 
     expect(first).toMatch(
@@ -126,26 +137,19 @@ describe('the service command', () => {
 describe('the key command', () => {
   it('creates, lists and revokes while no service has the store open', async () => {
     await whileServing({}, async () => Promise.resolve());
-    output = [];
 
-    await runServiceKeys(
-      { directory },
-      { action: 'create', name: 'ci\u001b[2J', environments: ['staging'] },
-      { write },
-    );
-    await runServiceKeys({ directory }, { action: 'list' }, { write });
-    const key = output[0]?.trim() ?? '';
-    const id = /^(\w+) {2}valid {4}ci/m.exec(output.join(''))?.[1] ?? '';
-    await runServiceKeys({ directory }, { action: 'revoke', id }, { write });
-    output = output.slice(0, 0);
-    await runServiceKeys({ directory }, { action: 'list' }, { write });
+    const key = await onStore('keys', 'create', 'ci\u001b[2J', '--environment', 'staging');
+    const id = /^(\w+) {2}valid {4}ci/m.exec(await onStore('keys', 'list'))?.[1] ?? '';
+    await onStore('keys', 'revoke', id);
 
-    expect(key).toMatch(/^fka_/);
-    expect(output.join('')).toContain(
+    expect(key).toMatch(/^fka_\w+\n$/);
+    expect(await onStore('keys', 'list')).toContain(
       `${id}  revoked  ci<U+001B>[2J  not used  reaches Default/staging\n`,
     );
     await whileServing({}, async ({ origin }) => {
-      expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);
+      expect((await callsOf({ origin, key: key.trim() }).call('GET', '/workspaces')).status).toBe(
+        401,
+      );
     });
   });
 
@@ -153,14 +157,12 @@ describe('the key command', () => {
     await whileServing({}, async ({ origin, key }) => {
       const client = callsOf({ origin, key });
       await client.ok('GET', '/workspaces');
-      output = [];
-      await runServiceKeys({ directory }, { action: 'create', name: 'beside' }, { write });
-      const other = callsOf({ origin, key: output[0]?.trim() ?? '' });
+      const other = callsOf({ origin, key: (await onStore('keys', 'create', 'beside')).trim() });
       const before = await other.call('GET', '/workspaces');
-      await runServiceKeys({ directory }, { action: 'list' }, { write });
-      const id = /^(\w+) {2}valid {4}beside {2}/m.exec(output.join(''))?.[1] ?? '';
+      const listed = await onStore('keys', 'list');
+      const id = /^(\w+) {2}valid {4}beside {2}/m.exec(listed)?.[1] ?? '';
 
-      await runServiceKeys({ directory }, { action: 'revoke', id }, { write });
+      await onStore('keys', 'revoke', id);
       const after = await other.call('GET', '/workspaces');
 
       expect([before.status, after.status]).toEqual([200, 401]);
@@ -177,9 +179,7 @@ describe('the key command', () => {
         ...flags.map(async (name) =>
           client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name }),
         ),
-        ...flags.slice(0, 5).map(async (name) => {
-          await runServiceKeys({ directory }, { action: 'create', name }, { write });
-        }),
+        ...flags.slice(0, 5).map(async (name) => onStore('keys', 'create', name)),
       ]);
 
       const { totalCount } = await client.ok<{ totalCount: number }>('GET', '/splits/ws/Default');
@@ -190,17 +190,14 @@ describe('the key command', () => {
 
   it('says when keys end and when they were last used, and which of them end soon', async () => {
     await whileServing({}, async ({ origin }) => {
-      output = [];
-      for (const [name, days] of Object.entries({ far: 90, soon: 13, used: 15 })) {
-        const create = { action: 'create', name, expires: days * 86_400_000 } as const;
-        await runServiceKeys({ directory }, create, { write });
-      }
-      await callsOf({ origin, key: output[2]?.trim() ?? '' }).ok('GET', '/workspaces');
+      await onStore('keys', 'create', 'far', '--expires', '90d');
+      await onStore('keys', 'create', 'soon', '--expires', '13d');
+      const used = await onStore('keys', 'create', 'used', '--expires', '15d');
+      await callsOf({ origin, key: used.trim() }).ok('GET', '/workspaces');
     });
-    output = [];
-    await runServiceKeys({ directory }, { action: 'list' }, { write });
 
-    const lines = output.map((line) => line.slice(14, -1).replaceAll(/[\d:.-]+(T|Z)/g, '$1'));
+    const listed = (await onStore('keys', 'list')).trimEnd().split('\n');
+    const lines = listed.map((line) => line.slice(14).replaceAll(/[\d:.-]+(T|Z)/g, '$1'));
     expect(lines).toEqual([
       'valid    first  not used  reaches everything',
       'valid    far  not used  ends TZ  reaches everything',
@@ -211,44 +208,44 @@ describe('the key command', () => {
 
   it('says what each key reaches, in text and in JSON', async () => {
     await whileServing({}, async () => Promise.resolve());
-    const make = async (name: string, restrictions: object): Promise<void> =>
-      runServiceKeys({ directory }, { action: 'create', name, ...restrictions }, { write });
-    await make('of a workspace', { workspaces: ['Default'] });
+    const inDefault = ['--workspace', 'Default'];
+    await onStore('keys', 'create', 'of a workspace', ...inDefault);
     const environments = ['staging', 'production'];
-    await make('of environments', { workspaces: ['Default'], environments });
-    output = [];
+    const inBoth = environments.flatMap((name) => ['--environment', name]);
+    await onStore('keys', 'create', 'of environments', ...inDefault, ...inBoth);
 
-    await runServiceKeys({ directory }, { action: 'list', format: 'text' }, { write });
-    const reaches = [...output.join('').matchAll(/ {2}reaches (.*)$/gm)].map(([, each]) => each);
-    output = [];
-    await runServiceKeys({ directory }, { action: 'list', format: 'json' }, { write });
+    const text = await onStore('keys', 'list');
+    const reaches = [...text.matchAll(/ {2}reaches (.*)$/gm)].map(([, each]) => each);
+    const json = await onStore('keys', 'list', '--format', 'json');
 
     expect(reaches).toEqual(['everything', 'Default', 'Default/production, Default/staging']);
     const id = expect.any(String) as string;
-    const [first, second, third] = JSON.parse(output.join('')) as {
+    const [first, second, third] = JSON.parse(json) as {
       readonly environments: readonly { readonly name: string }[] | null;
     }[];
     expect(first).toMatchObject({ state: 'valid', workspaces: null, environments: null });
     expect(second).toMatchObject({ workspaces: [{ id, name: 'Default' }], environments: null });
     expect(third?.environments?.map(({ name }) => name).sort()).toEqual(environments.toSorted());
-    expect(output.join('')).not.toMatch(/fka_|hash/);
+    expect(json).not.toMatch(/fka_|hash/);
   });
 
-  it('says in words what it cannot do', async () => {
-    await expect(
-      runServiceKeys({ directory }, { action: 'create', name: 'x', expires: 0 }, { write }),
-    ).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(
-      runServiceKeys(
-        { directory },
-        { action: 'create', name: 'x', workspaces: ['none'] },
-        { write },
-      ),
-    ).rejects.toMatchObject({ code: 'USAGE' });
+  it.each([
+    ['--expires', '0s'],
+    ['--workspace', 'none'],
+  ])('refuses a key with %s %s', async (...restriction) => {
+    const create = ['service', 'keys', 'create', 'x', ...restriction];
+
+    expect(await cliRun([...create, '--directory', directory])).toMatchObject({ exitCode: 64 });
   });
 });
 
 describe('the audit command', () => {
+  /** The entries of an object as text, the newest first. */
+  async function entriesOf(object: string): Promise<string[]> {
+    const text = await onStore('log', '--object', object);
+    return text.split(/^(?=\d{4}-\S+Z {2})/m);
+  }
+
   it('says when, what, by which key and why, with a line for each member that a change touched', async () => {
     await whileServing({}, async (service) => {
       const client = callsOf(service);
@@ -280,12 +277,9 @@ describe('the audit command', () => {
       await client.ok('POST', '/segments/staging/s');
       await client.ok('PUT', '/segments/staging/s/upload', ['k1', 'k2\u001b']);
     });
-    output = [];
 
-    await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
-    const [broken, , ruled, , update, create] = output;
-    output = [];
-    await runServiceAudit({ directory }, { object: 'segment/s', format: 'text' }, { write });
+    const [broken, , ruled, , update, create] = await entriesOf('flag/a');
+    const [uploaded] = await entriesOf('segment/s');
 
     expect(update).toMatch(
       /^\d{4}-\S+Z {2}update {2}flag\/a {2}by first \(\w{12}\)\n {4}description: "" → "x{300}"\n$/,
@@ -294,7 +288,7 @@ describe('the audit command', () => {
     expect(create).toContain('\n    name: none → a\n');
     expect(ruled).toMatch(/\n {4}~ rule 1: if .*, serve on 1 → 99 %, off 99 → 1 %\n/);
     expect(broken).toContain('\n    description: from line 1\n    - a b\n    + a\n    + b\n');
-    expect(output[0]).toContain('\n    keys: +2 −0 keys: + k1, "k2<U+001B>"\n');
+    expect(uploaded).toContain('\n    keys: +2 −0 keys: + k1, "k2<U+001B>"\n');
   });
 
   it('prints what a removed treatment and a deleted definition had', async () => {
@@ -312,10 +306,10 @@ describe('the audit command', () => {
       await client.ok('PATCH', at, [{ op: 'remove', path: '/treatments/2' }]);
       await client.ok('DELETE', at);
     });
-    output = [];
 
-    await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
-    const [deleted, patched] = output.map((text) => text.replaceAll('\u00A0', ' '));
+    const [deleted, patched] = (await entriesOf('flag/a')).map((text) =>
+      text.replaceAll('\u00A0', ' '),
+    );
 
     expect(patched).toContain(
       '\n    - treatment old: description "The old way"; configuration {"color":"red"}\n',
@@ -326,11 +320,10 @@ describe('the audit command', () => {
   it('prints the log of a running service', async () => {
     await whileServing({}, async (service) => {
       await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'now' });
-      output = [];
 
-      await runServiceAudit({ directory }, { object: 'flag/now', format: 'text' }, { write });
-
-      expect(output.join('')).toMatch(/ {2}create {2}flag\/now {2}by first/);
+      expect(await onStore('log', '--object', 'flag/now')).toMatch(
+        / {2}create {2}flag\/now {2}by first/,
+      );
     });
   });
 
@@ -343,15 +336,12 @@ describe('the audit command', () => {
       }));
       await callsOf(service).ok('POST', path, identities);
     });
-    output = [];
 
-    await runServiceAudit({ directory }, { object: 'identity', format: 'json' }, { write });
-    const entries = JSON.parse(output.join('')) as { id: number }[];
-    output = [];
-    await runServiceAudit({ directory }, { object: 'flag', format: 'json' }, { write });
+    const json = await onStore('log', '--object', 'identity', '--format', 'json');
+    const entries = JSON.parse(json) as { id: number }[];
 
     expect(entries).toHaveLength(1_005);
     expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => b - a));
-    expect(JSON.parse(output.join(''))).toEqual([]);
+    expect(await onStore('log', '--object', 'flag', '--format', 'json')).toBe('[]\n');
   });
 });

@@ -7,12 +7,12 @@ import { callerWithoutKey, recordChanges } from '../../src/service/change-log.js
 import type { ServiceOptions } from '../../src/service/service.js';
 import { backUp, restore } from '../../src/service/store/backup.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
-import { runServiceAudit } from '../../src/cli/commands/service/store.js';
 import { startServedWorld } from '../support/applications.js';
 import { signInTo } from '../support/console-browser.js';
 import { createDatabase } from '../support/postgres.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { cliRun } from '../support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const LONG_AGO = Date.parse('2026-01-01T00:00:00.000Z');
@@ -193,12 +193,12 @@ describe('the audit log of a service with --log-expires', () => {
       '/auditLog/ws/Default',
     );
     const page = await (await signInTo(service, key)).get('/console/log');
-    let printed = '';
-    await runServiceAudit(
-      location.kind === 'postgres' ? { database: location.url } : { directory: folderOf(location) },
-      { object: 'audit-log/entries', format: 'text' },
-      { write: (text) => (printed += text) },
-    );
+    const place =
+      location.kind === 'postgres'
+        ? ['--database', location.url]
+        : ['--directory', folderOf(location)];
+    const log = ['service', 'log', '--object', 'audit-log/entries'];
+    const { stdout: printed } = await cliRun([...log, ...place]);
     const file = join(folder, 'store.backup');
     await backUp(location, file, Date.now());
     location = await aStore('restored');

@@ -32,22 +32,16 @@ export interface StoreOptions {
   readonly directory?: string;
 }
 
-interface KeyOptions extends StoreOptions {
-  readonly workspace: string[];
-  readonly environment: string[];
+/** Options of the subcommands, each of which has some. */
+interface SubcommandOptions extends StoreOptions {
+  readonly workspace: readonly string[];
+  /** `service` takes the option for all its subcommands. */
+  readonly environment: readonly string[];
   readonly type: KeyType;
   /** Milliseconds from now on. */
   readonly expires?: number;
-}
-
-interface ListOptions {
   readonly format: 'text' | 'json';
-}
-
-interface LogCommandOptions extends StoreOptions, ListOptions {
   readonly object?: string;
-  /** The last counts: `service` takes the option for all its subcommands. */
-  readonly environment: readonly string[];
 }
 
 export function storeLocation({ database, memory, directory }: StoreOptions): StoreLocation {
@@ -56,7 +50,6 @@ export function storeLocation({ database, memory, directory }: StoreOptions): St
   return { kind: 'directory', path: directory ?? '.flagkeel/service' };
 }
 
-/** Where the store is. Subcommands know these options as well: commander takes an option of the parent wherever it stands. */
 export function storeOptions(command: Command): Command {
   return command
     .option('--directory <path>', 'where the service keeps its data (default: .flagkeel/service)')
@@ -64,40 +57,52 @@ export function storeOptions(command: Command): Command {
     .option('--memory', 'keep nothing beyond this process');
 }
 
-export function writer(terminal: Terminal): Write {
+export function writer(terminal: Pick<Terminal, 'stdout'>): Write {
   return (text) => {
     terminal.stdout.write(text);
   };
 }
 
 export function declareStoreCommands(service: Command, terminal: Terminal): void {
-  addKeys(service, terminal);
-  addLog(service, terminal);
-  addBackup(service, terminal);
+  const write = writer(terminal);
+  addKeys(service, write);
+  addLog(service, write);
+  addBackup(service, write);
 }
 
-function addBackup(service: Command, terminal: Terminal): void {
+/** An action that gets the options of `service` too: commander takes those wherever they stand. */
+function onStore(
+  act: (options: SubcommandOptions, word: string) => Promise<void>,
+): (...given: readonly unknown[]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1) as Command;
+    await act(command.optsWithGlobals<SubcommandOptions>(), command.args[0] ?? '');
+  };
+}
+
+function addBackup(service: Command, write: Write): void {
   service
     .command('backup')
     .description(
       'copy the store into a file, as it is at one moment, also while a service has it open',
     )
     .argument('<file>')
-    .action(async (file: string, _own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<StoreOptions>();
-      const summary = await backUp(storeLocation(options), file, Date.now());
-      writer(terminal)(`wrote ${file}: ${countsText(summary)}\n`);
-    });
+    .action(
+      onStore(async (options, file) => {
+        const summary = await backUp(storeLocation(options), file, Date.now());
+        write(`wrote ${file}: ${countsText(summary)}\n`);
+      }),
+    );
   service
     .command('restore')
     .description('fill a store that holds nothing from a backup')
     .argument('<file>')
-    .action(async (file: string, _own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<StoreOptions>();
-      const summary = await restore(storeLocation(options), file);
-      const { takenAt } = summary;
-      writer(terminal)(`restored ${file}, taken at ${takenAt}: ${countsText(summary)}\n`);
-    });
+    .action(
+      onStore(async (options, file) => {
+        const summary = await restore(storeLocation(options), file);
+        write(`restored ${file}, taken at ${summary.takenAt}: ${countsText(summary)}\n`);
+      }),
+    );
 }
 
 /** What an operator looks for to see that it is the right store. */
@@ -106,10 +111,7 @@ function countsText({ rows, keys }: BackupSummary): string {
   return `${flags} flags, ${segments} segments, ${keys} keys of segments, ${audit} entries of the audit log`;
 }
 
-/** `service keys`. Its subcommands read the options of `service` too, which is why they ask for the global ones. */
-function addKeys(service: Command, terminal: Terminal): void {
-  const run = async (command: Command, act: KeyCommand): Promise<void> =>
-    runServiceKeys(command.optsWithGlobals<StoreOptions>(), act, { write: writer(terminal) });
+function addKeys(service: Command, write: Write): void {
   const keys = service
     .command('keys')
     .description('API keys of a store, also while a service has it open');
@@ -133,105 +135,70 @@ function addKeys(service: Command, terminal: Terminal): void {
         .default('admin'),
     )
     .addOption(durationOption('--expires', 'refuse the key after that time, for example 90d'))
-    .action(async (name: string, _own: unknown, command: Command) => {
-      const { workspace, environment, expires, type } = command.optsWithGlobals<KeyOptions>();
-      await run(command, {
-        action: 'create',
-        ...{ name, type, expires },
-        workspaces: workspace.length === 0 ? undefined : workspace,
-        environments: environment.length === 0 ? undefined : environment,
-      });
-    });
+    .action(
+      onStore(async (options, name) => {
+        const { workspace, environment, expires, type } = options;
+        await administer(storeLocation(options), async (administration) => {
+          const key = await administration.createKey(name, {
+            apiKeyType: type,
+            workspaces: workspace.length === 0 ? undefined : workspace,
+            environments: environment.length === 0 ? undefined : environment,
+            expirationTime: expires === undefined ? undefined : Date.now() + expires,
+          });
+          write(`${key}\n`);
+        });
+      }),
+    );
   keys
     .command('list')
     .description('list keys, what they reach, when they end and were last used, without secrets')
     .addOption(formatOption())
-    .action(async (_own: unknown, command: Command) => {
-      const { format } = command.optsWithGlobals<ListOptions>();
-      await run(command, { action: 'list', format });
-    });
+    .action(
+      onStore(async (options) =>
+        administer(storeLocation(options), async (administration) => {
+          write(keysText(await administration.listKeys(), options));
+        }),
+      ),
+    );
   keys
     .command('revoke')
     .description('refuse a key from now on')
     .argument('<id>')
-    .action(async (id: string, _own: unknown, command: Command) => {
-      await run(command, { action: 'revoke', id });
-    });
+    .action(
+      onStore(async (options, id) =>
+        administer(storeLocation(options), async (administration) => administration.revokeKey(id)),
+      ),
+    );
 }
 
 function formatOption(): Option {
   return new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text');
 }
 
-function addLog(service: Command, terminal: Terminal): void {
+function addLog(service: Command, write: Write): void {
   service
     .command('log')
     .description('what was changed, the newest first, also while a service has the store open')
     .option('--object <kind/name>', 'only this object')
     .option('--environment <name>', 'only this environment')
     .addOption(formatOption())
-    .action(async (_own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<LogCommandOptions>();
-      const { object, format } = options;
-      const asked = { object, format, environment: options.environment.at(-1) };
-      await runServiceAudit(options, asked, { write: writer(terminal) });
-    });
-}
-
-/** What is done with the keys of a store. A key itself is shown once, when it is created; later it goes by its id. */
-export type KeyCommand =
-  | {
-      readonly action: 'create';
-      readonly name: string;
-      /** Default: `admin`. */
-      readonly type?: KeyType;
-      /** Ids or names. Default: the key is not restricted. */
-      readonly workspaces?: readonly string[] | undefined;
-      readonly environments?: readonly string[] | undefined;
-      /** Milliseconds from now on. Default: the key does not end by itself. */
-      readonly expires?: number | undefined;
-    }
-  | { readonly action: 'list'; readonly format?: 'text' | 'json' }
-  | { readonly action: 'revoke'; readonly id: string };
-
-/**
- * Creates, lists or revokes Admin API keys in a store. A running service heeds it from the next request on; it does the
- * same under `/apiKeys`.
- */
-export async function runServiceKeys(
-  store: StoreOptions,
-  command: KeyCommand,
-  { write }: { readonly write: Write },
-): Promise<void> {
-  await administer(storeLocation(store), async (administration) => {
-    switch (command.action) {
-      case 'create': {
-        const { name, type, workspaces, environments, expires } = command;
-        const expirationTime = expires === undefined ? undefined : Date.now() + expires;
-        const restrictions = { apiKeyType: type, workspaces, environments, expirationTime };
-        write(`${await administration.createKey(name, restrictions)}\n`);
-        return;
-      }
-      case 'list':
-        writeKeys(await administration.listKeys(), command.format ?? 'text', write);
-        return;
-      case 'revoke':
-        await administration.revokeKey(command.id);
-    }
-  });
+    .action(
+      onStore(async (options) =>
+        administer(storeLocation(options), async (administration) =>
+          writeLog(administration, options, write),
+        ),
+      ),
+    );
 }
 
 /** A key that ends within this time is called `ending`, as a reminder to replace it. */
 const ENDING_WITHIN_MS = 14 * 86_400_000;
 
-/** Writes a line for each key, or one list in JSON with everything that is known of them. */
-function writeKeys(keys: readonly NamedKey[], format: 'text' | 'json', write: Write): void {
+/** A line for each key, or one list in JSON with everything that is known of them. */
+function keysText(keys: readonly NamedKey[], { format }: SubcommandOptions): string {
   const now = Date.now();
-  if (format === 'text') for (const key of keys) write(`${keyLine(key, now)}\n`);
-  else {
-    const listed = keys.map((key) => ({ ...key, state: stateOf(key, now) }));
-    write(prettyJson(listed));
-  }
+  if (format === 'text') return keys.map((key) => `${keyLine(key, now)}\n`).join('');
+  return prettyJson(keys.map((key) => ({ ...key, state: stateOf(key, now) })));
 }
 
 /** `ID  STATE  NAME  last used …  ends …  reaches …`, or `server_side of …`; the states are of one width. */
@@ -255,43 +222,29 @@ function hourText(time: number): string {
   return `${new Date(time).toISOString().slice(0, 13)}Z`;
 }
 
-export interface AuditCommand {
-  /** `KIND/NAME`. Default: everything. */
-  readonly object?: string | undefined;
-  /** Id or name. */
-  readonly environment?: string | undefined;
-  readonly format: 'text' | 'json';
-}
-
-/**
- * Prints all that was changed, the newest first: as text with a line for each member that a change touched, as JSON
- * one list with everything. Where nothing was changed, nothing, or an empty list in JSON.
- */
-export async function runServiceAudit(
-  store: StoreOptions,
-  { object, environment, format }: AuditCommand,
-  { write }: { readonly write: Write },
+/** Prints as text a line for each member that a change touched, as JSON one list with everything. */
+async function writeLog(
+  administration: Administration,
+  { object, environment, format }: SubcommandOptions,
+  write: Write,
 ): Promise<void> {
   const [kind, ...name] = object?.split('/') ?? [];
+  const place = environment.at(-1);
   const filter: AuditFilter = {
     ...(kind !== undefined && { kind }),
     ...(name.length > 0 && { name: name.join('/') }),
-    ...(environment !== undefined && { environment }),
+    ...(place !== undefined && { environment: place }),
   };
-  await administer(storeLocation(store), async (administration) => {
-    if (format === 'text') {
-      for await (const entry of allEntries(administration, filter)) {
-        write(entryText(entry));
-      }
-      return;
-    }
-    let before = '[';
-    for await (const entry of allEntries(administration, filter)) {
-      write(`${before}\n${JSON.stringify(entry)}`);
-      before = ',';
-    }
-    write(before === '[' ? '[]\n' : '\n]\n');
-  });
+  if (format === 'text') {
+    for await (const entry of allEntries(administration, filter)) write(entryText(entry));
+    return;
+  }
+  let before = '[';
+  for await (const entry of allEntries(administration, filter)) {
+    write(`${before}\n${JSON.stringify(entry)}`);
+    before = ',';
+  }
+  write(before === '[' ? '[]\n' : '\n]\n');
 }
 
 /** When, what, by which key and why, on one line; below it the differences in the words of a plan. */
