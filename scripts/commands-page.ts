@@ -5,7 +5,7 @@ import {
   type HelpDocument,
   type OptionDocument,
 } from '../src/cli/help-document.js';
-import { COMMANDS } from '../src/cli/program.js';
+import { COMMANDS } from '../src/cli/command-table.js';
 
 /** The page that says what commands there are, from the root of the project. */
 export const COMMANDS_FILE = 'docs/commands.md';
@@ -32,7 +32,7 @@ flagkeel plan --help --format json | jq -r '.options[] | select(.value.type == "
 
 /** Text of the page. Equal declarations give equal text. */
 export async function commandsPage(): Promise<string> {
-  const names = COMMANDS.map(({ synopsis }) => [synopsis.split(' ', 1)[0] ?? '']);
+  const names = Object.keys(COMMANDS).map((name) => [name]);
   const sections = await Promise.all(names.map(async (path) => sectionOf(path)));
   const lines = await Promise.all(names.map(async (path) => lineOf(path)));
   const overview = ['| command | does |', '| --- | --- |', ...lines, ''].join('\n');

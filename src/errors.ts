@@ -22,6 +22,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Exit code of a process that a signal ended. @param signal its reason is the signal's name. */
+export function exitCodeOfSignal({ reason }: Pick<AbortSignal, 'reason'>): ExitCode {
+  return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+}
+
 const EXIT_OF_CODE = {
   /** The command line is wrong. */
   USAGE: EXIT.usage,

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { EXIT, FlagkeelError } from './errors.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError } from './errors.js';
 
 /** Process entry. The first signal aborts the request under way, the second ends the process. */
 const interrupt = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
-    if (interrupt.signal.aborted) process.exit(name === 'SIGINT' ? EXIT.sigint : EXIT.sigterm);
+    if (interrupt.signal.aborted) process.exit(exitCodeOfSignal({ reason: name }));
     interrupt.abort(name);
   });
 }
@@ -39,5 +39,7 @@ try {
   if (isClosedPipe(error)) process.exit(EXIT.ok);
   const { errorText } = await import('./report/text/error.js');
   process.stderr.write(errorText(error));
-  process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
+  const { signal } = interrupt;
+  if (!(error instanceof FlagkeelError)) process.exitCode = EXIT.failed;
+  else process.exitCode = signal.aborted ? exitCodeOfSignal(signal) : error.exitCode;
 }

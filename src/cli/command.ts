@@ -17,38 +17,35 @@ export interface Invocation {
   readonly hasWholeHelp?: boolean;
 }
 
-/**
- * What a file of `commands/` exports: it gives a command, which has its name and its description already, arguments,
- * options and an action. The action may throw a `FlagkeelError`: the program prints the error and exits
- * with its code.
- */
+/** Gives a command its arguments, options and action. The program prints a `FlagkeelError` that the action throws. */
 export type DeclareCommand = (command: Command, invocation: Invocation) => void;
 
-/** One row of the table of commands: all that `flagkeel --help` says, and where the rest is. */
-export interface CommandRow {
-  /** How `flagkeel --help` writes the command: its name, then its options and arguments. */
-  readonly synopsis: string;
+/** All that `flagkeel --help` says of a command, and where the rest is. */
+interface CommandRow {
+  /** Its options and arguments, as the list of commands shows them. */
+  readonly usage: string;
   /** What the command does, in one line: its description in every help text. */
   readonly summary: string;
   /** Heading of the list that `flagkeel --help` has it in. */
   readonly group: string;
   /** The page of `docs/` that says most of it, without its ending. */
   readonly page: string;
-  /** Whether it asks a service, a forge or git's `origin`, as far as its options tell. Absent: never, or it is a daemon. */
+  /** Command lines that the help shows before the options. */
+  readonly examples?: readonly string[];
+  /** Whether it asks a service, a forge or git's `origin`, as far as its options tell. Default: never, or it is a daemon. */
   readonly asks?: (has: (option: string) => boolean) => boolean;
-  /** Imports the file of the command. It is called only where the command line names the command. */
+  /** Imports the file of the command, which only a command line that names the command needs. */
   readonly load: () => Promise<DeclareCommand>;
 }
+
+/** The commands by name, in the order of `flagkeel --help`. */
+export type CommandTable = Readonly<Record<string, CommandRow>>;
 
 /** From nothing to a first plan. */
 const PROGRAM_EXAMPLES = ['flagkeel init --example shop', 'flagkeel plan --embedded shop'];
 
-/**
- * Makes the parser of the command line. It knows the name and the summary of every command, and loads the rest of a
- * command when the command line calls it.
- */
-export function createProgram(commands: readonly CommandRow[], invocation: Invocation): Command {
-  const rows = new Map(commands.map((row) => [row.synopsis.split(' ', 1)[0] ?? '', row]));
+/** Makes the parser of the command line, which loads the options of a command when the command line calls it. */
+export function createProgram(commands: CommandTable, invocation: Invocation): Command {
   const { stdout, stderr, progress } = invocation.terminal;
   const program = new Command('flagkeel')
     .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
@@ -64,19 +61,19 @@ export function createProgram(commands: readonly CommandRow[], invocation: Invoc
     })
     // Commands copy these settings when they are added, so the settings have to come first.
     .exitOverride();
-  for (const [name, { summary, group }] of rows) {
-    program.command(name).description(summary).helpGroup(group);
+  for (const [name, { summary, group, examples: lines = [] }] of Object.entries(commands)) {
+    examples(program.command(name).description(summary).helpGroup(group), lines);
   }
   examples(program, PROGRAM_EXAMPLES);
   // Commander awaits this hook before it parses what stands behind the name of a command.
   return program.hook('preSubcommand', async (_, command) => {
-    const declare = await rows.get(command.name())?.load();
+    const declare = await commands[command.name()]?.load();
     declare?.(command, invocation);
   });
 
-  /** A command whose file is not loaded knows no arguments yet, which is why its row tells them. */
+  /** A command whose file is not loaded has no arguments yet, so its row says them. */
   function listed(command: Command): string {
-    const row = command.parent === program ? rows.get(command.name()) : undefined;
-    return row?.synopsis ?? new Help().subcommandTerm(command);
+    const row = command.parent === program ? commands[command.name()] : undefined;
+    return row ? `${command.name()} ${row.usage}`.trim() : new Help().subcommandTerm(command);
   }
 }

@@ -14,9 +14,9 @@ export interface DirectoryResult {
 }
 
 /**
- * Runs a command over its directories, in the order of the command line, and prints what all of them came to.
+ * Runs a command over its directories, in the order of the command line. A rejection of `run` ends the command: nothing
+ * is printed then.
  *
- * @param run a rejection ends the command: nothing is printed then, and later directories are left out.
  * @returns `combinedExitCode` of the directories.
  */
 export async function forEachDirectory<T extends { readonly exitCode: ExitCode }>(
@@ -66,7 +66,6 @@ export function combinedExitCode(codes: readonly ExitCode[]): ExitCode {
   return STRONGEST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
 
-/** A config repository, and the part of it that was named on the command line. */
 export interface ConfigDirectory {
   /** As it was given where that is the config repository itself; absolute otherwise. */
   readonly directory: string;
@@ -77,10 +76,10 @@ export interface ConfigDirectory {
 
 /**
  * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that has
- * a `flagkeel.yaml`. It lies in the same git repository and has the same owner: what lies above a folder by
+ * a `flagkeel.yaml`. That one lies in the same git repository and has the same owner: what lies above a folder by
  * chance must not be applied.
  *
- * @returns the path as it was given where there is no such directory, or nothing at all: reading it then says what is wrong.
+ * @returns the path as it was given if there is no such directory: reading it then says what is wrong.
  */
 export async function configDirectoryOf(path: string): Promise<ConfigDirectory> {
   const asGiven = { directory: path, within: null, isFile: false };
@@ -89,8 +88,9 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
   const top = await nearestWith('.git', real);
   const directory = await nearestWith(CONFIG_FILE, real);
   if (top === null || directory === null || directory === real) return asGiven;
-  if (!isBelow(directory, top) || !(await haveOneOwner(real, directory))) return asGiven;
-  const isFile = (await lstat(real)).isFile();
+  const [given, owner] = await Promise.all([lstat(real), lstat(directory)]);
+  if (!isBelow(directory, top) || given.uid !== owner.uid) return asGiven;
+  const isFile = given.isFile();
   return { directory, within: relative(directory, real).split(sep).join('/'), isFile };
 }
 
@@ -103,9 +103,4 @@ export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'
 
 function isBelow(directory: string, top: string): boolean {
   return directory === top || directory.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
-}
-
-async function haveOneOwner(a: string, b: string): Promise<boolean> {
-  const [ofA, ofB] = await Promise.all([lstat(a), lstat(b)]);
-  return ofA.uid === ofB.uid;
 }

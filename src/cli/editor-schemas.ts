@@ -16,11 +16,7 @@ export function schemaFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/**
- * Specs with the first lines by which an editor finds their schemas among `schemaFiles`; lists of keys as they are.
- *
- * @param files path, relative to the config directory → text.
- */
+/** Specs, by path in the config directory, with the first lines by which an editor finds their schemas. */
 export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string, string> {
   return new Map([...files].map(([path, text]) => [path, withSchemaLine(path, text)]));
 }
@@ -32,11 +28,7 @@ function withSchemaLine(path: string, text: string): string {
   return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
 }
 
-/**
- * Whether the file was written; false: there is one already.
- *
- * @throws FlagkeelError `OUTPUT`: it cannot be written.
- */
+/** @returns false: there is a file already. */
 export async function writeNew(path: string, text: string): Promise<boolean> {
   const refused = (error: unknown): FlagkeelError => {
     const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;
@@ -55,7 +47,6 @@ export async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Puts the schemas beside the specs. Those that are there stay as they are. */
 export async function writeSchemas(directory: string): Promise<void> {
   for (const [path, text] of schemaFiles()) await writeNew(join(directory, path), text);
 }

@@ -2,7 +2,7 @@ import type { HelpDocument as WrittenHelp } from '../generated/help.schema.d.js'
 import type { Frozen } from '../model/json.js';
 import { VARIABLES } from '../compose/settings.js';
 import type { Argument, Command, Option } from 'commander';
-import { createProgram, type CommandRow } from './command.js';
+import { createProgram, type CommandTable } from './command.js';
 import { examplesOf } from './help.js';
 import { isCollected, valueTypeOf } from './options.js';
 import type { Terminal } from './terminal.js';
@@ -25,16 +25,16 @@ type ArgumentDocument = HelpDocument['arguments'][number];
  * @returns undefined: there is no such command.
  */
 export async function helpDocument(
-  rows: readonly CommandRow[],
+  commands: CommandTable,
   words: readonly string[],
 ): Promise<HelpDocument | undefined> {
   const terminal = { stdout: process.stdout, stderr: process.stderr } as unknown as Terminal;
   const invocation = { terminal, done: () => undefined };
-  const program = createProgram(rows, invocation);
+  const program = createProgram(commands, invocation);
   const [first] = words.filter((word) => !word.startsWith('-'));
   if (first === undefined || words[0] !== first) return documentOf(program, ['README.md']);
   const command = subcommandOf(program, first);
-  const row = rows.find(({ synopsis }) => synopsis.split(' ', 1)[0] === first);
+  const row = commands[first];
   if (!command || !row) return undefined;
   (await row.load())(command, invocation);
   return documentOf(deepest(command, words.slice(1)), [`docs/${row.page}.md`]);

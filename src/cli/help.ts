@@ -17,7 +17,7 @@ export const SELDOM: ReadonlySet<string> = new Set(
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
-/** Command lines that the help shows before the options. @param lines each by itself; to be called once for a command. */
+/** Sets the command lines that the help shows before the options. */
 export function examples(command: Command, lines: readonly string[]): void {
   EXAMPLES.set(command, lines);
 }
@@ -27,9 +27,9 @@ export function examplesOf(command: Command): readonly string[] {
 }
 
 /**
- * The layout of every help: examples before options, and no more than a screen unless everything is asked for.
+ * The layout of every help: examples before options, and no more than a screen.
  *
- * @param isWhole the command line has `--all`.
+ * @param isWhole whether it may be longer: the command line has `--all`.
  * @param termOf a command as a list of commands names it.
  */
 export function helpLayout(

@@ -13,18 +13,17 @@ import { EXIT, messageOf } from '../errors.js';
 import { errorText } from '../report/text/error.js';
 import { packageFile } from '../platform/package-files.js';
 import { packageVersion } from '../platform/version.js';
+import type { ConnectionFlags } from '../compose/run.js';
 import type { DeclareCommand, RunCommand } from './command.js';
 import type { HelpDocument } from './help-document.js';
-import { examples } from './help.js';
-import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
+import { placeOptions, timeoutOption } from './options.js';
 import { inputOf, lineOf, TOOLS, type Document, type Given, type Tool } from './mcp-tools.js';
 import type { Terminal } from './terminal.js';
 
 export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
-  examples(command, ['flagkeel mcp config', 'flagkeel mcp --url https://admin.example.com config']);
   command.argument('[directory]', 'config repository', '.');
   timeoutOption(placeOptions(command)).action(
-    async (directory: string, options: ConnectionOptions) => {
+    async (directory: string, options: ConnectionFlags) => {
       const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
       const { stdin, stdout } = terminal;
       const transport = new StdioServerTransport(stdin, stdout);
@@ -39,9 +38,9 @@ export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
 };
 
 /** The options of the server, as the commands that it runs take them. */
-function placeWords(command: Command, options: ConnectionOptions): string[] {
+function placeWords(command: Command, options: ConnectionFlags): string[] {
   return command.options.flatMap((option) => {
-    const value = options[option.attributeName() as keyof ConnectionOptions];
+    const value = options[option.attributeName() as keyof ConnectionFlags];
     if (value === undefined) return [];
     const word = typeof value === 'number' ? `${String(value)}ms` : value;
     return `${option.long ?? ''}${word === true ? '' : `=${String(word)}`}`;
@@ -55,12 +54,7 @@ export interface McpSettings {
   readonly run: RunCommand;
 }
 
-/**
- * Answers the requests of a client over a transport. All that it can do is to run commands that read, and to give the pages and
- * schemas of this package.
- *
- * @returns once it listens; `closed` resolves once the transport is closed.
- */
+/** @returns once it listens; `closed` resolves once the transport is closed. */
 export async function serveMcp(
   transport: Transport,
   settings: McpSettings,
@@ -134,7 +128,7 @@ async function helpOf({ command }: Tool, settings: McpSettings): Promise<HelpDoc
   return document as unknown as HelpDocument;
 }
 
-/** Asks the service too where that can be done; where it cannot, the answer says why and has the rest. */
+/** Asks the service too if it can; otherwise the answer says why, and has the rest. */
 async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<CallToolResult> {
   const ran = async (online: boolean): Promise<Ran> =>
     runLine(lineOf(tool, given, { ...settings, online }), settings);

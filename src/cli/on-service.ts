@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { Run, RunFlags, Surroundings } from '../compose/run.js';
+import type { ConnectionFlags, Run, RunFlags, Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
-import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
+import { placeOptions, timeoutOption } from './options.js';
 import type { Screen } from './terminal.js';
 
-/** Commands that work offline and may look at the service as well. */
-export interface OnlineOptions extends ConnectionOptions {
+/** Of commands that work offline and may look at the service as well. */
+export interface OnlineOptions extends ConnectionFlags {
   readonly online?: boolean;
 }
 
@@ -18,7 +18,6 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
-/** What a run of a command works in. */
 export function surroundingsOf({
   terminal: { environment, signal },
   note,
@@ -27,12 +26,7 @@ export function surroundingsOf({
   return { settings: operatorSettings(environment), signal, note, progress };
 }
 
-/**
- * Asks the service, which is then closed again. It cannot be written to.
- *
- * @param desired what the specs say; the service that they propose is asked where the operator allows it.
- * @throws FlagkeelError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
- */
+/** Asks the service, which cannot be written to, and closes it again. */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
   options: OnlineOptions,

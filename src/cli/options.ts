@@ -10,7 +10,7 @@ import { parseMoment } from '../platform/zoned-time.js';
 
 /**
  * Options that several commands share. Each function adds options to a command and returns the command; the interface
- * of the same name says what the action is given. A member is absent where the command line does not have the option.
+ * of the same name says what the action is given.
  */
 
 export interface CommonOptions {
@@ -46,8 +46,6 @@ export function logFormatOption(command: Command): Command {
   );
 }
 
-export type ConnectionOptions = ConnectionFlags;
-
 export function placeOptions(command: Command): Command {
   return command
     .optionsGroup('Service:')
@@ -64,7 +62,6 @@ export function timeoutOption(command: Command): Command {
   return command.addOption(durationOption('--timeout', what));
 }
 
-/** Which of the specs' objects are planned, beside `--only`. */
 export function selectionOptions(command: Command): Command {
   return command
     .optionsGroup('Only a part:')
@@ -73,7 +70,6 @@ export function selectionOptions(command: Command): Command {
     .option('--owner <name>', 'only flags of this owner (repeatable)', collect, []);
 }
 
-/** Which part of the service a run works on, and how hard it may press. */
 export type ServiceOptions = ConnectionFlags &
   Required<Pick<RunFlags, 'environment' | 'only'>> &
   Pick<RunFlags, 'concurrency'>;
@@ -100,7 +96,6 @@ export function momentOption(command: Command): Command {
   );
 }
 
-/** Which pull request is meant. What is absent here is read from the environment of the CI job. */
 export function forgeOptions(command: Command, what: string): Command {
   const forges = ['github', 'gitlab', 'none'];
   return command
@@ -113,7 +108,6 @@ export function forgeOptions(command: Command, what: string): Command {
     .option('--pull-request <number>', 'which pull request or merge request', positive);
 }
 
-/** Words of every write, instead of those of the commits. */
 export interface NoteOptions {
   readonly title?: string;
   readonly comment?: string;
@@ -129,7 +123,6 @@ export function givenNote({ title, comment }: NoteOptions): Partial<ChangeNote> 
   return { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) };
 }
 
-/** What a run may write beside what differs in git alone. */
 export function policyOptions(command: Command): Command {
   return command
     .option('--prune', 'delete what the specs used to declare and no longer do')
@@ -196,11 +189,10 @@ export function duration(text: string): number {
   const ms = text === '0' ? 0 : parseDuration(text);
   if (ms !== undefined) return ms;
   // People mean seconds as often as minutes, so that a number alone says too little.
-  const number = /^\d+$/.test(text) ? text : undefined;
   throw new InvalidArgumentError(
-    number === undefined
-      ? 'Expected a duration such as 30s or 5m.'
-      : `Expected a duration with its unit: ${number}s, ${number}m or ${number}h.`,
+    /^\d+$/.test(text)
+      ? `Expected a duration with its unit: ${text}s, ${text}m or ${text}h.`
+      : 'Expected a duration such as 30s or 5m.',
   );
 }
 
@@ -234,12 +226,7 @@ const VALUE_TYPES: ReadonlyMap<unknown, ValueType> = new Map<unknown, ValueType>
   [positive, 'integer'],
   [port, 'port'],
 ]);
-const COLLECTING: ReadonlySet<unknown> = new Set([
-  collect,
-  collectField,
-  collectObject,
-  collectPair,
-]);
+const COLLECTING: readonly unknown[] = [collect, collectField, collectObject, collectPair];
 
 /** @param parse what commander reads the word with; undefined: it takes it as it is. */
 export function valueTypeOf(parse: unknown): ValueType {
@@ -248,5 +235,5 @@ export function valueTypeOf(parse: unknown): ValueType {
 
 /** Whether an option that is read so may be given several times. */
 export function isCollected(parse: unknown): boolean {
-  return COLLECTING.has(parse);
+  return COLLECTING.includes(parse);
 }

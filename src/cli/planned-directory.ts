@@ -1,7 +1,6 @@
-import { EXIT, FlagkeelError } from '../errors.js';
-import type { KillResults } from '../model/outcome.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError } from '../errors.js';
+import type { KillResult, KillResults } from '../model/outcome.js';
 import { InvalidSpecsError } from '../reconcile/context.js';
-import { exitCodeOfSignal } from '../reconcile/result.js';
 import { failureMarkdown } from '../report/markdown/plan.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import type { PlanReport } from '../report/plan-report.js';
@@ -18,14 +17,15 @@ export interface PlannedDirectory extends DirectoryResult {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The result of a run that sends kills alone: those that were not live, in the order of the specs. */
+/** The result of a run that sends kills alone. */
 export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
-  const failed = [...results.values()].filter(({ status }) => status === 'failed').length;
-  const sent = [...results.values()].filter(({ status }) => status === 'killed').length;
+  const counted = (wanted: KillResult['status']): number =>
+    [...results.values()].filter(({ status }) => status === wanted).length;
+  const failed = counted('failed');
   return {
     directory,
     exitCode: failed === 0 ? EXIT.ok : EXIT.notConverged,
-    text: `Kills: ${String(sent)} sent. ${killsText(failed)}.\n`,
+    text: `Kills: ${String(counted('killed'))} sent. ${killsText(failed)}.\n`,
     document: () => ({
       formatVersion: 1,
       kills: [...results].map(([id, { status }]) => ({ id, status })),
@@ -36,9 +36,8 @@ export function killsDirectory(directory: string, results: KillResults): Planned
 }
 
 /**
- * Plans one directory, as one run in a trace. An error that the operator can cure is printed on standard error in every
- * format and takes the place of the plan, so that the other directories are planned all the same. Diagnostics of invalid
- * specs are a result.
+ * Plans one directory, as one run in a trace. A `FlagkeelError` is printed on standard error and takes the place of the
+ * plan, so that the other directories are planned all the same. Diagnostics of invalid specs are a result.
  */
 export async function plannedOrRefused(
   run: { name: string; directory: string; writes: boolean; format: string | undefined },
@@ -51,7 +50,7 @@ export async function plannedOrRefused(
     if (!(error instanceof FlagkeelError)) throw error;
     screen.failure(error);
     const { code, message } = error;
-    const said = { code, message };
+    const cause = { code, message };
     const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
     return {
       directory,
@@ -60,9 +59,9 @@ export async function plannedOrRefused(
         format === 'markdown'
           ? failureMarkdown(message, diagnostics)
           : diagnosticsText(diagnostics ?? [], screen),
-      error: said,
-      document: () => ({ formatVersion: 1, error: said, ...(diagnostics && { diagnostics }) }),
+      error: cause,
+      document: () => ({ formatVersion: 1, error: cause, ...(diagnostics && { diagnostics }) }),
     };
   };
-  return tracedCommand({ ...run, terminal }, async () => task().catch(refused));
+  return tracedCommand(run, terminal, async () => task().catch(refused));
 }

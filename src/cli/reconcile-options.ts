@@ -10,11 +10,11 @@ import {
 } from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type Asking, type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
-import { open } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { RefusedApproval } from '../forge/approvals.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
+import { readBounded } from '../platform/bounded-file.js';
 import { shownIn } from '../plan/shown.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import { parseReviewedPlans } from '../report/json/reviewed-plan.js';
@@ -113,18 +113,8 @@ export function approvalOptions(command: Command): void {
   noteOptions(command);
 }
 
-export const PLAN_EXAMPLES = [
-  'flagkeel plan --embedded shop',
-  'flagkeel plan --detailed-exitcode --format json --output plan.json',
-];
-export const RECONCILE_EXAMPLES = [
-  'flagkeel reconcile',
-  'flagkeel reconcile --plan plan.json',
-  'flagkeel reconcile --only flag/new-checkout --environment staging',
-];
-
 /** A plan of a hundred thousand changes is smaller. */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * What reviewed plans showed, for each directory in the order of the command line; undefined: no plan limits the run. A
@@ -139,7 +129,7 @@ export async function readShown(
   if (files.length === 0) return undefined;
   const found: PlanDocument[][] = directories.map(() => []);
   for (const file of files) {
-    const plans = await parseReviewedPlans(await readBounded(file), file);
+    const plans = await parseReviewedPlans(await planFile(file), file);
     if (plans.length > 0 && plans.length !== directories.length) {
       throw new FlagkeelError(
         'USAGE',
@@ -177,29 +167,11 @@ function refusalText({ hash, by, why }: RefusedApproval): string {
   return `the approval of ${hash} by ${account} does not count: ${fault} (write a new comment)`;
 }
 
-/** Reads a file or a pipe as UTF-8, and stops where it is longer than any plan. */
-async function readBounded(path: string): Promise<string> {
+async function planFile(path: string): Promise<string> {
   try {
-    const file = await open(path);
-    try {
-      const { size } = await file.stat();
-      if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-      // A pipe has no size that could be asked for.
-      const chunks: Buffer[] = [];
-      let total = 0;
-      for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_BYTES })) {
-        const bytes = chunk as Buffer;
-        total += bytes.length;
-        chunks.push(bytes);
-      }
-      if (total > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-      return Buffer.concat(chunks).toString('utf8');
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw new FlagkeelError('USAGE', `cannot read plan "${path}": ${messageOf(error)}`, {
-      cause: error,
-    });
+    return await readBounded(path, MOST_BYTES);
+  } catch (cause) {
+    const message = `cannot read plan "${path}": ${messageOf(cause)}`;
+    throw new FlagkeelError('USAGE', message, { cause });
   }
 }

@@ -10,7 +10,7 @@ import { readWithParts, type SpecParts } from '../specs/read-specs.js';
 import { configDirectoryOf, type ConfigDirectory } from './directories.js';
 import type { Screen } from './terminal.js';
 
-/** The CODEOWNERS of a repository, its path from the top; null without one. */
+/** The CODEOWNERS of a repository, with its path from the top. */
 export async function readCodeOwners(
   root: string,
 ): Promise<{ readonly path: string; readonly text: string } | null> {
@@ -21,7 +21,7 @@ export async function readCodeOwners(
   return null;
 }
 
-/** Specs of which nothing is wrong, as they lie on disk. */
+/** Valid specs, as they lie on disk. */
 export interface RightSpecs {
   readonly desired: Desired;
   readonly parts: SpecParts;
@@ -36,10 +36,10 @@ export interface RightSpecs {
 }
 
 /**
- * Reads a config repository as it lies on disk, for commands that need all of it to be right.
+ * Reads a config repository as it lies on disk, for commands that need all of it to be valid.
  *
  * @param path the directory, or a file or folder of it.
- * @throws FlagkeelError `SPECS_INVALID`: it is not; all that is wrong was printed on standard error.
+ * @throws FlagkeelError `SPECS_INVALID`; every problem was printed on standard error.
  */
 export async function readRightSpecs(path: string, screen: Screen): Promise<RightSpecs> {
   const named = await configDirectoryOf(path);

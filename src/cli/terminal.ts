@@ -24,10 +24,7 @@ export interface Outside {
 
 /** The same for one command. */
 export interface Terminal extends Outside {
-  /**
-   * Of long work; nothing shows it with `--quiet`. A result ends it. It has to end before anything but notes and failures
-   * is written to standard error.
-   */
+  /** Of long work. It has to end before anything but notes and failures is written to standard error. */
   readonly progress: ProgressReporter;
 }
 
@@ -46,7 +43,7 @@ export function terminalFor(args: readonly string[], outside: Outside): Terminal
   };
 }
 
-/** Whether a person sits at the other end. Node leaves `isTTY` out, and not false, where a stream is a pipe or a file. */
+/** Whether a person sits at the other end. Node leaves `isTTY` out for a pipe or a file. */
 export function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true;
 }
@@ -56,10 +53,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/**
- * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
- * and a signal are a no. Where standard input is no terminal nothing is asked.
- */
+/** Shows a plan and asks on the terminal whether it may pass. No answer, the end of the input and a signal are a no. */
 export async function askToForce(plan: string, screen: Screen): Promise<boolean> {
   const { stdin, stderr, signal } = screen.terminal;
   if (!isTerminal(stdin)) {
@@ -98,22 +92,18 @@ export interface Screen {
   writeFile(file: string, text: string): Promise<void>;
   /** A line for people on standard error; silent with `--quiet`. */
   readonly note: (text: string) => void;
-  /** From now on the first signal is answered by a line: what is under way may take a while. */
+  /** From now on a line answers the first signal: what is under way may take a while. */
   noteInterrupt(): void;
   /** An error that does not end the program, on standard error, with `--quiet` too. */
   readonly failure: (error: unknown) => void;
   readonly progress: ProgressReporter;
 }
 
-/** Options by which a screen is opened. A command that has none of them prints a result to standard output. */
 type ScreenOptions = Partial<Pick<CommonOptions, 'color' | 'logFormat' | 'output' | 'quiet'>> & {
   readonly format?: string;
 };
 
-/**
- * The action of a command: `run` gets the arguments and options as they were declared, and the screen, and returns the
- * exit code.
- */
+/** The action of a command: `run` gets the arguments and options as they were declared, and the screen. */
 export function ending<Given extends readonly unknown[]>(
   run: (...given: [...Given, Screen]) => Promise<ExitCode>,
   { terminal, done }: { readonly terminal: Terminal; readonly done: (code: ExitCode) => void },

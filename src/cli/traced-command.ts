@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode } from '../errors.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError, type ExitCode } from '../errors.js';
 import { tracedRun } from '../platform/telemetry.js';
 import { outcomeOf, type PlanReport } from '../report/plan-report.js';
 import type { Terminal } from './terminal.js';
@@ -6,34 +6,43 @@ import type { Terminal } from './terminal.js';
 interface CommandRun {
   readonly name: string;
   readonly directory: string;
-  readonly terminal: Pick<Terminal, 'environment'>;
   /** False: a plan is all that the command makes. Default: it makes none. */
   readonly writes?: boolean;
 }
 
 /** The end of a command with the plan that it made, or the reason why there is none. */
-type CommandEnd = ExitCode | DirectoryEnd;
-
-interface DirectoryEnd {
+interface CommandEnd {
   readonly exitCode: ExitCode;
   readonly report?: PlanReport;
   readonly error?: { readonly code: string };
 }
 
 /** Does the work of a command in one directory as one run, as OpenTelemetry shows it. */
-export async function tracedCommand<T extends CommandEnd>(
-  { name, directory, terminal: { environment }, writes }: CommandRun,
+export async function tracedCommand<T extends ExitCode | CommandEnd>(
+  { name, directory, writes }: CommandRun,
+  { environment, signal }: Pick<Terminal, 'environment' | 'signal'>,
   task: () => Promise<T>,
 ): Promise<T> {
   // The current directory is called as `watch` calls it.
   const source = directory === '.' ? 'default' : directory;
-  return tracedRun({ name, source, environment }, task, (end: CommandEnd) => {
-    const { exitCode, report, error }: DirectoryEnd =
-      typeof end === 'number' ? { exitCode: end } : end;
+  const caught = async (): Promise<T | FlagkeelError> =>
+    task().catch((error: unknown) => {
+      if (error instanceof FlagkeelError) return error;
+      throw error;
+    });
+  const end = await tracedRun({ name, source, environment }, caught, (value) => {
+    if (value instanceof FlagkeelError) {
+      const exitCode = signal.aborted ? exitCodeOfSignal(signal) : value.exitCode;
+      return { exitCode, result: RESULTS[exitCode] ?? 'failed', error: value };
+    }
+    const { exitCode, report, error }: CommandEnd =
+      typeof value === 'number' ? { exitCode: value } : value;
     const isWell = exitCode === EXIT.ok || exitCode === EXIT.changes;
     const result = isWell ? wellResult(report, writes) : (RESULTS[exitCode] ?? 'failed');
     return { exitCode, result, error: error?.code };
   });
+  if (end instanceof FlagkeelError) throw end;
+  return end;
 }
 
 function wellResult(report: PlanReport | undefined, writes: boolean | undefined): string {

@@ -16,10 +16,7 @@ const JITTER_PART = 0.1;
 /** A shorter interval would do nothing but look. */
 const MIN_INTERVAL_MS = 100;
 
-/**
- * What the command line says of the sources. A file of sources says some of it for each source anew, and the command
- * line says the rest for all of them.
- */
+/** What the command line says of all sources; a file of sources may say some of it for each source anew. */
 export interface SourceOptions
   extends
     ConnectionFlags,
@@ -45,24 +42,17 @@ export interface SourceOptions
   readonly schedule: string;
 }
 
-/**
- * What the operator wants watched: by the command line alone, or by a file with many sources, for which the command
- * line says what the file does not.
- *
- * @param directory what is watched where the command line names neither a repository nor a file of sources.
- * @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used.
- */
+/** @param directory what is watched if the command line names neither a repository nor a file of sources. */
 export async function watchedSources(
   directory: string,
   options: SourceOptions,
   settings: OperatorSettings,
 ): Promise<readonly WatchedSource[]> {
-  if (options.config !== undefined) {
-    const { config } = options;
+  const { config, repo, branch, path } = options;
+  if (config !== undefined) {
     const specs = await readSources(config);
     return specs.map((spec) => sourceOf(spec, dirname(resolve(config)), options, settings));
   }
-  const { repo, branch, path } = options;
   if (repo === undefined && (branch !== undefined || path !== undefined)) {
     throw new FlagkeelError('USAGE', 'cannot use --branch or --path without --repo');
   }
@@ -70,7 +60,6 @@ export async function watchedSources(
   return [{ ...rhythm(options), name: 'default', place, run: options, settings }];
 }
 
-/** Reads the file of sources; its diagnostics become one error, because nothing can be watched then. */
 async function readSources(file: string): Promise<readonly SourceSpec[]> {
   let bytes: Buffer;
   try {
@@ -135,11 +124,7 @@ function ownSettings(
   };
 }
 
-/**
- * How often a source is looked at, and the note of every write.
- *
- * @throws FlagkeelError `USAGE`
- */
+/** How often a source is looked at, and the note of every write. */
 function rhythm(
   options: SourceOptions,
 ): Pick<WatchedSource, 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'> {

@@ -1,6 +1,6 @@
 import type { DesiredKill } from '../model/desired.js';
 import { definitionId, keyOfId, objectId, type ObjectId } from '../model/ref.js';
-import { EXIT, type ExitCode } from '../errors.js';
+import { EXIT, exitCodeOfSignal, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
@@ -175,8 +175,4 @@ export function exitCodeOf(
   }
   const exit = exitOf(result.verdict, { allowHeld });
   return exit !== EXIT.notConverged && result.unsaved !== undefined ? EXIT.failed : exit;
-}
-
-export function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
-  return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }

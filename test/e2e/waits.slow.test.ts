@@ -3,7 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { helpDocument } from '../../src/cli/help-document.js';
-import { COMMANDS, runCli } from '../../src/cli/program.js';
+import { COMMANDS } from '../../src/cli/command-table.js';
+import { runCli } from '../../src/cli/program.js';
 import { capturedTerminal } from '../support/captured-terminal.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService } from '../support/service.js';
@@ -158,8 +159,7 @@ describe.each([true, false])('on standard error that is a terminal: %s', (isTTY)
 
 it('knows each command that can ask', async () => {
   const asking = await Promise.all(
-    COMMANDS.map(async ({ synopsis }) => {
-      const [name = ''] = synopsis.split(' ', 1);
+    Object.keys(COMMANDS).map(async (name) => {
       const subcommand = name === 'state' ? ['list'] : [];
       const document = await helpDocument(COMMANDS, [name, ...subcommand]);
       const options = document?.options.map((option) => option.name) ?? [];
@@ -167,9 +167,7 @@ it('knows each command that can ask', async () => {
     }),
   );
 
-  const known = COMMANDS.filter(({ asks }) => asks).map(
-    ({ synopsis }) => synopsis.split(' ', 1)[0],
-  );
+  const known = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.asks);
   expect([...known, ...DAEMONS].toSorted()).toEqual(asking.flat().toSorted());
   expect([...new Set(WAITS.map(([, command]) => command.split(' ', 1)[0]))].toSorted()).toEqual(
     known.toSorted(),

@@ -1,6 +1,5 @@
 import { Argument } from 'commander';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -12,7 +11,6 @@ interface Offered {
 }
 
 export const declareCompletion: DeclareCommand = (command, { terminal }) => {
-  examples(command, ['eval "$(flagkeel completion bash)"']);
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .action((shell: Shell) => {

@@ -15,7 +15,6 @@ import { combinedResult, forEachDirectory } from '../directories.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import {
   commonOptions,
   selectionOptions,
@@ -31,7 +30,6 @@ interface DriftOptions extends CommonOptions, ServiceOptions {
 }
 
 export const declareDrift: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel drift', 'flagkeel drift --adopt --environment staging']);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')

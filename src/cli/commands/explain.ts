@@ -24,7 +24,6 @@ import {
 } from '../../report/text/explain.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
-import { examples } from '../help.js';
 import {
   collect,
   collectObject,
@@ -53,11 +52,6 @@ interface ExplainOptions extends CommonOptions, OnlineOptions {
 }
 
 export const declareExplain: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel explain flag/new-checkout --environment production --attribute country=ES',
-    'flagkeel explain flag/new-checkout --online',
-    'flagkeel explain unknown-field',
-  ]);
   command
     .argument('<object>', 'the flag: flag/NAME; or a code that a message names', objectOrCode)
     .argument('[directory]', 'config repository', '.')

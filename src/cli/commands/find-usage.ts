@@ -4,7 +4,6 @@ import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
-import { examples } from '../help.js';
 import { collect, collectObject, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
@@ -15,7 +14,6 @@ interface FindUsageOptions extends CommonOptions {
 }
 
 export const declareFindUsage: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel find-usage flag/new-checkout --code ../shop']);
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')

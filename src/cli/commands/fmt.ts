@@ -11,7 +11,6 @@ import { loadFiles, type LoadedFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readCodeOwners } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
@@ -21,7 +20,6 @@ interface FmtOptions extends CommonOptions {
 }
 
 export const declareFmt: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel fmt --check']);
   command
     .argument('[directory...]', 'config repositories, or files and folders of them', ['.'])
     .option('--check', 'write nothing; exit 2 where a file would change');

@@ -4,7 +4,6 @@ import { keyOfId } from '../../model/ref.js';
 import type { LoggedApply } from '../../state/run-log.js';
 import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
-import { examples } from '../help.js';
 import { moment, positive, commonOptions, serviceOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
@@ -13,10 +12,6 @@ import { ending, type Screen } from '../terminal.js';
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
 export const declareHistory: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel history flag/new-checkout',
-    'flagkeel history --since 7d --format json',
-  ]);
   command
     // Which of the two a single argument is, its form says; commander cannot tell.
     .usage('[options] [object] [directory]')

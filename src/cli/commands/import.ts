@@ -10,14 +10,12 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
-import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLines, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import {
   collectField,
   commonOptions,
@@ -37,12 +35,6 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
 }
 
 export const declareImport: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel import --workspace Default config',
-    'flagkeel import --from harness-ff .harness/flags.yaml config',
-    'flagkeel import --from split-yaml split.yaml --environment staging config',
-    'flagkeel import --from terraform-state terraform.tfstate config',
-  ]);
   command
     .argument(
       '[directory]',
@@ -89,8 +81,9 @@ async function importAny(
   }
   if (second !== undefined) throw usage('only --from takes a file and a directory');
   const directory = first ?? '.';
-  const task = async () => importInto(directory, options, screen);
-  return tracedCommand({ name: 'import', directory, terminal: screen.terminal }, task);
+  return tracedCommand({ name: 'import', directory }, screen.terminal, async () =>
+    importInto(directory, options, screen),
+  );
 }
 
 function usage(why: string): FlagkeelError {
@@ -147,32 +140,23 @@ function departureLines(departures: readonly Departure[]): string[] {
 }
 
 /**
- * Writes a live workspace as a config repository. Nothing on the service changes, and nothing is committed. What stands
- * in the way of the files is looked for before the service is asked, and files are written only when all was read.
- *
- * @returns 0, the code of the error that was printed, or that of the signal.
+ * Writes a live workspace as a config repository. Changes nothing on the service, and commits nothing. Looks for what
+ * stands in the way before it asks the service, and writes only when all was read.
  */
 async function importInto(
   directory: string,
   options: ImportOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  try {
-    await checkTarget(directory, options.overwrite === true);
-    await using opened = await openReading(directory, options, surroundingsOf(screen), null);
-    const { workspace, environment: environments, only, unmanaged } = options;
-    const { progress } = screen;
-    const wanted = { workspace, environments, only, unmanaged, progress };
-    const imported = await importWorkspace(opened.reader, wanted);
-    await writeSpecs(directory, imported.files);
-    await screen.print(documentOf(directory, imported), () => asText(directory, imported, options));
-    return EXIT.ok;
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    screen.failure(error);
-    const { signal } = screen.terminal;
-    return signal.aborted ? exitCodeOfSignal(signal) : error.exitCode;
-  }
+  await checkTarget(directory, options.overwrite === true);
+  await using opened = await openReading(directory, options, surroundingsOf(screen), null);
+  const { workspace, environment: environments, only, unmanaged } = options;
+  const { progress } = screen;
+  const wanted = { workspace, environments, only, unmanaged, progress };
+  const imported = await importWorkspace(opened.reader, wanted);
+  await writeSpecs(directory, imported.files);
+  await screen.print(documentOf(directory, imported), () => asText(directory, imported, options));
+  return EXIT.ok;
 }
 
 function asText(directory: string, imported: Imported, options: ServiceOptions): string {

@@ -9,7 +9,6 @@ import { packageVersion } from '../../platform/version.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
-import { examples } from '../help.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { schemaFiles, withSchemaLines, writeNew } from '../editor-schemas.js';
@@ -28,7 +27,6 @@ interface InitOptions extends CommonOptions {
 }
 
 export const declareInit: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel init config', 'flagkeel init --example shop']);
   command
     .argument('[directory]', 'where the config repository is to be', '.')
     .option('--workspace <name>', 'name or id of the workspace', 'Default')

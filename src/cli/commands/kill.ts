@@ -1,5 +1,5 @@
 import { messageOf, EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import { openRun } from '../../compose/run.js';
+import { openRun, type ConnectionFlags } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
 import { FLAG_NAME } from '../../model/ref.js';
 import { clean } from '../../report/sanitize.js';
@@ -9,25 +9,17 @@ import { recordAct } from '../../reconcile/record.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
-import {
-  commonOptions,
-  placeOptions,
-  timeoutOption,
-  type CommonOptions,
-  type ConnectionOptions,
-} from '../options.js';
+import { commonOptions, placeOptions, timeoutOption, type CommonOptions } from '../options.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 
-interface KillOptions extends CommonOptions, ConnectionOptions {
+interface KillOptions extends CommonOptions, ConnectionFlags {
   readonly environment: string;
   readonly reason?: string;
 }
 
-/** Declares `flagkeel kill` and `flagkeel restore`: the name of the command says which of the two it is. */
+/** Declares `kill` and `restore`: the name of the command says which of the two it is. */
 export const declareKill: DeclareCommand = (command, invocation) => {
   const isKill = command.name() === 'kill';
-  examples(command, [`flagkeel ${command.name()} new-checkout --environment production`]);
   command
     .argument('<flag>', 'name of the flag, of this repository or not')
     .argument('[directory]', 'config repository', '.')
@@ -38,11 +30,10 @@ export const declareKill: DeclareCommand = (command, invocation) => {
     directory: string,
     options: KillOptions,
     screen: Screen,
-  ): Promise<ExitCode> => {
-    const task = async () => killOrRestore({ flag, directory, isKill }, options, screen);
-    const { terminal } = screen;
-    return tracedCommand({ name: command.name(), directory, terminal }, task);
-  };
+  ): Promise<ExitCode> =>
+    tracedCommand({ name: command.name(), directory }, screen.terminal, async () =>
+      killOrRestore({ flag, directory, isKill }, options, screen),
+    );
   commonOptions(timeoutOption(placeOptions(command))).action(ending(run, invocation));
 };
 
@@ -54,42 +45,33 @@ interface KillRequest {
 }
 
 /**
- * Kills or restores a flag on the service at once, and prepares the commit that makes git agree. The lock of the
- * state is not taken, since an emergency does not wait for a run. May be repeated: a flag that is killed already stays so.
- *
- * @returns 0, or the code of the error that was printed.
+ * Kills or restores a flag on the service at once, and prepares the commit that makes git agree. Takes no lock of the
+ * state, since an emergency does not wait for a run. May be repeated: a flag that is killed already stays so.
  */
 async function killOrRestore(
   request: KillRequest,
   options: KillOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  try {
-    if (!FLAG_NAME.test(request.flag)) {
-      throw new FlagkeelError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
-    }
-    await using run = await openRun(
-      request.directory,
-      { ...options, environment: [], allowDirty: true },
-      surroundingsOf(screen),
-    );
-    const { environment, reason } = options;
-    const { openWriter } = run;
-    const context = { ...run.context, openWriter };
-    const done = await actLive(context, { ...request, environment, reason });
-    await screen.result(await resultText(request, done, options));
-    // Last: in an emergency the result of the service comes before further questions to it and to git.
-    screen.progress.phase('look');
-    if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
-    return EXIT.ok;
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    screen.failure(error);
-    return error.exitCode;
+  if (!FLAG_NAME.test(request.flag)) {
+    throw new FlagkeelError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
   }
+  await using run = await openRun(
+    request.directory,
+    { ...options, environment: [], allowDirty: true },
+    surroundingsOf(screen),
+  );
+  const { environment, reason } = options;
+  const context = { ...run.context, openWriter: run.openWriter };
+  const done = await actLive(context, { ...request, environment, reason });
+  await screen.result(await resultText(request, done, options));
+  // Last: in an emergency the result of the service comes before further questions to it and to git.
+  screen.progress.phase('look');
+  if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
+  return EXIT.ok;
 }
 
-/** Records what was done in the history. A place that cannot be looked up is a note: the service was changed all the same. */
+/** A place that cannot be looked up is a note: the service was changed all the same. */
 async function recordDone(
   context: RunContext,
   { flag, isKill }: KillRequest,
@@ -105,8 +87,8 @@ async function recordDone(
 }
 
 /**
- * Prepares the entry in the list of kills and says what is left to do. The service was changed by then: a list that
- * cannot be written is named in the result, and is no failure of the command.
+ * Prepares the entry in the list of kills and says what is left to do. A list that cannot be written is no failure: the
+ * service was changed by then.
  */
 async function resultText(
   { flag, isKill }: KillRequest,

@@ -3,7 +3,6 @@ import { isSwitch, openFeatureValue } from '../../model/flag/switch.js';
 import { clean } from '../../report/sanitize.js';
 import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import { readRightSpecs } from '../right-specs.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 
@@ -16,7 +15,6 @@ interface ManifestOptions {
 }
 
 export const declareManifest: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel manifest --output flags.json']);
   command
     .argument('[directory]', 'config repository', '.')
     .option('--output <file>', 'write the manifest to a file')

@@ -12,7 +12,6 @@ import { promotedAll, type Promoted } from '../../specs/edit/promote.js';
 import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
-import { examples } from '../help.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
@@ -31,10 +30,6 @@ interface PromoteOptions extends CommonOptions {
 }
 
 export const declarePromote: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel promote flag/new-checkout --from staging --to production --write',
-    'flagkeel promote --tag checkout --from staging --to production',
-  ]);
   command
     .argument(
       '[flag-or-directory...]',

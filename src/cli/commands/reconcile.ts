@@ -18,7 +18,6 @@ import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../plan
 import { setApplyStatuses } from '../../review/apply-statuses.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import {
   commonOptions,
   givenNote,
@@ -30,8 +29,6 @@ import {
   approvalOptions,
   applyingOptions,
   planOptions,
-  PLAN_EXAMPLES,
-  RECONCILE_EXAMPLES,
   type ReconcileOptions,
   readGivenApprovals,
   readShown,
@@ -42,7 +39,6 @@ import { askToForce, ending, type Screen } from '../terminal.js';
 /** Declares `flagkeel reconcile`, and `flagkeel plan`, which is its dry run under the name that neighbours have for it. */
 export const declareReconcile: DeclareCommand = (command, invocation) => {
   const isPlan = command.name() === 'plan';
-  examples(command, isPlan ? PLAN_EXAMPLES : RECONCILE_EXAMPLES);
   command
     .argument('[directory...]', 'config repositories, or folders of them', ['.'])
     .option('--dry-run', 'plan only: what would change, and why')

@@ -17,7 +17,6 @@ import {
 import { referencesOf } from '../../specs/resolve/references.js';
 import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
@@ -27,7 +26,6 @@ interface ReportOptions extends Omit<CommonOptions, 'format'> {
 }
 
 export const declareReport: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel report --output flags.html']);
   command.argument('[directory]', 'config repository', '.');
   commonOptions(command, ['html', 'json']).action(ending(report, invocation));
 };

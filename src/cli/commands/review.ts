@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment, type ReviewStatus } from '../../forge/forge.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { isAncestor } from '../../git/lineage.js';
@@ -19,7 +19,6 @@ import { planDocument, planJson, type PlanDocument } from '../../report/json/pla
 import { mostProtectedFirst } from '../../model/desired.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import { readConfig } from '../../specs/read-config.js';
-import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
 import { forEachDirectory } from '../directories.js';
@@ -27,7 +26,6 @@ import { secretOrNone } from '../../compose/settings.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import {
   commonOptions,
   forgeOptions,
@@ -55,10 +53,6 @@ import { ending, type Screen } from '../terminal.js';
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
 export const declareReview: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel review --since origin/main',
-    'flagkeel review --offline --format markdown --output comment.md',
-  ]);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--since <revision>', 'the target branch (default: as the CI job says)')
@@ -92,10 +86,10 @@ async function reviewAll(
   const place = await reviewTarget(options, terminal);
   return forEachDirectory(
     directories,
-    async (directory) => {
-      const task = async () => review(directory, { options, screen, place });
-      return tracedCommand({ name: 'review', directory, terminal }, task);
-    },
+    async (directory) =>
+      tracedCommand({ name: 'review', directory }, terminal, async () =>
+        review(directory, { options, screen, place }),
+      ),
     async (results) => {
       await screen.result(results.map(({ markdown }) => markdown).join('\n'));
       await writeReports(results, options, screen);

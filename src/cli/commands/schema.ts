@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../help.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface SchemaOptions {
@@ -10,7 +9,6 @@ interface SchemaOptions {
 }
 
 export const declareSchema: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel schema flag --output schemas/flag.schema.json']);
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
     .option('--output <file>', 'write the schema to a file')

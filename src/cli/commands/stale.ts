@@ -4,7 +4,6 @@ import { fileAges } from '../../git/log.js';
 import { agedFlags, type AgedFlag, type FlagUse } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
-import { examples } from '../help.js';
 import { askService, onlineOptions, type OnlineOptions } from '../on-service.js';
 import { collect, positive, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
@@ -24,10 +23,6 @@ interface StaleOptions extends CommonOptions, OnlineOptions {
 const DEFAULT_DAYS = 90;
 
 export const declareStale: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel stale --days 60',
-    'flagkeel stale --online --code ../shop --propose github:acme/flags',
-  ]);
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
     .option(

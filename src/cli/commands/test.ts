@@ -5,7 +5,6 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed, forEachDirectory } from '../directories.js';
-import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
@@ -17,7 +16,6 @@ interface TestOptions extends Omit<CommonOptions, 'format'> {
 }
 
 export const declareTest: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel test']);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   commonOptions(command, FORMATS).action(ending(test, invocation));
 };

@@ -40,7 +40,6 @@ import {
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
-import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { ending, type Screen } from '../terminal.js';
 
@@ -52,11 +51,6 @@ interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
 }
 
 export const declareValidate: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel validate',
-    'flagkeel validate flags/new-checkout.yaml',
-    'flagkeel validate --online --format github',
-  ]);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   onlineOptions(command, 'whether it has what the specs name');
   commonOptions(command, FORMATS).action(ending(validate, invocation));

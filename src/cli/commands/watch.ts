@@ -18,10 +18,8 @@ import {
 } from '../../compose/watch.js';
 import { forgeToken, operatorSettings, secretOrNone } from '../../compose/settings.js';
 import { Metrics } from '../../daemon/metrics/metrics.js';
-import type { ExitCode } from '../../errors.js';
+import { exitCodeOfSignal, type ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
-import { exitCodeOfSignal } from '../../reconcile/result.js';
-import { examples } from '../help.js';
 import {
   collect,
   durationOption,
@@ -52,10 +50,6 @@ interface WatchOptions
 }
 
 export const declareWatch: DeclareCommand = (command, invocation) => {
-  examples(command, [
-    'flagkeel watch --listen 8090 config',
-    'flagkeel watch --repo https://git.example.com/config.git --branch main',
-  ]);
   command.argument('[directory]', 'config repository', '.');
   sourceOptions(command);
   rhythmOptions(command);

@@ -1,4 +1,4 @@
-import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Fence, Progress, RunOptions } from '../../model/run.js';
@@ -14,13 +14,7 @@ import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
-import {
-  exitCodeOf,
-  exitCodeOfSignal,
-  orderedKillsIn,
-  reportOf,
-  unmanagedIn,
-} from '../../reconcile/result.js';
+import { exitCodeOf, orderedKillsIn, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { commandsPage, COMMANDS_FILE } from '../../../scripts/commands-page.js';
 import { helpDocument, type HelpDocument } from '../../../src/cli/help-document.js';
-import { COMMANDS } from '../../../src/cli/program.js';
+import { COMMANDS } from '../../../src/cli/command-table.js';
 import { EXIT } from '../../../src/errors.js';
 import { cliRun } from '../../support/terminal.js';
 import { projectText } from '../docs/page.js';
@@ -22,7 +22,7 @@ async function documentsOf(path: readonly string[]): Promise<HelpDocument[]> {
   return [document, ...(await Promise.all(below)).flat()];
 }
 
-const NAMES = COMMANDS.map(({ synopsis }) => synopsis.split(' ', 1)[0] ?? '');
+const NAMES = Object.keys(COMMANDS);
 
 describe.each(NAMES)('the help of %s for programs', (name) => {
   it('is as its schema says, of each of its commands', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SELDOM } from '../../../src/cli/help.js';
-import { COMMANDS } from '../../../src/cli/program.js';
+import { COMMANDS } from '../../../src/cli/command-table.js';
 import { cliRun } from '../../support/terminal.js';
 import { commandNames, optionsOf } from '../packaging/help.js';
 
-const NAMES = COMMANDS.map(({ synopsis }) => synopsis.split(' ', 1)[0] ?? '');
+const NAMES = Object.keys(COMMANDS);
 
 async function helpRows(...words: readonly string[]): Promise<string[]> {
   const { stdout } = await cliRun([...words, '--help']);

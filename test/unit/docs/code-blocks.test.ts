@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { COMMANDS } from '../../../src/cli/program.js';
+import { COMMANDS } from '../../../src/cli/command-table.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
@@ -57,7 +57,7 @@ function callsIn(script: string): string[][] {
 
 /** Why the command line would be refused; undefined: it is understood. Nothing is run. */
 async function refusal([name = '', ...args]: readonly string[]): Promise<string | undefined> {
-  const row = COMMANDS.find(({ synopsis }) => synopsis.split(' ', 1)[0] === name);
+  const row = COMMANDS[name];
   if (!row) return `there is no command "${name}"`;
   if (args.includes('--help')) return undefined;
   const command = new Command(name);

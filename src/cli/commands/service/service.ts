@@ -9,7 +9,6 @@ import type { Administration } from '../../../service/administration.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { examples } from '../../help.js';
 import { collect, durationOption, exactMoment, port } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
 import { aborted } from '../../terminal.js';
@@ -39,10 +38,6 @@ export interface ServiceCommandOptions extends StoreOptions {
 
 /** Declares `flagkeel service`, with `keys` and `log`, which work on its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
-  examples(command, [
-    'flagkeel service --memory --port 8080',
-    'flagkeel service --specs . --environment staging',
-  ]);
   storeOptions(command)
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
