@@ -38,6 +38,9 @@ const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 /** The writer as seen by its users. */
 export type AdminWriter = Pick<HttpAdminWriter, keyof HttpAdminWriter>;
 
+/** The service's word for the objects of a kind, in paths. */
+const LISTS = { flag: 'splits', segment: 'segments' } as const;
+
 /**
  * All writes to the administration service, one request each. The reader looks up the effect of requests of unknown
  * fate.
@@ -324,15 +327,14 @@ export class HttpAdminWriter {
   }
 
   async #createNamed<T>(
-    kind: 'flag' | 'segment',
+    kind: keyof typeof LISTS,
     workspaceId: string,
     { name, trafficType, description }: lookup.NewObject,
     note: ChangeNote,
     answer: Required<Pick<WriteRequest<T>, 'check' | 'confirm'>>,
   ): Promise<T> {
-    const list = kind === 'flag' ? 'splits' : 'segments';
     return this.#create({
-      path: [list, 'ws', workspaceId, 'trafficTypes', trafficType],
+      path: [LISTS[kind], 'ws', workspaceId, 'trafficTypes', trafficType],
       query: { ...note },
       body: { name, description },
       what: `create ${kind} ${JSON.stringify(name)}`,
