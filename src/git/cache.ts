@@ -13,17 +13,14 @@ export interface ListedTree {
 
 /** Settings from the config of a repository, read as data; none of them takes effect. */
 export interface ConfigData {
-  /** URL of `origin`, unchanged; null if there is none. */
   readonly originUrl: string | null;
-  /** How objects and refs are written, by lower-case names under `extensions`. */
+  /** By lower-case names under `extensions`. */
   readonly extensions: Readonly<Record<string, string>>;
 }
 
 /**
  * Answers of git that later runs over one config directory reuse because they cannot have changed: the keys are git's
  * hashes of contents and commits, and for files on disk all metadata of the file system.
- *
- * Owned by the caller of repeated runs; one for each directory.
  */
 export class GitCache {
   /** Path on disk → git's hash of the file that had this `stamp`. */
@@ -40,7 +37,7 @@ export class GitCache {
     return this.#trees.get(`${commit} ${prefix}`)?.entries;
   }
 
-  /** The newest listing, which is probably the most similar to the next one. */
+  /** The newest listing, probably the most similar to the next one. */
   lastTree(prefix: string): ListedTree | undefined {
     return this.#trees.values().findLast((tree) => tree.prefix === prefix);
   }

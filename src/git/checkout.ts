@@ -14,14 +14,11 @@ export interface Checkout {
   readonly repository: Repository | null;
   /** The commit that is checked out; null without a repository or before its first commit. */
   readonly head: string | null;
-  /** Whether the clone is shallow, so that older commits are missing. */
   readonly shallow: boolean;
-  /** Ends the processes that read from the repository, and removes their temporary files. */
   close(): Promise<void>;
 }
 
 export interface Repository {
-  /** Top of the working tree. */
   readonly root: string;
   /** The git directory that all linked working trees share. */
   readonly gitDir: string;
@@ -30,7 +27,7 @@ export interface Repository {
   readonly git: Git;
   readonly objects: ObjectReader;
   readonly memory: GitCache;
-  /** Opens the objects and refs in a bare repository of our own, in which the config of this one has no effect. */
+  /** Opens its objects and refs in a bare repository of our own, in which its config has no effect. */
   readonly ours: () => Promise<Git>;
   /** Access to its origin. Default: `origin` of its config. */
   readonly remote?: RemoteAccess;
@@ -42,9 +39,7 @@ export interface Repository {
  * Git refuses the repositories of other users. One exception is made: a repository of the owner of the given directory,
  * because naming the directory means trust in its owner (a container, a mounted volume).
  *
- * @param memory cache of earlier runs over the same directory.
- * @throws FlagkeelError `SPECS_INVALID` there is no such directory; `GIT` it is unreadable, or git cannot open its
- *   `.git`.
+ * @throws FlagkeelError `SPECS_INVALID` there is no such directory; `GIT` git cannot open its `.git`.
  */
 export async function openCheckout(
   directory: string,
@@ -79,11 +74,7 @@ export async function openCheckout(
   };
 }
 
-/**
- * Resolves a name to a full hash of a commit: a hash or its beginning, a branch, a tag, `HEAD~2`.
- *
- * @throws FlagkeelError `GIT` there is no such commit here.
- */
+/** The full hash of a commit that is given by a hash or its beginning, a branch, a tag, `HEAD~2`. */
 export async function resolveRevision(checkout: Checkout, revision: string): Promise<string> {
   const commit = checkout.repository && (await revisionIn(checkout.repository, revision));
   if (commit !== null) return commit;

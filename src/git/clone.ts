@@ -8,7 +8,6 @@ import { type Git, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 export interface CloneOptions {
-  /** Folder of the clone; created, with its parents, if it is missing. */
   readonly directory: string;
   readonly remote: RemoteAccess;
   /** null means the default branch of the server. */
@@ -34,12 +33,7 @@ export class Clone {
     this.#options = options;
   }
 
-  /**
-   * Fetches the branch, even if its history was rewritten.
-   *
-   * @returns the commit of the branch.
-   * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
-   */
+  /** Fetches the branch, even if its history was rewritten. @returns its commit. */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
     const git = await this.#open();
@@ -63,12 +57,7 @@ export class Clone {
     return summaryOf(git, into);
   }
 
-  /**
-   * The clone as a checkout of one of its commits. The caller closes it.
-   *
-   * @param head full hash.
-   * @param memory cache of earlier runs over the clone.
-   */
+  /** The clone as a checkout of one of its commits. The caller closes it. */
   async checkout(head: string, memory: GitCache = new GitCache()): Promise<Checkout> {
     const git = await this.#open();
     const objects = new ObjectReader(git);
@@ -113,20 +102,16 @@ function prefixOf(path: string): string {
   return parts.map((part) => `${part}/`).join('');
 }
 
-/** Number of loose objects from which packing pays off. */
 const MAX_LOOSE = 1_000;
-/** Number of packs that git can search without a noticeable cost. */
+/** Git can search this many without a noticeable cost. */
 const MAX_PACKS = 20;
 /** Long, because the first packing, over the leftovers of an earlier process, takes longest. */
 const TIMEOUT_MS = 900_000;
 
 /**
- * Packs a bare repository of our own if there is much to pack, because each fetch and each apply adds files. It joins
+ * Packs a bare repository of our own, if there is one and much to pack: each fetch and each apply adds files. It joins
  * small packs and leaves large ones alone, so that a large repository is not rewritten each time. It drops nothing, not
- * even unreachable objects, so that a rewritten history can still be compared. Other commands may run at the same time.
- *
- * @param directory nothing happens if it holds no repository.
- * @throws FlagkeelError `GIT`
+ * even unreachable objects, so that a rewritten history can still be compared. Other commands may run meanwhile.
  */
 export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {
   if (!(await isRepository(directory))) return;

@@ -5,13 +5,7 @@ import { isSpecPath, type SpecTree, type TreeEntry } from '../model/spec-tree.js
 import type { Checkout, Repository } from './checkout.js';
 import { runGit } from './git.js';
 
-/**
- * The files of the config directory in a commit. All are listed at once; each is read on demand, through the single
- * process that the checkout keeps for that.
- *
- * @param commit full hash, see `resolveRevision`.
- * @throws FlagkeelError `GIT`
- */
+/** The files of the config directory in a commit. All are listed at once; each is read on demand. */
 export async function commitTree(checkout: Checkout, commit: string): Promise<SpecTree> {
   const { repository } = checkout;
   if (repository === null) {
@@ -38,7 +32,6 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
   };
 }
 
-/** Every file below a folder, with its mode, object name and size, NUL after each. */
 const LIST_FILES = ['ls-tree', '-r', '-z', '-l', '--full-tree'];
 
 async function listTree({ git, prefix }: Repository, commit: string): Promise<TreeEntry[]> {

@@ -18,12 +18,9 @@ import { isSpecPath, type EntryType, type SpecTree, type TreeEntry } from '../mo
 import { gitError } from './git.js';
 
 /**
- * The files of a config directory on disk, ignored ones included.
- *
- * Lists symbolic links as such and never follows them, so that nothing outside the directory is reached. Does not enter
- * a repository inside the directory, because its files belong to no commit of the outer one.
- *
- * @throws FlagkeelError `GIT` a folder or file cannot be read.
+ * The files of a config directory on disk, ignored ones included. Symbolic links are never followed, so that nothing
+ * outside the directory is reached. A repository inside the directory is not entered, because its files belong to no
+ * commit of the outer one.
  */
 export async function directoryTree(directory: string): Promise<SpecTree> {
   const { root, entries } = await listed(directory);
@@ -55,8 +52,8 @@ async function listed(directory: string): Promise<{ root: string; entries: TreeE
 
 /**
  * The bytes of a file that is no link, and is not reached through one. Synchronous, because as promises its five system
- * calls would wait longer than they take. The checks are repeated here: since the listing, the file or a folder above
- * it may have become a link, or the file a pipe, which would block forever.
+ * calls would wait longer than they take. It checks again: since the listing, the file or a folder above it may have
+ * become a link, or the file a pipe, which would block forever.
  */
 export function contentOf(full: string): Buffer {
   if (realpathSync.native(full) !== full) throw new Error('it has become a symbolic link');
@@ -110,8 +107,6 @@ const MAX_BESIDE_BYTES = 256 * 1024;
 /**
  * Files of a config directory that are not read but may be meant as specs: at its top, and in folders with a misspelt
  * name. At most a thousand, sorted by path; links are not followed.
- *
- * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function filesBeside(
   directory: string,
@@ -150,9 +145,7 @@ function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): strin
 
 /**
  * A fingerprint of the files on disk. It changes when a file that flagkeel reads is written, replaced, added or
- * removed. It may also change for equal contents, because those are not read.
- *
- * @param disk see `directoryTree`.
+ * removed, and may change for equal contents, because those are not read.
  */
 export function directoryFingerprint(disk: SpecTree): string {
   const hash = createHash('sha256');

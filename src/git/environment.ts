@@ -4,8 +4,7 @@ import { devNull } from 'node:os';
  * Settings that overrule those of the repository. Its config is untrusted input like all its content: it could make git
  * run a program, wait for a person, use the network, or hide parts of commits.
  *
- * Two kinds of program need no setting. Git starts a pager only for a terminal, and its output is always a pipe here;
- * and it starts a diff program only for a patch, which no command here prints.
+ * A pager and a diff program need no setting: git starts the one only for a terminal, and the other only for a patch.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
@@ -35,9 +34,8 @@ const NETWORK_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * One git server, as the operator said that it is to be spoken to; nothing here comes from a repository.
- *
- * Both are asked for every command, so that a credential that was rotated in its file is picked up.
+ * One git server, as the operator named it; nothing here comes from a repository. Settings and variables are asked for
+ * every command, so that a rotated credential takes effect.
  */
 export interface RemoteAccess {
   /** Without credentials. */
@@ -49,7 +47,6 @@ export interface RemoteAccess {
   readonly remedy?: string;
 }
 
-/** The network that a command may use: none, or one server. */
 export type NetworkAccess = 'local' | RemoteAccess;
 
 /** Variables of the operator's environment by which git, ssh and credential helpers find settings and keys. */

@@ -43,7 +43,6 @@ class GitExit extends Error {
 
 class GitMissing extends Error {}
 
-/** @param trusted default: the same directory. */
 export function openGit(
   directory: string,
   trusted: string | null = directory,
@@ -55,12 +54,11 @@ export function openGit(
 /**
  * Runs one command and returns its standard output, as UTF-8 text.
  *
- * Commands that only read go through simple-git. A command that writes or uses the network is started here, because it
- * needs a process group of its own, which simple-git cannot give: an interrupt from the terminal must not cut a write of
- * the state in half, and helpers that hang must end with their command. Both kinds get the same environment.
+ * Commands that only read go through simple-git. A command that writes or uses the network needs a process group of its
+ * own, which simple-git cannot give: an interrupt from the terminal must not cut a write of the state in half, and
+ * helpers that hang must end with their command.
  *
- * @throws FlagkeelError `GIT`; if git ended with a code that is not allowed, `exitCodeOf` and `outputOf` read it from
- *   the cause.
+ * @throws FlagkeelError `GIT`; `exitCodeOf` and `outputOf` read its cause if git ended with a code that is not allowed.
  */
 export async function runGit(git: Git, command: GitCommand): Promise<string> {
   const { writes = false, network } = command;
@@ -162,7 +160,6 @@ function complaintOf(stderr: string): string {
     : complaint;
 }
 
-/** For a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -173,11 +170,8 @@ const TIMEOUT_MS = 60_000;
 const REMOTE_TIMEOUT_MS = 600_000;
 
 /**
- * Starts a git command that reads requests from its standard input, in the environment of `runGit`. The caller ends it
- * by closing that input.
- *
- * It leads its own process group, because an interrupt from the terminal goes to the whole group of the run and could
- * cut a write of the state in half.
+ * Starts a git command in a process group of its own: an interrupt from the terminal goes to the whole group of the
+ * run.
  */
 export function spawnGit(
   git: Git,
@@ -192,7 +186,6 @@ export function spawnGit(
   });
 }
 
-/** Runs the command in its own process group, and ends the whole group if it takes too long. */
 async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   const { args, purpose, input = '', network = 'local', signal } = command;
   const { allowedExitCodes = [0], timeoutMs } = command;

@@ -2,8 +2,6 @@ import { BoundedMap } from '../platform/bounded-map.js';
 import { exitCodeOf, type Git, runGit } from './git.js';
 import type { ObjectReader } from './objects.js';
 
-/** Which commit comes before which. */
-
 interface CommitSource {
   readonly git: Git;
   readonly objects: ObjectReader;
@@ -17,8 +15,8 @@ export interface History {
 }
 
 /**
- * Whether commit `a` is `b` or an ancestor of it. Unknown if the history is too shallow for a no, or if either commit
- * is missing here.
+ * Whether commit `a` is `b` or an ancestor of it. Unknown if the history is too shallow for a no, or either is missing
+ * here.
  */
 export async function isAncestor(
   checkout: History,
@@ -49,8 +47,8 @@ export async function isAncestor(
 }
 
 /**
- * Whether commit `a` comes before `b`; false if history does not show it. Checks the reverse first, because it is the
- * usual case and cached.
+ * Whether commit `a` comes before `b`; false if history does not show it. The reverse comes first: it is usual, and
+ * cached.
  */
 export async function isOlder(checkout: History, a: string, b: string): Promise<boolean> {
   if (a === b || (await isAncestor(checkout, b, a)) === true) return false;
@@ -93,13 +91,12 @@ async function firstCommon(git: Git, a: string, b: string): Promise<string> {
   return found.trim();
 }
 
-/** What stands above the message of a commit. */
 export function headerOf(object: Buffer): string {
   const end = object.indexOf('\n\n');
   return object.toString('utf8', 0, end === -1 ? object.length : end);
 }
 
-/** Hashes of the commits that a commit follows, in its own order. */
+/** In the order of the commit. */
 export function parentsIn(object: Buffer): string[] {
   return [...headerOf(object).matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
 }

@@ -10,18 +10,13 @@ export interface LoggedCommit {
   readonly paths: readonly string[];
 }
 
-/** Commits to read at most, the newest ones. */
 export const MAX_LOGGED = 2_000;
 
 const FOLDERS = ['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills'];
 
-/** Line of a commit among the paths: hash and parents. Paths never match, as they start with the prefix or a folder. */
-const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
-
 /**
  * Commits with changes to files that shape objects, reachable from `to` and not from `from`, children before parents.
  *
- * @param from null means from the beginning.
  * @param line `first-parents` lists only the commits of the branch itself, with each merge as one commit.
  */
 export async function readLog(
@@ -39,7 +34,13 @@ export async function readLog(
     paths: FOLDERS,
     purpose: `read the history of ${to}`,
   });
-  return parseLog(output, repository.prefix).filter(({ paths }) => paths.length > 0);
+  const { prefix } = repository;
+  const commits = commitsIn(output).map(({ head, lines }): LoggedCommit => {
+    const [id = '', ...parents] = head.trim().split(' ');
+    const inside = lines.filter((path) => path.startsWith(prefix));
+    return { id, parents, paths: inside.map((path) => path.slice(prefix.length)) };
+  });
+  return commits.filter(({ paths }) => paths.length > 0);
 }
 
 interface LogQuestion {
@@ -67,33 +68,31 @@ async function logOf(
   });
 }
 
-function parseLog(output: string, prefix: string): LoggedCommit[] {
-  const commits: { id: string; parents: string[]; paths: string[] }[] = [];
+/** The beginning of a commit: no path begins like this, because it starts with the prefix or a folder. */
+const HEAD = /^\u0001([0-9a-f ]+)$/;
+
+/** The commits of a log whose format is `%x01` and hashes or a time; `lines` is all that follows about its files. */
+function commitsIn(output: string): { readonly head: string; readonly lines: string[] }[] {
+  const commits: { head: string; lines: string[] }[] = [];
   for (const token of output.split('\0')) {
-    const [, id, parents] = COMMIT.exec(token) ?? [];
-    if (id !== undefined) {
-      commits.push({
-        id,
-        parents: (parents ?? '').split(' ').filter((parent) => parent !== ''),
-        paths: [],
-      });
-      continue;
-    }
-    const path = token.replace(/^\n/, '');
-    if (path.startsWith(prefix) && path !== '')
-      commits.at(-1)?.paths.push(path.slice(prefix.length));
+    const [, head] = HEAD.exec(token) ?? [];
+    const line = token.replace(/^\n/, '');
+    if (head !== undefined) commits.push({ head, lines: [] });
+    else if (line !== '') commits.at(-1)?.lines.push(line);
   }
   return commits;
+}
+
+function dayOf(seconds: string): string {
+  return new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
 }
 
 /** Commits to read for the ages of files. Older files count as added by the oldest of these. */
 const MAX_AGED = 20_000;
 
 /**
- * When files were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to the
- * config directory → days. A moved file counts as new, and merges are ignored. Empty without a commit.
- *
- * @param folder a folder of the config directory, for example `flags`.
+ * When files below a folder were first added and last changed, by commits reachable from HEAD, as UTC days: path
+ * relative to the config directory → days. A moved file counts as new, and merges are ignored.
  */
 export async function fileAges(
   { repository, head }: Pick<Checkout, 'repository' | 'head'>,
@@ -109,23 +108,20 @@ export async function fileAges(
     purpose: 'read the ages of files',
   });
   const ages = new Map<string, { addedOn: string; changedOn: string }>();
-  let day = '';
-  for (const token of output.split('\0')) {
-    const [, seconds] = /^\u0001(\d+)$/.exec(token) ?? [];
-    const path = token.replace(/^\n/, '').slice(prefix.length);
-    if (seconds !== undefined) day = new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
-    // The log starts with the newest commit: the first one with a path changed it last.
-    else if (path !== '')
-      ages.set(path, { changedOn: ages.get(path)?.changedOn ?? day, addedOn: day });
+  // The log starts with the newest commit: the first one with a path changed it last.
+  for (const { head: time, lines } of commitsIn(output)) {
+    const addedOn = dayOf(time);
+    for (const line of lines) {
+      const path = line.slice(prefix.length);
+      ages.set(path, { changedOn: ages.get(path)?.changedOn ?? addedOn, addedOn });
+    }
   }
   return ages;
 }
 
 /**
- * Names of files that commits reachable from HEAD removed, with the UTC day of the removal: files that are gone, and
- * those that came back later with another content. A move to another folder is no removal. Merges are ignored.
- *
- * @param folder see `fileAges`.
+ * Names of files below a folder that commits reachable from HEAD removed, with the UTC day of the removal: files that
+ * are gone, and those that came back later with another content. A move to another folder is no removal.
  */
 export async function removedNames(
   { repository, head }: Pick<Checkout, 'repository' | 'head'>,
@@ -141,79 +137,58 @@ export async function removedNames(
     purpose: 'read which files were removed',
   });
   const removed = new Map<string, string>();
+  /** Names without a file at present, with the last content of each. */
   const gone = new Map<string, string>();
-  for (const commit of fileActsIn(output)) noteActs(commit, removed, gone);
+  for (const { head: time, lines } of commitsIn(output)) {
+    const { added, deleted } = actsIn(lines);
+    for (const [name, content] of added) {
+      // An equal content means the same flag, for example after a revert.
+      if (gone.get(name) === content) removed.delete(name);
+      gone.delete(name);
+    }
+    for (const [name, content] of deleted) {
+      if (added.has(name)) continue;
+      gone.set(name, content);
+      removed.set(name, dayOf(time));
+    }
+  }
   return removed;
 }
 
-/** The files that one commit added and deleted: name of the file → content. */
-interface FileActs {
-  readonly day: string;
+/** `:old-mode new-mode old-blob new-blob A` */
+const RAW = /^:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) ([AD])$/;
+
+/** Name → content of the files that a commit added and deleted. @param lines a change and its path for each. */
+function actsIn(lines: readonly string[]): {
   readonly added: ReadonlyMap<string, string>;
   readonly deleted: ReadonlyMap<string, string>;
-}
-
-/** `:old-mode new-mode old-blob new-blob A`, behind the line feed that ends a commit's own line. */
-const RAW = /^\n?:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) ([AD])$/;
-
-/** @param output of `git log -z --raw`: for each commit its time, then for each file its change and its path. */
-function fileActsIn(output: string): FileActs[] {
-  const commits: { day: string; added: Map<string, string>; deleted: Map<string, string> }[] = [];
-  const tokens = output.split('\0');
-  for (const [at, token] of tokens.entries()) {
-    const [, seconds] = /^\u0001(\d+)$/.exec(token) ?? [];
-    if (seconds !== undefined) {
-      const day = new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
-      commits.push({ day, added: new Map(), deleted: new Map() });
-    }
-    const [, before = '', after = '', act] = RAW.exec(token) ?? [];
-    const name = (tokens[at + 1] ?? '').split('/').at(-1) ?? '';
-    if (act === 'A') commits.at(-1)?.added.set(name, after);
-    if (act === 'D') commits.at(-1)?.deleted.set(name, before);
+} {
+  const added = new Map<string, string>();
+  const deleted = new Map<string, string>();
+  for (let at = 0; at + 1 < lines.length; at += 2) {
+    const [, before = '', after = '', act] = RAW.exec(lines[at] ?? '') ?? [];
+    const name = lines[at + 1]?.split('/').at(-1) ?? '';
+    if (act === 'A') added.set(name, after);
+    if (act === 'D') deleted.set(name, before);
   }
-  return commits;
-}
-
-/** @param gone names without a file at present, with the last content of each. */
-function noteActs(
-  { day, added, deleted }: FileActs,
-  removed: Map<string, string>,
-  gone: Map<string, string>,
-): void {
-  for (const [name, content] of added) {
-    // An equal content means the same flag, for example after a revert.
-    if (gone.get(name) === content) removed.delete(name);
-    gone.delete(name);
-  }
-  for (const [name, content] of deleted) {
-    if (added.has(name)) continue;
-    gone.set(name, content);
-    removed.set(name, day);
-  }
+  return { added, deleted };
 }
 
 export interface CommitSummary {
-  /** Full hash. */
   readonly commit: string;
   /** Untrusted text. */
   readonly subject: string;
-  /** ISO 8601. */
   readonly committedAt: string;
 }
 
 const MAX_SUBJECT = 200;
 
-/** @throws FlagkeelError `GIT` there is no such commit here. */
 export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
   if (repository === null) throw new Error(`bug: commit ${commit} asked of files without git`);
   return summaryOf(repository.git, commit);
 }
 
-/**
- * The newest commits reachable from HEAD that touched one of these files, newest first; none before the first commit.
- *
- * @param paths relative to the config directory.
- */
+/** The newest commits reachable from HEAD that touched one of these files of the config directory, newest first. */
 export async function newestCommits(
   { repository, head }: Pick<Checkout, 'repository' | 'head'>,
   paths: readonly string[],
@@ -233,10 +208,7 @@ export async function newestCommits(
   });
 }
 
-/**
- * @param revision hash, or full name of a ref.
- * @throws FlagkeelError `GIT` there is no such commit here.
- */
+/** @param revision hash, or full name of a ref. */
 export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
   const form = ['--max-count=1', '--no-show-signature', '--format=tformat:%H%n%cI%n%s'];
   const answer = await runGit(git, {
@@ -285,8 +257,8 @@ export function parseCommit(id: string, object: Buffer): CommitText {
 }
 
 /**
- * Trailers are the last paragraphs in which every line is a trailer or continues one. There may be several paragraphs,
- * because forges add their own (`Co-authored-by:`) after an empty line.
+ * Trailers are the last paragraphs in which every line is a trailer or continues one. There may be several, because
+ * forges add their own (`Co-authored-by:`) after an empty line.
  */
 function takeTrailers(paragraphs: readonly string[]): {
   body: string;

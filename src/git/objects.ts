@@ -11,7 +11,6 @@ interface Waiting {
 }
 
 export interface ObjectHeader {
-  /** Hexadecimal object name. */
   readonly id: string;
   readonly sizeBytes: number;
 }
@@ -33,9 +32,8 @@ const ANSWERED: Waiting = {
 
 /**
  * Reads objects of one repository, and resolves its names, through one long-lived `git cat-file --batch`, which the
- * first request starts. Requests may overlap freely, and are answered in order.
- *
- * The idle process does not keep ours alive, and ends with it.
+ * first request starts. Requests may overlap freely, and are answered in order. The idle process does not keep ours
+ * alive.
  */
 export class ObjectReader {
   readonly #git: Git;
@@ -57,12 +55,7 @@ export class ObjectReader {
     this.#git = git;
   }
 
-  /**
-   * Whole content of a blob, or of a commit as git stores it; null if there is no such object.
-   *
-   * @param id hexadecimal object name.
-   * @throws FlagkeelError `GIT`
-   */
+  /** Whole content of a blob, or of a commit as git stores it; null if there is no such object. */
   async read(id: string): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
     const held = this.#held.get(id);
@@ -72,23 +65,14 @@ export class ObjectReader {
     return held;
   }
 
-  /**
-   * Holds a content for its first reader, to save a request to git. Contents beyond a bound are not held.
-   *
-   * @param id git's hash of these bytes.
-   */
+  /** Holds a content for its first reader, to save a request to git; not beyond a bound. @param id git's hash of it. */
   hold(id: string, content: Buffer): void {
     if (this.#held.has(id) || this.#heldBytes + content.length > MOST_HELD) return;
     this.#held.set(id, content);
     this.#heldBytes += content.length;
   }
 
-  /**
-   * Resolves a name, such as `refs/heads/main^{commit}`, to its present object; null if there is none. Holds nothing of
-   * the content, so that the object may be of any size.
-   *
-   * @throws FlagkeelError `GIT`
-   */
+  /** Resolves a name, such as `refs/heads/main^{commit}`, to its present object, of any size; null if there is none. */
   async header(name: string): Promise<ObjectHeader | null> {
     if (!/^[!-~]+$/.test(name)) throw new Error(`bug: "${name}" is no name of an object`);
     return this.#ask(name, true);
@@ -223,7 +207,7 @@ export class ObjectReader {
 
 /**
  * The answer at the start of the buffer, or the number of bytes that are needed to parse it. `length` is that of the
- * whole answer, which may reach beyond the buffer if the content is skipped.
+ * whole answer, and may reach beyond the buffer if the content is skipped.
  */
 function parseAnswer(
   buffer: Buffer,

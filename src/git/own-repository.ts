@@ -7,8 +7,7 @@ import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
 /**
  * A bare repository of our own, created with its parent folders if it is missing.
  *
- * @param what completes `cannot create the`, for people: `clone`, `state repository`.
- * @throws FlagkeelError `GIT`
+ * @param what for people: `clone`, `state repository`.
  */
 export async function openBare(directory: string, what: string): Promise<Git> {
   if (!(await isRepository(directory))) await makeBare(directory, what);
@@ -65,12 +64,11 @@ export class OwnRepository {
     this.#memory = memory;
   }
 
-  /** @throws FlagkeelError `GIT` it cannot be created. */
   async open(): Promise<Git> {
     return (this.#made ??= this.#make());
   }
 
-  /** Removes the repository. Objects and refs stay, because it only links to them. */
+  /** Objects and refs stay, because the repository only links to them. */
   async close(): Promise<void> {
     const git = await this.#made?.catch(() => null);
     this.#made = null;
@@ -97,11 +95,7 @@ export class OwnRepository {
   }
 }
 
-/**
- * The config of a repository, without the files that it includes. Runs git once for each version of the file.
- *
- * @throws FlagkeelError `GIT`
- */
+/** The config of a repository, without the files that it includes. Runs git once for each version of the file. */
 export async function configData(gitDir: string, { configs }: GitCache): Promise<ConfigData> {
   const stamp = await stampOf(join(gitDir, 'config'));
   const known = configs.get(gitDir);
@@ -111,7 +105,6 @@ export async function configData(gitDir: string, { configs }: GitCache): Promise
   return data;
 }
 
-/** Changes whenever the file is written or replaced; null if there is no such file. */
 async function stampOf(file: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });

@@ -5,13 +5,11 @@ import { isLoopback, isLoopbackHost } from '../platform/proxy.js';
 import { shellWord } from '../platform/shell.js';
 import type { RemoteAccess } from './environment.js';
 
-/** Credentials for a git server, and its host keys; from the operator's environment. */
 export interface GitCredentials {
   /** For https: the name that goes with the token; most servers take any. */
   readonly user?: string | undefined;
   /** For https; called for every command, so that a rotated token takes effect. */
   readonly token?: (() => string | undefined) | undefined;
-  /** For ssh. */
   readonly sshKeyFile?: string | undefined;
   /** For ssh: file with the only accepted keys of servers. */
   readonly knownHostsFile?: string | undefined;
@@ -32,11 +30,7 @@ const DEFAULT_USER = 'x-access-token';
 /** A transfer below one byte a second for this time is given up. */
 const SILENCE_S = 30;
 
-/**
- * Decides protocol and credentials for a git server.
- *
- * @throws FlagkeelError `USAGE` the URL holds credentials, or its protocol is not supported.
- */
+/** @throws FlagkeelError `USAGE` the URL holds credentials, or its protocol is not supported. */
 export function remoteAccess(options: RemoteOptions): RemoteAccess {
   return accessTo(checkedUrl(options.url), options);
 }
@@ -46,7 +40,6 @@ export function remoteAccess(options: RemoteOptions): RemoteAccess {
  * the token goes there only if the operator or CI names the server.
  *
  * @param root top of the working tree, which a relative path starts from.
- * @throws FlagkeelError `GIT` the URL cannot be fetched from and pushed to.
  */
 export async function originAccess(
   text: string,

@@ -9,18 +9,14 @@ import { exitCodeOf, gitError, openGit, runGit } from './git.js';
 interface FoundLine {
   /** Relative to the directory that was searched, with forward slashes. */
   readonly file: string;
-  /** From 1. */
   readonly line: number;
   /** Untrusted text. */
   readonly text: string;
 }
 
 /**
- * The lines below a directory that hold a name as a whole word, not as a part of a longer name; letters, digits, `_`,
- * `-` and `.` continue a name. Skips ignored and binary files, and includes untracked ones.
- *
- * @returns the lines by file, in the order of git.
- * @throws FlagkeelError `GIT`: the directory is missing, or in no repository.
+ * The lines below a directory, by file, that hold a name as a whole word; letters, digits, `_`, `-` and `.` continue a
+ * name. Skips ignored and binary files, and includes untracked ones.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
   const found = await grepped(directory, name);
@@ -56,7 +52,6 @@ function holdsName(text: string, name: string): boolean {
   return false;
 }
 
-/** The names that occur in code, or the reason why the search was refused. */
 export interface CodeNames {
   readonly found: ReadonlySet<string>;
   /** Paths that could not be searched. If there is one, `found` is empty. */
@@ -71,12 +66,10 @@ const MAX_CODE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 8_000;
 
 /**
- * Which of many names `linesWithName` would find, with a single pass over all files. Reads the files on disk; skips
- * specs, links, binary files, files over 8 MiB, and those that git ignores.
+ * Which of many names `linesWithName` would find, with a single pass over all files on disk. Skips specs, links, binary
+ * files, files over 8 MiB, and those that git ignores.
  *
  * @param paths of folders and files, from the top of the repository, with forward slashes.
- * @returns null without a repository.
- * @throws FlagkeelError `GIT`: a file cannot be read.
  */
 export async function namesInCode(
   { repository }: Pick<Checkout, 'repository'>,
@@ -119,7 +112,6 @@ function isAtOrBelow(file: string, path: string): boolean {
   return file === path || file.startsWith(`${path}/`);
 }
 
-/** Paths from the top of the repository of all files that are neither ignored nor specs. */
 async function filesBelow(
   { git, prefix }: Repository,
   paths: readonly string[],

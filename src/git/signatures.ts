@@ -16,27 +16,23 @@ export interface Signers {
   readonly keyring: string | null;
 }
 
-/** A commit that none of the signers signed. Names and reasons are untrusted text. */
+/** Names and reasons are untrusted text. */
 export interface UnsignedCommit {
   readonly commit: string;
   readonly committer: string;
   readonly why: string;
 }
 
-/** The newest signed commit of a line, and the newest unsigned one above it. */
 export interface SignedLine {
-  /** null if none of the commits looked at is signed. */
+  /** The newest signed commit; null if none of those looked at is signed. */
   readonly signed: string | null;
-  /** null if the head itself is signed. */
+  /** The newest unsigned commit above it; null if the head itself is signed. */
   readonly unsigned: UnsignedCommit | null;
 }
 
 /**
- * Follows first parents from `head` to the first commit that a signer signed. Git itself judges the signatures, in a
- * repository of ours, so that no setting of the checkout names a program or a key.
- *
- * @param most how many commits to look at.
- * @throws FlagkeelError `USAGE` a file of the signers cannot be used; `GIT`.
+ * Follows first parents from `head` to the first commit that a signer signed, `most` commits long. Git itself judges
+ * the signatures, in a repository of ours, so that no setting of the checkout names a program or a key.
  */
 export async function signedLine(
   { repository, directory }: Pick<Checkout, 'repository' | 'directory'>,
@@ -69,7 +65,7 @@ export async function signedLine(
   }
 }
 
-/** The sentence for a commit that is not to be applied. @param commit null for files that are no commit. */
+/** @param unsigned null for files that are no commit. */
 export function unsignedError(unsigned: UnsignedCommit | null): FlagkeelError {
   if (unsigned === null) {
     return new FlagkeelError(

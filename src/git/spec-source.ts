@@ -22,7 +22,6 @@ export interface Source extends AsyncDisposable {
  *
  * @param at a revision to read as if it were HEAD.
  * @param sameAsHead whether to read files that equal HEAD from the commit, which costs nothing if those are cached.
- * @throws FlagkeelError `SPECS_INVALID`: the directory is in a repository, but no commit has it yet.
  */
 export async function openSource(
   directory: string,
@@ -112,8 +111,6 @@ function sourceOf(
 /**
  * The files on disk, and those unchanged ones of the commit that are missing on disk: a sparse checkout leaves files
  * out, and a submodule that was not fetched is an empty folder. Without them, they would look removed.
- *
- * @param sameAsHead whether to read all unchanged files from the commit.
  */
 function changedOn(
   commit: SpecTree,
