@@ -17,10 +17,7 @@ import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 
-/**
- * Title and comment of all planned changes, the withheld ones included, by `noteKey`: each from the commits that
- * changed its fields.
- */
+/** Title and comment of all changes, the withheld ones included, from the commits that changed their fields. */
 export async function notesFor(
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
   { desired, state, policy }: PlanInput,
@@ -78,7 +75,7 @@ function partsOf(
   return [...parts.values()];
 }
 
-/** The notes with the title or comment that the operator gave, cut to fit. */
+/** With the title or comment that the operator gave, cut to fit. */
 export function overridden(notes: PlanNotes, given: Partial<ChangeNote>): PlanNotes {
   return new Map(
     [...notes].map(([key, found]) => [key, truncateNote({ ...found, ...given }, found.title)]),
@@ -122,7 +119,6 @@ interface Search {
   readonly newestOnly: boolean;
 }
 
-/** Most commits to read the texts of: a comment has no room for more. */
 const MAX_TEXTS = 100;
 const SHORT_ID = 8;
 
@@ -185,7 +181,6 @@ function textReader({ objects }: Repository): TextOf {
   };
 }
 
-/** Finds the candidates of a part; each stretch of history is read once. */
 function searcher(
   textOf: TextOf,
   repository: Repository,
@@ -209,7 +204,6 @@ function searcher(
   };
 }
 
-/** Commits behind one change. */
 interface Causes {
   /** Newest first; fewer than `count` where there are very many. */
   readonly texts: readonly CommitText[];

@@ -60,7 +60,6 @@ export async function objectsSameAt(
   return new Set([...ids].filter((id) => textOf(now, id) === textOf(then, id)));
 }
 
-/** null if the commit has no specs yet. */
 async function desiredAt(history: SpecHistory, commit: string): Promise<BoundDesired | null> {
   const specs = await history.at(commit);
   if (specs === 'missing') return null;

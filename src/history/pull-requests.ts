@@ -5,12 +5,7 @@ import type { Plan, Withheld } from '../model/plan.js';
 /** Each file costs one look into history. */
 const MOST_FILES = 20;
 
-/**
- * The plan whose changes that no review showed name the pull request that brought them, where the messages of the
- * branch's own commits tell it.
- *
- * @throws FlagkeelError `GIT`
- */
+/** Names the pull request of each change that no review showed, where the branch's own commits name it. */
 export async function withPullRequests(
   { repository }: Checkout,
   head: string | null,

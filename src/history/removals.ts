@@ -51,11 +51,8 @@ export async function provenRemovals(
 }
 
 /**
- * Objects of the inventory that HEAD no longer declares and that were protected when they were removed, as `KIND/NAME`.
- * The specs right before the removing commit decide. Earlier specs do not count, because the protection may have been
- * removed since.
- *
- * @throws FlagkeelError `GIT`
+ * `KIND/NAME` of objects that were protected when they were removed. The specs right before the removing commit decide:
+ * an earlier protection may have been removed since.
  */
 export async function protectedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
@@ -102,13 +99,10 @@ function isGone(key: string, desired: BoundDesired): boolean {
   return rules ? !rules.declared(desired).has(ref.name) : false;
 }
 
-/** Most commits to check, because each needs a request to git. */
+/** Each needs a request to git. */
 const MAX_COMMITS = 50;
 
-/**
- * Facts that a run cannot know because history does not reach far enough. The plan is made nevertheless, but deletes
- * nothing without proof.
- */
+/** What history does not reach: the plan is made nevertheless, but deletes nothing without proof. */
 export async function unknowns(
   checkout: Checkout,
   state: State,

@@ -91,11 +91,7 @@ export class SpecHistory {
     return config && bindConfig(config, this.#names);
   }
 
-  /**
-   * Paths of the files of a commit that an earlier one lacks, or has with another content.
-   *
-   * @throws FlagkeelError `GIT` a commit is not here.
-   */
+  /** Paths of the files of a commit that an earlier one lacks, or has with another content. */
   async pathsChanged(before: string, after: string): Promise<string[]> {
     const [then, now] = await Promise.all([
       commitTree(this.#checkout, before),
@@ -106,11 +102,7 @@ export class SpecHistory {
     return differing.map(({ path }) => path);
   }
 
-  /**
-   * The specs in these files and the config alone. They are mostly invalid, because the other files are missing.
-   *
-   * @throws FlagkeelError `GIT` the commit is not here.
-   */
+  /** The specs in these files and the config alone. They are mostly invalid, because the other files are missing. */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
@@ -121,8 +113,6 @@ export class SpecHistory {
   /**
    * The commits of the branch itself that came after an ancestor of HEAD and touched one of the files, HEAD included;
    * newest first, and each merge as one commit. Of very long histories the newest only.
-   *
-   * @throws FlagkeelError `GIT`
    */
   async commitsAfter(since: string, isOfInterest: (path: string) => boolean): Promise<string[]> {
     const { repository } = this.#checkout;
@@ -137,11 +127,7 @@ export class SpecHistory {
     return touching.filter((_, index) => isAfter[index]);
   }
 
-  /**
-   * The merge base of HEAD and a revision; the revision itself if none is found.
-   *
-   * @throws FlagkeelError `GIT` there is no such revision.
-   */
+  /** The revision itself if no merge base with HEAD is found. @throws FlagkeelError `GIT` there is no such revision. */
   async mergeBaseWith(revision: string): Promise<string> {
     const commit = await resolveRevision(this.#checkout, revision);
     const { head, repository } = this.#checkout;
@@ -149,9 +135,7 @@ export class SpecHistory {
     return base ?? commit;
   }
 
-  /**
-   * The first parent of HEAD, for a merge the commit that it was merged into; null if there is none, or it is unknown.
-   */
+  /** For a merge, the commit that it was merged into; null if there is none, or it is unknown. */
   async firstParent(): Promise<string | null> {
     const { repository } = this.#checkout;
     const head = this.#head === null ? null : await repository?.objects.read(this.#head);
@@ -195,7 +179,7 @@ const MAX_COMMITS = 500;
 
 const NOTHING_KNOWN: Snapshots = new Map();
 
-/** Forms of objects at commits. Reads each commit once, for all objects that were announced for it. */
+/** Reads each commit once, for all objects that were announced for it. */
 export class SnapshotCache {
   readonly #treeOf: (commit: string) => Promise<SpecTree>;
   readonly #snapshotsAt: SnapshotsAt;

@@ -1,18 +1,16 @@
 import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
-import { byCodeUnits, partsOf, pointerOf, sameJson, type Json } from '../model/json.js';
+import { partsOf, pointerOf, sameJson, type Json } from '../model/json.js';
 import type { FieldChange, Reason } from '../model/plan.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 
 /** A canonical form cut into the parts that are compared separately: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
 
-/** Those of `/description`, `/tags` and `/rolloutStatus` that the form has. */
 export function flagFields(fields: FlagFields): Fields {
   return new Map(Object.entries(fields).map(([name, value]) => [`/${name}`, value as Json]));
 }
 
-/** The write for these changes of a flag's own fields. */
 export function flagFieldsChange(changes: readonly FieldChange[]): FlagFieldsChange {
   const at = (side: 'before' | 'after'): FlagFields =>
     Object.fromEntries(changes.map((change) => [change.path.slice(1), change[side]]));
@@ -20,8 +18,7 @@ export function flagFieldsChange(changes: readonly FieldChange[]): FlagFieldsCha
 }
 
 /**
- * The fields of a definition. Individual targets are cut by treatment (`/targets/<treatment>`), so that a plan can name
- * the changed lists.
+ * Targets are cut by treatment (`/targets/<treatment>`), so that a plan can name the changed lists.
  *
  * @param treatments names whose targets are compared even if the form has none.
  */
@@ -40,7 +37,6 @@ export function definitionFields(definition: Definition, treatments: readonly st
 
 const TARGETS = '/targets/';
 
-/** Path of one treatment's individual targets. */
 export function targetPath(treatment: string): string {
   return pointerOf(['targets', treatment]);
 }
@@ -49,7 +45,6 @@ export function isTargetPath(path: string): boolean {
   return path.startsWith(TARGETS);
 }
 
-/** The treatment of such a path. */
 export function treatmentOfTargetPath(path: string): string {
   return partsOf(path)[1] ?? '';
 }
@@ -64,7 +59,6 @@ function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The actual value reduced to the parts that the wanted value specifies. */
 function projected(path: string, actual: Json, wanted: Json): Json {
   if (path !== '/treatments') return actual;
   const said = new Map((wanted as unknown as Treatment[]).map((each) => [each.name, each]));
@@ -79,11 +73,10 @@ function projected(path: string, actual: Json, wanted: Json): Json {
 }
 
 export interface ThreeStates {
-  /** The spec last found equal; unset before the first time. */
+  /** Unset before the object was found equal for the first time. */
   readonly base?: Fields | undefined;
   readonly desired: Fields;
   readonly actual: Fields;
-  /** The reason for a difference without a base, see `withoutBase` of the plan's input. */
   readonly withoutBase: 'adopt' | 'unknown' | 'commit';
 }
 
@@ -130,13 +123,11 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
   return reasonOfChange({ git: !sameJson(base, wanted), live });
 }
 
-/** The reason for a difference that has a base, by the sides that left it. */
 export function reasonOfChange({ git, live }: { git: boolean; live: boolean }): Reason {
   if (git && live) return 'conflict';
   return git ? 'commit' : 'drift';
 }
 
-/** Every field of a created object, as additions. */
 export function createdFields(desired: Fields, reason: Reason): FieldChange[] {
   return [...desired]
     .filter(([path, wanted]) => !isTargetPath(path) || (wanted as readonly string[]).length > 0)
@@ -150,9 +141,4 @@ export function createdFields(desired: Fields, reason: Reason): FieldChange[] {
 function addedKeys(keys: readonly string[]): FieldChange['keys'] & object {
   const list = keyList(keys);
   return { added: list.keys, removed: [], sha256: list.digest.sha256 };
-}
-
-/** Sorted copy, by path. */
-export function byPath(changes: readonly FieldChange[]): FieldChange[] {
-  return [...changes].sort((a, b) => byCodeUnits(a.path, b.path));
 }

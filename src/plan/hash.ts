@@ -15,7 +15,6 @@ import type { ObjectId } from '../model/ref.js';
 import { satisfies, type Fields } from './fields.js';
 import { plannedKind } from './objects/kinds.js';
 
-/** What a hash covers besides the plan. */
 export interface HashFacts {
   /** Ids of the objects that count. Default, or null: all. */
   readonly reviewed?: ReadonlySet<ObjectId> | null | undefined;
@@ -45,7 +44,6 @@ export function planHash(
   return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
 }
 
-/** The part of one change that the hash covers. */
 function hashedChange(change: Change, facts: HashFacts): object {
   const { id, action, archive, keys } = change;
   const ladders = action === 'delete' ? [] : (facts.ladders?.get(id) ?? []);
@@ -64,10 +62,7 @@ function hashedChange(change: Change, facts: HashFacts): object {
   };
 }
 
-/**
- * The fields of a change without those that only take a step of a known ramp: it was reviewed with the ramp. A change
- * of nothing else keeps them, so that no two steps have the same hash.
- */
+/** Steps of a known ramp were reviewed with it. A change of nothing else keeps them: no two steps have the same hash. */
 function withoutSteps({ fields }: Change, ladders: readonly Ladder[]): readonly FieldChange[] {
   const others = fields.filter((field) => !isKnownStep(field, ladders));
   return others.length === 0 ? fields : others;

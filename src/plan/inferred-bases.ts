@@ -15,10 +15,9 @@ import type { PlanInput } from './input.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind } from './objects/planned-kind.js';
 import { planChanges } from './plan.js';
-import { baseIn, emptyEntry, keepEntry, selectedPlaces, withBase, type Place } from './place.js';
+import { baseIn, putBase, selectedPlaces, type Place } from './place.js';
 import { plannedObjects, rulesIn, type PlanPolicy } from './policy.js';
 
-/** The specs before the push that this run applies. */
 export interface EarlierSpecs {
   readonly desired: BoundDesired;
   readonly commit: string;
@@ -32,11 +31,8 @@ export function hasUnremembered({ changes, withheld }: Plan): boolean {
 }
 
 /**
- * The state with inferred bases: an object without a base gets the earlier specs as its base if the push changed it and
- * the service has it as those specs say, because then no one else changed it. Such a base never has a kill in it:
- * taking a kill back requires a run that remembers it.
- *
- * @returns the same state if there is no such object.
+ * An object without a base gets the specs before the push as its base if the push changed it and the service has it as
+ * they say, because then no one else changed it. It never gets a kill: taking one back needs a run that remembers it.
  */
 export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): State {
   const changed = changedObjects(input, before.desired);
@@ -51,10 +47,7 @@ export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): 
   const state = new Map(input.state);
   for (const { ref, rules, place } of inferred) {
     const base = { spec: rules.spec(desired, ref), commit: before.commit };
-    const { kind, name } = ref;
-    const known = state.get(keyOf(kind, name));
-    const entry = known ?? emptyEntry(ref, rules.seen(input.actual, name)?.id);
-    keepEntry(state, withBase(entry, place, base));
+    putBase(state, ref, place, base, rules.seen(input.actual, ref.name)?.id);
   }
   return state;
 }

@@ -1,7 +1,6 @@
 import { keyOf, type ObjectRef } from '../model/ref.js';
 import type { Base, StateEntry } from '../model/state.js';
 
-/** The level of objects that all environments share. */
 export interface Workspace {
   readonly name: null;
   readonly id: null;
@@ -12,14 +11,13 @@ export const WORKSPACE: Workspace = { name: null, id: null };
 /** Where an object stands. An environment has the service's name, and the id by which the state knows it. */
 export type Place = Workspace | { readonly name: string; readonly id: string };
 
-/** An object of a known kind, in one place. */
 export type PlacedName = Pick<ObjectRef, 'name' | 'environment'>;
 
 interface Environments<E> {
   readonly environments: readonly E[];
 }
 
-/** @param name of an environment; null for the workspace. @returns undefined for an unknown environment. */
+/** @returns undefined for an unknown environment. */
 export function placeNamed<E extends { readonly name: string }>(
   { environments }: Environments<E>,
   name: string | null,
@@ -27,14 +25,13 @@ export function placeNamed<E extends { readonly name: string }>(
   return name === null ? WORKSPACE : environments.find((each) => each.name === name);
 }
 
-/** The workspace and the selected environments. */
 export function selectedPlaces<E extends { readonly selected: boolean }>({
   environments,
 }: Environments<E>): (E | Workspace)[] {
   return [WORKSPACE, ...environments.filter(({ selected }) => selected)];
 }
 
-/** The entry of an object that has no base yet. @param id on the service, for kinds that have ids. */
+/** @param id on the service, for kinds that have ids. */
 export function emptyEntry(
   { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
   id?: string,
@@ -49,7 +46,7 @@ export function baseIn(
   return id === null ? entry?.workspace : entry?.environments[id];
 }
 
-/** The entry with another base in a place, or without one. The base is of the entry's own kind. */
+/** @param base of the entry's own kind. */
 export function withBase<E extends StateEntry>(
   entry: E,
   { id }: Pick<Place, 'id'>,
@@ -64,6 +61,18 @@ export function withBase<E extends StateEntry>(
 
 export function hasBase({ workspace, environments }: StateEntry): boolean {
   return workspace !== undefined || Object.keys(environments).length > 0;
+}
+
+/** Gives an object another base in its place, or none. @param id on the service, of an object that has no entry yet. */
+export function putBase(
+  state: Map<string, StateEntry>,
+  ref: Pick<ObjectRef, 'kind' | 'name'>,
+  place: Pick<Place, 'id'>,
+  base: Base<unknown> | undefined,
+  id?: string,
+): void {
+  const entry = state.get(keyOf(ref.kind, ref.name)) ?? emptyEntry(ref, id);
+  keepEntry(state, withBase(entry, place, base));
 }
 
 /** Puts an entry into a state. An entry without any base leaves it. */

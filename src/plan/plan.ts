@@ -26,9 +26,8 @@ import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } f
 import type { PlanInput } from './input.js';
 
 /**
- * Computes the writes that turn `actual` into `desired`. Pure: no clock, no randomness, no log, no I/O. The same input
- * gives the same plan, whatever the insertion order of its maps. It never fails on user input; changes that the policy
- * forbids come back as `withheld`.
+ * The writes that turn `actual` into `desired`. Pure: equal input gives an equal plan, whatever the insertion order of
+ * its maps. It never fails on user input; changes that the policy forbids come back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
   const { held, behind, reviewed } = input.policy;
@@ -127,10 +126,7 @@ function needsOf({ after, uses }: PlannedChange): ObjectId[] {
   return [...after, ...uses.map(({ id }) => id)];
 }
 
-/**
- * Not a difference: a description that the service can no longer change, and identities that left git. The object will
- * never be more equal.
- */
+/** Not for what will never be more equal: a description that the service cannot change, and identities that left git. */
 function isDifference({ why, fields }: Withheld): boolean {
   if (why === 'stays-on-service') return false;
   return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
@@ -151,14 +147,13 @@ export function unmanagedNames({
   };
 }
 
-/** Reasons for changes that are never written, or that may not be necessary. */
+/** No later run writes these, or they may not be necessary. */
 const NEVER_PENDING: ReadonlySet<WithheldWhy> = new Set([
   'immutable',
   'stays-on-service',
   'not-remembered',
 ]);
 
-/** Withheld changes that a later run may still write. */
 export function pendingWithheld(plan: Pick<Plan, 'withheld'>): readonly Withheld[] {
   return plan.withheld.filter(({ why }) => !NEVER_PENDING.has(why));
 }
@@ -168,10 +163,7 @@ export function touchedKeys(plan: Plan): ReadonlySet<string> {
   return new Set(plan.changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
 }
 
-/**
- * The plan with every change outside the reviewed plan held back. Contains no kills: a review never holds them back.
- * Leaves out objects that the specs do not cover.
- */
+/** Holds back changes outside the reviewed plan, and leaves out objects that the specs of an older HEAD do not cover. */
 export function onlyReviewed(
   planned: readonly ObjectPlan[],
   policy: Pick<PlanPolicy, 'reviewed' | 'shows' | 'behind'>,
@@ -183,7 +175,6 @@ export function onlyReviewed(
   );
 }
 
-/** The plan with the changes held back for which there is a reason. */
 function withoutHeld(
   planned: readonly ObjectPlan[],
   reasonOf: (change: PlannedChange) => WithheldReason | undefined,
@@ -220,10 +211,7 @@ function notComparedIn(input: PlanInput): NotCompared[] {
   return [...counted, ...unseen, ...unread].sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
-/**
- * Whether the specs manage a field at workspace level that no answer of the service shows. A flag that is new in git has
- * no such field: that the service does not show it does not mean that it shows none.
- */
+/** Whether the specs manage a field that no answer of the service shows. A flag that is new in git has no such field. */
 function isUnseen({ name, fields }: DesiredFlag, { actual, state }: PlanInput): boolean {
   const live = actual.flags.get(name);
   if (!live || live.flag || live.existence === 'absent' || actual.showsFlags) return false;

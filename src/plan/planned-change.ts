@@ -28,7 +28,6 @@ export interface PlannedChange {
   readonly uses: readonly Use[];
 }
 
-/** Result of planning one object. */
 export interface ObjectPlan {
   readonly id: ObjectId;
   readonly change?: PlannedChange;
@@ -42,7 +41,6 @@ export interface ChangeSubject {
   readonly uses?: readonly Use[];
 }
 
-/** The act on an object. */
 interface Deed {
   readonly action: Action;
   readonly fields: readonly FieldChange[];
@@ -81,7 +79,6 @@ export function heldOrPlanned(
   return { id, withheld: others, change: plannedChange(subject, what, requests()) };
 }
 
-/** An object of which the allowed fields are updated. */
 export function plannedUpdate(
   subject: ChangeSubject,
   { allowed, withheld: others }: SplitFields,
@@ -119,7 +116,6 @@ export function isCarried({ change: { archive, ref } }: PlannedChange): boolean 
   return archive === true && ref.environment !== null;
 }
 
-/** Names of treatments that a patch adds and removes. */
 export interface TreatmentChange {
   readonly added: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
@@ -145,10 +141,7 @@ function treatmentPatch(requests: readonly StepRequest[]) {
   return operation && patch && { patch, after: operation.value as readonly WireTreatment[] };
 }
 
-/**
- * Splits a patch in two: the first part adds treatments; the rest follows once no user of the removed treatments is
- * left. The second part is computed against the definition as the first leaves it.
- */
+/** Splits a patch: the first part adds treatments; the rest follows once no user of the removed ones is left. */
 export function expanded(draft: PlannedChange): { expand: StepRequest; contract: StepRequest } {
   const found = treatmentPatch(draft.requests);
   if (!found) throw new Error(`bug: ${draft.change.id} has no treatments to widen`);
@@ -178,12 +171,7 @@ export interface SplitFields {
   readonly withheld: readonly Withheld[];
 }
 
-/**
- * Splits the differences of one object into those to write and those to hold back, by reason.
- *
- * @param base of the object in this place.
- * @param holdOf takes precedence over the rules: a reason why this field must not be written.
- */
+/** @param holdOf takes precedence over the rules. */
 export function splitFields(
   subject: ChangeSubject,
   fields: readonly FieldChange[],

@@ -82,10 +82,7 @@ export interface PlannedEnvironment {
 /** Reasons that depend on other objects, which an observation of touched objects does not see. */
 const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);
 
-/**
- * The policy for verifying an apply: only touched objects are observed, and every identity has its answer by then.
- * Changes that the plan held back for the sake of other objects stay held back.
- */
+/** For verifying an apply, by when every identity has its answer. What is held back for other objects stays so. */
 export function verifyingPolicy(
   policy: PlanPolicy,
   touched: ReadonlySet<string>,
@@ -99,7 +96,6 @@ export function verifyingPolicy(
   return { ...policy, only: touched, identities, held };
 }
 
-/** Whether the filter of a run lets this object through. */
 export function matchesFilter(
   { only }: Pick<PlanPolicy, 'only'>,
   kind: Kind,
@@ -113,7 +109,6 @@ export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean
   return !isQuarantined(policy, kind, name) && matchesFilter(policy, kind, name);
 }
 
-/** Includes `KIND/*`, which quarantines all objects of a kind. */
 function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
   return (
     quarantined.size > 0 &&
@@ -121,7 +116,7 @@ function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): b
   );
 }
 
-/** The planned objects of a kind. Quick for a filter with few names. */
+/** Quick for a filter with few names, as is `wantedEntries`. */
 export function plannedObjects<T>(
   policy: PlanPolicy,
   kind: Kind,
@@ -134,7 +129,6 @@ export function plannedObjects<T>(
   });
 }
 
-/** The planned objects of the inventory. Quick for a filter with few names. */
 export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   const keys = policy.only === null ? state.keys() : namesAmong(policy.only, '');
   return [...keys].flatMap((key) => {
@@ -143,7 +137,6 @@ export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   });
 }
 
-/** Names of the selected environments in which an object of the inventory is managed. */
 export function inventoryEnvironments(
   policy: PlanPolicy,
   { environments }: StateEntry,
@@ -170,7 +163,6 @@ export interface WithheldReason {
   readonly request?: ChangeRequest;
 }
 
-/** The rules for one object: of its environment, or of the workspace. */
 export interface FieldRules
   extends
     Pick<PlannedEnvironment, 'protected' | 'onDrift' | 'onConflict'>,
@@ -223,11 +215,7 @@ function closedIn(policy: PlanPolicy, { name }: PlannedEnvironment): Closed | un
   return policy.windowOverride === undefined ? policy.closed?.get(name) : undefined;
 }
 
-/**
- * Why a difference must not be written; undefined if it may.
- *
- * @param corrections times of earlier corrections of drift in the same field.
- */
+/** @param corrections times of earlier corrections of drift in the same field. */
 export function withholdReason(
   change: Pick<FieldChange, 'reason'>,
   rules: FieldRules,
@@ -282,7 +270,6 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
 /** Reasons that pass windows and freezes. */
 const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 
-/** Why the object of this change may not be written now; undefined if it may. */
 export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
   const isRemoval = action === 'delete' || action === 'deactivate';
   if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
@@ -293,7 +280,6 @@ export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): 
   return isRemoval ? closedAnywhere(policy) : closedAll(policy);
 }
 
-/** The suspension as a reason to withhold; undefined if there is none. */
 export function suspendedReason({
   suspended,
 }: Pick<PlanPolicy, 'suspended'>): WithheldReason | undefined {

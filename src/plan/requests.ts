@@ -40,7 +40,6 @@ export function requestsWanted(
   return new Set(wanted.map(({ name }) => name));
 }
 
-/** Reason to hold a change while a change request of others concerns its object; undefined if none is open. */
 export function requestHold(
   { openChangeRequestId: id }: { readonly openChangeRequestId?: string | null },
   known: readonly ChangeRequest[] = [],
@@ -140,7 +139,6 @@ function draftOf(
   }
 }
 
-/** Hash of the values that git wants for an object; a kill has requests of its own. */
 function wantedHash({ id, fields, keys }: Pick<Change, 'id' | 'fields' | 'keys'>): string {
   const values = fields
     .filter(({ path }) => path !== KILLED)
@@ -153,8 +151,8 @@ function hashOf(value: unknown): string {
 }
 
 /**
- * The plan with drafts of change requests, and without the changes that the service has the answer to: an open request
- * of ours has the same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
+ * Adds drafts of change requests, and holds back changes that the service has answered: an open request of ours has the
+ * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
   if (!isAskedAnywhere(input)) return [...objects];

@@ -18,14 +18,12 @@ import {
 } from './policy.js';
 
 export interface ScopeOptions extends Pick<ScopeInput, 'allEnvironments' | 'counting'> {
-  /** See `Scope`. */
   readonly whole: boolean;
 }
 
 /**
- * The objects to observe for a plan: every declared object, in the selected environments that it names, and every
- * inventory object that is no longer declared, in all environments of the workspace, because it may be removed only
- * when none of them has it.
+ * The objects to observe: declared ones in the selected environments that they name, and those of the inventory that are
+ * no longer declared in all environments, because they may be removed only when none of them has them.
  */
 export function scopeOf(
   desired: BoundDesired,
@@ -49,7 +47,6 @@ export function scopeOf(
   return { ...objects, users, whole, flagsKnown: Math.max(kept, objects.flags.size) };
 }
 
-/** The places of declared objects, and those of the inventory that the specs no longer declare. */
 function placesOf(
   kind: Kind,
   { declared }: ObservedKind,
@@ -70,16 +67,14 @@ function placesOf(
   return places;
 }
 
-/**
- * Objects that changed rules name but the filter of the run excludes: if one is missing, the service refuses the
- * change. An earlier, wider observation of the same run has checked this already.
- */
+/** Objects that changed rules name but the filter excludes: if one is missing, the service refuses the change. */
 function neededIn(
   desired: BoundDesired,
   state: State,
   policy: PlanPolicy,
 ): ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>> {
   const needed = new Map<Kind, Map<string, Set<string>>>();
+  // An earlier, wider observation of the same run has checked this already.
   if (policy.only === null || policy.held !== undefined) return needed;
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
     for (const [environment, rules] of changedRules(flag, state, policy)) {
@@ -110,7 +105,6 @@ function changedRules(
   });
 }
 
-/** Objects of a kind by name, with everything that the service has of them in these environments. */
 export function wholeScopeOf(
   names: ReadonlyMap<Kind, readonly string[]>,
   environments: readonly string[],

@@ -4,7 +4,6 @@ import type { Action, Change, KeyChange, Plan, ShownField } from '../model/plan.
 import type { Place, ShownChanges } from '../model/run.js';
 import { isKnownStep, startOf, writtenValue, type HashFacts } from './hash.js';
 
-/** A plan that was reviewed, as its document has it. */
 export interface ReviewedPlan {
   readonly origin: string;
   readonly workspace: { readonly id: string };
@@ -28,7 +27,6 @@ interface KeyCounts {
   readonly sha256: string;
 }
 
-/** The fields of a plan's changes, in its order. */
 export function shownFields({ changes }: Pick<Plan, 'changes'>, facts: HashFacts): ShownField[] {
   return changes.flatMap((change) => shownOf(change, facts).map(({ start: _, ...shown }) => shown));
 }
@@ -153,7 +151,6 @@ function addTo<T>(lists: Map<string, T[]>, word: string, item: T): void {
   lists.set(word, [...(lists.get(word) ?? []), item]);
 }
 
-/** An archived flag is no deleted one. */
 function actionOf({ action, archive }: { action: Action; archive?: boolean | undefined }): string {
   return archive === true ? 'archive' : action;
 }

@@ -19,7 +19,6 @@ import { idIn, shareIn, shareNow, sidesOf, timedFields, type Known } from './sha
 import { setBack, setbackOf } from './setbacks.js';
 import { calendarIn, closedAt } from './windows.js';
 
-/** What a run knows besides its specs and the time. */
 export interface Facts extends Known {
   readonly records: RampRecords;
   /** Why ramps cannot be remembered, as a clause for people; null if they can: then unknown ones begin now. */
@@ -35,7 +34,6 @@ export interface Facts extends Known {
   readonly checks: ReadonlyMap<string, readonly CheckStanding[]>;
 }
 
-/** What git says should be live at a moment. */
 export interface Moment {
   /** The specs with plain shares; fields that the time decides say so in `timed`. */
   readonly desired: BoundDesired;
@@ -169,7 +167,6 @@ function leftIn(
   );
 }
 
-/** Time after which a daemon repeats a failed check. */
 const AGAIN_MS = 300_000;
 
 function checkedBy(
@@ -192,7 +189,6 @@ function nextDue(ladders: Moment['ladders']): number | null {
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** A ramp that would take a step now if its checks pass. */
 interface StepToCheck {
   readonly id: ObjectId;
   /** Id of the ramp, as in `Facts.checks`. */
@@ -234,8 +230,7 @@ export function bucketsAtLast({
 export type Startless = 'before' | 'end' | number;
 
 /**
- * The specs as they apply at a moment, provided that no step fails or is delayed: each ramp at the step that is due
- * then. It needs no facts, because it assumes them.
+ * The specs as they apply at a moment, provided that no step fails or is delayed.
  *
  * @param ms since the epoch.
  * @param startless assumed position of a ramp that has no time as its `start` and so begins with a run, which no file

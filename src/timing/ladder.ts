@@ -14,9 +14,8 @@ interface Anchor {
 
 /**
  * When each step of a ramp is due: at its own moment or after its wait since the previous step, whichever is later,
- * moved to when every calendar permits changes. Pure: equal specs and start give equal moments.
+ * moved to when all calendars permit changes.
  *
- * @param calendars all have to be open.
  * @returns milliseconds since the epoch, never falling; null if no such moment was found, or the start is unknown.
  */
 export function dueMoments(
@@ -37,10 +36,8 @@ export function dueMoments(
   });
 }
 
-/** Enough even for windows that rarely coincide. */
 const MAX_ROUNDS = 1_000;
 
-/** The first moment from `ms` on at which all calendars are open; null if none was found. */
 function openIn(calendars: readonly Calendar[], ms: number): number | null {
   let at = ms;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -52,7 +49,6 @@ function openIn(calendars: readonly Calendar[], ms: number): number | null {
   return null;
 }
 
-/** All calendars that have to be open for a step: of the environment, and of the ramp's own window. */
 export function calendarsOf(
   { within }: Pick<DesiredRamp, 'within'>,
   { windows = [] }: Pick<Config, 'windows'>,
@@ -66,9 +62,7 @@ export function stepAt(dueMs: readonly (number | null)[], ms: number): number {
   return dueMs.findLastIndex((due) => due !== null && due <= ms);
 }
 
-/** The facts besides its specs that decide the position of a ramp. */
 export interface RampFacts {
-  /** See `rampId`. */
   readonly id: string;
   /** The state's record; undefined for a ramp that begins now. */
   readonly record: RampRecord | undefined;
@@ -80,7 +74,7 @@ export interface RampFacts {
   readonly head: string | null;
 }
 
-/** The present position of a ramp. Pure. @param calendars of the environment, and of the ramp itself. */
+/** @param calendars of the environment, and of the ramp itself. */
 export function ladderOf(
   ramp: DesiredRamp,
   facts: RampFacts,

@@ -12,7 +12,6 @@ interface Brought {
   readonly known: RampRecords;
   /** Definitions whose kill the run took back: their next wait counts from this run. */
   readonly restored: ReadonlySet<ObjectId>;
-  /** Definitions that the run killed. */
   readonly killed: ReadonlySet<ObjectId>;
   /** Whether the run planned the flag in the environment with this id. */
   readonly isPlanned: (flag: string, environmentId: string) => boolean;
@@ -72,7 +71,6 @@ function withoutBegun({ begun: _, ...setback }: RampSetback): RampSetback {
   return setback;
 }
 
-/** Whether a field was found as the run wanted it. */
 function isEqualOn(base: Definition | undefined, said: Definition, ramp: DesiredRamp): boolean {
   const [was, is] = [base, said].map((side) => {
     const { rules, defaultRule } = canonicalDefinition(side ?? {});

@@ -26,7 +26,7 @@ export function setbackOf(
   return { act: ramp.onFail, at, why, ramp: writtenForm(ramp), begun: true };
 }
 
-/** Whether a ramp serves more than is written, so that there is something to take back. */
+/** Whether there is something to take back. */
 export function hasGrown({ written, treatment }: DesiredRamp, { reached }: RampRecord): boolean {
   return reached > shareOf(written, treatment);
 }
@@ -51,7 +51,6 @@ function begunSetback(
   return (setback.act === 'kill' ? isKilled : isBack) ? setback : undefined;
 }
 
-/** Equal as long as git has the ramp as it is. */
 function writtenForm(ramp: DesiredRamp): string {
   return sha256(canonicalJson(writtenRamp(ramp))).slice(0, 16);
 }

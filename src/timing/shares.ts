@@ -14,7 +14,6 @@ import { canonicalDefinition, definitionFromWire } from '../model/flag/wire.js';
 import { canonicalJson, sameJson } from '../model/json.js';
 import { flagEntry, type State } from '../model/state.js';
 
-/** What the state and the service have. */
 export interface Known {
   /** Of the workspace: records and bases go by ids. */
   readonly environments: readonly { readonly name: string; readonly id: string }[];
@@ -23,7 +22,6 @@ export interface Known {
   readonly actual: Actual | null;
 }
 
-/** The id of an environment; undefined if the run does not know it. */
 export function idIn(
   { environments }: Pick<Known, 'environments'>,
   environment: string,
@@ -53,7 +51,6 @@ export function sidesOf(known: Known, name: string, environment: string): Sides 
   };
 }
 
-/** The share that the treatment of a ramp should have now. */
 export function shareNow(ladder: Ladder, { live, base }: Sides): number {
   const { ramp, step, held, isKilled, setback } = ladder;
   const reached = reachedOn(ladder, base) ?? (live && shareOn(live, ramp));
@@ -110,8 +107,6 @@ export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number
 }
 
 /**
- * The fields that ramps decide, by path.
- *
  * @param fields of the specs, with plain shares.
  * @param ordered the same as if no check had taken a ramp back.
  */

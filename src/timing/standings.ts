@@ -19,11 +19,7 @@ import type { Moment } from './desired-at.js';
 import { hasGrown } from './setbacks.js';
 import { previousShare } from './shares.js';
 
-/**
- * The standing of the ramps within the operator's filters.
- *
- * @param outcomes of the apply, whose writes the live shares of the moment do not have yet.
- */
+/** @param outcomes of the apply, whose writes the live shares of the moment do not have yet. */
 export function standingsOf(
   { ladders: all, facts }: Moment,
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,

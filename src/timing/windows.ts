@@ -9,7 +9,6 @@ import {
   wallClock,
 } from '../platform/zoned-time.js';
 
-/** When one environment may be changed. */
 export interface Calendar {
   /** Changes may go while one of them is open; with none, at any time. */
   readonly windows: readonly TimeWindow[];
@@ -31,7 +30,6 @@ export function calendarIn({ config, configNames }: Configured, name: string): C
   };
 }
 
-/** A time without changes: its reason and its end. */
 export interface Closing {
   /** Clause for people: `frozen by "black-friday" (the shop is full)`. */
   readonly why: string;
@@ -41,7 +39,6 @@ export interface Closing {
   readonly zone: string;
 }
 
-/** @returns undefined if changes may go. */
 export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   const { windows } = calendar;
   const freeze = freezeAt(calendar, ms);
@@ -58,7 +55,6 @@ export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   return { why, untilMs, zone: (opening[0] ?? windows[0])?.zone ?? 'UTC' };
 }
 
-/** The environments that are closed to changes, by name. @param ms since the epoch. */
 export function closedAt(desired: Configured, ms: number): ReadonlyMap<string, Closed> {
   const closed = new Map<string, Closed>();
   for (const { name } of desired.config.environments) {
@@ -71,12 +67,10 @@ export function closedAt(desired: Configured, ms: number): ReadonlyMap<string, C
   return closed;
 }
 
-/** The end for people; null if none was found. */
 export function openingText({ untilMs, zone }: Closing): string | null {
   return untilMs === null ? null : `${momentText(untilMs, zone)} (${zone})`;
 }
 
-/** Enough for every freeze of a config and each window between them. */
 const MAX_LOOKS = 1_000;
 
 /** The first moment from `ms` on at which changes may go; null if none was found. */

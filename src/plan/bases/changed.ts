@@ -4,9 +4,8 @@ import type { State } from '../../model/state.js';
 import { keyOf, parseKey, type ObjectKey } from '../../model/ref.js';
 import { isAtBase } from './compare.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
-import type { PlanPolicy } from '../policy.js';
+import type { PlanInput } from '../input.js';
 
-/** Result of comparing all objects with their bases, and the inputs that it was made from. */
 export interface ComparedBases {
   readonly desired: BoundDesired;
   readonly state: State;
@@ -16,18 +15,9 @@ export interface ComparedBases {
   readonly away: ReadonlySet<string>;
 }
 
-interface BasesInput {
-  readonly desired: BoundDesired;
-  readonly state: State;
-  readonly policy: PlanPolicy;
-}
+type BasesInput = Pick<PlanInput, 'desired' | 'state' | 'policy'>;
 
-/**
- * Objects whose specs differ from the spec last found equal.
- *
- * @param before an earlier comparison; objects whose spec, base and kill entries are unchanged since are not compared
- *   again.
- */
+/** @param before an earlier comparison: only what changed since is compared again. */
 export function comparedWithBases(known: BasesInput, before: ComparedBases | null): ComparedBases {
   const { desired, state, policy } = known;
   const places = JSON.stringify(
@@ -59,7 +49,6 @@ function changedSince(last: ComparedBases, { desired, state }: BasesInput): Set<
   ]);
 }
 
-/** `KIND/NAME` of all declared objects of observable kinds. */
 export function allKeys(desired: BoundDesired): ObjectKey[] {
   return OBSERVED_KINDS.flatMap(([kind, { declared }]) =>
     [...declared(desired).keys()].map((name) => keyOf(kind, name)),

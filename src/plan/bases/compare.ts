@@ -9,10 +9,7 @@ import { observedKind, plannedKind } from '../objects/kinds.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { isKillListed } from '../kills/orders.js';
 
-/**
- * Whether the specs of an object, in the selected environments and at workspace level, equal what was last found equal
- * on the service: then there is nothing to do unless it was changed there. False for undeclared objects.
- */
+/** Whether there is nothing to do unless the object was changed on the service. False for undeclared objects. */
 export function isAtBase(
   kind: Kind,
   name: string,
@@ -46,8 +43,8 @@ function isBase(base: Base<unknown> | undefined, spec: unknown): boolean {
 }
 
 /**
- * A base of an object that was found equal as a whole. The commit stays as long as the spec does: it is the origin of
- * this spec. Fields with commits of their own get the present one, at which all of them were equal.
+ * The base of an object that was found equal as a whole. The commit is the origin of the spec, so it stays as long as
+ * the spec does. Fields with commits of their own get the present one, at which all of them were equal.
  */
 export function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
   const same =
@@ -56,18 +53,22 @@ export function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | n
   return same ? { spec: before.spec, commit: before.commit ?? head } : { spec, commit: head };
 }
 
-/**
- * Canonical forms of objects as text: a commit that leaves an object's text as it is did not change the object. Leaves
- * out objects that the specs do not declare.
- */
+/** A commit that leaves an object's text as it is did not change the object. Leaves out undeclared objects. */
 export function fingerprintsOf(
   desired: BoundDesired,
   refs: readonly ObjectRef[],
 ): Map<ObjectId, string> {
-  const forms = new Map<ObjectId, string>();
+  return formsBy(refs, (ref) => fingerprintOf(desired, ref));
+}
+
+function formsBy<T>(
+  refs: readonly ObjectRef[],
+  formOf: (ref: ObjectRef) => T | undefined,
+): Map<ObjectId, T> {
+  const forms = new Map<ObjectId, T>();
   for (const ref of refs) {
-    const form = fingerprintOf(desired, ref);
-    if (form !== undefined) forms.set(objectId(ref), canonicalJson(form));
+    const form = formOf(ref);
+    if (form !== undefined) forms.set(objectId(ref), form);
   }
   return forms;
 }
@@ -84,12 +85,7 @@ export function fieldFormsOf(
   desired: BoundDesired,
   refs: readonly ObjectRef[],
 ): Map<ObjectId, ReadonlyMap<string, string>> {
-  const forms = new Map<ObjectId, ReadonlyMap<string, string>>();
-  for (const ref of refs) {
-    const form = fieldFormOf(desired, ref);
-    if (form) forms.set(objectId(ref), form);
-  }
-  return forms;
+  return formsBy(refs, (ref) => fieldFormOf(desired, ref));
 }
 
 function fieldFormOf(
@@ -104,10 +100,11 @@ function fieldFormOf(
     return isListed ? KILLED : undefined;
   }
   const fields = plannedKind(kind).fieldsOf?.(desired, ref);
-  if (!fields) return new Map([[WHOLE, canonicalJson(form)]]);
+  if (!fields) return new Map([[WHOLE, form]]);
   return new Map([...fields].map(([path, value]) => [path, canonicalJson(value)]));
 }
 
-function fingerprintOf(desired: BoundDesired, ref: ObjectRef): unknown {
-  return plannedKind(ref.kind).fingerprint(desired, ref);
+function fingerprintOf(desired: BoundDesired, ref: ObjectRef): string | undefined {
+  const form = plannedKind(ref.kind).fingerprint(desired, ref);
+  return form === undefined ? undefined : canonicalJson(form);
 }

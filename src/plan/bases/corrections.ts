@@ -1,15 +1,15 @@
-import { keyOf, type ObjectId } from '../../model/ref.js';
+import { keyOf } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcomes } from '../../model/outcome.js';
 import type { Base, State } from '../../model/state.js';
-import { baseIn, placeNamed, withBase } from '../place.js';
+import type { PlanInput } from '../input.js';
+import { baseIn, placeNamed, putBase } from '../place.js';
 
 /**
- * Corrections of drift, field by field, in the state. If two repositories or tools declare the same field, each takes
- * the other's value for drift and reverts it, for ever; runs hold a field that is corrected too often.
+ * If two repositories or tools declare the same field, each takes the other's value for drift and reverts it, for ever.
+ * So the state counts corrections, and runs hold a field that is corrected this often within the window.
  */
 
-/** This many corrections of one field within the window count as a fight. */
 const MAX_CORRECTIONS = 3;
 const WINDOW_MS = 60 * 60 * 1_000;
 
@@ -26,21 +26,9 @@ export function isContested(moments: readonly string[]): boolean {
   return others.length === MAX_CORRECTIONS - 1 && last - first <= WINDOW_MS;
 }
 
-/** The state and the environments of its ids. */
-interface Remembered {
-  readonly state: State;
-  readonly policy: {
-    readonly environments: readonly { readonly name: string; readonly id: string }[];
-  };
-}
-
-/**
- * The state with the corrections of an apply added.
- *
- * @param now the time of the apply, ISO 8601 in UTC.
- */
+/** The state with the corrections of an apply added. @param now the time of the apply, ISO 8601 in UTC. */
 export function stateAfterCorrections(
-  { state, policy }: Remembered,
+  { state, policy }: Pick<PlanInput, 'state' | 'policy'>,
   changes: readonly Change[],
   outcomes: Outcomes,
   now: string,
@@ -50,16 +38,14 @@ export function stateAfterCorrections(
     const { kind, name, environment } = change.ref;
     const paths = correctedPaths(change, outcomes);
     const place = placeNamed(policy, environment);
-    const entry = next.get(keyOf(kind, name));
-    const base = place && baseIn(entry, place);
-    if (paths.length === 0 || !entry || !base) continue;
-    next.set(keyOf(kind, name), withBase(entry, place, corrected(base, paths, now)));
+    const base = place && baseIn(next.get(keyOf(kind, name)), place);
+    if (base && paths.length > 0) putBase(next, change.ref, place, corrected(base, paths, now));
   }
   return next;
 }
 
 function correctedPaths(
-  { id, action, reason, fields, keys }: Change & { readonly id: ObjectId },
+  { id, action, reason, fields, keys }: Change,
   outcomes: Outcomes,
 ): string[] {
   if (outcomes.get(id)?.status !== 'applied') return [];
@@ -78,8 +64,7 @@ function corrected<T>(base: Base<T>, paths: readonly string[], now: string): Bas
 }
 
 /**
- * The base of an object that was found equal, with its earlier corrections. They are forgotten once the object is found
- * equal more than an hour after the last of them, when the fight must be over.
+ * Earlier corrections are forgotten once the object is found equal more than an hour after the last of them.
  *
  * @param now the time of the observation; undefined to forget nothing.
  */

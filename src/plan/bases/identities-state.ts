@@ -5,14 +5,11 @@ import type { Outcomes } from '../../model/outcome.js';
 import { identitiesEntry, type State } from '../../model/state.js';
 import { baseOf } from './compare.js';
 import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
-import { baseIn, emptyEntry, keepEntry, withBase } from '../place.js';
+import { putBase } from '../place.js';
 import { isPlanned } from '../policy.js';
 import type { PlanInput } from '../input.js';
 
-/**
- * The state with the identities that were found to match git. Identities that left git have been reported by now and
- * are forgotten: the service can neither show nor delete them.
- */
+/** Identities that left git have been reported by now and are forgotten: the service can neither show nor delete them. */
 export function identitiesAfterVerify(
   input: PlanInput,
   state: State,
@@ -26,22 +23,19 @@ export function identitiesAfterVerify(
   if (names.length === 0) return state;
   const next = new Map(state);
   for (const name of names) {
-    let entry = identitiesEntry(state, name) ?? emptyEntry({ kind: 'identities', name });
+    const bases = identitiesEntry(state, name)?.environments ?? {};
     for (const place of policy.environments) {
-      const id = objectId({ kind: 'identities', name, environment: place.name });
-      if (!place.selected || !equal.has(id)) continue;
+      const ref = { kind: 'identities' as const, name, environment: place.name };
+      if (!place.selected || !equal.has(objectId(ref))) continue;
       const keys = identitiesIn(desired, name, place.name)?.keys;
-      const base = keys?.size
-        ? baseOf({ groups: identityGroups(keys) }, baseIn(entry, place), head)
-        : undefined;
-      entry = withBase(entry, place, base);
+      const spec = keys?.size ? { groups: identityGroups(keys) } : undefined;
+      putBase(next, ref, place, spec && baseOf(spec, bases[place.id], head));
     }
-    keepEntry(next, entry);
   }
   return next;
 }
 
-/** The state with the identities that the service accepted, key by key; refused ones keep their old base. */
+/** Adds the identities that the service accepted, key by key; refused ones keep their old base. */
 export function identitiesAfterAnswers(
   { desired, policy }: PlanInput,
   state: State,
@@ -57,8 +51,7 @@ export function identitiesAfterAnswers(
   if (written.length === 0) return state;
   const next = new Map(state);
   for (const { ref, environment, keys } of written) {
-    const entry = identitiesEntry(next, ref.name);
-    const before = entry?.environments[environment.id];
+    const before = identitiesEntry(next, ref.name)?.environments[environment.id];
     const wanted = identitiesIn(desired, ref.name, environment.name)?.keys ?? new Map();
     const taken = new Map(keys.map((key) => [key, wanted.get(key) ?? {}]));
     const groups = withWritten(before?.spec?.groups ?? [], taken);
@@ -66,7 +59,7 @@ export function identitiesAfterAnswers(
     // Keeps the commit while some are missing: titles of later writes name all commits from there on.
     const isWhole = added.length + changed.length === 0;
     const base = { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
-    keepEntry(next, withBase(entry ?? emptyEntry(ref), environment, base));
+    putBase(next, ref, environment, base);
   }
   return next;
 }

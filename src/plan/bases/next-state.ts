@@ -1,3 +1,4 @@
+import { present } from '../../model/collections.js';
 import {
   keyOf,
   objectId,
@@ -18,18 +19,17 @@ import {
   hasBase,
   keepEntry,
   placeNamed,
+  putBase,
   selectedPlaces,
   withBase,
+  WORKSPACE,
 } from '../place.js';
 import { wantedEntries, plannedObjects, type PlanPolicy } from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind } from '../objects/planned-kind.js';
 
-/**
- * The state to write before the first request. It records objects about to be created, so that after a crash the next
- * run recognises its half-made objects.
- */
+/** The state before the first request: it lets the run after a crash recognise its half-made objects. */
 export function stateBeforeApply(
   { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
   changes: readonly Change[],
@@ -42,24 +42,15 @@ export function stateBeforeApply(
     const place = placeNamed(policy, ref.environment);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules || !place) continue;
-    const entry = next.get(keyOf(ref.kind, ref.name)) ?? emptyEntry(ref);
+    const before = baseIn(next.get(keyOf(ref.kind, ref.name)), place);
     const created = rules.created?.(desired, ref);
-    const begun: Base<unknown> = {
-      ...baseIn(entry, place),
-      ...{ commit: head, pending: 'create' },
-      ...(created !== undefined && { created }),
-    };
-    keepEntry(next, withBase(entry, place, begun));
+    const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
+    putBase(next, ref, place, { ...before, ...begun });
   }
   return next;
 }
 
-/**
- * The state of `stateBeforeApply` without creations that the service refused or that were never sent: any object under
- * their names is not ours.
- *
- * @param before the state before the apply.
- */
+/** Without the creations that the service refused or that were never sent: an object under their name is not ours. */
 export function stateAfterRefusals(
   begun: State,
   { state: before, policy }: Pick<PlanInput, 'state' | 'policy'>,
@@ -70,21 +61,14 @@ export function stateAfterRefusals(
   if (refused.length === 0) return begun;
   const next = new Map(begun);
   for (const { ref } of refused) {
-    const key = keyOf(ref.kind, ref.name);
-    const entry = next.get(key);
     const place = placeNamed(policy, ref.environment);
-    if (entry && place) keepEntry(next, withBase(entry, place, baseIn(before.get(key), place)));
+    const known = before.get(keyOf(ref.kind, ref.name));
+    if (place) putBase(next, ref, place, baseIn(known, place));
   }
   return next;
 }
 
-/**
- * The state after a run whose HEAD was older than the last applied commit. Its specs cover only some objects, so the
- * entries of all others stay as they were.
- *
- * @param before the state when the run began to write.
- * @param after the state that its verification computed from that.
- */
+/** After a run whose HEAD was older than the last applied commit: entries that its specs do not cover stay. */
 export function stateOfCovered(
   before: State,
   after: State,
@@ -95,22 +79,16 @@ export function stateOfCovered(
     const ref = refOfId(id);
     const place = ref && placeNamed(policy, ref.environment);
     if (!place) continue;
-    const key = keyOf(ref.kind, ref.name);
-    const seen = after.get(key);
-    const entry = next.get(key) ?? emptyEntry(ref, entryId(seen));
-    keepEntry(next, withBase(entry, place, baseIn(seen, place)));
+    const seen = after.get(keyOf(ref.kind, ref.name));
+    putBase(next, ref, place, baseIn(seen, place), entryId(seen));
   }
   return next;
 }
 
-/**
- * Whether a creation certainly did not happen; without an answer, it may have, and a change request may bring it later.
- */
+/** Without an answer a creation may have happened, and a change request may bring it later. */
 function isNotMade(outcome: Outcome | undefined): boolean {
-  if (outcome === undefined || outcome.status === 'applied' || outcome.partly === true)
-    return false;
-  if (outcome.status === 'skipped' && outcome.request?.is === 'open') return false;
-  return outcome.status === 'skipped' || outcome.fateUnknown !== true;
+  if (outcome === undefined || outcome.status === 'applied' || outcome.partly) return false;
+  return outcome.status === 'skipped' ? outcome.request?.is !== 'open' : !outcome.fateUnknown;
 }
 
 function isBegun({ action }: Change): boolean {
@@ -135,7 +113,7 @@ export function stateAfterVerify(
   const seen: Seen = { input, equal, head, now };
   for (const [kind, rules] of OBSERVED_KINDS) {
     for (const { name } of plannedObjects(policy, kind, rules.declared(desired))) {
-      const entry = recordedEntry({ kind, name, rules }, seen);
+      const entry = recordedEntry(kind, name, rules, seen);
       if (entry) next.set(keyOf(kind, name), entry);
     }
   }
@@ -147,10 +125,7 @@ export function stateAfterVerify(
   return identitiesAfterVerify(input, next, equal, head);
 }
 
-/**
- * The state with facts that only the answers of writes show, because nothing can be read back: identities, and the
- * workspace level of flags on a service that cannot return a single flag.
- */
+/** Adds what only the answers of writes show: identities, and flags of a service that cannot return a single one. */
 export function stateAfterAnswers(
   input: PlanInput,
   changes: readonly Change[],
@@ -166,19 +141,18 @@ export function stateAfterAnswers(
     if (outcomes.get(id)?.status !== 'applied') continue;
     const key = keyOf('flag', ref.name);
     const entry = flagEntry(next, ref.name);
-    if (!entry) continue;
-    const { workspace, ...rest } = entry;
     const flag = desired.flags.get(ref.name);
-    if (action === 'delete') next.set(key, rest);
+    if (!entry) continue;
+    if (action === 'delete') next.set(key, withBase(entry, WORKSPACE, undefined));
     else if (flag) {
       const { trafficType, fields } = flag;
-      next.set(key, { ...rest, workspace: baseOf({ trafficType, fields }, workspace, head) });
+      const base = baseOf({ trafficType, fields }, entry.workspace, head);
+      next.set(key, withBase(entry, WORKSPACE, base));
     }
   }
   return next;
 }
 
-/** Result of an observation. */
 interface Seen {
   readonly input: PlanInput;
   readonly equal: ReadonlySet<ObjectId>;
@@ -186,14 +160,13 @@ interface Seen {
   readonly now: string | undefined;
 }
 
-interface RecordedObject {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly rules: ObservedKind;
-}
-
-/** The entry of a declared object; undefined if it was never ours and no part of it was found equal. */
-function recordedEntry({ kind, name, rules }: RecordedObject, seen: Seen): StateEntry | undefined {
+/** Undefined if the object was never ours and no part of it was found equal. */
+function recordedEntry(
+  kind: Kind,
+  name: string,
+  rules: ObservedKind,
+  seen: Seen,
+): StateEntry | undefined {
   const { desired, actual, policy, state } = seen.input;
   const known = state.get(keyOf(kind, name));
   const id = rules.seen(actual, name)?.id;
@@ -208,7 +181,6 @@ function recordedEntry({ kind, name, rules }: RecordedObject, seen: Seen): State
   return (known ?? hasBase(entry)) ? entry : undefined;
 }
 
-/** The present spec if the object was found equal; otherwise the old base, updated with the fields that were equal. */
 function baseAfter(
   ref: ObjectRef,
   rules: ObservedKind,
@@ -221,7 +193,6 @@ function baseAfter(
   return base && (rules.completed?.(base, { ref, before, head, now }, input) ?? base);
 }
 
-/** The entry without the bases of places that neither the specs nor the service have any more. */
 function withoutGone(
   entry: StateEntry,
   rules: ObservedKind,

@@ -10,10 +10,8 @@ import { baseIn, emptyEntry, withBase } from '../place.js';
 import { isPlanned } from '../policy.js';
 
 /**
- * The state with the change requests that this run submitted or found, and without those that are over. Objects that
- * the run did not plan keep theirs.
- *
- * @param state after everything else of the run.
+ * With the change requests that this run submitted or found, and without those that are over. Objects that the run did
+ * not plan keep theirs.
  */
 export function stateWithRequests(
   state: State,

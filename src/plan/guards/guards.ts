@@ -11,7 +11,6 @@ import { planImpact } from '../impact/impact.js';
 import { withKilled } from '../kills/plan.js';
 import { baseIn, WORKSPACE, type Place } from '../place.js';
 
-/** Limits where the config sets none. */
 export const DEFAULT_GUARDS: Required<Guards> = {
   maxDeletes: 5,
   maxDeletePercent: 30,
@@ -25,15 +24,13 @@ const FEW = 10;
 /** Per cent of the traffic that a change in a protected environment may move at once: anything short of all keys. */
 const MAX_FLIP = 99;
 
-/** The inventory of the same specs in another workspace. */
 export interface OtherInventory {
   readonly workspaceId: string;
   readonly objects: number;
 }
 
 /**
- * The guards that stop a plan, each with its figure: for every environment, and for the workspace level (`environment`
- * null). Guards never stop kills.
+ * The guards that stop a plan, each with its figure. Guards never stop kills.
  *
  * @param config the one with the limits, see `strictestGuards`.
  * @param elsewhere where the specs were applied so far; empty if this workspace is among those.
@@ -176,13 +173,7 @@ function stricter(a: Guards, b: Guards): Required<Guards> {
   return limits;
 }
 
-/**
- * The flags that may change the treatment of more traffic in an environment than `maxShift` allows, in the worst case.
- * New flags do not count as a shift, and guards never stop kills.
- *
- * @param impacts of the plan.
- * @param config the one with the limits.
- */
+/** In the worst case. New flags do not count as a shift, and guards never stop kills. @param impacts of the plan. */
 export function shiftFindings(
   plan: Plan,
   input: PlanInput,
@@ -218,12 +209,9 @@ function impactsBeside(
 }
 
 /**
- * The flags whose keys in a protected environment certainly all get another treatment, whatever the cause: an
- * allocation, a rule that every key matches, a segment, another flag. `guardFindings` judges the default rule alone,
- * even if earlier rules may catch all keys. Kills and restores are no flips, and other guards cover flags that begin or
- * cease to serve.
- *
- * @param impacts of the plan.
+ * The flags whose keys in a protected environment certainly all get another treatment, by whatever cause; `guardFindings`
+ * judges the default rule alone, even if earlier rules may catch all keys. Kills and restores are no flips, and other
+ * guards cover flags that begin or cease to serve.
  */
 export function flipFindings(
   plan: Plan,
@@ -256,7 +244,7 @@ function isGone({ moves }: FlagImpact): boolean {
   return moves.length > 0 && moves.every(({ to }) => to === null);
 }
 
-/** Definitions that a plan kills (true) or restores (false). */
+/** The value says whether the plan kills the definition, or restores it. */
 function killsAndRestores(plan: Plan): Map<ObjectId, boolean> {
   const acts = new Map<ObjectId, boolean>();
   for (const { id, fields } of plan.changes) {

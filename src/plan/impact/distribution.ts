@@ -19,10 +19,8 @@ import {
   type Shares,
 } from './serving.js';
 
-/** Distributions of one environment that are computed already. */
 export type DistributionCache = Map<Serving, Map<Serving, Distribution>>;
 
-/** One walk of a group of keys through the definitions of its environment. */
 interface Walk {
   readonly sides: Pick<EnvironmentSides, 'flags' | 'lists'>;
   readonly group: KeyGroup;
@@ -64,7 +62,6 @@ function walkFlag(flag: string, walk: Walk): Distribution {
   return distribution;
 }
 
-/** The facts assumed on the way to one case. */
 interface Case {
   readonly answers: ReadonlyMap<string, boolean>;
   readonly served: ReadonlyMap<string, Pair>;
@@ -103,7 +100,6 @@ function cachedDistribution(
   return distribution;
 }
 
-/** A question to settle before the definition gives a result. */
 interface Unsettled {
   readonly open: { readonly answer: string } | { readonly flag: string };
 }
@@ -224,7 +220,7 @@ export function dependsOnPlace({ pairs, whole }: Distribution): boolean {
   return whole && pairs.size > 1;
 }
 
-/** Combines cases whose sizes are unknown. */
+/** Of cases whose sizes are unknown. */
 function union(distributions: readonly Distribution[]): Distribution {
   const widest = (all: readonly Bounds[]): Bounds => ({
     least: Math.min(...all.map(({ least }) => least)),
@@ -233,7 +229,7 @@ function union(distributions: readonly Distribution[]): Distribution {
   return combined(distributions, widest);
 }
 
-/** Combines cases whose shares of the keys hashing decides; the shares sum to one. */
+/** Of cases whose shares hashing decides; they sum to one. */
 function weighted(distributions: readonly Distribution[], shares: readonly number[]): Distribution {
   const mean = (all: readonly Bounds[]): Bounds => ({
     least: all.reduce((sum, { least }, index) => sum + least * (shares[index] ?? 0), 0),

@@ -46,7 +46,7 @@ export interface ListSides {
   readonly change?: Change;
 }
 
-/** @returns an entry for each environment in which the plan changes something. */
+/** Of each environment in which the plan changes something. */
 export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
   const byId = new Map(plan.changes.map((change) => [change.id, change]));
   const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
@@ -191,10 +191,8 @@ function keysBefore(
 }
 
 /**
- * Names of the flags whose result may differ after the changes in an environment: changed flags, and flags whose
- * definition asks about one of these or about a changed segment, directly or through other flags.
- *
- * @returns a function that finds them, made once for all environments.
+ * The flags whose result may differ: changed ones, and those that ask about one of these or about a changed segment,
+ * directly or through other flags. Made once for all environments.
  */
 function affectedFlags(
   changes: readonly Change[],

@@ -15,7 +15,6 @@ import {
 } from './served-definition.js';
 import { constantServing, pairOf, WHOLE, type Serving, placeOf, type Seeds } from './serving.js';
 
-/** Known facts about the key for which a flag is evaluated. */
 export interface Situation {
   /** Unset for a key that is unknown and in no list of keys. */
   readonly key?: string;
@@ -105,7 +104,6 @@ export function evaluate(
   };
 }
 
-/** Every flag of an environment in evaluable form; killed if its spec or the break-glass list says so. */
 function definitionsIn(
   desired: Desired,
   environment: string,
@@ -122,7 +120,6 @@ function definitionsIn(
   return found;
 }
 
-/** Answers the questions of a definition that a situation decides, and leaves the others open. */
 class ToldSituation {
   readonly #desired: Desired;
   readonly #environment: string;
@@ -274,7 +271,6 @@ function all(answers: readonly (boolean | null)[]): boolean | null {
   return answers.includes(null) ? null : true;
 }
 
-/** Facts that a flag asks for and the situation lacks, in words. */
 function untoldIn(
   name: string,
   { flags, lists }: Pick<EnvironmentSides, 'flags' | 'lists'>,

@@ -23,7 +23,6 @@ import {
 import { questionsOf, type ListId } from './served-definition.js';
 import { isMove, pairOf, WHOLE } from './serving.js';
 
-/** The known results of one flag before and after the plan. */
 export interface FlagAnalysis {
   readonly flag: string;
   readonly sides: FlagSides;
@@ -44,7 +43,7 @@ export interface GroupShift {
 /** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
-/** Every flag of an environment that changes, or depends on a changed flag or list; by name. */
+/** Of every flag that changes, or depends on a changed flag or list; by name. */
 export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
   const reached = [...sides.flags.keys()]
     .sort()
@@ -61,7 +60,6 @@ export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
   );
 }
 
-/** A single flag, even if it does not change. */
 export function flagAnalysis(flag: string, sides: EnvironmentSides): FlagAnalysis {
   const audience = audienceOf(flag, sides);
   const index = keyIndex(new Map([...sides.lists].filter(([list]) => audience.lists.has(list))));

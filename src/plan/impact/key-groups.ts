@@ -4,7 +4,6 @@ import type { FlagSides, ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import { servedAt, type Serving, placeOf, type Place } from './serving.js';
 
-/** Relation of a key to a list that has it before or after the plan. */
 export type Membership = 'kept' | 'added' | 'removed';
 
 /** Keys that no known fact tells apart: they are in the same lists and are the same targets. */
@@ -98,7 +97,6 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   return { combinationOf, combinations: combinations.filter(({ count }) => count > 0), lists };
 }
 
-/** The definitions that decide about one flag's keys: its own and those of the flags that it asks about. */
 export interface Audience {
   readonly lists: ReadonlySet<ListId>;
   readonly flags: ReadonlyMap<string, FlagSides>;
@@ -151,7 +149,6 @@ interface GrowingGroup extends KeyGroup {
   keys?: () => readonly string[];
 }
 
-/** All keys of the first of these lists, before and after. */
 function keysIn(known: KeyIndex['lists'], lists: KeyGroup['lists']): readonly string[] {
   const [first = ''] = lists.keys();
   const { before = [], added = [] } = known.get(first) ?? {};

@@ -27,7 +27,6 @@ export type Question = { readonly negated: boolean } & (
   | { readonly about: 'unknown'; readonly id: string; readonly matcher: Matcher }
 );
 
-/** A definition in a form that can be evaluated. */
 export interface ServedDefinition {
   readonly whole: WholeDefinition;
   /** Key → its treatment as an individual target. */
@@ -52,7 +51,6 @@ export function wholeFromWire(wire: WireDefinition): WholeDefinition {
   return { fields: definitionFromWire(wire), segments: Object.fromEntries(segments) };
 }
 
-/** Applies the changes to the definition. */
 export function withChanges(
   { fields, segments }: WholeDefinition,
   changes: readonly FieldChange[],

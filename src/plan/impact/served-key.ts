@@ -24,7 +24,6 @@ export interface SeededDefinition {
   readonly isReadable: boolean;
 }
 
-/** All that decides what a key is served, beside the definitions. */
 export interface KnownKey {
   readonly key: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -32,7 +31,6 @@ export interface KnownKey {
   readonly segments: ReadonlySet<ListId>;
 }
 
-/** What a key is served, and the point of the definition that serves it. */
 export interface ServedKey {
   /** Null stands for `control`. */
   readonly served: Served;

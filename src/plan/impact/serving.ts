@@ -48,7 +48,6 @@ export function isMove({ from, to }: Pair): boolean {
   return from?.treatment !== to?.treatment || from?.configuration !== to?.configuration;
 }
 
-/** The result for a key of this place. */
 export function servedAt({ places, allocation, unallocated }: Serving, at: Place): Served {
   const isLeftOut = allocation < 100 && at.draw > allocation;
   return isLeftOut ? unallocated : (places[at.bucket - 1] ?? null);
@@ -102,7 +101,6 @@ export function sharesOf(before: Serving, after: Serving): Shares {
   return sharesByKey(found);
 }
 
-/** Adds up the shares of distinct values that mean the same. */
 function sharesByKey(found: ReadonlyMap<Served, ReadonlyMap<Served, number>>): Shares {
   const shares = new Map<string, number>();
   for (const [from, goals] of found) {
@@ -155,7 +153,6 @@ export function bucketOf(key: string, seed: number): number {
   return (murmur(Buffer.from(key, 'utf8'), seed) % 100) + 1;
 }
 
-/** @returns an unsigned integer of 32 bits. */
 function murmur(bytes: Buffer, seed: number): number {
   const tail = bytes.length - (bytes.length % 4);
   let hash = seed | 0;

@@ -3,17 +3,7 @@ import { keyOf, objectId } from '../../model/ref.js';
 import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import { isKillListed, isKillOrdered } from './orders.js';
 import type { PlanInput } from '../input.js';
-import type { PlannedEnvironment } from '../policy.js';
-
-interface Remembered {
-  readonly flag: string;
-  readonly environment: Pick<PlannedEnvironment, 'name'>;
-  /** The base before this run. */
-  readonly before: Base<Definition> | undefined;
-  readonly head: string | null;
-  /** Time of the observation, ISO 8601 in UTC; undefined to keep what the base says. */
-  readonly now?: string | undefined;
-}
+import type { RememberedPlace } from '../objects/planned-kind.js';
 
 /**
  * The base with the facts about kills that later runs need: whether the break-glass list ordered its kill, and at which
@@ -22,22 +12,24 @@ interface Remembered {
  * @param base the new one; if it is `before` itself, only the sighting is updated.
  */
 export function rememberingKills(
-  base: Base<Definition>,
-  { flag, environment, before, head, now }: Remembered,
+  base: Base<unknown>,
+  { ref: { name: flag, environment }, before, head, now }: RememberedPlace,
   { desired, actual }: PlanInput,
-): Base<Definition> {
-  const { name } = environment;
+): Base<unknown> {
+  if (environment === null) return base;
   const {
     killListed: heldListed,
     liveKillSeenAt: heldSeenAt,
     liveKillSeen: heldMoment,
     ...rest
   } = base;
-  const isKill = base.spec?.killed === true;
+  const isKill = (base.spec as Definition | undefined)?.killed === true;
   const isListed =
-    base === before ? heldListed : (heldListed ?? (isKill && isKillListed(desired, flag, name)));
-  const live = actual.flags.get(flag)?.definitions.get(name);
-  const isOrdered = isKillOrdered(desired, flag, name) || isKill;
+    base === before
+      ? heldListed
+      : (heldListed ?? (isKill && isKillListed(desired, flag, environment)));
+  const live = actual.flags.get(flag)?.definitions.get(environment);
+  const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
   const seenAt = before?.liveKillSeenAt ?? heldSeenAt;
   const seen = live === undefined ? seenAt : live?.killed && !isOrdered ? (seenAt ?? head) : null;
   // Without its commit, the time would belong to another sighting.
@@ -50,10 +42,7 @@ export function rememberingKills(
   };
 }
 
-/**
- * The state after a restore on the service outside all runs: the kill of the base is over, so that a later kill is not
- * taken for the one that git ordered.
- */
+/** After a restore outside all runs: a later kill must not be taken for the one that git ordered. */
 export function afterRestore(state: State, flag: string, environmentId: string): State {
   const entry = flagEntry(state, flag);
   const base = entry?.environments[environmentId];

@@ -64,12 +64,11 @@ export function orderedDefinition(
   return { ...creation, killed: creation.killed || isKillListed(desired, flag, environment) };
 }
 
-/** Whether the break-glass list has an entry for the flag. */
 export function isKillListed({ kills }: Desired, flag: string, environment: string): boolean {
   return kills.some((kill) => kill.flag === flag && kill.environment === environment);
 }
 
-/** Whether git orders the definition killed, in the flag itself or in the break-glass list. */
+/** In the flag itself, or in the break-glass list. */
 export function isKillOrdered(desired: Desired, flag: string, environment: string): boolean {
   const definition = desired.flags.get(flag)?.environments.get(environment);
   return definition?.fields.killed === true || isKillListed(desired, flag, environment);

@@ -35,7 +35,6 @@ import {
   type PlanPolicy,
 } from '../policy.js';
 
-/** Whether the operator's filters include the kills of a flag in an environment. */
 export function isKillInReach(
   policy: Pick<PlanPolicy, 'only'>,
   environment: Pick<PlannedEnvironment, 'selected'>,
@@ -74,7 +73,6 @@ function planKill(
   return [plannedChange({ ref, location }, { action: 'update', fields }, [request])];
 }
 
-/** The definitions that a failed check of a ramp kills. */
 function killsByChecks({ desired, policy }: PlanInput): KillSubjectOf[] {
   return plannedObjects(policy, 'flag', desired.flags).flatMap(({ name: flag, environments }) =>
     [...environments].flatMap(([environment, { timed, location }]) =>
@@ -106,7 +104,7 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   });
 }
 
-/** Adds the kills to the planned changes: a kill of an object that changes anyway joins that change. */
+/** A kill of an object that changes anyway joins that change. */
 export function withKills(
   drafts: readonly PlannedChange[],
   kills: readonly PlannedChange[],
@@ -129,7 +127,6 @@ function joined(kill: PlannedChange, other: PlannedChange): PlannedChange {
   };
 }
 
-/** A declared definition in its environment. */
 export interface PlacedDefinition extends PlacedObject {
   readonly flag: DesiredFlag;
   readonly definition: DesiredDefinition;
@@ -158,10 +155,7 @@ export function plannedRestore(
   return { changes, withheld };
 }
 
-/**
- * Whether HEAD takes back a kill of the base. For an entry, the list must still exist without it: a list that vanished
- * takes nothing back, even if the flag says `killed: false`.
- */
+/** A break-glass list that vanished takes nothing back, even if the flag says `killed: false`. */
 function isTakenBack(
   { definition, environment, ...of }: PlacedDefinition,
   desired: BoundDesired,
@@ -182,7 +176,6 @@ function liveKill(subject: ChangeSubject, { place }: PlannedEnvironment): Withhe
   return withheld(subject, { action: 'update', fields }, held);
 }
 
-/** The managed fields with the kills of the break-glass list, as a base remembers them. */
 export function effectiveFields(
   definition: DesiredDefinition,
   { flag, environment }: { readonly flag: string; readonly environment: string },

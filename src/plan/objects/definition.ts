@@ -28,7 +28,7 @@ import { requestHold } from '../requests.js';
 import { baseOfFound } from './flag-base.js';
 import { planCreation, type PlacedObject } from './placed-object.js';
 
-/** Plans one definition: its creation, or an update of the fields that differ. Undefined if it was left unread. */
+/** Undefined for a definition that the run left unread. */
 export function planDefinition(
   flag: DesiredFlag,
   placed: PlacedObject & { readonly environment: PlannedEnvironment },
@@ -120,7 +120,6 @@ function takenBack(of: PlacedDefinition): Withheld[] {
   });
 }
 
-/** The live definition after the allowed changes. */
 function targetOf(
   definition: DesiredDefinition,
   live: WireDefinition,
@@ -135,10 +134,7 @@ function targetOf(
   return written.treatments ? withoutBucketsOfNothing(target, definition.fields) : target;
 }
 
-/**
- * Live buckets of size 0 do not count as a difference and stay while unmanaged, but they must not name a treatment that
- * is removed.
- */
+/** Live buckets of size 0 are no difference and stay while unmanaged, but must not name a treatment that is removed. */
 function withoutBucketsOfNothing(target: WireDefinition, managed: Definition): WireDefinition {
   const names = new Set(target.treatments.map(({ name }) => name));
   const isLeft = ({ treatment, size }: WireBucket): boolean => size !== 0 || names.has(treatment);
@@ -152,10 +148,7 @@ function withoutBucketsOfNothing(target: WireDefinition, managed: Definition): W
   };
 }
 
-/**
- * A baseline that git does not manage stays, unless its treatment is removed: then the service would refuse the
- * definition at every run.
- */
+/** An unmanaged baseline stays, unless its treatment is removed: the service would refuse the definition at every run. */
 function baselineToFollow(
   { definition: { fields, creation } }: PlacedDefinition,
   live: WireDefinition,
@@ -170,7 +163,6 @@ function baselineToFollow(
   return [{ path: '/baselineTreatment', reason, before, after }];
 }
 
-/** A treatment that the definition serves or names but does not have. */
 function danglingTreatment(definition: WireDefinition): string | undefined {
   const { treatments, rules, defaultRule, defaultTreatment, baselineTreatment } = definition;
   const names = new Set(treatments.map(({ name }) => name));
@@ -198,10 +190,7 @@ function definitionDifferences(
     .map((each) => ({ ...each, reason: definition.timed?.get(each.path)?.reason ?? each.reason }));
 }
 
-/**
- * The part of the desired form that the allowed changes write. All targets travel in one list of treatments; those of a
- * treatment whose change is held back keep their live value.
- */
+/** All targets travel in one list of treatments; those of a treatment whose change is held back keep their live value. */
 function writtenFields(
   desired: Definition,
   live: Definition,

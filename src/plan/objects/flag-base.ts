@@ -20,12 +20,10 @@ import type { PlacedName } from '../place.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { ObservedKind } from './planned-kind.js';
 
-/** What a base remembers of a flag at workspace level. */
 export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
   return { trafficType, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
 }
 
-/** See `ObservedKind`. */
 export function flagSpec(
   desired: BoundDesired,
   { name, environment }: PlacedName,
@@ -35,7 +33,6 @@ export function flagSpec(
   return flag && baseOfFlag(flag);
 }
 
-/** The specs of a flag in a place, with the steps that its shares take. */
 export function writtenForm(desired: BoundDesired, ref: PlacedName): unknown {
   const spec = flagSpec(desired, ref);
   const definition = desired.flags.get(ref.name)?.environments.get(ref.environment ?? '');
@@ -43,8 +40,8 @@ export function writtenForm(desired: BoundDesired, ref: PlacedName): unknown {
 }
 
 /**
- * Both sides that a live flag is compared with, with all its tags where git owns only one of them: the live ones, with
- * that tag, and without the one that git owned before.
+ * Both sides that a live flag is compared with. Where git owns only one of its tags, they have the live ones, with that
+ * tag, and without the one that git owned before.
  *
  * @param live tags on the service; undefined where it does not show them.
  */
@@ -62,7 +59,6 @@ export function comparedFields(
   return { base, desired: flagFields(withTag(without, ownershipTag, kept)) };
 }
 
-/** What a base remembers of a flag in one environment; undefined if it is not declared there. */
 export function definitionSpec(
   desired: BoundDesired,
   { name, environment }: { readonly name: string; readonly environment: string },
@@ -71,7 +67,7 @@ export function definitionSpec(
   return definition && effectiveFields(definition, { flag: name, environment }, desired);
 }
 
-/** See `ObservedKind`. Leaves out a kill: only one that git was seen to order can be taken back. */
+/** Leaves out a kill: only one that git was seen to order can be taken back. */
 export function createdDefinition(
   desired: BoundDesired,
   { name, environment }: PlacedName,
@@ -110,7 +106,6 @@ export function rememberedOf(
   return { id: entry?.id, known: new Set(found.map(({ name }) => name)) };
 }
 
-/** The specs of a flag in one place, field by field; null is the workspace level. Undefined if not declared there. */
 export function declaredFields(
   desired: BoundDesired,
   { name, environment }: PlacedName,
@@ -125,14 +120,14 @@ export function declaredFields(
   return new Map([['/trafficType', flag.trafficType], ...fields]);
 }
 
-/** Traffic type of a flag on the service; undefined if it does not exist there, or no answer shows it. */
+/** Undefined if the flag does not exist on the service, or no answer shows it. */
 export function liveTrafficType(actual: ActualFlag): string | undefined {
   const definitions = [...actual.definitions.values()];
   const shown = actual.flag ?? definitions.find((each) => each !== null);
   return shown?.trafficType.name;
 }
 
-/** See `ObservedKind`. Skips a flag with another traffic type on the service, which is a different flag. */
+/** Skips a flag with another traffic type on the service, which is a different flag. */
 export const withEqualFields: NonNullable<ObservedKind['withEqualFields']> = (
   before,
   { ref: { name, environment }, head },
@@ -156,7 +151,6 @@ export const withEqualFields: NonNullable<ObservedKind['withEqualFields']> = (
   );
 };
 
-/** Both sides of an object that was not found equal as a whole. */
 interface Compared<T, L = T> {
   readonly desired: T;
   readonly live: L;
@@ -164,12 +158,7 @@ interface Compared<T, L = T> {
   readonly head: string | null;
 }
 
-/**
- * The base of a definition, updated with the fields that were found equal; each other field keeps its base. An object
- * that was never found equal as a whole gets none: one equal field does not make it ours.
- *
- * @param treatments names of the live treatments.
- */
+/** An object that was never found equal as a whole gets no base: one equal field does not make it ours. */
 function definitionBaseAfter(
   before: Base<Definition>,
   { desired, live, head }: Compared<Definition>,
@@ -192,7 +181,6 @@ function definitionBaseAfter(
   };
 }
 
-/** The base of a flag's workspace level, updated with the fields that were found equal. */
 function flagBaseAfter(
   before: Base<FlagBase>,
   { desired, live, head }: Compared<DesiredFlag, Required<FlagFields>>,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
+import type { FlagFields, FlagFieldsChange } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
 import type { ActualFlag, FlagScope, ScopedObjects } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
@@ -31,7 +31,6 @@ import { immutable, planCreation, planDeclared, type PlacedObject } from './plac
 import type { KindFiles, ObservedPlaces, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
 import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
-/** Plans the workspace level of a flag. */
 function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: PlanInput): ObjectPlan {
   const actual = input.actual.flags.get(flag.name);
   if (!actual) throw new Error(`bug: flag "${flag.name}" was not observed`);
@@ -77,7 +76,6 @@ function planFlagCreation(
 /** Without a rollout status, because a service may give a new flag one of its own. */
 const OF_NEW_FLAG: FlagFields = { tags: [] };
 
-/** Empty if there is nothing to write. */
 function patchRequests(
   { name: flag }: DesiredFlag,
   fields: FlagFieldsChange,
@@ -102,7 +100,6 @@ function workspaceDifferences(
   });
 }
 
-/** The places of flags, and those of kills. */
 function flagScope(
   places: ReadonlyMap<string, ObservedPlaces>,
   { desired, state, policy, needed }: ScopeInput,
@@ -174,12 +171,7 @@ export const FLAG_KIND: PlannedKind = {
     parts: flagParts,
     created: createdDefinition,
     withEqualFields,
-    completed: (base, { ref: { name: flag, environment }, before, head, now }, input) => {
-      if (environment === null) return base;
-      const [known, last] = [base as Base<Definition>, before as Base<Definition> | undefined];
-      const place = { flag, environment: { name: environment }, before: last, head, now };
-      return rememberingKills(known, place, input);
-    },
+    completed: rememberingKills,
     seen: ({ flags }, name) => {
       const flag = flags.get(name);
       return (
@@ -193,7 +185,6 @@ export const FLAG_KIND: PlannedKind = {
   },
 };
 
-/** Undefined if the flag is gone. */
 function flagParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
   if (!actual || actual.existence === 'absent') return undefined;

@@ -1,9 +1,14 @@
 import { MAX_KEYS_PER_REQUEST, type WireIdentity } from '../../admin-api/wire.js';
-import { identitiesDifference, identitiesSha256, type Identities } from '../../model/identities.js';
+import {
+  identitiesDifference,
+  identitiesSha256,
+  type Identities,
+  type IdentitiesDifference,
+} from '../../model/identities.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredIdentities } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { KeyChange, Withheld, StepRequest } from '../../model/plan.js';
+import type { Withheld, StepRequest } from '../../model/plan.js';
 import { entriesOf, identitiesEntry, type IdentitiesBase, type State } from '../../model/state.js';
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
@@ -20,12 +25,10 @@ import type { PlannedKind } from './planned-kind.js';
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 const NO_IDENTITIES: Identities = new Map();
-const NO_BASE: IdentitiesBase = { groups: [] };
 
 /**
- * Plans the identities of a traffic type in the selected environments where the specs or the state have them. The
- * service cannot show identities, so they are compared with those that it accepted last. Identities that left git are
- * reported but never deleted.
+ * The service cannot show identities, so they are compared with those that it accepted last. Identities that left git
+ * are reported but never deleted.
  */
 function planIdentities(trafficType: string, input: PlanInput): ObjectPlan[] {
   const entry = identitiesEntry(input.state, trafficType);
@@ -39,7 +42,6 @@ function planIdentities(trafficType: string, input: PlanInput): ObjectPlan[] {
   });
 }
 
-/** Traffic types with identities in the specs or the state. */
 export function trafficTypesOfIdentities(
   { identities }: BoundDesired,
   state: State,
@@ -69,7 +71,7 @@ export function areIdentitiesTaken({
     const environment = policy.environments.find((each) => each.name === name);
     if (environment?.selected !== true) return true;
     const base = identitiesEntry(state, trafficType)?.environments[environment.id]?.spec;
-    const { added, changed } = identitiesDifference(keys, (base ?? NO_BASE).groups);
+    const { added, changed } = identitiesDifference(keys, base?.groups ?? []);
     return added.length + changed.length === 0;
   });
 }
@@ -81,27 +83,36 @@ interface Planning {
   readonly environment: PlannedEnvironment;
 }
 
-function planned(of: Planning, input: PlanInput): ObjectPlan {
-  const { subject, keys, base, environment } = of;
+function planned({ subject, keys, base, environment }: Planning, input: PlanInput): ObjectPlan {
   const { policy } = input;
-  const id = objectId(subject.ref);
-  const { added, changed, gone, thinned } = identitiesDifference(keys, (base ?? NO_BASE).groups);
-  const staying = stays(subject, { gone, thinned });
-  const others = policy.identities === 'all' ? keysBut(keys, added) : changed;
-  if (added.length + others.length === 0) return { id, withheld: staying };
-  const sent = [...added, ...others].map((key) => ({ key, values: keys.get(key) ?? {} }));
+  const difference = identitiesDifference(keys, base?.groups ?? []);
+  const staying = stays(subject, difference);
+  const { added } = difference;
+  const changed = policy.identities === 'all' ? keysBut(keys, added) : difference.changed;
+  const keysToSend = [...added, ...changed];
+  if (keysToSend.length === 0) return { id: objectId(subject.ref), withheld: staying };
+  const sent = keysToSend.map((key) => ({ key, values: keys.get(key) ?? {} }));
+  // Git is no known reason without a state, nor for keys that were written before.
+  const isKnown =
+    (base !== undefined || !policy.stateless) && added.length + difference.changed.length > 0;
+  const sha256 = identitiesSha256(sent.map(({ key, values }) => [key, values]));
   const change = {
     action: base ? ('update' as const) : ('create' as const),
     fields: [],
-    keys: keyChange(sent, { added, changed: others }),
-    reason: isKnown(of, { added, changed }, input) ? ('commit' as const) : ('unknown' as const),
+    keys: { added, removed: [], changed, sha256 },
+    reason: isKnown ? ('commit' as const) : ('unknown' as const),
   };
   const { name: trafficType } = subject.ref;
   const trafficTypeId = input.actual.trafficTypeIds.get(trafficType) ?? trafficType;
   const place = { trafficType, trafficTypeId, environment: environment.name };
   const requests = (): StepRequest[] =>
     batches(sent).map((identities) => ({ action: 'write-identities', ...place, identities }));
-  return heldOrPlanned(subject, change, identitiesWithholdReason(of, input), requests, staying);
+  // The other rules protect live values from being overwritten, and no one can read those of identities.
+  const held: WithheldReason | undefined =
+    policy.identities === 'none'
+      ? { why: 'not-remembered', because: 'the service cannot show them either' }
+      : withholdReason({ reason: 'commit' }, rulesIn(policy, environment));
+  return heldOrPlanned(subject, change, held, requests, staying);
 }
 
 function keysBut(keys: Identities, some: readonly string[]): string[] {
@@ -109,32 +120,8 @@ function keysBut(keys: Identities, some: readonly string[]): string[] {
   return [...keys.keys()].filter((key) => !left.has(key)).sort();
 }
 
-/** Whether git is known to be the reason to write them: not without a state, nor if they were written before. */
-function isKnown(
-  { base }: Planning,
-  { added, changed }: { added: readonly string[]; changed: readonly string[] },
-  { policy }: PlanInput,
-): boolean {
-  if (policy.stateless && !base) return false;
-  return added.length + changed.length > 0;
-}
-
-function identitiesWithholdReason(
-  { environment }: Planning,
-  { policy }: PlanInput,
-): WithheldReason | undefined {
-  if (policy.identities === 'none') {
-    return { why: 'not-remembered', because: 'the service cannot show them either' };
-  }
-  // The other rules protect live values from being overwritten, and no one can read those of identities.
-  return withholdReason({ reason: 'commit' }, rulesIn(policy, environment));
-}
-
 /** Reported by every plan until the next run that writes, which then forgets them. */
-function stays(
-  subject: ChangeSubject,
-  { gone, thinned }: { gone: readonly string[]; thinned: readonly string[] },
-): Withheld[] {
+function stays(subject: ChangeSubject, { gone, thinned }: IdentitiesDifference): Withheld[] {
   if (gone.length + thinned.length === 0) return [];
   const change = {
     action: gone.length > 0 ? ('delete' as const) : ('update' as const),
@@ -144,14 +131,6 @@ function stays(
   };
   const because = 'flagkeel deletes no identity and no attribute of one';
   return [withheld(subject, change, { why: 'stays-on-service', because })];
-}
-
-function keyChange(
-  sent: readonly WireIdentity[],
-  { added, changed }: { added: readonly string[]; changed: readonly string[] },
-): KeyChange {
-  const sha256 = identitiesSha256(sent.map(({ key, values }) => [key, values]));
-  return { added, removed: [], changed, sha256 };
 }
 
 /** As few batches as the service permits, in order. */

@@ -32,15 +32,11 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
     return rules ? [[kind, rules] as const] : [];
   });
 
-/** Every declared object, kind by kind. */
 export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
   return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
 }
 
-/**
- * The specs reduced to the objects that the policy's filters accept, and all identities: comparing those with their base
- * needs no request.
- */
+/** The objects that the filters accept, and all identities: comparing those with their base needs no request. */
 export function desiredInScope(desired: BoundDesired, policy: PlanPolicy): BoundDesired {
   const planned = <T extends DeclaredObject>(kind: Kind, objects: ReadonlyMap<string, T>) =>
     new Map(plannedObjects(policy, kind, objects).map((each) => [each.name, each]));

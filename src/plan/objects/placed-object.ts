@@ -16,7 +16,6 @@ import {
 } from '../policy.js';
 import type { DeclaredObject } from './planned-kind.js';
 
-/** A declared object in one place, with all that decides whether it may be written. */
 export interface PlacedObject extends ChangeSubject {
   readonly rules: FieldRules;
   readonly base: Base<unknown> | undefined;
@@ -37,7 +36,6 @@ interface Levels<O> {
   ) => ObjectPlan | undefined;
 }
 
-/** Plans the declared objects of a kind, each at workspace level and in the selected environments that it names. */
 export function planDeclared<O extends Declared>(
   kind: Kind,
   objects: ReadonlyMap<string, O>,
@@ -97,7 +95,7 @@ interface Creation {
   readonly fields: Fields;
 }
 
-/** Plans the creation of an object, which is held back as a whole or not at all. */
+/** A creation is held back as a whole or not at all. */
 export function planCreation(
   placed: PlacedObject,
   { spec, fields }: Creation,

@@ -11,18 +11,14 @@ import type { PlannedEnvironment, PlanPolicy, WithheldReason } from '../policy.j
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
-  /** All declared objects of the kind, in the order of the specs; an object may occur once per environment. */
+  /** In the order of the specs; an object may occur once per environment. */
   readonly declarations: (desired: BoundDesired) => readonly DeclaredObject[];
-  /** Plans the declared objects that the policy accepts. */
   readonly plan: (input: PlanInput) => ObjectPlan[];
-  /**
-   * The specs of an object in an environment, or at workspace level (null), as JSON: a change of the specs that leaves
-   * this text equal does not concern the object. Undefined if it is not declared there.
-   */
+  /** As JSON: a change of the specs that leaves it equal does not concern the object. Undefined if not declared there. */
   readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /** The specs field by field, with the paths of a plan's differences. A kind without it changes as a whole. */
   readonly fieldsOf?: (desired: BoundDesired, ref: ObjectRef) => Fields | undefined;
-  /** The names on the service when the object's base was taken; undefined without such a base. */
+  /** Names that the service also lists elsewhere, when the object's base was taken; undefined without such a base. */
   readonly namesInBase: (state: State, name: string) => NamesInBase | undefined;
   readonly files: KindFiles;
   /** How a change reaches users: a definition serves them, or definitions ask about the keys. */
@@ -31,7 +27,6 @@ export interface PlannedKind {
   readonly observed: ObservedKind | null;
 }
 
-/** Names inside an object that the service also lists elsewhere. */
 export interface NamesInBase {
   readonly trafficType: string;
   /** For flags only. */
@@ -50,12 +45,12 @@ export interface KindFiles {
 export interface ObservedKind {
   /** By name. */
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
-  /** The objects of the kind to observe for a plan; see `scopeOf`. @param places by the object's name. */
+  /** @param places by the object's name. */
   readonly scope: (
     places: ReadonlyMap<string, ObservedPlaces>,
     input: ScopeInput,
   ) => Partial<ScopedObjects>;
-  /** The named objects with everything that the service has of them in these environments. */
+  /** Everything that the service has of these objects. */
   readonly wholeScope: (
     names: readonly string[],
     environments: readonly string[],
@@ -76,7 +71,6 @@ export interface ObservedKind {
     place: { readonly ref: ObjectRef; readonly head: string | null },
     input: PlanInput,
   ) => Base<unknown>;
-  /** The base with the additional facts that runs remember. */
   readonly completed?: (
     base: Base<unknown>,
     place: RememberedPlace,
@@ -88,7 +82,6 @@ export interface ObservedKind {
   readonly seen: (actual: Actual, name: string) => SeenObject | undefined;
 }
 
-/** What answers of the service show of an object. */
 export interface SeenObject {
   /** For kinds that have ids. */
   readonly id?: string | undefined;
@@ -109,7 +102,6 @@ export interface Part {
   readonly held?: WithheldReason | undefined;
 }
 
-/** How to remove an object of one kind. */
 export interface Parts {
   /** Undefined if the service has nothing there. */
   readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
@@ -134,7 +126,6 @@ export interface DeclaredObject {
  */
 export type KeyCounting = 'never' | 'large' | 'always';
 
-/** The facts that decide which objects to observe. */
 export interface ScopeInput {
   readonly desired: BoundDesired;
   readonly state: State;
@@ -146,7 +137,6 @@ export interface ScopeInput {
   readonly needed: ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-/** The environments in which an object is observed. */
 export interface ObservedPlaces {
   /** The selected ones that the specs name. */
   readonly declared: readonly PlannedEnvironment[];

@@ -7,7 +7,6 @@ import type { PlanInput } from '../input.js';
 import { removalClosed, suspendedReason, type WithheldReason } from '../policy.js';
 import type { DeclaredObject, ObservedKind, Part } from './planned-kind.js';
 
-/** Plans the removal of the parts of an inventory object that git no longer declares. */
 export function planRemoval(
   entry: StateEntry,
   rules: ObservedKind,
@@ -42,7 +41,6 @@ interface Removal extends Part {
   readonly after: readonly ObjectId[];
 }
 
-/** A removal as a planned change, or withheld for the first rule that forbids it. */
 function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
   const { ref, action, fields, keys, archive, requests, after } = removal;
   const subject: ChangeSubject = { ref, location: null, after };
@@ -74,7 +72,7 @@ function removalWithholdReason(
   return held ?? removalClosed(policy, ref.environment);
 }
 
-/** Whether an object is archived: only as a whole, because one place of a remaining object can only be deleted. */
+/** Only as a whole: one place of a remaining object can only be deleted. */
 export function isArchived(
   entry: Pick<StateEntry, 'workspace'> | undefined,
   declared: object | undefined,
@@ -83,7 +81,6 @@ export function isArchived(
   return policy.archives === true && !declared && entry?.workspace !== undefined;
 }
 
-/** @param base the spec last found equal, if there is one. */
 export function removedFields(fields: Fields, base?: Fields): FieldChange[] {
   return [...fields]
     .filter(([path]) => !isTargetPath(path))

@@ -20,9 +20,8 @@ import type {
   PlannedKind,
   ScopeInput,
 } from './planned-kind.js';
-import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.js';
+import { baseSpec, keyRemovals, planActivation, planWorkspaceLevel } from './segment.js';
 
-/** Segments: created at workspace level, active with keys in each environment. */
 export const SEGMENT_KIND: PlannedKind = {
   declarations: ({ segments }) => [...segments.values()],
   plan: (input) => {
@@ -124,7 +123,6 @@ function segmentSpec(
   return activation && baseSpec(activation);
 }
 
-/** Undefined if the segment is gone. */
 function segmentParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.segments.get(name);
   if (!actual?.segment) return undefined;
@@ -141,10 +139,7 @@ function segmentParts(name: string, input: PlanInput): Parts | undefined {
         action: 'deactivate',
         fields: [],
         keys: { added: [], removed: held, sha256: NO_KEYS.digest.sha256 },
-        requests: [
-          ...chunks(held).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
-          { action: 'deactivate-segment', ...place },
-        ],
+        requests: [...keyRemovals(place, held), { action: 'deactivate-segment', ...place }],
         held: unseenUsers ?? keysOfOthers(live.keys, entry?.environments[id]?.spec),
       };
     },
@@ -162,7 +157,6 @@ const UNSEEN_USERS: WithheldReason = {
   because: 'the service cannot list the flags that may use it; delete it there by hand',
 };
 
-/** Obstacle to a removal that would delete keys of others. */
 export const KEYS_OF_OTHERS =
   'it holds keys that git did not put there; empty it on the service first';
 

@@ -14,7 +14,7 @@ import { withholdReason, type PlannedEnvironment, type PlanPolicy } from '../pol
 import { reasonOfChange } from '../fields.js';
 import { immutable, planCreation, type PlacedObject } from './placed-object.js';
 
-/** Plans the workspace level of a segment, which is only ever created. */
+/** The workspace level of a segment is only ever created. */
 export function planWorkspaceLevel(
   segment: DesiredSegment,
   placed: PlacedObject,
@@ -44,7 +44,6 @@ function observedSegment({ name }: DesiredSegment, { actual }: PlanInput): Actua
   return found;
 }
 
-/** Plans a segment in one environment: its activation, or an update of its keys. */
 export function planActivation(
   segment: DesiredSegment,
   placed: PlacedObject & { readonly environment: PlannedEnvironment },
@@ -60,7 +59,7 @@ export function planActivation(
   if (live.active && !keys) return { id, withheld: [] };
   const known = base as Base<ActivationBase> | undefined;
   const reason = live.active
-    ? keysReason(activation, known, live, { keys, policy: input.policy })
+    ? keysReason(activation, known, live, keys, input.policy)
     : creationReason(known, baseSpec(activation));
   const action = live.active ? ('update' as const) : ('activate' as const);
   const corrections = base?.corrections?.[live.active ? SEGMENT_KEYS : WHOLE_OBJECT];
@@ -74,7 +73,6 @@ export function planActivation(
   ]);
 }
 
-/** The base of an activation. */
 export function baseSpec({ keys }: DesiredActivation): ActivationBase {
   return keys ? { keys: keys.digest } : {};
 }
@@ -97,10 +95,8 @@ function keysReason(
   { mode, keys }: DesiredActivation,
   base: Base<ActivationBase> | undefined,
   live: ActualActivation,
-  {
-    keys: difference,
-    policy,
-  }: { readonly keys: KeyChange | undefined; readonly policy: PlanPolicy },
+  difference: KeyChange | undefined,
+  policy: PlanPolicy,
 ): Reason {
   // Without a base, keys may come from an interrupted upload, which is continued; any other keys are foreign.
   if (!base?.spec) return withoutBase(policy, difference?.removed.length === 0 ? base : undefined);
@@ -131,19 +127,22 @@ function keyRequests(
   const whole = held.length > 0 && held.length + added.length <= MAX_KEYS_PER_REQUEST;
   const uploads = whole && added.length > 0 ? sortedSet([...held, ...added]) : added;
   return [
-    ...chunks(first).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
+    ...keyRemovals(place, first),
     ...chunks(uploads).map((keys, index) => ({
       action: 'upload-keys' as const,
       ...place,
       keys,
       ...(index === 0 && held.length > 0 && { before: held }),
     })),
-    ...chunks(removed.slice(excess)).map((keys) => ({
-      action: 'remove-keys' as const,
-      ...place,
-      keys,
-    })),
+    ...keyRemovals(place, removed.slice(excess)),
   ];
+}
+
+export function keyRemovals(
+  place: { segment: string; environment: string },
+  keys: readonly string[],
+): StepRequest[] {
+  return chunks(keys).map((each) => ({ action: 'remove-keys', ...place, keys: each }));
 }
 
 export function chunks(keys: readonly string[]): (readonly string[])[] {

@@ -165,13 +165,11 @@ function usesWhatGoes({ treatments }: User, draft: PlannedChange): boolean {
   return isRemoval(draft) || treatments.some((treatment) => removed.has(treatment));
 }
 
-/** A definition that uses an object, with the treatments that it uses. */
 interface User {
   readonly id: ObjectId;
   readonly treatments: readonly string[];
 }
 
-/** Environments of the workspace in which the object remains. */
 function placesLeft(
   { kind, name }: ObjectRef,
   removed: ReadonlySet<ObjectId>,
@@ -183,7 +181,7 @@ function placesLeft(
   );
 }
 
-/** Object → the definitions that will use it: by their spec if this plan writes their rules, else by live rules. */
+/** Object → its users: by their spec if this plan writes their rules, else by live rules. */
 function usersAfter(
   planned: readonly PlannedChange[],
   removed: ReadonlySet<ObjectId>,

@@ -75,7 +75,6 @@ function killSteps(killing: readonly PlannedChange[]): Step[] {
   );
 }
 
-/** A change, or one half of a change that is applied in two. */
 interface Node {
   readonly planned: PlannedChange;
   readonly requests: readonly StepRequest[];
@@ -213,9 +212,8 @@ function compareRanks(a: Rank, b: Rank): number {
 }
 
 /**
- * Changes that wait for each other, each followed by the one that it waits for, and the first again at the end;
- * undefined without a circle. Specs cannot have such a circle, but live definitions can: then no definition in it can
- * be deleted first.
+ * Changes that wait for each other, each followed by the one that it waits for, and the first again at the end. Specs
+ * cannot have such a circle, but live definitions can: then no definition in it can be deleted first.
  */
 export function circleAmong(
   planned: readonly PlannedChange[],
@@ -264,7 +262,6 @@ function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: read
   return [...placed];
 }
 
-/** The flag whose archiving includes this definition. */
 function carrierOf({ planned, needs }: Node): Node | undefined {
   const whole = keyOfId(planned.change.id);
   return [...needs].find((need) => need.planned.change.id === whole);

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.js';
 import { keyList } from '../../../src/model/segment-keys.js';
-import {
-  satisfies,
-  targetPath,
-  byPath,
-  createdFields,
-  threeWay,
-} from '../../../src/plan/fields.js';
+import { satisfies, targetPath, createdFields, threeWay } from '../../../src/plan/fields.js';
 
 const fields = (members: Record<string, Json>): ReadonlyMap<string, Json> =>
   new Map(Object.entries(members));
@@ -136,14 +130,4 @@ describe('treatments', () => {
   ] as const)('%s', (_, wanted, equal) => {
     expect(satisfies('/treatments', live, wanted)).toBe(equal);
   });
-});
-
-it('sorts by path without touching what it was given', () => {
-  const changes = [
-    { path: '/b', reason: 'commit' },
-    { path: '/a', reason: 'drift' },
-  ] as const;
-
-  expect(byPath(changes).map(({ path }) => path)).toEqual(['/a', '/b']);
-  expect(changes[0].path).toBe('/b');
 });
