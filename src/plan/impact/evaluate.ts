@@ -1,6 +1,5 @@
 import type { Desired } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
-import { keyOf } from '../../model/ref.js';
 import { orderedDefinition } from '../kills/orders.js';
 import { asCompared, meets } from './attribute-match.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
@@ -69,22 +68,25 @@ export function evaluate(
   { flag, environment }: { readonly flag: string; readonly environment: string },
   situation: Situation,
 ): Answer | undefined {
-  const definitions = definitionsIn(desired, environment, { flag, situation });
-  const asked = definitions.get(flag);
-  if (asked === undefined) return undefined;
-  const told = new ToldSituation(desired, environment, situation);
-  const laid = new Map(
-    [...definitions].map(([name, served]) => [name, told.answeredIn(served)] as const),
-  );
-  const own = situation.at === undefined ? laid.get(flag) : atPlace(laid.get(flag), situation.at);
-  if (own) laid.set(flag, own);
-  const sides: Pick<EnvironmentSides, 'flags' | 'lists'> = {
-    flags: new Map([...laid].map(([name, served]) => [name, bothSides(served)])),
+  const definitions = new Map<string, ServedDefinition>();
+  for (const name of desired.flags.keys()) {
+    const ordered = orderedDefinition(desired, name, environment);
+    if (!ordered) continue;
+    const killed = name === flag ? (situation.killed ?? ordered.killed) : ordered.killed;
+    const served = servedDefinition({ fields: { ...ordered, killed }, segments: {} });
+    const answered = withAnswers(served, { desired, environment, situation });
+    const at = name === flag ? situation.at : undefined;
+    definitions.set(name, at === undefined ? answered : atPlace(answered, at));
+  }
+  const own = definitions.get(flag);
+  if (own === undefined) return undefined;
+  const sides: Sides = {
+    flags: new Map([...definitions].map(([name, served]) => [name, bothSides(served)])),
     lists: LISTS,
   };
   const group: KeyGroup = {
     lists: new Map([[EVERYBODY, 'kept']]),
-    targets: targetsIn(laid, situation.key),
+    targets: targetsIn(definitions, situation.key),
     places: placesOf(situation),
     count: 1,
     names: [],
@@ -95,106 +97,87 @@ export function evaluate(
     shares,
     behind,
     isCertain: [...shares.values()].every(isExact),
-    killed: asked.whole.fields.killed,
+    killed: own.whole.fields.killed,
     isTarget: group.targets.has(flag),
-    rules: (own?.branches ?? []).map(({ questions }) =>
+    rules: own.branches.map(({ questions }) =>
       all(questions.map((question) => answerTo(question, group, sides))),
     ),
     untold: [...new Set([...behind].flatMap((name) => untoldIn(name, sides)))].sort(),
   };
 }
 
-function definitionsIn(
-  desired: Desired,
-  environment: string,
-  asked: { readonly flag: string; readonly situation: Situation },
-): Map<string, ServedDefinition> {
-  const found = new Map<string, ServedDefinition>();
-  for (const name of desired.flags.keys()) {
-    const ordered = orderedDefinition(desired, name, environment);
-    if (!ordered) continue;
-    const said = name === asked.flag ? asked.situation.killed : undefined;
-    const fields = { ...ordered, killed: said ?? ordered.killed };
-    found.set(name, servedDefinition({ fields, segments: {} }));
-  }
-  return found;
+type Sides = Pick<EnvironmentSides, 'flags' | 'lists'>;
+
+interface Known {
+  readonly desired: Desired;
+  readonly environment: string;
+  readonly situation: Situation;
 }
 
-class ToldSituation {
-  readonly #desired: Desired;
-  readonly #environment: string;
-  readonly #situation: Situation;
-
-  constructor(desired: Desired, environment: string, situation: Situation) {
-    this.#desired = desired;
-    this.#environment = environment;
-    this.#situation = situation;
-  }
-
-  answeredIn(served: ServedDefinition): ServedDefinition {
-    const branches = served.branches.map(({ questions, serving }) => ({
-      questions: questions.map((question) => this.#answered(question, served)),
-      serving,
-    }));
-    return { ...served, branches };
-  }
-
-  #answered(question: Question, { listedKeys }: ServedDefinition): Question {
-    const { negated } = question;
-    const answer = this.#answerTo(question, listedKeys);
+/** The definition with the questions answered that a situation decides. */
+function withAnswers(served: ServedDefinition, known: Known): ServedDefinition {
+  const answered = (question: Question): Question => {
+    const answer = knownAnswer(question, served.listedKeys, known);
     if (answer === undefined) return question;
-    return { about: 'list', list: answer ? EVERYBODY : NOBODY, negated };
-  }
+    return { about: 'list', list: answer ? EVERYBODY : NOBODY, negated: question.negated };
+  };
+  const branches = served.branches.map(({ questions, serving }) => {
+    return { questions: questions.map(answered), serving };
+  });
+  return { ...served, branches };
+}
 
-  #answerTo(question: Question, listedKeys: ServedDefinition['listedKeys']): boolean | undefined {
-    const { key } = this.#situation;
-    switch (question.about) {
-      case 'flag':
-        return undefined;
-      case 'list': {
-        const listed = listedKeys.get(question.list);
-        return listed ? key !== undefined && listed.includes(key) : this.#isIn(question.list);
-      }
-      case 'unknown':
-        return this.#isMet(question.matcher);
+function knownAnswer(
+  question: Question,
+  listedKeys: ServedDefinition['listedKeys'],
+  known: Known,
+): boolean | undefined {
+  const { key } = known.situation;
+  switch (question.about) {
+    case 'flag':
+      return undefined;
+    case 'list': {
+      const listed = listedKeys.get(question.list);
+      return listed ? key !== undefined && listed.includes(key) : isInSegment(question.list, known);
     }
+    case 'unknown':
+      return isMet(question.matcher, known.situation);
   }
+}
 
-  /** A list that git manages in part, or not at all, does not exclude a key that it lacks. */
-  #isIn(list: ListId): boolean | undefined {
-    const { key, segments } = this.#situation;
-    if (segments?.some((name) => segmentList(name) === list) === true) return true;
-    const name = list.slice(keyOf('segment', '').length);
-    const activation = this.#desired.segments.get(name)?.environments.get(this.#environment);
-    if (key !== undefined && activation?.keys?.keys.includes(key) === true) return true;
-    const isWhole = activation?.mode === 'exact' && activation.keys !== undefined;
-    return isWhole || segments !== undefined ? false : undefined;
-  }
+/** A list that git manages in part, or not at all, does not exclude a key that it lacks. */
+function isInSegment(
+  list: ListId,
+  { desired, environment, situation: { key, segments } }: Known,
+): boolean | undefined {
+  if (segments?.some((name) => segmentList(name) === list) === true) return true;
+  const name = list.slice(segmentList('').length);
+  const activation = desired.segments.get(name)?.environments.get(environment);
+  if (key !== undefined && activation?.keys?.keys.includes(key) === true) return true;
+  const isWhole = activation?.mode === 'exact' && activation.keys !== undefined;
+  return isWhole || segments !== undefined ? false : undefined;
+}
 
-  /** A missing attribute meets no matcher, so that it meets each negated one, as in the vendor's SDKs. */
-  #isMet(matcher: Matcher): boolean | undefined {
-    const { key, attributes } = this.#situation;
-    const name = matcher['attribute'];
-    if (typeof name !== 'string') return key === undefined ? undefined : meets(matcher, key);
-    if (attributes === undefined) return undefined;
-    if (!Object.hasOwn(attributes, name)) return false;
-    return meets(matcher, asCompared(matcher, attributes[name]));
-  }
+/** A missing attribute meets no matcher, so that it meets each negated one, as in the vendor's SDKs. */
+function isMet(matcher: Matcher, { key, attributes }: Situation): boolean | undefined {
+  const name = matcher['attribute'];
+  if (typeof name !== 'string') return key === undefined ? undefined : meets(matcher, key);
+  if (attributes === undefined) return undefined;
+  if (!Object.hasOwn(attributes, name)) return false;
+  return meets(matcher, asCompared(matcher, attributes[name]));
 }
 
 /** The definition with every decision of its own hashing made by one place. */
-function atPlace(served: ServedDefinition | undefined, at: number): ServedDefinition | undefined {
+function atPlace(served: ServedDefinition, at: number): ServedDefinition {
   const fixed = (serving: Serving): Serving => ({
     ...serving,
     places: constantServing(serving.places[at - 1] ?? null).places,
   });
-  return (
-    served && {
-      ...served,
-      otherwise: fixed(served.otherwise),
-      branches: served.branches.map((branch) => ({ ...branch, serving: fixed(branch.serving) })),
-    }
-  );
+  return {
+    ...served,
+    otherwise: fixed(served.otherwise),
+    branches: served.branches.map((branch) => ({ ...branch, serving: fixed(branch.serving) })),
+  };
 }
 
 function bothSides(served: ServedDefinition): FlagSides {
@@ -220,11 +203,7 @@ function targetsIn(
 }
 
 /** In per cent; with too many cases to examine, any treatment of the flag is possible. */
-function sharesOf(
-  flag: string,
-  group: KeyGroup,
-  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
-): Map<string | null, Bounds> {
+function sharesOf(flag: string, group: KeyGroup, sides: Sides): Map<string | null, Bounds> {
   const { pairs, whole } = flagDistribution(flag, group, sides, new Map());
   if (!whole) {
     const names = sides.flags.get(flag)?.after?.whole.fields.treatments ?? [];
@@ -242,27 +221,15 @@ function percent(parts: number): number {
   return Math.round((parts / WHOLE) * 10_000) / 100;
 }
 
-function answerTo(
-  question: Question,
-  group: KeyGroup,
-  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
-): boolean | null {
-  const answer = plainAnswer(question, group, sides);
-  return answer === null ? null : answer !== question.negated;
-}
-
-function plainAnswer(
-  question: Question,
-  group: KeyGroup,
-  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
-): boolean | null {
+function answerTo(question: Question, group: KeyGroup, sides: Sides): boolean | null {
   if (question.about === 'list' && sides.lists.has(question.list)) {
-    return group.lists.has(question.list);
+    return group.lists.has(question.list) !== question.negated;
   }
   if (question.about !== 'flag' || !sides.flags.has(question.flag)) return null;
   const served = [...sharesOf(question.flag, group, sides).keys()];
   const wanted = served.filter((each) => each !== null && question.treatments.includes(each));
-  return wanted.length === served.length ? true : wanted.length === 0 ? false : null;
+  if (wanted.length === served.length) return !question.negated;
+  return wanted.length === 0 ? question.negated : null;
 }
 
 /** One negative answer decides, even if others are open. */
@@ -271,17 +238,14 @@ function all(answers: readonly (boolean | null)[]): boolean | null {
   return answers.includes(null) ? null : true;
 }
 
-function untoldIn(
-  name: string,
-  { flags, lists }: Pick<EnvironmentSides, 'flags' | 'lists'>,
-): string[] {
+function untoldIn(name: string, { flags, lists }: Sides): string[] {
   return (flags.get(name)?.after?.branches ?? []).flatMap(({ questions }) =>
     questions.flatMap((question): string[] => {
       switch (question.about) {
         case 'list':
           return lists.has(question.list)
             ? []
-            : [`segment "${question.list.slice('segment/'.length)}"`];
+            : [`segment "${question.list.slice(segmentList('').length)}"`];
         case 'flag':
           return flags.has(question.flag) ? [] : [`flag "${question.flag}"`];
         case 'unknown': {
