@@ -24,7 +24,7 @@ export async function visitOf(
   given: Given,
   { request, page }: Pick<Visit, 'request' | 'page'>,
 ): Promise<Visit> {
-  const workspaces = await listWorkspaces(db, { ids: request.caller.scope.workspaces });
+  const workspaces = await listWorkspaces(db, request.caller.scope.workspaces);
   const [first] = workspaces;
   if (first === undefined) throw notFound('workspace', 'of this key');
   const workspace = given.get('ws') ? await workspaceAt(db, request) : first;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
 import { recordObject } from './change-log.js';
+import { scopeOf } from './http/key-check.js';
 import { badRequest, conflict, notFound, type Problem } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
 import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
@@ -73,7 +74,7 @@ export async function addAdminKey(
   }
   const { apiKeyType = 'admin' } = wanted;
   const restrictions = await restrictionsOf(db, wanted);
-  if (apiKeyType !== 'admin' && idsIn(restrictions.environments_json)?.length !== 1) {
+  if (apiKeyType !== 'admin' && scopeOf(restrictions).environments?.length !== 1) {
     throw badRequest(`A key of the type ${apiKeyType} is for exactly one environment`);
   }
   const { id, key, hash } = createAdminKey(randomBytes);
@@ -162,10 +163,6 @@ function jsonOf(ids: readonly string[] | undefined): string | null {
   return ids === undefined ? null : JSON.stringify([...new Set(ids)].sort());
 }
 
-function idsIn(json: string | null): string[] | null {
-  return json === null ? null : (JSON.parse(json) as string[]);
-}
-
 async function workspacesNamed(db: Db, idsOrNames: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const each of idsOrNames) {
@@ -205,7 +202,7 @@ async function ambiguous(
   name: string,
   environments: readonly EnvironmentRow[],
 ): Promise<Problem> {
-  const workspaces = await listWorkspaces(db, { ids: null });
+  const workspaces = await listWorkspaces(db);
   const choice = environments.map(({ id, workspace_id }) => {
     const workspace = workspaces.find((each) => each.id === workspace_id);
     return `${id} of workspace ${workspace?.name ?? workspace_id}`;
@@ -241,7 +238,6 @@ function adminKey(row: AdminKeyRow): AdminKey {
     revocationTime: row.revocation_time,
     expirationTime: row.expiration_time,
     lastUseTime: row.last_use_time,
-    workspaces: idsIn(row.workspaces_json),
-    environments: idsIn(row.environments_json),
+    ...scopeOf(row),
   };
 }

@@ -26,7 +26,7 @@ export interface NamedKey extends Omit<AdminKey, 'workspaces' | 'environments'> 
 export async function namedKeys(db: Db): Promise<NamedKey[]> {
   const workspaces = new Map<string, Place>();
   const environments = new Map<string, EnvironmentPlace>();
-  for (const { id, name } of await listWorkspaces(db, { ids: null })) {
+  for (const { id, name } of await listWorkspaces(db)) {
     const workspace = { id, name };
     workspaces.set(id, workspace);
     for (const each of await listEnvironments(db, id)) {

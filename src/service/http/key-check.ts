@@ -136,7 +136,7 @@ export class KeyCheck {
 }
 
 /** Ids of the workspaces and environments that a key may touch. */
-export function scopeOf(key: AdminKeyRow): Scope {
+export function scopeOf(key: Pick<AdminKeyRow, 'workspaces_json' | 'environments_json'>): Scope {
   const ids = (text: string | null): string[] | null =>
     text === null ? null : (JSON.parse(text) as string[]);
   return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };

@@ -12,7 +12,7 @@ import { differenceOf } from '../rules/difference.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
 import { closed, type Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import { wholeNumber } from '../rules/paging.js';
+import { givenText, wholeNumber } from '../rules/paging.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
 import type { AttributeRow } from '../store/tables.js';
 import { answer, answerList, DATA_TYPE } from './answer-schemas.js';
@@ -106,11 +106,11 @@ async function readAttributes(
   work: Work<'trafficType'>,
 ): Promise<readonly WireAttribute[] | object> {
   const limit = pageSizeOf(work);
-  const prefix = textOf(work.query['searchPrefix']).toLowerCase();
+  const prefix = (givenText(work.query['searchPrefix']) ?? '').toLowerCase();
   const all = (await listAttributes(work.db, work.trafficType.id))
     .map(wireAttribute)
     .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  return textOf(work.query['paginate']).toLowerCase() === 'true' ? page(all, limit, work) : all;
+  return givenText(work.query['paginate'])?.toLowerCase() === 'true' ? page(all, limit, work) : all;
 }
 
 function pageSizeOf({ query }: ApiRequest): number {
@@ -122,10 +122,10 @@ function pageSizeOf({ query }: ApiRequest): number {
  * (`beforeMarker`).
  */
 function page(all: readonly WireAttribute[], limit: number, { query }: ApiRequest): object {
-  const after = textOf(query['afterMarker']);
-  const before = textOf(query['beforeMarker']);
+  const after = givenText(query['afterMarker']) ?? '';
+  const before = givenText(query['beforeMarker']);
   const objects =
-    before === ''
+    before === undefined
       ? all.filter(({ id }) => id > after).slice(0, limit)
       : all.filter(({ id }) => id <= before).slice(-limit);
   const first = objects[0]?.id ?? after;
@@ -137,10 +137,6 @@ function page(all: readonly WireAttribute[], limit: number, { query }: ApiReques
     limit,
     count: objects.length,
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function wireAttribute(row: AttributeRow): WireAttribute {

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
-import type { ApiRequest, Caller, Endpoint, Work } from '../http/endpoint.js';
+import type { ApiRequest, Caller, Endpoint, Step, Work } from '../http/endpoint.js';
 import {
   activationAt,
   checkNothingRequested,
@@ -31,6 +31,7 @@ import {
   type Decision,
   type RequestedChange,
 } from '../rules/change-request.js';
+import type { DefinitionContent } from '../rules/definition.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
 import { givenText, pageFrom, wholeNumber } from '../rules/paging.js';
 import {
@@ -46,11 +47,18 @@ import {
 import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
 import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
-import { listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
-import { publish } from './published-change.js';
+import {
+  createDefinition,
+  kill,
+  removeDefinition,
+  replaceDefinition,
+  restore,
+} from './definition-changes.js';
+import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
 import { CHANGE_REQUEST_QUERY } from './query-schemas.js';
+import { removeKeysOf, uploadKeys } from './segment-keys.js';
 
 export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -130,7 +138,9 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
   const content = await CONTENT[kind](work, wanted);
-  await checkRolloutStatus(db, workspace.id, rolloutStatusId);
+  if (rolloutStatusId !== null) {
+    await checkRolloutStatus(db, workspace.id, { id: rolloutStatusId });
+  }
   const id = randomUUID();
   await insertChangeRequest(db, {
     id,
@@ -180,14 +190,6 @@ const CONTENT: Readonly<
   },
 };
 
-async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | null) {
-  if (wanted === null) return;
-  const statuses = await listRolloutStatuses(db, workspaceId);
-  if (!statuses.some(({ id }) => id === wanted)) {
-    throw badRequest(`There is no rollout status ${wanted}`);
-  }
-}
-
 /** The keys that alone may approve. */
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
@@ -232,6 +234,53 @@ export async function decide(db: Db, request: ApiRequest, store: Store): Promise
   if (decision.status === 'PUBLISHED') await publish(db, request, store, before);
   return recordedRequest(db, caller, { id: before.id, action: decision.action, before });
 }
+
+/** Makes the change that was approved, with the title and comment of its request, by the key that approves. */
+async function publish(
+  db: Db,
+  { caller }: ApiRequest,
+  store: Store,
+  row: StoredChangeRequest,
+): Promise<void> {
+  const { title, comment } = row;
+  const request: ApiRequest = {
+    params: {
+      ws: row.workspace_id,
+      env: row.environment_id,
+      flag: row.name,
+      segment: row.name,
+    },
+    query: {},
+    body: bodyOf(row),
+    caller: { ...caller, note: { title, comment } },
+    publishes: row.id,
+  };
+  const change = CHANGES[`${row.kind} ${row.operation}`];
+  if (change === undefined) throw new Error('bug: a change request that cannot be carried out');
+  await change(db, request, store);
+  if (row.rollout_status_id !== null) {
+    await moveRolloutStatus(row.rollout_status_id)(db, request, store);
+  }
+}
+
+/** The body that the endpoint of the change takes; for a replacement, without `killed`. */
+function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown {
+  const content = JSON.parse(content_json) as unknown;
+  if (kind === 'segment' || content === null) return content;
+  const { killed, body } = content as DefinitionContent;
+  return operation === 'CREATE' ? { killed, ...body } : body;
+}
+
+/** Requests for keys only add or remove. */
+const CHANGES: Readonly<Record<string, Step>> = {
+  'flag CREATE': createDefinition,
+  'flag UPDATE': replaceDefinition,
+  'flag KILL': kill,
+  'flag RESTORE': restore,
+  'flag ARCHIVE': removeDefinition,
+  'segment CREATE': uploadKeys,
+  'segment ARCHIVE': removeKeysOf,
+};
 
 async function end(
   db: Db,

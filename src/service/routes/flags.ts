@@ -192,6 +192,17 @@ async function replaceTags(work: Work<'flag'>): Promise<WirePage<TagAnswer>> {
   return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
 }
 
+export async function checkRolloutStatus(
+  db: Db,
+  workspaceId: string,
+  wanted: FlagContent['rolloutStatus'],
+): Promise<void> {
+  const statuses = await listRolloutStatuses(db, workspaceId);
+  if (!statuses.some(({ id, name }) => id === wanted.id && name === (wanted.name ?? name))) {
+    throw badRequest(`There is no rollout status ${Object.values(wanted).join(' ')}`);
+  }
+}
+
 /**
  * The columns that a move to another rollout status changes; empty if the flag has that status already. The contract
  * updates `rolloutStatusTimestamp` with a move and restricts no moves, so this service allows all of them.
@@ -201,10 +212,7 @@ async function movedTo(
   wanted: FlagContent['rolloutStatus'] = { id: flag.rollout_status_id },
 ): Promise<{ rollout_status_id?: string; rollout_status_timestamp?: number }> {
   if (wanted.id === flag.rollout_status_id) return {};
-  const statuses = await listRolloutStatuses(db, workspace.id);
-  if (!statuses.some(({ id, name }) => id === wanted.id && name === (wanted.name ?? name))) {
-    throw badRequest(`There is no rollout status ${Object.values(wanted).join(' ')}`);
-  }
+  await checkRolloutStatus(db, workspace.id, wanted);
   const later = Math.max(caller.now, flag.rollout_status_timestamp + 1);
   return { rollout_status_id: wanted.id, rollout_status_timestamp: later };
 }

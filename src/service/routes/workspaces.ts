@@ -21,8 +21,6 @@ import {
   listRolloutStatuses,
   listTrafficTypes,
   listWorkspaces,
-  pageOf,
-  type WorkspaceFilter,
 } from '../store/workspaces.js';
 import { answerList, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY, ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
@@ -78,29 +76,27 @@ async function readWorkspaces(
   db: Db,
   { query, caller }: ApiRequest,
 ): Promise<WirePage<WireWorkspace>> {
-  const page = pageFrom(query, PAGE_SIZES.workspaces);
-  const filter = { ids: caller.scope.workspaces, name: nameFilter(query) };
-  const rows = await listWorkspaces(db, filter);
-  return { objects: pageOf(rows, page).map(wireWorkspace), ...page, totalCount: rows.length };
+  const { offset, limit } = pageFrom(query, PAGE_SIZES.workspaces);
+  const isMeant = nameFilter(query);
+  const all = await listWorkspaces(db, caller.scope.workspaces);
+  const rows = all.filter(({ name }) => isMeant(name));
+  const objects = rows.slice(offset, offset + limit).map(wireWorkspace);
+  return { objects, offset, limit, totalCount: rows.length };
 }
 
-const NAME_OPERATORS = ['IS', 'STARTS_WITH', 'CONTAINS'];
+/** By the word of the interface. */
+const COMPARISONS: Readonly<Record<string, (name: string, text: string) => boolean>> = {
+  IS: (name, text) => name === text,
+  STARTS_WITH: (name, text) => name.startsWith(text),
+  CONTAINS: (name, text) => name.includes(text),
+};
 
-/** How to compare `name`; without `nameOp` the whole name has to be equal. */
-function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['name'] {
-  if (nameOp !== undefined && nameOp !== '' && !NAME_OPERATORS.includes(nameOp as string)) {
-    throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
-  }
+function nameFilter({ name, nameOp }: ApiRequest['query']): (name: string) => boolean {
+  const operator = nameOp === undefined || nameOp === '' ? 'IS' : String(nameOp);
+  const isSame = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
+  if (isSame === undefined) throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
   const text = givenText(name);
-  if (text === undefined) return undefined;
-  switch (nameOp) {
-    case 'STARTS_WITH':
-      return { startsWith: text };
-    case 'CONTAINS':
-      return { contains: text };
-    default:
-      return { is: text };
-  }
+  return (each) => text === undefined || isSame(each, text);
 }
 
 /** The environments that the caller's key sees, in the order of their creation. */
@@ -126,7 +122,7 @@ async function readStatusesByQuery(
     return readRolloutStatuses(db, await workspaceCalled(db, caller, wsId));
   }
   const statuses: WireRolloutStatus[] = [];
-  for (const workspace of await listWorkspaces(db, { ids: caller.scope.workspaces })) {
+  for (const workspace of await listWorkspaces(db, caller.scope.workspaces)) {
     statuses.push(...(await readRolloutStatuses(db, workspace)));
   }
   return statuses;

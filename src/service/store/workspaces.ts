@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { EnvironmentContent, WorkspaceContent } from '../rules/environment.js';
-import type { Page } from '../rules/paging.js';
 import { sorted } from '../rules/names.js';
 import { firstRow, statement, statements } from './statement.js';
 import type {
@@ -11,39 +10,17 @@ import type {
   WorkspaceRow,
 } from './tables.js';
 
-/** Selects workspaces; all given conditions have to match. */
-export interface WorkspaceFilter {
-  /** Ids to which a key is restricted; null means all. */
-  readonly ids: readonly string[] | null;
-  readonly name?:
-    | { readonly is: string }
-    | { readonly startsWith: string }
-    | { readonly contains: string }
-    | undefined;
-}
-
-/** All workspaces that match, sorted by name. */
-export async function listWorkspaces(db: Db, filter: WorkspaceFilter): Promise<WorkspaceRow[]> {
-  return (await allWorkspaces(db)).filter((row) => matches(row, filter));
+/** Those with the ids, or all for null; sorted by name. */
+export async function listWorkspaces(
+  db: Db,
+  ids: readonly string[] | null = null,
+): Promise<WorkspaceRow[]> {
+  return (await allWorkspaces(db)).filter(({ id }) => ids === null || ids.includes(id));
 }
 
 const allWorkspaces = statement<WorkspaceRow, []>(
   'select * from workspaces order by sort_name, id',
 );
-
-function matches(row: WorkspaceRow, { ids, name }: WorkspaceFilter): boolean {
-  if (ids !== null && !ids.includes(row.id)) return false;
-  if (name === undefined) return true;
-  if ('is' in name) return row.name === name.is;
-  return 'startsWith' in name
-    ? row.name.startsWith(name.startsWith)
-    : row.name.includes(name.contains);
-}
-
-/** A page of a list that is short enough to be read in full. */
-export function pageOf<T>(rows: readonly T[], page: Page): T[] {
-  return rows.slice(page.offset, page.offset + page.limit);
-}
 
 /** Looks for the id before the name, in case the name of one workspace is the id of another. */
 export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
