@@ -32,7 +32,7 @@ import {
   type FlagFilter,
 } from '../store/flags.js';
 import { insert } from '../store/statement.js';
-import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
+import type { Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import {
   KEYS_ARRAY_BODY,
@@ -132,23 +132,14 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
     description,
     traffic_type_id: trafficType.id,
     creation_time: now,
-    rollout_status_id: (await firstRolloutStatus(db, workspace)).id,
+    // The contract's Pre-Production, which is the first of every workspace that this service creates.
+    rollout_status_id: written((await listRolloutStatuses(db, workspace.id))[0]).id,
     rollout_status_timestamp: now,
     tags_json: JSON.stringify(tags),
     owners_json: JSON.stringify(owners),
   };
   await insert(db, 'flags', [sorted(row)]);
   return recorded(work, body.name, null);
-}
-
-/**
- * The contract gives every new flag the status Pre-Production, which is the first of every
- * workspace that this service creates.
- */
-async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<RolloutStatusRow> {
-  const [first] = await listRolloutStatuses(db, workspace.id);
-  if (first === undefined) throw new Error('bug: a workspace without rollout statuses');
-  return first;
 }
 
 /**
@@ -175,20 +166,10 @@ export function moveRolloutStatus(id: string): Step<WireFlag> {
   return at('flag', SHARED, async (work) => changeFlag(work, () => ({ rolloutStatus: { id } })));
 }
 
-interface TagAnswer {
-  readonly name: string;
-  readonly objectType: 'Split';
-  readonly objectName: string;
-}
-
-async function replaceTags(work: Work<'flag'>): Promise<WirePage<TagAnswer>> {
+async function replaceTags(work: Work<'flag'>): Promise<WirePage<object>> {
   const tags = [...new Set(work.body as string[])];
-  const flag = await changeFlag(work, () => ({ tags }));
-  const objects = tags.map((name) => ({
-    name,
-    objectType: 'Split' as const,
-    objectName: flag.name,
-  }));
+  const { name: objectName } = await changeFlag(work, () => ({ tags }));
+  const objects = tags.map((name) => ({ name, objectType: 'Split', objectName }));
   return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
 }
 
@@ -222,9 +203,8 @@ async function recorded(
   name: string,
   before: WireFlag | null,
 ): Promise<WireFlag> {
-  const after = wireFlag(written(await findFlag(work.db, work.workspace.id, name)));
-  await recordObject(work, 'flag', before, after);
-  return after;
+  const after = written(await findFlag(work.db, work.workspace.id, name));
+  return recordObject(work, 'flag', before, wireFlag(after));
 }
 
 async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {

@@ -114,26 +114,21 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
     tags_json: '[]',
   };
   await insert(db, 'segments', [sorted(row)]);
-  const created = wireSegment(written(await findSegment(db, workspace.id, name)));
-  await recordObject(work, 'segment', null, created);
-  return created;
+  const created = written(await findSegment(db, workspace.id, name));
+  return recordObject(work, 'segment', null, wireSegment(created));
 }
 
-async function readSegments({
-  db,
-  workspace,
-  query,
-}: Work<'workspace'>): Promise<WirePage<WireSegment>> {
+async function readSegments(work: Work<'workspace'>): Promise<WirePage<WireSegment>> {
+  const { db, workspace, query } = work;
   const page = pageFrom(query, PAGE_SIZES.objects);
   const { segments, totalCount } = await listSegments(db, workspace.id, page);
   return { objects: segments.map(wireSegment), ...page, totalCount };
 }
 
-async function readActivations({
-  db,
-  environment,
-  query,
-}: Work<'environment'>): Promise<WirePage<WireSegmentInEnvironment>> {
+async function readActivations(
+  work: Work<'environment'>,
+): Promise<WirePage<WireSegmentInEnvironment>> {
+  const { db, environment, query } = work;
   const page = pageFrom(query, PAGE_SIZES.objects);
   const { activations, totalCount } = await listActivations(db, environment.id, page);
   return { objects: activations.map(wireActivation), ...page, totalCount };
@@ -172,9 +167,8 @@ async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvir
   const before = await findActivation(db, environment.id, segment.name);
   if (before !== undefined) return wireActivation(before);
   await insertActivation(db, segment.id, environment.id, work.caller.now);
-  const active = wireActivation(written(await findActivation(db, environment.id, segment.name)));
-  await recordObject(work, 'segment', null, active, 'activate');
-  return active;
+  const active = written(await findActivation(db, environment.id, segment.name));
+  return recordObject(work, 'segment', null, wireActivation(active), 'activate');
 }
 
 async function deactivate(work: Work<'activation'>): Promise<true> {
