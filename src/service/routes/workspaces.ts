@@ -92,7 +92,7 @@ const COMPARISONS: Readonly<Record<string, (name: string, text: string) => boole
 };
 
 function nameFilter({ name, nameOp }: ApiRequest['query']): (name: string) => boolean {
-  const operator = nameOp === undefined || nameOp === '' ? 'IS' : String(nameOp);
+  const operator = givenText(nameOp) ?? 'IS';
   const isSame = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   if (isSame === undefined) throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
   const text = givenText(name);
