@@ -18,14 +18,12 @@ import { isNoEndpoint } from './http/response.js';
 import type { WireChangeRequest, WireEnvironment } from './wire.js';
 
 const PER_PAGE = 100;
-/** More open requests than any environment can have; a service that goes on has a fault. */
+/** A service with more open requests than this has a fault. */
 const MAX_PAGES = 1_000;
 
 /**
- * The open requests of an environment, oldest first, and the newest hundred rejected ones. null if the service has no
- * change requests.
- *
- * @throws FlagkeelError one of the lists could not be read whole.
+ * The open requests of an environment, oldest first, and the newest hundred rejected ones; null if the service has
+ * none.
  */
 export async function listChangeRequests(
   client: GetOnly,
@@ -63,7 +61,7 @@ async function pagesOf(
   return found;
 }
 
-/** `listChangeRequests` as the reader has it. */
+/** As the reader has it. */
 interface ChangeRequestList {
   listChangeRequests(environmentId: string): ReturnType<typeof listChangeRequests>;
 }
@@ -115,10 +113,10 @@ export interface Submission {
 
 /**
  * Submits a change request, unless the service has answered it before: a request of an interrupted run, or of another
- * clone, is found by its mark. If a clone submitted the same change at the same moment, the older request stays. null if
- * the service has no change requests.
+ * clone, is found by its mark. If a clone submitted the same change at the same moment, the older request stays. null
+ * if the service has no change requests.
  *
- * @throws RejectedError the service refused it; 423 if another request for the object is open.
+ * @throws RejectedError 423 if another request for the object is open.
  */
 export async function submitOnce(
   client: Pick<AdminClient, 'write'>,

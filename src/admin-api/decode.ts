@@ -19,10 +19,9 @@ import type {
 /**
  * Checks answers of the service, but only the fields that flagkeel depends on. Other fields pass unchanged; null or
  * absent lists and texts get the values that the wire types promise. The checks change the answer in place, because
- * copies of thirty thousand definitions would cost memory for nothing; the answer then belongs to the caller.
+ * copies of thirty thousand definitions would cost memory for nothing.
  */
 
-/** @throws ShapeError */
 export type Check<T> = (value: unknown) => T;
 
 /** The answer differs from the shape in the contract; names the place. */
@@ -280,12 +279,8 @@ const answered = record<{
 
 /**
  * Results for the identities of one request. A key failed if `failed` has an entry for it, or if the service returned
- * its identity with another value than was sent. All others were written.
- *
- * If an entry names none of the keys, only identities that the service returned as objects count as written.
- *
- * @param clean cleans text of the service for a report.
- * @throws ShapeError
+ * its identity with another value than was sent. If an entry names none of the keys, only identities that the service
+ * returned as objects count as written.
  */
 export function identitiesAnswer(
   json: unknown,

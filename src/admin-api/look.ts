@@ -10,8 +10,6 @@ export interface DefinitionTarget {
 }
 
 /**
- * The result of a look at one definition.
- *
  * `absent`: the service says so, under the name and under each id of the flag that is known, or it has no such flag.
  * `unknown`: the name does not find it, no id is known, and the service does not show flags; it may exist.
  */
@@ -23,7 +21,7 @@ export type Look =
 export interface LookOptions {
   /**
    * How to learn the id of a flag that the run does not know: `one` asks for the flag, `list` also for all flags if
-   * that shows nothing, `asked` sends no request, because the caller has done one of both. Default: `one`.
+   * that shows nothing, `asked` sends no request, because the caller has done either. Default: `one`.
    */
   readonly flags?: 'one' | 'list' | 'asked';
 }
@@ -36,7 +34,6 @@ const UNKNOWN: Look = { is: 'unknown' };
  * shows for the flag, because some services find definitions by that alone. Safe to repeat.
  *
  * @param flag its `id` is the one that the state remembers; the reader adds those from other answers of the run.
- * @throws FlagkeelError a request failed: nothing follows from that.
  */
 export async function look(
   reader: AdminReader,

@@ -22,12 +22,9 @@ const PER_PAGE = 50;
 const CONCURRENCY = 8;
 
 /**
- * Reads the objects in scope from the service.
+ * Reads the objects in scope from the service, by lists, or by single requests if the service has no list or few
+ * objects are wanted. Collects results by position, so that equal answers give equal values in any order of arrival.
  *
- * Uses lists, or single requests if the service has no list or few objects are wanted. Collects results by position, so
- * that equal answers give equal values in any order of arrival.
- *
- * @param onSeen called after each reading.
  * @throws FlagkeelError if anything could not be read completely; nothing is guessed.
  */
 export async function observe(
@@ -54,7 +51,7 @@ export async function observe(
   };
 }
 
-/** Called with the number of further definitions and activations that were seen, or found absent. */
+/** Called after each reading with the number of further definitions and activations that were seen, or found absent. */
 type Seen = (count: number) => void;
 
 type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
@@ -64,7 +61,6 @@ function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]):
   return objects.map(({ trafficType: { name, id } }) => [name, id]);
 }
 
-/** Flags at workspace level. */
 interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
   /** Answers of the service, here or to a write, about flags that are not in `byName`; undefined if it gave none. */
@@ -194,7 +190,6 @@ function actualFlag(
   };
 }
 
-/** The definitions of one environment, by flag. */
 interface SeenDefinitions {
   readonly found: ReadonlyMap<string, WireDefinition>;
   /** See `ActualFlag`. */

@@ -6,11 +6,9 @@ export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
 
 export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
-/** Possible sources of the URL of the service, strongest first. */
+/** Possible sources of the URL of the service, strongest first: `--url`, `FLAGKEEL_URL`, and `service.url`. */
 export interface OriginChoice {
-  /** `--url`. */
   readonly cliUrl?: string | undefined;
-  /** `FLAGKEEL_URL`. */
   readonly envUrl?: string | undefined;
   /** `FLAGKEEL_ORIGINS`, see `parseOrigins`. */
   readonly allowedOrigins: readonly string[];
@@ -20,9 +18,8 @@ export interface OriginChoice {
 }
 
 /**
- * Decides to which URL the key may be sent.
+ * Decides to which URL the key may be sent. The path of the result, if any, is the prefix of every request.
  *
- * @returns URL without a slash at the end; its path, if any, is the prefix of every request.
  * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it. No request was made.
  */
 export function decideOrigin(choice: OriginChoice): { url: string } {
@@ -43,10 +40,8 @@ export function decideOrigin(choice: OriginChoice): { url: string } {
 }
 
 /**
- * The reason to refuse a valid URL from the repository: its origin is not in the list. Loopback is no exception here.
- *
- * @param allowedOrigins see `parseOrigins`.
- * @returns a clause with the setting that would allow it; null if the URL is allowed.
+ * Why a valid URL from the repository is refused, with the setting that would allow it; null if its origin is in the
+ * list. Loopback is no exception here.
  */
 export function originRefusal(url: string, allowedOrigins: readonly string[]): string | null {
   const origin = originOf(url);
@@ -58,8 +53,6 @@ export function originRefusal(url: string, allowedOrigins: readonly string[]): s
 /**
  * Splits `FLAGKEEL_ORIGINS`: URLs with commas or white space between them, of which scheme, host and port count. An
  * entry with http allows only requests without the key, because the key always needs https.
- *
- * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or holds more than an address.
  */
 export function parseOrigins(text: string): readonly string[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');

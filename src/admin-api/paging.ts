@@ -20,7 +20,6 @@ const MAX_PAGES = 25_000;
 /** Characters of all pages: the definitions of 100,000 flags in an environment are some 200 million. */
 const MAX_LENGTH = 512 * 1024 * 1024;
 
-/** The list moved while it was read, or the pages do not fit together. */
 class UnevenPages extends Error {}
 
 /**
@@ -30,12 +29,11 @@ class UnevenPages extends Error {}
  * nothing else shows that such a list moved, each page starts with the last object of the page before.
  *
  * A list that does not hold together (the total moved, an empty page before the end, more objects than the total, one
- * object twice) was changed while it was read and is read again from the start, at most three times.
+ * object twice) was changed while it was read and is read again from the start, at most three times. A partial list is
+ * never returned.
  *
  * @param idOf gives an id that is unique within the list.
  * @returns every object once, in the service's order; `undefined` if the first page denied the list.
- * @throws Error the list was never consistent, or has no end within a million objects, 25,000 pages and 512 Mi
- *   characters. A partial list is never returned.
  */
 export async function readPages<T>(
   fetchPage: (offset: number) => Promise<Page<T> | undefined>,
@@ -43,7 +41,6 @@ export async function readPages<T>(
 ): Promise<T[] | undefined> {
   for (let reading = 1; ; reading += 1) {
     try {
-      // One reading after the other, because only an inconsistent one needs a second.
       return await readOnce(fetchPage, idOf);
     } catch (error) {
       if (!(error instanceof UnevenPages)) throw error;
@@ -63,7 +60,6 @@ async function readOnce<T>(
   const list = new ListSoFar(idOf);
   const ahead = new PagesAhead(fetchPage, first);
   for (let page: Page<T> | undefined = first; ; page = await ahead.page(list.nextOffset)) {
-    // Page after page, because the earlier ones show the start of the next, and whether the list is consistent.
     if (page === undefined) throw new UnevenPages('it was gone before its end');
     if (list.add(page)) return list.objects();
   }
@@ -173,7 +169,6 @@ class ListSoFar<T> {
   }
 }
 
-/** @throws Error the list is longer than any list of the service can be. */
 function assertEnds(objects: number, pages: number, length: number): void {
   if (objects <= MAX_OBJECTS && pages <= MAX_PAGES && length <= MAX_LENGTH) return;
   const counted = `${objects.toLocaleString('en-US')} objects in ${pages.toLocaleString('en-US')} pages`;
@@ -186,18 +181,17 @@ type KeysPage = Pick<WireSegmentKeys, 'keys' | 'count'>;
 /**
  * Interprets `count` in pages of keys.
  *
- * The contract leaves open whether `count` is the number of keys in the segment or in the page. A count above the
- * number of keys up to the end of its page must be that of the segment. Any other count proves nothing by itself, but a
- * service uses one meaning for all counts, so that the proof from one answer is kept for the others.
+ * The contract leaves open whether it is the number of keys in the segment or in the page. A count above the number of
+ * keys up to the end of its page must be that of the segment. Any other count proves nothing by itself, but a service
+ * uses one meaning for all counts, so that the proof from one answer is kept for the others.
  */
 export class KeysCount {
   #isOfSegment = false;
   #wasAsked = false;
 
   /**
-   * @param offset where the page starts.
-   * @returns the number of keys in the segment; `undefined` if nothing proves it. A count that contradicts its own page
-   *   is returned unchanged, so that the list turns out inconsistent.
+   * The number of keys in the segment; `undefined` if nothing proves it. A count that contradicts its own page is
+   * returned unchanged, so that the list turns out inconsistent.
    */
   provenTotal({ keys, count }: KeysPage, offset: number): number | undefined {
     const received = offset + keys.length;
@@ -225,8 +219,7 @@ export class KeysCount {
   }
 
   /**
-   * @param page the first of the segment, of one key.
-   * @returns the number of keys in the segment; `null` if nothing proves it, or the page contradicts its own count.
+   * For the first page of the segment, of one key; `null` if nothing proves the number, or the page contradicts itself.
    */
   provenCount(page: KeysPage): number | null {
     const { length } = page.keys;

@@ -37,7 +37,6 @@ interface OptionalRequest extends ReadRequest {
 export type FlagSaid =
   { readonly id: string; readonly ids: readonly string[] } | 'absent' | undefined;
 
-/** The reader as seen by its users. */
 export type AdminReader = Pick<HttpAdminReader, keyof HttpAdminReader>;
 
 /**
@@ -95,9 +94,8 @@ export class HttpAdminReader {
   }
 
   /**
-   * One request; `look` is the one caller, because a 404 of one key proves no absence.
-   *
-   * @param flag `key` is what the path has for the flag: its name, or an id.
+   * `look` is the one caller, because a 404 of one key proves no absence. @param flag `key`: its name or an id, for the
+   * path.
    */
   async getDefinition(
     workspaceId: string,
@@ -277,10 +275,7 @@ export class HttpAdminReader {
     return found ?? null;
   }
 
-  /**
-   * Checks that the service knows the ids in the path of a list that was 404. Unknown ids give 404 as well, which must
-   * not look like a service without this list.
-   */
+  /** Unknown ids in the path of a list give 404 as well, which must not look like a service without this list. */
   async #confirmMissing({
     list,
     workspaceId,

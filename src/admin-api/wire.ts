@@ -1,8 +1,6 @@
 /**
- * Bodies of requests and answers of the administration service, exactly as they are sent.
- *
- * Client and service share only these types. Fields that the service may leave out are optional. Answers may hold
- * further fields, which are preserved, never dropped.
+ * Bodies of requests and answers of the administration service, exactly as they are sent: all that client and service
+ * share. Fields that the service may leave out are optional. Answers may hold further fields, which are preserved.
  */
 
 export const API_PREFIX = '/internal/api/v2';
@@ -143,7 +141,6 @@ export interface WireSegmentInEnvironment {
   creationTime: number;
 }
 
-/** The answer of an upload of keys. */
 export interface WireSegmentDefinition {
   environmentURN: { type: 'Environment'; id: string; name: string };
   name: string;

@@ -9,7 +9,6 @@ export interface Workspace {
   readonly environments: readonly Pick<WireEnvironment, 'id' | 'name'>[];
 }
 
-/** The workspace of a config, with the data that all its objects share. */
 export interface Catalog {
   readonly workspace: WireWorkspace;
   /** All environments of the workspace, in the service's order. */
@@ -23,11 +22,7 @@ export interface Catalog {
 
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
-/**
- * Finds the workspace by name or id, and reads its shared data.
- *
- * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace.
- */
+/** Finds the workspace by name or id, and reads its shared data. */
 export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }
@@ -42,7 +37,6 @@ export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): 
   return { ...place, rolloutStatuses, trafficTypes: names, trafficTypeIds };
 }
 
-/** The catalog of a workspace of which only the environments were read. */
 export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
@@ -67,7 +61,6 @@ export async function namesOnService(
   return listed?.map(({ name }) => name) ?? null;
 }
 
-/** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
 export async function findWorkspace(
   reader: AdminReader,
   workspace: string,
@@ -83,7 +76,6 @@ export async function findWorkspace(
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
-/** @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment. */
 export function findEnvironment<E extends Workspace['environments'][number]>(
   {
     environments,

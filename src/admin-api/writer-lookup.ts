@@ -24,8 +24,7 @@ export interface NewObject {
 }
 
 /**
- * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add any
- * others.
+ * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add others.
  */
 function matchesRequest(live: unknown, ours: unknown): boolean {
   if (isEmpty(ours)) return isEmpty(live);
@@ -47,10 +46,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/**
- * @param patch patches the wanted flag.
- * @returns the flag if it was created with the wanted values.
- */
+/** The flag if it was created with the wanted values. @param patch patches it. */
 export async function findFlag(
   reader: AdminReader,
   workspaceId: string,
@@ -66,7 +62,6 @@ export async function findFlag(
   return found && isSameObject(found, flag) ? found : undefined;
 }
 
-/** @returns undefined if the service has no such flag. */
 export async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | undefined> {
   try {
     return await patching;
@@ -76,7 +71,7 @@ export async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFla
   }
 }
 
-/** @returns the definition if it was created with the wanted values. */
+/** The definition if it was created with the wanted values. */
 export async function findCreated(
   reader: AdminReader,
   place: DefinitionTarget,
@@ -90,7 +85,7 @@ export async function findCreated(
 
 /**
  * @returns the definition if the patch was made; `undefined` if it is still unchanged.
- * @throws FlagkeelError it is neither, because a foreign write has changed it.
+ * @throws FlagkeelError a foreign write has changed it.
  */
 export async function findPatched(
   reader: AdminReader,
@@ -114,7 +109,7 @@ export async function findPatched(
 /**
  * @param live undefined if the flag is gone, which the next try will show.
  * @returns the flag if the patch was made; `undefined` if its fields are still unchanged.
- * @throws FlagkeelError they are neither, because a foreign write has changed them.
+ * @throws FlagkeelError a foreign write has changed them.
  */
 export function patchedFlag(
   live: WireFlag | undefined,

@@ -23,7 +23,7 @@ export function assertFits({ length }: readonly unknown[]): void {
   if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
 }
 
-/** Awaits a write that needs the flag, and remembers the absence if the service denies the flag. */
+/** Remembers the absence of a flag if the service denies it to a write that needs it. */
 export async function aboutFlag<T>(
   reader: AdminReader,
   { workspaceId, flag }: Pick<DefinitionTarget, 'workspaceId' | 'flag'>,
@@ -85,7 +85,7 @@ const BODY_REFUSED = new Set([400, 422]);
  */
 export class BodyNotes {
   readonly #client: Pick<AdminClient, 'write'>;
-  /** The form that the service accepted, by kind of write. */
+  /** By kind of write. */
   readonly #accepted = new Map<NotedWrite, BodyForm>();
   /** The write that finds out the form of its kind. The others wait, or each would meet the same refusals. */
   readonly #finding = new Map<NotedWrite, Promise<unknown>>();
@@ -94,7 +94,6 @@ export class BodyNotes {
     this.#client = client;
   }
 
-  /** @throws RejectedError the refusal of the last body. */
   async write<T>(
     kind: NotedWrite,
     request: NotedRequest<T>,

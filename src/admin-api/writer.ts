@@ -32,10 +32,8 @@ import {
   type IdentitiesTarget,
 } from './writer-requests.js';
 
-/** Statuses of a service without an endpoint to archive. */
 const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/** The writer as seen by its users. */
 export type AdminWriter = Pick<HttpAdminWriter, keyof HttpAdminWriter>;
 
 /** The service's word for the objects of a kind, in paths. */

@@ -17,6 +17,7 @@ import { traced } from '../platform/telemetry.js';
 import { requestText, UNASKED } from '../model/change-request.js';
 import {
   ask,
+  callOf,
   ChangedMeanwhileError,
   executors,
   FlagGoneError,
@@ -31,7 +32,6 @@ const OTHERS_REQUEST = ' (have it rejected, or withdraw it with the key that sub
 const WAITS = { status: 'skipped', approvalNeeded: true } as const;
 
 export interface ApplyProgress {
-  /** Called before each step is sent. */
   onStep?(step: Step, note: ChangeNote | undefined): void;
   /** Called when a step has ended, or was skipped; once for each, also where it was sent twice. */
   onEnd?(step: Step, end: StepEnd): void;
@@ -56,7 +56,6 @@ type StepResult =
 export interface ApplySettings extends ApplyProgress {
   /** Most steps under way at once; with 1 the steps go in the order of the plan. */
   readonly concurrency?: number;
-  /** Called when a step has ended, or was skipped, with the numbers of steps that have and of all. */
   readonly onCount?: (done: number, total: number) => void;
   /** Called before each step: the reason why its change may not be written now. Default: none. */
   readonly closedNow?: (change: Change) => Closed | undefined;
@@ -115,7 +114,7 @@ export async function applyPlan(
   ]);
 }
 
-/** Results of the steps of a change that have ended so far, in the order of the plan. */
+/** In the order of the plan. */
 type ResultsOf = (id: ObjectId) => readonly StepResult[];
 
 function stepsByChange({ steps }: Plan): ReadonlyMap<ObjectId, readonly Step[]> {
@@ -204,9 +203,8 @@ async function tracedResult(
 }
 
 /**
- * Runs a step. A demand for a change request, or an interruption, is no failure, because the step was refused or never
- * sent. But a write that may have been made has failed, whatever ended it: "skipped" would let the run forget a created
- * object.
+ * A demand for a change request, or an interruption, is no failure, because the step was refused or never sent. But a write
+ * that may have been made has failed, whatever ended it: "skipped" would let the run forget a created object.
  */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
@@ -252,12 +250,13 @@ function isFateUnknown(error: unknown): boolean {
 }
 
 async function execute(step: Step, context: ApplyContext): Promise<StepAnswer> {
+  const call = callOf(step, context);
   if (step.action === 'write-identities')
-    return { identities: await executors[step.action](step, context) };
+    return { identities: await executors[step.action](step, call) };
   if (step.action === 'create-definition')
-    return { created: await executors[step.action](step, context) };
-  type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
-  await (executors[step.action] as Executor)(step, context);
+    return { created: await executors[step.action](step, call) };
+  type Executor = (step: Step, of: typeof call) => Promise<unknown>;
+  await (executors[step.action] as Executor)(step, call);
   return {};
 }
 
@@ -297,7 +296,6 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
   return { status: 'applied' };
 }
 
-/** Results for identities over all steps of a change; undefined if no step wrote any. */
 function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
   const answers = results.flatMap((result) =>
     result.status === 'succeeded' && result.identities ? [result.identities] : [],
@@ -327,7 +325,6 @@ function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome
   return { status: 'failed', error, partly: written.length > 0, identities };
 }
 
-/** The error in the form of reports. Status and transaction id come from the service, if it answered. */
 function outcomeError(error: unknown): OutcomeError {
   const rejected = error instanceof RejectedError ? error : undefined;
   return {

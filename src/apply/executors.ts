@@ -44,15 +44,44 @@ export class FlagGoneError extends Error {
   }
 }
 
+/** What the requests of one step have in common. */
+interface Call extends ApplyContext {
+  readonly workspaceId: string;
+  readonly note: ChangeNote;
+  /** Plans have names of environments, whereas paths of the contract need ids. */
+  readonly environmentId: string;
+}
+
+/** Withdrawals have no note, and other steps no environment: each is looked for where it is used. */
+export function callOf(
+  step: { readonly change: ObjectId; readonly environment?: string },
+  context: ApplyContext,
+): Call {
+  const { at, notes } = context;
+  return {
+    ...context,
+    workspaceId: at.workspace.id,
+    get note() {
+      const found = notes.get(step.change);
+      if (!found) throw new Error(`bug: ${step.change} has no title`);
+      return found;
+    },
+    get environmentId() {
+      const found = at.environments.find(({ name }) => name === step.environment);
+      if (!found) throw new Error(`bug: environment "${step.environment ?? ''}" is not connected`);
+      return found.id;
+    },
+  };
+}
+
 /** One executor per action: a new action without one does not compile. */
 export type Executors = {
   readonly [A in StepAction]: (
     step: StepOf<A>,
-    context: ApplyContext,
+    call: Call,
   ) => Promise<A extends keyof AnsweredSteps ? AnsweredSteps[A] : unknown>;
 };
 
-/** Steps whose answers a run needs. */
 interface AnsweredSteps {
   readonly 'write-identities': IdentitiesAnswer;
   readonly 'create-definition': WireDefinition;
@@ -60,84 +89,55 @@ interface AnsweredSteps {
 
 export const executors: Executors = {
   'create-flag': createFlag,
-  'patch-flag': async (step, context) => {
-    const { writer, at } = context;
-    const { flag, operations, fields } = step;
-    const note = noteOf(step, context);
-    const writing = writer.patchFlag(at.workspace.id, flag, operations, note, fields);
-    await orFlagGone(step, context, writing);
+  'patch-flag': async ({ flag, operations, fields }, call) => {
+    const { writer, workspaceId, note } = call;
+    return orFlagGone(flag, call, writer.patchFlag(workspaceId, flag, operations, note, fields));
   },
-  'delete-flag': async (step, context) => {
-    await checkIsOurs(step, context);
-    await context.writer.deleteFlag(context.at.workspace.id, step.flag, noteOf(step, context));
+  'delete-flag': async (step, call) => {
+    await checkIsOurs(step, call);
+    await call.writer.deleteFlag(call.workspaceId, step.flag, call.note);
   },
-  'archive-flag': async (step, context) => {
-    await checkIsOurs(step, context);
-    await context.writer.archiveFlag(context.at.workspace.id, step.flag, noteOf(step, context));
+  'archive-flag': async (step, call) => {
+    await checkIsOurs(step, call);
+    await call.writer.archiveFlag(call.workspaceId, step.flag, call.note);
   },
-  'create-definition': async (step, context) => {
-    const { writer } = context;
-    const place = placeOf(step, context);
-    const writing = writer.createDefinition(place, step.body, noteOf(step, context));
-    return orFlagGone(step, context, writing);
-  },
+  'create-definition': async ({ flag, body }, call) =>
+    orFlagGone(flag, call, call.writer.createDefinition(placeOf(flag, call), body, call.note)),
   'patch-definition': patchDefinition,
-  'kill-flag': async (step, context) => {
-    if (context.killed.has(step.change)) return;
-    const place = placeOf(step, context);
-    await context.writer.patchDefinition(place, KILL, noteOf(step, context));
+  'kill-flag': async ({ flag, change }, call) => {
+    if (call.killed.has(change)) return;
+    await call.writer.patchDefinition(placeOf(flag, call), KILL, call.note);
   },
-  'delete-definition': async (step, context) => {
-    await context.writer.deleteDefinition(placeOf(step, context), noteOf(step, context));
-  },
-  'create-segment': async (step, context) => {
-    const { segment: name, trafficType, description } = step;
-    const { writer, at } = context;
-    await writer.createSegment(
-      at.workspace.id,
-      { name, trafficType, description },
-      noteOf(step, context),
-    );
-  },
-  'activate-segment': async (step, context) => {
-    const environmentId = environmentIdOf(step, context);
-    await context.writer.activateSegment(environmentId, step.segment, noteOf(step, context));
-  },
+  'delete-definition': async ({ flag }, call) =>
+    call.writer.deleteDefinition(placeOf(flag, call), call.note),
+  'create-segment': async ({ segment: name, trafficType, description }, call) =>
+    call.writer.createSegment(call.workspaceId, { name, trafficType, description }, call.note),
+  'activate-segment': async ({ segment }, { writer, environmentId, note }) =>
+    writer.activateSegment(environmentId, segment, note),
   'upload-keys': uploadKeys,
-  'remove-keys': async (step, context) => {
-    const environmentId = environmentIdOf(step, context);
-    await context.writer.removeKeys(environmentId, step.segment, step.keys, noteOf(step, context));
-  },
+  'remove-keys': async ({ segment, keys }, { writer, environmentId, note }) =>
+    writer.removeKeys(environmentId, segment, keys, note),
   // A service without the endpoint deactivates a segment when it is deleted from the workspace.
-  'deactivate-segment': async (step, context) => {
-    const environmentId = environmentIdOf(step, context);
-    await context.writer.deactivateSegment(environmentId, step.segment, noteOf(step, context));
-  },
-  'delete-segment': async (step, context) => {
-    await context.writer.deleteSegment(
-      context.at.workspace.id,
-      step.segment,
-      noteOf(step, context),
-    );
-  },
+  'deactivate-segment': async ({ segment }, { writer, environmentId, note }) =>
+    writer.deactivateSegment(environmentId, segment, note),
+  'delete-segment': async ({ segment }, { writer, workspaceId, note }) =>
+    writer.deleteSegment(workspaceId, segment, note),
   'withdraw-request': async ({ request }, { writer }) => writer.withdrawChangeRequest(request),
-  'write-identities': async (step, context) => {
+  'write-identities': async (step, { writer, environmentId, note }) => {
     const { trafficType, trafficTypeId, identities } = step;
-    const place = { trafficType, trafficTypeId, environmentId: environmentIdOf(step, context) };
-    return context.writer.writeIdentities(place, identities, noteOf(step, context));
+    return writer.writeIdentities({ trafficType, trafficTypeId, environmentId }, identities, note);
   },
 };
 
-/** @throws FlagGoneError the service refused the write because there is no such flag. */
 async function orFlagGone<T>(
-  { flag }: { readonly flag: string },
-  { reader, at }: ApplyContext,
+  flag: string,
+  { reader, workspaceId }: Call,
   writing: Promise<T>,
 ): Promise<T> {
   try {
     return await writing;
   } catch (error) {
-    const isGone = reader.flagSaid(at.workspace.id, flag) === 'absent';
+    const isGone = reader.flagSaid(workspaceId, flag) === 'absent';
     if (!isGone || !(error instanceof RejectedError)) throw error;
     throw new FlagGoneError(`the service does not have flag "${flag}"`);
   }
@@ -146,17 +146,13 @@ async function orFlagGone<T>(
 /**
  * Before a removal, if the plan could not see the flag: an empty patch makes the service return it, so that another
  * flag of the same name is not removed.
- *
- * @throws FlagGoneError it is another flag.
  */
 async function checkIsOurs(
-  step: StepOf<'delete-flag' | 'archive-flag'>,
-  context: ApplyContext,
+  { flag, unseenId }: StepOf<'delete-flag' | 'archive-flag'>,
+  call: Call,
 ): Promise<void> {
-  const { writer, at } = context;
-  const { flag, unseenId } = step;
   if (unseenId === undefined) return;
-  const { id } = await writer.patchFlag(at.workspace.id, flag, [], noteOf(step, context));
+  const { id } = await call.writer.patchFlag(call.workspaceId, flag, [], call.note);
   if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
 }
 
@@ -167,18 +163,18 @@ const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);
  * Creates a flag. If the plan allows that it exists already, a refusal is followed by setting its description, which
  * succeeds only if the flag exists. A flag with another traffic type is still a failure.
  */
-async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): Promise<void> {
-  const { flag: name, trafficType, description, mayExist } = step;
-  const { writer, at } = context;
-  const notes = noteOf(step, context);
+async function createFlag(
+  { flag: name, trafficType, description, mayExist }: StepOf<'create-flag'>,
+  { writer, workspaceId, note }: Call,
+): Promise<void> {
   try {
-    await writer.createFlag(at.workspace.id, { name, trafficType, description }, notes);
+    await writer.createFlag(workspaceId, { name, trafficType, description }, note);
   } catch (error) {
     if (isArchived(error)) throw new NameArchivedError(name, error);
     if (!mayExist || !(error instanceof RejectedError) || NOT_ABOUT_THE_FLAG.has(error.status))
       throw error;
     const operation = { op: 'replace' as const, path: '/description', value: description };
-    const live = await writer.patchFlag(at.workspace.id, name, [operation], notes);
+    const live = await writer.patchFlag(workspaceId, name, [operation], note);
     if (live.trafficType.name !== trafficType) throw error;
   }
 }
@@ -215,21 +211,18 @@ export class SegmentShrankError extends Error {
 /**
  * Uploads keys. The contract leaves open whether an upload adds or replaces. So if the plan knows the earlier keys,
  * this checks their number afterwards, and restores lost keys.
- *
- * @throws SegmentShrankError the upload replaced the keys.
  */
-async function uploadKeys(step: StepOf<'upload-keys'>, context: ApplyContext): Promise<void> {
-  const { reader, writer } = context;
-  const { segment, keys, before } = step;
-  const environmentId = environmentIdOf(step, context);
-  const notes = noteOf(step, context);
-  await writer.uploadKeys(environmentId, segment, keys, notes);
+async function uploadKeys(
+  { segment, keys, before }: StepOf<'upload-keys'>,
+  { reader, writer, environmentId, note }: Call,
+): Promise<void> {
+  await writer.uploadKeys(environmentId, segment, keys, note);
   if (!before) return;
   const after = await afterWrite(keysLeft(reader, environmentId, segment));
   if (after >= before.length) return;
   for (const chunk of chunks(before)) {
     // One after the other, because each updates the same segment.
-    await writer.uploadKeys(environmentId, segment, chunk, notes);
+    await writer.uploadKeys(environmentId, segment, chunk, note);
   }
   throw new SegmentShrankError(segment, { before: before.length, after });
 }
@@ -257,60 +250,34 @@ async function keysLeft(
 /**
  * Patches a definition. The contract has no conditional writes, so that an old reading is repeated before the patch. A
  * foreign change between the two goes unnoticed here.
- *
- * @throws ChangedMeanwhileError the definition changed since the plan was made.
  */
 async function patchDefinition(
-  step: StepOf<'patch-definition'>,
-  context: ApplyContext,
+  { flag, change, operations, expected }: StepOf<'patch-definition'>,
+  call: Call,
 ): Promise<void> {
-  const { reader, writer, now, observedAtMs } = context;
-  const place = placeOf(step, context);
+  const { reader, writer, now, observedAtMs } = call;
+  const place = placeOf(flag, call);
   if (now() - observedAtMs > FRESH_MS) {
-    const live = await look(reader, place, { name: step.flag, id: step.expected.id });
+    const live = await look(reader, place, { name: flag, id: expected.id });
     const isSame =
       live.is === 'seen' &&
-      sameJson(definitionFromWire(live.definition), definitionFromWire(step.expected));
-    if (!isSame) throw new ChangedMeanwhileError(step.change);
+      sameJson(definitionFromWire(live.definition), definitionFromWire(expected));
+    if (!isSame) throw new ChangedMeanwhileError(change);
   }
-  await writer.patchDefinition(place, step.operations, noteOf(step, context), step.expected);
+  await writer.patchDefinition(place, operations, call.note, expected);
 }
 
-/** See `submitOnce` of the service's client. */
 export async function ask(
-  { change, ...step }: Step,
+  step: Step,
   draft: RequestDraft,
   context: ApplyContext,
 ): Promise<ChangeRequest | null> {
-  const ref = refOfId(change);
-  if (!ref || !('environment' in step)) throw new Error(`bug: ${change} is in no environment`);
-  return context.writer.submitChangeRequest({
-    ...{ draft, ref, note: noteOf({ change }, context) },
-    workspaceId: context.at.workspace.id,
-    environmentId: environmentIdOf(step, context),
-  });
+  const ref = refOfId(step.change);
+  if (!ref) throw new Error(`bug: ${step.change} is no object`);
+  const { writer, note, workspaceId, environmentId } = callOf(step, context);
+  return writer.submitChangeRequest({ draft, ref, note, workspaceId, environmentId });
 }
 
-function noteOf({ change }: { change: ObjectId }, { notes }: ApplyContext): ChangeNote {
-  const found = notes.get(change);
-  if (!found) throw new Error(`bug: ${change} has no title`);
-  return found;
-}
-
-function placeOf(
-  step: { flag: string; environment: string },
-  context: ApplyContext,
-): DefinitionTarget {
-  return {
-    workspaceId: context.at.workspace.id,
-    environmentId: environmentIdOf(step, context),
-    flag: step.flag,
-  };
-}
-
-/** Plans have names of environments, whereas paths of the contract need ids. */
-function environmentIdOf({ environment }: { environment: string }, { at }: ApplyContext): string {
-  const found = at.environments.find(({ name }) => name === environment);
-  if (!found) throw new Error(`bug: environment "${environment}" is not connected`);
-  return found.id;
+function placeOf(flag: string, { workspaceId, environmentId }: Call): DefinitionTarget {
+  return { workspaceId, environmentId, flag };
 }

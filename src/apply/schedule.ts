@@ -9,11 +9,8 @@ export interface ScheduledStep {
 }
 
 /**
- * Decides which steps may be sent now. It knows no services and no results: a step waits until the steps that it needs
- * have ended, well or not.
- *
- * A step is free when all steps that it needs have ended, and the previous step of its object. Free steps are given in
- * the order of the list, so that one step at a time follows the list exactly.
+ * Decides which steps may be sent now: those whose needed steps have ended, well or not, and the previous step of their
+ * object. Free steps are given in the order of the list, so that one step at a time follows the list exactly.
  */
 export class StepSchedule<S extends ScheduledStep> {
   readonly #steps: readonly S[];
@@ -25,7 +22,7 @@ export class StepSchedule<S extends ScheduledStep> {
   /** Positions, lowest first. */
   readonly #free: number[] = [];
 
-  /** @throws Error if a step needs one that is not before it, and so would never be free. */
+  /** Refuses a step that needs one that is not before it, and so would never be free. */
   constructor(steps: readonly S[]) {
     this.#steps = steps;
     this.#positions = new Map(steps.map(({ id }, position) => [id, position]));
@@ -45,7 +42,7 @@ export class StepSchedule<S extends ScheduledStep> {
     });
   }
 
-  /** Takes the first free step; undefined if none is free until another ends. */
+  /** undefined if no step is free until another ends. */
   take(): S | undefined {
     const position = this.#free.shift();
     return position === undefined ? undefined : this.#steps[position];
@@ -67,7 +64,6 @@ export class StepSchedule<S extends ScheduledStep> {
   }
 }
 
-/** How to handle each step of a list, and where to report its end. */
 export interface Taking<S, R> {
   /** Steps under way at once, at most; at least 1. */
   readonly concurrency: number;
@@ -84,8 +80,6 @@ export interface Taking<S, R> {
 /**
  * Handles each step of a list once it is free, several side by side. A step that was refused beside another one is sent
  * once more, by itself, when no other step can go on without it; its second result is final.
- *
- * @param steps each after the steps that it needs.
  */
 export async function takeSideBySide<S extends ScheduledStep, R>(
   steps: readonly S[],

@@ -12,7 +12,7 @@ import type { Progress, Wait } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import type { Disposables } from '../platform/closers.js';
 import { embeddedStateName, startEmbedded, type EmbeddedOptions } from './embedded.js';
-import type { Limiters } from '../admin-api/http/limiter-pool.js';
+import type { Limiters } from '../admin-api/http/rate-limiter.js';
 
 export interface AccessOptions {
   readonly settings: OperatorSettings;

@@ -14,7 +14,7 @@ import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache, type OpenedPlace } from '../reconcile/cache.js';
-import { Limiters } from '../admin-api/http/limiter-pool.js';
+import { Limiters } from '../admin-api/http/rate-limiter.js';
 import { openService, type AccessOptions } from './admin-api.js';
 import { findEnvironment } from '../admin-api/workspace.js';
 import { Disposables } from '../platform/closers.js';

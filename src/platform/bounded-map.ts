@@ -1,12 +1,8 @@
-/**
- * A map of at most `limit` entries that drops the entry set longest ago. Setting a key makes it the youngest; reading
- * it does not.
- */
+/** A map of at most `limit` entries that drops the entry set longest ago. Reading an entry makes it no younger. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #limit: number;
 
-  /** @param limit number of entries, at least 1. */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -30,11 +30,7 @@ export function parseDuration(text: string): number | undefined {
 /** Monotonic clock, for durations only: `now` is no time of day, and setting the machine's clock does not move it. */
 export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 
-/**
- * Calls `work` after each pause, until the signal is aborted or there is no further pause.
- *
- * @param work must not reject.
- */
+/** Calls `work`, which must not reject, after each pause, until the signal is aborted or there is no further pause. */
 export async function afterEachPause(
   pauseMs: () => number | null,
   { time, signal }: { readonly time: Pick<Time, 'sleep'>; readonly signal: AbortSignal },
@@ -50,11 +46,7 @@ export async function afterEachPause(
   }
 }
 
-/**
- * Waits before trying again for a lock that another run holds.
- *
- * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.
- */
+/** Waits before trying again for a lock that another run holds; `INTERRUPTED` as soon as the signal is aborted. */
 export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await realTime.sleep(ms, signal);

@@ -11,8 +11,8 @@ export class Html {
 type Part = string | Html | false | readonly (Html | false)[];
 
 /**
- * Template tag that escapes every inserted value except `Html`. The indentation of the template itself is left out,
- * because it is half of a page with many rows.
+ * Template tag that escapes every inserted value except `Html`, and leaves out the template's own indentation, because
+ * it is half of a page with many rows.
  */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const raw = unindented.get(texts) ?? texts.map((text) => text.replaceAll(/\n\s+/g, '\n'));

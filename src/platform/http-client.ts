@@ -52,11 +52,10 @@ export class NoAnswerError extends Error {
 }
 
 /**
- * Requests to one origin, with limits on time and size, and without retries or redirects. They go through the proxy that
- * the environment names for this origin.
+ * Requests to one origin, with limits on time and size, without retries or redirects, through the proxy of the
+ * environment.
  */
 export class HttpClient {
-  /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
   readonly #proxy: URL | null;
   readonly #connections: Dispatcher;
@@ -80,7 +79,6 @@ export class HttpClient {
         : throughProxy(this.#proxy, connectTimeoutMs, limits);
   }
 
-  /** @throws NoAnswerError if no complete answer arrived. */
   async send(request: HttpRequest): Promise<Answer> {
     try {
       const answer = await this.#connections.request({
@@ -125,20 +123,14 @@ export function fetchFor(url: string): typeof fetch {
     fetch(input, { ...init, ...(dispatcher && { dispatcher }) });
 }
 
-/**
- * Connections for a library that calls `fetch` by itself, for the option `dispatcher` of that.
- *
- * @returns undefined if the environment names no proxy for this URL.
- * @throws FlagkeelError (USAGE) the environment names something else than a proxy.
- */
+/** Connections for a library that calls `fetch` by itself; undefined if the environment names no proxy for this URL. */
 export function dispatcherFor(url: string): Dispatcher | undefined {
   const proxy = proxyFor(url);
   return proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
 }
 
 /**
- * The cause of a failed `fetch` in words, with the way out if there is one. The library's own message says only that it
- * failed.
+ * The cause of a failed `fetch`, with the remedy if there is one. The library's own message says only that it failed.
  */
 export function fetchFault(error: unknown): string {
   // Libraries wrap the error of the connection, some more than once.

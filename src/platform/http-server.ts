@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { FlagkeelError, messageOf } from '../errors.js';
 
-/** The part of the HTTP framework's application that is needed here. */
 interface HttpApp {
   readonly server: Server;
   listen(at: { readonly port: number; readonly host: string }): Promise<unknown>;
@@ -10,9 +9,8 @@ interface HttpApp {
 }
 
 /**
- * Starts listening; closes the application on failure.
+ * Starts listening; closes the application on failure. @param port 0 picks a free port.
  *
- * @param port 0 picks a free port.
  * @returns `http://HOST:PORT`, without a slash at the end.
  * @throws FlagkeelError (IN_USE) the port is taken, or the address is not one of this machine's.
  */

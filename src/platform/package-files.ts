@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 const ROOT = rootAbove(new URL('.', import.meta.url));
 
 /**
- * URL of a file or folder of this package. Code cannot locate files relative to itself: the build moves code into other
+ * URL of a file of this package, or of a folder with a slash at the end, by its path from the root:
+ * `schemas/flag.schema.json`. Code cannot locate files relative to itself, because the build moves code into other
  * files.
- *
- * @param path from the root of the package: `schemas/flag.schema.json`. A folder ends with a slash.
  */
 export function packageFile(path: string): URL {
   return new URL(path, ROOT);

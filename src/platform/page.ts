@@ -36,11 +36,7 @@ export function lookOf(name: string, { hasScript = false, allows }: LookOptions 
   return { style, script, policy: policy.join('; ') };
 }
 
-/**
- * A whole HTML document that loads nothing: it contains its style and its script.
- *
- * @param title our own words, or cleaned.
- */
+/** A whole HTML document that contains its style and its script. @param title our own words, or cleaned. */
 export function documentOf({ style, script }: Look, title: string, body: Html): string {
   // No white space is added between the tags, because the hashes in the policy cover it too.
   const last = script === '' ? [] : htmlOf(`<script>${script}</script>`);

@@ -60,7 +60,6 @@ export class Prometheus<Key extends string> {
     for (const gauge of this.#gauges.values()) gauge.reset();
   }
 
-  /** The metrics in the format of `contentType`. */
   async text(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -7,8 +7,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * The proxy that the operator's environment names for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the scheme of the URL,
  * except for the hosts in `NO_PROXY`; names in lower case come first, as in curl and git.
  *
- * @param url a valid URL of http or https.
- * @returns null for a direct connection, which loopback always gets: a proxy would look for the host on its own machine.
+ * @returns null for a direct connection, which loopback always gets: a proxy would look for the host on its own
+ *   machine.
  * @throws FlagkeelError (USAGE) the proxy is no URL of http or https.
  */
 export function proxyFor(url: string, variables: Variables = process.env): URL | null {

@@ -23,8 +23,6 @@ export interface SqliteStatement {
 /**
  * Opens a SQLite file, and creates it if needed; `:memory:` lasts as long as the connection. Sets no pragmas and no
  * busy timeout: a lock of another connection is an error at once, see `isBusy`.
- *
- * @throws FlagkeelError (STATE_UNREADABLE) the file cannot be opened.
  */
 export function openSqlite(path: string): SqliteDatabase {
   try {
@@ -38,7 +36,6 @@ export function openSqlite(path: string): SqliteDatabase {
   }
 }
 
-/** Whether an error means that another connection or process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
 }

@@ -12,7 +12,6 @@ export type Facts = Readonly<Record<string, string | number | boolean>>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 interface TracedRun {
-  /** Name of the command. */
   readonly name: string;
   /** The specs of the run: a name, or a directory. */
   readonly source: string;
@@ -66,9 +65,7 @@ function codeOf(error: unknown): string {
 
 /**
  * Does a part of a run in a span below the current one. Outside a run it only does the work, because the part would
- * become a trace of its own.
- *
- * @param factsOf attributes from the result. A failure sets `error.type` to its code.
+ * become a trace of its own. A failure sets `error.type` to its code.
  */
 export async function traced<T>(
   name: string,
@@ -83,9 +80,7 @@ interface TracedRequest {
   readonly method: Method;
   /** The path with `:word` for each name and key in it. */
   readonly route: string;
-  /** Scheme, host and port. */
   readonly origin: string;
-  /** Number of earlier tries of the same request. */
   readonly triesBefore: number;
 }
 
@@ -120,7 +115,6 @@ export function noteRun(facts: Facts): void {
 interface Work<T> {
   readonly task: () => Promise<T>;
   readonly factsOf?: ((value: T) => Facts) | undefined;
-  /** Maps an error of `task` to its code. */
   readonly errorOf?: (error: unknown) => string;
 }
 

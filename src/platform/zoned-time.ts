@@ -40,8 +40,7 @@ export function dateAfter(date: string, days: number): string {
 }
 
 /**
- * The moments with this local time, in order: two where the clock is set back over it, none where it is set forward
- * over it.
+ * The moments with this local time, in order: two where the clock is set back over it, none where it is set forward.
  */
 export function momentsAt(date: string, minute: number, zone: string): readonly number[] {
   const shown = Temporal.PlainDate.from(date).toPlainDateTime({
@@ -66,10 +65,10 @@ export function startOfDay(date: string, zone: string): number {
 }
 
 /**
- * Parses an ISO 8601 time with an offset (`2026-11-24T09:00+01:00`), with `Z`, or without either in the given zone.
+ * Parses an ISO 8601 time with an offset (`2026-11-24T09:00+01:00`), with `Z`, or without either in the given zone;
+ * undefined if this is no time, or has neither offset nor zone.
  *
  * @param edge which moment to take where the zone's clock shows that time twice, or never.
- * @returns undefined if this is no time, or has no offset while there is no zone.
  */
 export function parseMoment(
   text: string,
@@ -88,7 +87,6 @@ export function parseMoment(
   }
 }
 
-/** Whether a text is a date of the calendar, such as `2026-11-24`. */
 export function isDate(text: string): boolean {
   try {
     return Temporal.PlainDate.from(text).toString() === text;
@@ -97,7 +95,7 @@ export function isDate(text: string): boolean {
   }
 }
 
-/** Text such as `2026-11-24T09:00+01:00`. */
+/** `2026-11-24T09:00+01:00` */
 export function momentText(ms: number, zone: string): string {
   return zoned(ms, zone).toString({ smallestUnit: 'minute', timeZoneName: 'never' });
 }

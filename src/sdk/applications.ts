@@ -1,16 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AddRoutes } from '../service/http/app.js';
 import type { KeyCheck } from '../service/http/key-check.js';
-import { badRequest, forbidden, notFound, Problem } from '../service/http/problem.js';
+import { badRequest, forbidden, notFound, Problem, unauthorised } from '../service/http/problem.js';
 import type { ResponseCache } from '../service/http/response-cache.js';
-import { keyFromHeaders } from '../service/rules/admin-key.js';
+import { isSameKey, keyFromHeaders } from '../service/rules/admin-key.js';
 import type { Store } from '../service/store/store.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
 import type { Application, FindApplication, ServedEnvironment } from './environment.js';
 import { addOfrepRoutes } from './ofrep.js';
-import { openToPages } from './pages.js';
 import { StoredEnvironment } from './stored-environment.js';
 
-/** The parts of the service that the routes of applications need. */
 export interface ApplicationParts {
   readonly store: Store;
   readonly keys: KeyCheck;
@@ -24,9 +24,7 @@ const SPECS = new Set(['1.0', '1.1', '1.2', '1.3']);
 /** The oldest spec that has rule-based segments, and so a member for either kind of change. */
 const WITH_RULE_BASED = '1.3';
 
-/**
- * Adds what applications ask, under keys of theirs: the vendor's SDKs below `/sdk`, and OpenFeature below `/ofrep`.
- */
+/** Adds what applications ask, under keys of theirs. */
 export function addApplications(app: FastifyInstance, parts: ApplicationParts): void {
   const environments = new Map<string, ServedEnvironment>();
   const find: FindApplication = async (request) => {
@@ -37,8 +35,54 @@ export function addApplications(app: FastifyInstance, parts: ApplicationParts): 
     environments.set(environmentId, environment);
     return { environment, type: key.key_type };
   };
-  addSdkRoutes(app, find);
-  addOfrepRoutes(app, find);
+  addRoutes(app, find);
+}
+
+/** Serves one environment to whoever has a key. @param key a text of any form. */
+export function previewOf(environment: ServedEnvironment, key: string): AddRoutes {
+  const hash = createHash('sha256').update(key).digest('hex');
+  return (app) => {
+    addRoutes(app, async (request) => {
+      const given = keyFromHeaders(request.headers);
+      if (given === undefined || !isSameKey(given, hash)) throw unauthorised();
+      return Promise.resolve({ environment, type: 'server_side' });
+    });
+  };
+}
+
+function addRoutes(app: FastifyInstance, find: FindApplication): void {
+  for (const [below, add] of [
+    ['/sdk', addSdkRoutes],
+    ['/ofrep', addOfrepRoutes],
+  ] as const) {
+    void app.register((scope, _options, done) => {
+      openToPages(scope, below);
+      add(scope, find);
+      done();
+    });
+  }
+}
+
+/** Lets pages of any site ask: the key is in a header, which a page has to know, and in no cookie. */
+function openToPages(scope: FastifyInstance, below: string): void {
+  scope.addHook('onRequest', (_request, reply, done) => {
+    void reply.headers({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'etag',
+    });
+    done();
+  });
+  scope.options(`${below}/*`, { config: { isPublic: true } }, async (request, reply) =>
+    reply
+      .code(204)
+      .headers({
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers':
+          request.headers['access-control-request-headers'] ?? 'authorization, content-type',
+        'access-control-max-age': '600',
+      })
+      .send(),
+  );
 }
 
 /** @throws Problem (404) the environment was deleted at this moment. */
@@ -54,26 +98,22 @@ async function storedEnvironment(
 type Answer = (application: Application, request: FastifyRequest) => Promise<object | string>;
 
 /** Some SDKs add `/api` to the address that they are given. */
-export function addSdkRoutes(app: FastifyInstance, find: FindApplication): void {
-  void app.register((scope, _options, done) => {
-    openToPages(scope, '/sdk');
-    dropBodies(scope);
-    for (const prefix of ['/sdk', '/sdk/api']) {
-      for (const [path, answer] of Object.entries(QUESTIONS)) {
-        scope.get(`${prefix}${path}`, { config: { isPublic: true } }, async (request, reply) =>
-          send(reply, await answer(await find(request), request)),
-        );
-      }
-      for (const path of REPORTS) {
-        const options = { config: { isPublic: true }, bodyLimit: MAX_REPORT_BYTES };
-        scope.post(`${prefix}${path}`, options, async (request, reply) => {
-          await find(request);
-          return send(reply, {});
-        });
-      }
+function addSdkRoutes(scope: FastifyInstance, find: FindApplication): void {
+  dropBodies(scope);
+  for (const prefix of ['/sdk', '/sdk/api']) {
+    for (const [path, answer] of Object.entries(QUESTIONS)) {
+      scope.get(`${prefix}${path}`, { config: { isPublic: true } }, async (request, reply) =>
+        send(reply, await answer(await find(request), request)),
+      );
     }
-    done();
-  });
+    for (const path of REPORTS) {
+      const options = { config: { isPublic: true }, bodyLimit: MAX_REPORT_BYTES };
+      scope.post(`${prefix}${path}`, options, async (request, reply) => {
+        await find(request);
+        return send(reply, {});
+      });
+    }
+  }
 }
 
 function send(reply: FastifyReply, answer: object | string): FastifyReply {
@@ -113,11 +153,7 @@ const QUESTIONS: Readonly<Record<string, Answer>> = {
   '/v2/auth': async () => Promise.resolve({ pushEnabled: false, token: '' }),
 };
 
-/**
- * The flags that changed since a number that the SDK knows, and that number's successor.
- *
- * @throws Problem (400) the spec of flags is not known.
- */
+/** The flags that changed since a number that the SDK knows, and that number's successor. */
 async function splitChanges(
   { environment }: Application,
   { query }: FastifyRequest,
@@ -135,9 +171,8 @@ async function splitChanges(
 }
 
 /**
- * The keys that changed since a number. A segment that is not active has none.
- *
- * @throws Problem (403) the key is `client_side`: everybody can read it, and lists of keys are not for everybody.
+ * The keys that changed since a number; none if the segment is not active. A key of `client_side` is refused: everybody
+ * can read it, and lists of keys are not for everybody.
  */
 async function segmentChanges(
   { environment, type }: Application,

@@ -16,7 +16,6 @@ export interface ServedEnvironment {
   segmentsOf(key: string): Promise<readonly string[]>;
 }
 
-/** An application that asks: what its key is for. */
 export interface Application {
   readonly environment: ServedEnvironment;
   readonly type: KeyType;
@@ -29,11 +28,9 @@ export type FindApplication = (request: FastifyRequest) => Promise<Application>;
 export interface KeyChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The number of the newest change. */
   readonly till: number;
 }
 
-/** Changes one after the other, as one. */
 export function foldedChanges(
   changes: readonly Omit<KeyChanges, 'till'>[],
 ): Omit<KeyChanges, 'till'> {
@@ -71,7 +68,6 @@ export class ServedFlag {
     return this.#text;
   }
 
-  /** The definition in the form that is evaluated here. */
   get seeded(): SeededDefinition | undefined {
     if (this.split === null) return undefined;
     const { definition, seeds } = this.split;
@@ -86,7 +82,6 @@ export class ServedFlag {
 export class FlagList {
   /** The least number that this list understands: a smaller one is of another life of the service. */
   readonly first: number;
-  /** The number of the newest change. */
   readonly till: number;
   readonly flags: ReadonlyMap<string, ServedFlag>;
   #definitions: ReadonlyMap<string, SeededDefinition> | undefined;
@@ -112,7 +107,6 @@ export class FlagList {
     return `[${wanted.map(({ text }) => text).join(',')}]`;
   }
 
-  /** The definitions by the names of their flags. */
   get definitions(): ReadonlyMap<string, SeededDefinition> {
     this.#definitions ??= new Map(
       [...this.flags].flatMap(([name, { seeded }]) => (seeded ? [[name, seeded] as const] : [])),

@@ -6,14 +6,12 @@ import { servedTo, type KnownKey, type ServedKey } from '../plan/impact/served-k
 import { isMove } from '../plan/impact/serving.js';
 import { Problem } from '../service/http/problem.js';
 import type { FindApplication, FlagList, ServedEnvironment } from './environment.js';
-import { openToPages } from './pages.js';
 import type { SeededSplit } from './split.js';
 
 const PATH = '/ofrep/v1/evaluate/flags';
 
 /** A failed evaluation in the words of OpenFeature. */
 interface Failure {
-  /** The flag, where one was asked for. */
   readonly key?: string;
   readonly errorCode:
     'PARSE_ERROR' | 'TARGETING_KEY_MISSING' | 'INVALID_CONTEXT' | 'FLAG_NOT_FOUND' | 'GENERAL';
@@ -21,27 +19,23 @@ interface Failure {
 }
 
 /**
- * Adds the remote evaluation protocol of OpenFeature: this service evaluates, and serves a key the same as the vendor's
- * SDKs do.
+ * The remote evaluation protocol of OpenFeature: this service evaluates, and serves a key the same as the vendor's SDKs
+ * do.
  */
-export function addOfrepRoutes(app: FastifyInstance, find: FindApplication): void {
-  void app.register((scope, _options, done) => {
-    openToPages(scope, '/ofrep');
-    scope.setErrorHandler((error: FastifyError | Problem, _request, reply) => {
-      const status = error instanceof Problem ? error.status : error.statusCode;
-      if (status !== 400) throw error;
-      return fail(reply, 400, { errorCode: 'PARSE_ERROR', errorDetails: error.message });
-    });
-    const options = { config: { isPublic: true } };
-    scope.post(PATH, options, async (request, reply) => {
-      const { environment } = await find(request);
-      return answerAll(environment, request, reply);
-    });
-    scope.post(`${PATH}/:flag`, options, async (request, reply) => {
-      const { environment } = await find(request);
-      return answerOne(environment, request, reply);
-    });
-    done();
+export function addOfrepRoutes(scope: FastifyInstance, find: FindApplication): void {
+  scope.setErrorHandler((error: FastifyError | Problem, _request, reply) => {
+    const status = error instanceof Problem ? error.status : error.statusCode;
+    if (status !== 400) throw error;
+    return fail(reply, 400, { errorCode: 'PARSE_ERROR', errorDetails: error.message });
+  });
+  const options = { config: { isPublic: true } };
+  scope.post(PATH, options, async (request, reply) => {
+    const { environment } = await find(request);
+    return answerAll(environment, request, reply);
+  });
+  scope.post(`${PATH}/:flag`, options, async (request, reply) => {
+    const { environment } = await find(request);
+    return answerOne(environment, request, reply);
   });
 }
 
@@ -83,7 +77,6 @@ function fail(reply: FastifyReply, status: 400 | 404, failure: Failure): Fastify
   return reply.code(status).send(failure);
 }
 
-/** The key and its attributes as the body has them, with the segments that hold it. */
 async function keyOf(environment: ServedEnvironment, body: unknown): Promise<KnownKey | Failure> {
   const { context } = (body ?? {}) as { readonly context?: unknown };
   if (context !== undefined && (typeof context !== 'object' || context === null)) {

@@ -21,8 +21,8 @@ interface Segment {
 }
 
 /**
- * An environment as specs describe it, without a service: the definitions and key lists of git. Seeds follow from the
- * names of environment and flag, so that a key gets the same treatment after every start.
+ * An environment as specs describe it, without a service. Seeds follow from the names of environment and flag, so that
+ * a key gets the same treatment after every start.
  */
 export class SpecsEnvironment implements ServedEnvironment {
   readonly #name: string;
@@ -31,10 +31,7 @@ export class SpecsEnvironment implements ServedEnvironment {
   #list: FlagList;
   #number: number;
 
-  /**
-   * @param name of the environment, as the config has it.
-   * @param nowMs numbers of changes count from it, so that those of a later start are greater.
-   */
+  /** @param nowMs numbers of changes count from it, so that those of a later start are greater. */
   constructor(name: string, nowMs: number) {
     this.#name = name;
     this.#first = nowMs;
@@ -43,9 +40,8 @@ export class SpecsEnvironment implements ServedEnvironment {
   }
 
   /**
-   * Serves other specs from now on, with ramps as they stand then; those that begin with a run have not begun.
+   * Serves other specs from now on, with ramps as they stand at `ms`; those that begin with a run have not begun.
    *
-   * @param ms since the epoch: the moment.
    * @returns the names of the flags and segments that changed, sorted.
    */
   serve(specs: Desired, ms: number): string[] {

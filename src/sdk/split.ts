@@ -14,20 +14,40 @@ export interface SeededSplit {
 const MURMUR = 2;
 
 /**
- * A flag in the form that the SDKs read (`splitChanges`), as JSON.
+ * A flag in the form that the SDKs read (`splitChanges`), as JSON; without a split, as one that they have to forget.
  *
  * @param number of its newest change.
- * @param split null for a flag that they have to forget.
  */
 export function splitText(name: string, number: number, split: SeededSplit | null): string {
-  if (split === null) return JSON.stringify(forgotten(name, number));
-  const { definition, seeds } = split;
-  const configurations = definition.treatments.flatMap((treatment) =>
-    treatment.configurations === undefined ? [] : [[treatment.name, treatment.configurations]],
-  );
   return JSON.stringify({
     name,
     changeNumber: number,
+    ...(split === null ? FORGOTTEN : served(split)),
+    algo: MURMUR,
+    sets: [],
+    prerequisites: [],
+  });
+}
+
+/** The SDKs read all members of an archived flag too, and drop it. */
+const FORGOTTEN: ReturnType<typeof served> = {
+  status: 'ARCHIVED',
+  trafficTypeName: 'user',
+  killed: true,
+  defaultTreatment: 'control',
+  trafficAllocation: 100,
+  trafficAllocationSeed: 1,
+  seed: 1,
+  configurations: {},
+  conditions: [],
+  impressionsDisabled: false,
+};
+
+function served({ definition, seeds }: SeededSplit) {
+  const configurations = definition.treatments.flatMap((treatment) =>
+    treatment.configurations === undefined ? [] : [[treatment.name, treatment.configurations]],
+  );
+  return {
     status: 'ACTIVE',
     trafficTypeName: definition.trafficType.name,
     killed: definition.killed,
@@ -35,33 +55,9 @@ export function splitText(name: string, number: number, split: SeededSplit | nul
     trafficAllocation: definition.trafficAllocation,
     trafficAllocationSeed: seeds.allocationSeed,
     seed: seeds.seed,
-    algo: MURMUR,
     configurations: Object.fromEntries(configurations) as Record<string, string>,
     conditions: conditionsOf(definition),
-    sets: [],
     impressionsDisabled: definition.impressionsDisabled === true,
-    prerequisites: [],
-  });
-}
-
-/** The SDKs read all members of an archived flag too, and drop it. */
-function forgotten(name: string, number: number): object {
-  return {
-    name,
-    changeNumber: number,
-    status: 'ARCHIVED',
-    trafficTypeName: 'user',
-    killed: true,
-    defaultTreatment: 'control',
-    trafficAllocation: 100,
-    trafficAllocationSeed: 1,
-    seed: 1,
-    algo: MURMUR,
-    configurations: {},
-    conditions: [],
-    sets: [],
-    impressionsDisabled: false,
-    prerequisites: [],
   };
 }
 

@@ -27,7 +27,7 @@ interface Ids {
 /**
  * An environment of the store. The ids of the audit log number its changes, so that all processes over one store count
  * alike, also after a restart. They count from the time of the first entry, so that the numbers of a new store are
- * greater than those of an earlier one.
+ * greater.
  */
 export class StoredEnvironment implements ServedEnvironment {
   readonly #store: Store;

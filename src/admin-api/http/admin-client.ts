@@ -48,12 +48,7 @@ export interface GetOnly {
   get<T>(request: ReadRequest<T>): Promise<ServiceAnswer<T>>;
 }
 
-/**
- * Sends the requests of reader and writer, with retries, rate limit and typed errors.
- *
- * @throws FlagkeelError UNREACHABLE, UNREADABLE, UNAUTHORISED, NO_KEY, INTERRUPTED.
- * @throws RejectedError the service refused the request.
- */
+/** Sends the requests of reader and writer, with retries, rate limit and typed errors. */
 export class AdminClient implements GetOnly {
   readonly origin: string;
   readonly #transport: HttpTransport;
@@ -84,7 +79,6 @@ export class AdminClient implements GetOnly {
     if (options.signal) setMaxListeners(0, options.signal);
   }
 
-  /** The half that cannot write. */
   reads(): GetOnly {
     return Object.freeze({
       origin: this.origin,
@@ -100,7 +94,6 @@ export class AdminClient implements GetOnly {
     return this.#request(request);
   }
 
-  /** Number of requests by method; each try counts. */
   counts(): Readonly<Record<Method, number>> {
     return this.#transport.counts();
   }

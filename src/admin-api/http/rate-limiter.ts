@@ -1,5 +1,7 @@
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
-import type { Time } from '../../platform/clock.js';
+import { sha256 } from '../../model/json.js';
+import { BoundedMap } from '../../platform/bounded-map.js';
+import { steadyTime, type Time } from '../../platform/clock.js';
 import { MAX_ASKED_MS } from './retry.js';
 
 /** `urgent`, for kills, goes before all others, has its own places, and ignores pauses. */
@@ -13,7 +15,6 @@ export interface LimiterOptions {
   readonly onPause?: (pause: { waitMs: number; waiting: number }) => void;
 }
 
-/** Information about the rate limit in an answer. */
 export interface Pace {
   /** Whether it is a refusal by the rate limit: 429, or one of its disguises (503, a challenge). */
   readonly throttled: boolean;
@@ -81,9 +82,9 @@ export class RequestLimiter {
   /**
    * Runs the task when its turn comes.
    *
-   * @throws PauseTooLong: the turn would come after more than five minutes, which would look like a hang.
    * @param signal ends the wait, never the task; rejects with its reason.
    * @param isAgain whether the request is repeated: at the end of a long queue its tries would run out of time.
+   * @throws PauseTooLong: the turn would come after more than five minutes, which would look like a hang.
    */
   async run<T>(
     lane: Lane,
@@ -199,7 +200,7 @@ export class RequestLimiter {
   }
 }
 
-/** The smaller of the two numbers of remaining requests in the headers; `undefined` if there is none. */
+/** The smaller of the two numbers in the headers. */
 export function remainingRequests(headers: Readonly<Record<string, string>>): number | undefined {
   const counts = ['x-ratelimit-remaining-org', 'x-ratelimit-remaining-ip']
     .map((name) => headers[name])
@@ -292,7 +293,6 @@ class Spacing {
     return Math.max(FIRST_PROBE.ms, (now - this.#firstAt) * FIRST_PROBE.share);
   }
 
-  /** Time until the next request may start, in milliseconds. */
   waitMs(now: number): number {
     return this.isOn ? Math.max(0, this.#nextAt - now) : 0;
   }
@@ -350,5 +350,33 @@ class Spacing {
     this.#admitted = 0;
     this.#isRefused = false;
     this.#refusals = 0;
+  }
+}
+
+/** Most limiters to keep, because rotated keys leave old ones behind. */
+const MAX_LIMITERS = 64;
+
+/** Limiters for repeated runs in a process: one per service and credential, because services count by those. */
+export class Limiters {
+  readonly #limiters = new BoundedMap<string, RequestLimiter>(MAX_LIMITERS);
+
+  /** @param concurrency most simultaneous requests; only the first call for a credential sets it. */
+  of(
+    { origin, key }: { readonly origin: string; readonly key: string },
+    { concurrency, note }: { concurrency?: number | undefined; note: (text: string) => void },
+  ): RequestLimiter {
+    // A hash, so that the key itself is not kept.
+    const id = `${origin} ${sha256(key)}`;
+    const known = this.#limiters.get(id);
+    if (known) return known;
+    const limiter = new RequestLimiter({
+      time: steadyTime,
+      ...(concurrency !== undefined && { maxConcurrent: concurrency }),
+      onPause: ({ waitMs, waiting }) => {
+        note(`waiting ${Math.ceil(waitMs / 1_000)} s for the service: ${waiting} requests wait`);
+      },
+    });
+    this.#limiters.set(id, limiter);
+    return limiter;
   }
 }

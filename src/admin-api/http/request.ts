@@ -28,10 +28,9 @@ export interface WriteRequest<T = unknown> extends ReadRequest<T> {
 export type Request<T = unknown> =
   (ReadRequest<T> & { readonly kind: 'read'; readonly method: 'GET' }) | WriteRequest<T>;
 
-/** One request on the wire: a single try, of which a call may need several. */
+/** A single try, of which a call may need several. */
 export interface SentRequest {
   readonly method: Method;
-  /** See `routeOf`. */
   readonly route: string;
   /** null if no complete answer came. */
   readonly status: number | null;
@@ -43,7 +42,6 @@ export interface Traffic {
   readonly onRequest: (request: SentRequest) => void;
   /** Called with the time that a request waited for the rate limiter. */
   readonly onTurn: (waitMs: number) => void;
-  /** Called before a request is repeated. */
   readonly onRetry: () => void;
 }
 
@@ -72,8 +70,8 @@ const ROUTES: readonly (readonly string[])[] = [
 ].map((route) => route.split('/'));
 
 /**
- * The path with placeholders: `/splits/ws/:workspace/:flag`. There are few routes, so that they can label metrics, and
- * they hold no names or keys.
+ * The path with placeholders: `/splits/ws/:workspace/:flag`. There are few, so that they can label metrics, without
+ * names.
  */
 export function routeOf(path: readonly string[]): string {
   const found = ROUTES.find(

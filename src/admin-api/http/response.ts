@@ -12,18 +12,14 @@ export interface ServiceAnswer<T = unknown> {
 
 export interface Expected {
   readonly kind: RequestKind;
-  /** Whether this error status counts as an answer. `isOwn`: the body is from the service itself, not from a proxy. */
   readonly accepts: (status: number, isOwn: boolean) => boolean;
-  /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Cleans untrusted text for display. */
   readonly clean: (text: string) => string;
 }
 
 /** Deeper answers are refused: no document of the service is nearly as deep. */
 const MAX_DEPTH = 64;
 
-/** Interprets one answer. Pure. */
 export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer> {
   const { status } = answer;
   if (status === 202) return failed('challenged', answer, expected, 'the service answered 202');
@@ -43,8 +39,7 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
 }
 
 /**
- * Whether a service refused a write because it wants a change request first. The service documents no code for this
- * refusal, only its status and first words.
+ * Whether a service refused a write because it wants a change request first. It documents only the status and first words.
  */
 export function wantsRequest({
   status,

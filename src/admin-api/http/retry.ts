@@ -12,46 +12,34 @@ import type { Time } from '../../platform/clock.js';
 export type RequestKind = 'read' | 'write' | 'delete' | 'create' | 'patch';
 
 /**
- * How one try went wrong.
- *
- * - `not-sent`: no connection was made.
- * - `lost`: perhaps sent, but no complete answer came.
- * - `throttled`: 429.
- * - `unavailable`: 503, 408 and 425: refused before any effect.
- * - `challenged`: 202, which no endpoint returns: a firewall in front of the service demands a browser.
- * - `server-error`: every other 5xx.
- * - `unreadable`: a status of success with a page, nothing, or a truncated text instead of JSON.
- * - `refused`: 4xx.
- * - `permanent`: repeating cannot help (redirect, certificate, answer too large).
- */
-export type Failure =
-  | 'not-sent'
-  | 'lost'
-  | 'throttled'
-  | 'unavailable'
-  | 'challenged'
-  | 'server-error'
-  | 'unreadable'
-  | 'refused'
-  | 'permanent';
-
-/**
  * `look-up` means: find out whether the try took effect; if it did, return that, otherwise repeat. If there is no way
  * to find out, fail.
  */
 export type RetryDecision = 'repeat' | 'look-up' | 'fail';
 
-const SAFE: Readonly<Record<Failure, RetryDecision>> = {
+/** How one try went wrong, and what follows where repeating is safe. */
+const SAFE = {
+  /** No connection was made. */
   'not-sent': 'repeat',
+  /** Perhaps sent, but no complete answer came. */
   lost: 'repeat',
+  /** 429. */
   throttled: 'repeat',
+  /** 503, 408 and 425: refused before any effect. */
   unavailable: 'repeat',
+  /** 202, which no endpoint returns: a firewall in front of the service demands a browser. */
   challenged: 'repeat',
+  /** Every other 5xx. */
   'server-error': 'repeat',
+  /** A status of success with a page, nothing, or a truncated text instead of JSON. */
   unreadable: 'repeat',
+  /** 4xx. */
   refused: 'fail',
+  /** Repeating cannot help: a redirect, the certificate, an answer too large. */
   permanent: 'fail',
-};
+} as const satisfies Record<string, RetryDecision>;
+
+export type Failure = keyof typeof SAFE;
 
 const LOOKED_UP: Readonly<Record<Failure, RetryDecision>> = {
   ...SAFE,
@@ -94,13 +82,10 @@ export const MAX_ASKED_MS = 300_000;
 export interface FailedTry {
   readonly ok: false;
   readonly failure: Failure;
-  /** null if no answer came. */
   readonly status: number | null;
-  /** Clause for people: `the service answered 503`. */
+  /** A clause: `the service answered 503`. */
   readonly why: string;
-  /** How long the service asked to wait. */
   readonly askedWaitMs?: number | undefined;
-  /** Message of the service, if it sent one. */
   readonly serviceMessage?: string | undefined;
   readonly transactionId?: string | null | undefined;
   readonly cause?: unknown;
@@ -111,13 +96,11 @@ export type Try<T> = { readonly ok: true; readonly answer: T } | FailedTry;
 export interface GaveUp {
   readonly last: FailedTry;
   readonly tries: number;
-  /** Whether one of the tries may have taken effect. */
   readonly uncertain: boolean;
   /** Time without an answer, or of failing answers. */
   readonly elapsedMs: number;
 }
 
-/** What is known when a try begins. */
 export interface Attempt {
   /** Whether an earlier try may have taken effect. */
   readonly uncertain: boolean;
@@ -133,7 +116,6 @@ export interface RetryOptions<T> {
   readonly silence: OutageClock;
   readonly signal?: AbortSignal | undefined;
   readonly once: (attempt: Attempt) => Promise<Try<T>>;
-  /** Looks up the effect of an earlier try; `undefined` if it had none. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
   /** The error of a request that ended for another reason than its answers, mostly an interruption. */
@@ -157,7 +139,6 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
     }
   };
   for (let tries = 1; ; tries += 1) {
-    // One after the other, because each try depends on the result of the last one.
     const startedAt = time.now();
     const attempt: Attempt = { uncertain, limitMs: silence.remainingMs(), triesBefore: tries - 1 };
     const result: Try<T> = await orEnded(options.once(attempt));
@@ -222,10 +203,7 @@ export function backoffMs(tries: number, random: number): number {
   return Math.ceil(random * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (tries - 1)));
 }
 
-/**
- * Measures the silence of the network over all requests of a client, so that a run with many requests gives a dead
- * network up once, not once per request.
- */
+/** Measures the silence of the network over all requests of a client, so that a run gives a dead network up once. */
 export class OutageClock {
   readonly timeoutMs: number;
   readonly #time: Time;
@@ -238,9 +216,7 @@ export class OutageClock {
   }
 
   /**
-   * Records the end of a try.
-   *
-   * @param startedAt when it began. The try itself may last as long as the time-out, and does not count as a pause.
+   * @param startedAt start of a try that ended now. It may last as long as the time-out, and does not count as a pause.
    */
   note(answered: boolean, startedAt: number): void {
     const now = this.#time.now();

@@ -5,13 +5,11 @@ import { API_PREFIX } from '../wire.js';
 import type { Request } from './request.js';
 
 export interface TransportOptions {
-  /** Result of `decideOrigin`. */
   readonly url: string;
   /** Called for every request, so that a rotated key takes effect. */
   readonly key: () => string;
   /** Header of the key. Default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
-  /** Version of flagkeel, for the User-Agent. */
   readonly version: string;
   readonly headersTimeoutMs?: number;
   /** Limit of the whole request, including the wait for a connection, so that slow trickles end as well. */
@@ -27,7 +25,6 @@ const MiB = 1024 * 1024;
  * key to a host that the operator has not allowed.
  */
 export class HttpTransport {
-  /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
   readonly #client: HttpClient;
   readonly #prefix: string;
@@ -50,8 +47,7 @@ export class HttpTransport {
 
   /**
    * @param limitMs shortens `totalTimeoutMs`.
-   * @throws NoAnswerError no complete answer came.
-   * @throws FlagkeelError NO_KEY the key cannot be sent.
+   * @throws NoAnswerError, or FlagkeelError NO_KEY: the key cannot be sent.
    */
   async send(request: Request, limitMs: number, signal: AbortSignal | undefined): Promise<Answer> {
     const { method } = request;
@@ -69,7 +65,6 @@ export class HttpTransport {
     );
   }
 
-  /** Number of requests by method since the start; each try counts. */
   counts(): Readonly<Record<Method, number>> {
     return { ...this.#counts };
   }
@@ -98,8 +93,8 @@ export class HttpTransport {
 }
 
 /**
- * Runs a task with a signal that is aborted after a time, or together with another signal. It is cleaned up with the
- * end of the task, whereas `AbortSignal.timeout` would leave one timer per request until its time is over.
+ * Runs a task with a signal that is aborted after a time, or together with another one. `AbortSignal.timeout` would
+ * leave one timer per request until its time is over.
  */
 async function within<T>(
   limitMs: number,
@@ -124,8 +119,6 @@ async function within<T>(
 }
 
 /**
- * Encodes the segments of a path.
- *
  * @throws FlagkeelError UNREADABLE a segment is empty, `.` or `..`, and would change the path. Names in specs never do,
  *   but ids and names from the service could.
  */

@@ -10,7 +10,7 @@ import type { Seen, Upstream } from '../../../daemon/upstream/upstream.js';
 import { FlagkeelError, messageOf } from '../../../errors.js';
 import { remoteAccess } from '../../../git/remote-access.js';
 import type { Desired } from '../../../model/desired.js';
-import { previewOf } from '../../../sdk/preview.js';
+import { previewOf } from '../../../sdk/applications.js';
 import { SpecsEnvironment } from '../../../sdk/specs-environment.js';
 import { startService } from '../../../service/service.js';
 import { readSpecs } from '../../../specs/read-specs.js';

@@ -4,7 +4,7 @@ import {
   RequestLimiter,
   type Lane,
 } from '../../../../src/admin-api/http/rate-limiter.js';
-import { Limiters } from '../../../../src/admin-api/http/limiter-pool.js';
+import { Limiters } from '../../../../src/admin-api/http/rate-limiter.js';
 import type { Time } from '../../../../src/platform/clock.js';
 import { SimulatedTime } from '../../../support/simulated-time.js';
 
