@@ -8,7 +8,7 @@ import type { AdminWriter } from '../admin-api/writer.js';
 import { HttpAdminWriter } from '../admin-api/writer.js';
 import type { OperatorSettings } from './settings.js';
 import type { Desired } from '../model/desired.js';
-import type { Progress, Wait } from '../model/run.js';
+import type { Progress } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import type { Disposables } from '../platform/closers.js';
 import { embeddedStateName, startEmbedded, type EmbeddedOptions } from './embedded.js';
@@ -27,9 +27,7 @@ export interface AccessOptions {
   /** Shows people one line. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
-  /** The runs of one process share them. */
   readonly limiters?: Limiters | undefined;
-  /** See `AdminClientOptions`. */
   readonly beforeWrite?: ((write: { readonly isUrgent: boolean }) => Promise<void>) | undefined;
   readonly progress?: Progress | undefined;
 }
@@ -37,14 +35,13 @@ export interface AccessOptions {
 /** The name of the embedded service in plans: its port changes with every run. */
 const EMBEDDED = 'embedded';
 
-/** A shorter wait gets no line. */
 const LONG_WAIT_MS = 2_000;
 
 export interface ServiceAccess {
   readonly reader: AdminReader;
   /** The origin, or `embedded`. */
   readonly name: string;
-  /** The name of the service in the state; an embedded service is named after its store. */
+  /** In the state; an embedded service is named after its store. */
   readonly stateName: string;
   openWriter(): AdminWriter;
   requests(): number;
@@ -77,8 +74,10 @@ export async function openService(
     traffic: options.traffic,
     beforeWrite: options.beforeWrite,
     onWait: (wait) => {
+      const { waitMs, why, what } = wait;
       if (options.progress) options.progress.waiting(wait);
-      else noteWait(wait, options.note);
+      else if (waitMs >= LONG_WAIT_MS)
+        options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
     },
   });
   const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
@@ -91,11 +90,6 @@ export async function openService(
     openWriter: () => new HttpAdminWriter(client, reader),
     requests,
   };
-}
-
-function noteWait({ waitMs, why, what }: Wait, note: (text: string) => void): void {
-  if (waitMs < LONG_WAIT_MS) return;
-  note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
 }
 
 async function locate(

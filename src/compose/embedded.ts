@@ -5,9 +5,8 @@ import { trafficTypesOf, type Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
 import type { StoreLocation } from '../service/store/store.js';
 
-/** The administration service in this process, reached over HTTP like any other. */
+/** Reached over HTTP like any other service. */
 interface EmbeddedService {
-  /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** An Admin API key for this run alone. */
   readonly key: string;
@@ -87,7 +86,6 @@ export function embeddedStorePath(directory: string, storeDirectory: string | un
     : resolve(storeDirectory);
 }
 
-/** The id of a store that was used before, if there is one. */
 export function storeIdAt(path: string): string | undefined {
   const file = join(path, FILE);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
@@ -102,7 +100,7 @@ function ensuredStoreId(path: string): string {
   return id;
 }
 
-/** The name of the embedded service in the state: another store is another service. */
+/** In the state: another store is another service. */
 export function embeddedStateName(storeId: string): string {
   return `embedded:${storeId}`;
 }

@@ -21,7 +21,7 @@ import { openForge, parseForge, refuseUnsafeApi, statusTarget, unusable } from '
 import { packageVersion } from '../platform/version.js';
 import type { WatchedSource } from './watch.js';
 
-/** The options of the daemon's surface and messages; an absent one is off. */
+/** An absent option is off. */
 export interface OperationsRequest {
   readonly listen?: string;
   readonly allowHost: readonly string[];
@@ -76,7 +76,6 @@ function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[
 /**
  * Opens the daemon's surface, if it has one, and starts its messages.
  *
- * @param around `metrics` must be those that the clients of the service feed.
  * @returns the URL of the surface; null if the daemon does not listen.
  * @throws FlagkeelError `IN_USE`: nothing was opened.
  */
@@ -131,7 +130,7 @@ async function targetsOf({
   return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
 }
 
-/** The options of statuses on commits. Without `statuses` none are set. */
+/** Without `statuses` no commit gets one. */
 export interface ForgeRequest {
   /** See `parseForge`. */
   readonly statuses?: string;

@@ -16,12 +16,7 @@ import { openSource, type Source } from '../git/spec-source.js';
 import { fenceState, stateAccess, stateSharing } from '../state/open.js';
 import { lockState } from '../state/locks.js';
 
-/**
- * Opens a service to read it and nothing else.
- *
- * @param desired null if there are no specs: only a service that the operator names is opened, and an embedded one keeps
- *   its content.
- */
+/** @param desired null if there are no specs: only a service that the operator names is opened. */
 export async function openReading(
   directory: string,
   flags: ConnectionFlags & Pick<RunFlags, 'concurrency'>,
@@ -39,7 +34,6 @@ export async function openReading(
   }
 }
 
-/** Place and patience of a connection to the service. */
 export interface ConnectionFlags {
   /** Origin of the administration service; overrides `FLAGKEEL_URL` and flagkeel.yaml. */
   readonly url?: string;
@@ -50,10 +44,10 @@ export interface ConnectionFlags {
   readonly timeout?: number;
 }
 
-/** Options that a run gets under another name. */
-type Renamed = 'environments' | 'tags' | 'owners' | 'mayBeBehind';
-
-export interface RunFlags extends ConnectionFlags, Partial<Omit<RunOptions, Renamed>> {
+export interface RunFlags
+  extends
+    ConnectionFlags,
+    Partial<Omit<RunOptions, 'environments' | 'tags' | 'owners' | 'mayBeBehind'>> {
   readonly dryRun?: boolean;
   readonly environment?: RunOptions['environments'];
   readonly tag?: readonly string[];
@@ -87,14 +81,11 @@ export interface Surroundings extends Pick<AccessOptions, Shared> {
 
 export type Run = OpenedRun;
 
-/** A network that is silent for this time counts as dead. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Builds the context of one run. The run sends nothing to the service before the specs are known to be valid. Disposing
+ * Builds the context of one run, which sends nothing to the service before the specs are known to be valid. Disposing
  * closes the connections, the lock and the embedded service.
- *
- * @throws FlagkeelError if the directory cannot be read.
  */
 export async function openRun(
   directory: string,

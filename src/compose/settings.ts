@@ -44,11 +44,7 @@ export interface OperatorSettings {
   readonly stateDir?: string | undefined;
   /** Of the applications that are served what specs say. */
   readonly applicationKey?: string | undefined;
-  /**
-   * The key. A key file is read again at each call, so that a rotated key takes effect.
-   *
-   * @throws FlagkeelError `NO_KEY` if there is none, or its file cannot be read.
-   */
+  /** A key file is read again at each call, so that a rotated key takes effect. @throws FlagkeelError `NO_KEY` */
   readonly apiKey: () => string;
   /** The header of the key. Default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
@@ -56,11 +52,7 @@ export interface OperatorSettings {
   readonly git: GitCredentials & { readonly token: () => string | undefined };
   /** Who may sign commits; null if the operator demands no signatures. */
   readonly signers: Signers | null;
-  /**
-   * URL of PostgreSQL; undefined if there is none.
-   *
-   * @throws FlagkeelError `NO_KEY` if its file cannot be read.
-   */
+  /** URL of PostgreSQL. @throws FlagkeelError `NO_KEY` if its file cannot be read. */
   readonly database: () => string | undefined;
 }
 
@@ -85,11 +77,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
   };
 }
 
-/**
- * The token for the forge. An empty file has none.
- *
- * @throws FlagkeelError `USAGE` if the file cannot be read.
- */
+/** An empty file has none. @throws FlagkeelError `USAGE` if the file cannot be read. */
 export function forgeToken(environment: Environment): string | undefined {
   const file = valueOf(environment, 'FLAGKEEL_FORGE_TOKEN_FILE');
   const given = nonEmpty(valueOf(environment, 'FLAGKEEL_FORGE_TOKEN')?.trim());
@@ -97,12 +85,11 @@ export function forgeToken(environment: Environment): string | undefined {
   return nonEmpty(textInFile(file, 'token of the forge', 'USAGE'));
 }
 
-/** An empty variable counts as unset. */
 function valueOf(environment: Environment, name: Variable): string | undefined {
   return nonEmpty(environment[name]);
 }
 
-/** The value of a variable, otherwise the content of the file that `…_FILE` names; read at each call. */
+/** The variable, otherwise the content of the file that `…_FILE` names. */
 function secretOf(
   environment: Environment,
   name: 'FLAGKEEL_API_KEY' | 'FLAGKEEL_DATABASE' | 'FLAGKEEL_GIT_TOKEN',
@@ -147,12 +134,7 @@ function authHeader(environment: Environment): AuthHeader | undefined {
   );
 }
 
-/**
- * Reads a secret from a file that holds nothing else.
- *
- * @param what its name for people: `Admin API key`.
- * @throws FlagkeelError `NO_KEY` if the file cannot be read, or is empty.
- */
+/** @param what its name for people: `Admin API key`. @throws FlagkeelError `NO_KEY` if the file is empty or unreadable. */
 export function secretInFile(file: string, what: string): string {
   const text = textInFile(file, what, 'NO_KEY');
   if (text === '') throw new FlagkeelError('NO_KEY', `cannot read the ${what}: "${file}" is empty`);

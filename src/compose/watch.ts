@@ -13,9 +13,9 @@ import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
-import { RunCache, type OpenedPlace } from '../reconcile/cache.js';
+import { RunCache } from '../reconcile/cache.js';
 import { Limiters } from '../admin-api/http/rate-limiter.js';
-import { openService, type AccessOptions } from './admin-api.js';
+import { openService } from './admin-api.js';
 import { findEnvironment } from '../admin-api/workspace.js';
 import { Disposables } from '../platform/closers.js';
 import { openRun, type RunFlags } from './run.js';
@@ -56,11 +56,10 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
 export interface DaemonParts {
   readonly traffic?: Traffic;
   readonly replicas?: Replicas | undefined;
-  /** For waits and times of day. Default: the machine's clock. */
   readonly time?: Time;
 }
 
-/** Builds the daemon. It sends and opens nothing before it is started. */
+/** The daemon sends and opens nothing before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
@@ -103,6 +102,7 @@ interface RunParts {
 /** Bounds of the silence after which the service counts as away. */
 const PATIENCE_MS = { least: 1_000, most: 10_000 };
 
+/** Asks for the environments: one request, whose answer shows that service, key and workspace are there. */
 function confirming(
   { name, run, settings, intervalMs }: WatchedSource,
   { limiters, log, traffic, memory }: Omit<RunParts, 'isShared'>,
@@ -113,43 +113,29 @@ function confirming(
   };
   const { least, most } = PATIENCE_MS;
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
-  return async (signal) => {
+  return async (ending) => {
     if (memory.place === null) return 'nothing-to-confirm';
-    const options = { settings, url, authHeader, limiters, traffic, signal, note, timeoutMs };
-    await confirmPlace(memory.place, options);
-    return 'confirmed';
-  };
-}
-
-/**
- * Asks the service for the environments of the workspace: one request, whose answer shows that service, key and
- * workspace are there. Repeating is safe.
- *
- * @throws FlagkeelError `UNREACHABLE`, `UNREADABLE`, `UNAUTHORISED`, `NO_KEY`, `ORIGIN_NOT_ALLOWED`; `NOT_ON_SERVICE` if
- *   the workspace or one of the environments is gone.
- */
-async function confirmPlace(
-  { desired, workspace }: OpenedPlace,
-  options: AccessOptions,
-): Promise<void> {
-  const closers = new Disposables();
-  const { timeoutMs } = options;
-  // The service may ask for longer pauses, which no confirmation waits for.
-  const deadline = AbortSignal.timeout(2 * timeoutMs);
-  const signal = AbortSignal.any([options.signal, deadline]);
-  try {
-    const { reader } = await openService(desired, { ...options, signal }, closers);
-    const environments = await reader.listEnvironments(workspace.id);
-    for (const { name } of desired.config.environments) {
-      findEnvironment({ workspace, environments }, name);
+    const { desired, workspace } = memory.place;
+    const closers = new Disposables();
+    // The service may ask for longer pauses, which no confirmation waits for.
+    const deadline = AbortSignal.timeout(2 * timeoutMs);
+    const signal = AbortSignal.any([ending, deadline]);
+    const access = { settings, url, authHeader, limiters, traffic, signal, note, timeoutMs };
+    try {
+      const { reader } = await openService(desired, access, closers);
+      const environments = await reader.listEnvironments(workspace.id);
+      for (const environment of desired.config.environments) {
+        findEnvironment({ workspace, environments }, environment.name);
+      }
+      return 'confirmed';
+    } catch (error) {
+      if (!deadline.aborted || ending.aborted) throw error;
+      const message = `cannot reach the service: no answer within ${String((2 * timeoutMs) / 1_000)} s`;
+      throw new FlagkeelError('UNREACHABLE', message, { cause: error });
+    } finally {
+      await closers[Symbol.asyncDispose]();
     }
-  } catch (error) {
-    if (!deadline.aborted || options.signal.aborted) throw error;
-    const message = `cannot reach the service: no answer within ${String((2 * timeoutMs) / 1_000)} s`;
-    throw new FlagkeelError('UNREACHABLE', message, { cause: error });
-  } finally {
-    await closers[Symbol.asyncDispose]();
-  }
+  };
 }
 
 function runsOf(
@@ -209,15 +195,14 @@ function hashOf(...words: readonly unknown[]): string {
   return sha256(JSON.stringify(words)).slice(0, 16);
 }
 
-/** Runs of the whole daemon between two packings; each run leaves a few objects behind. */
+/** Between two packings; each run leaves a few objects behind. */
 const RUNS = 50;
 
 /**
- * Packs the repositories of a daemon after its first run, because an earlier process may have left much to pack, and
- * then after each `RUNS`.
+ * Packs repositories after the daemon's first run, because an earlier process may have left much to pack, and then after
+ * each `RUNS`.
  *
  * @param directories bare repositories of our own.
- * @returns `close` aborts the packing and stops.
  */
 export function startMaintenance(
   daemon: DaemonView,
@@ -255,11 +240,7 @@ export function startMaintenance(
 /** During a shorter lease, a pause of the machine would look like the end of a replica. */
 const MIN_LEASE_MS = 1_000;
 
-/**
- * The database in which replicas find each other; undefined for a daemon without replicas.
- *
- * @throws FlagkeelError `USAGE` if it is no URL of PostgreSQL, or the service is the embedded one.
- */
+/** undefined for a daemon without replicas. @throws FlagkeelError `USAGE` */
 export function databaseOf(
   { database, embedded }: { readonly database?: string; readonly embedded?: boolean },
   settings: OperatorSettings,
