@@ -122,6 +122,26 @@ export const AWAY: Readonly<Record<Trouble['what'], string>> = {
   database: 'The database cannot be reached',
 };
 
+/** How urgent a result is on the page and in the log, and its word. */
+export const RESULTS: Readonly<
+  Record<
+    RunResult,
+    { readonly level: Level; readonly log: 'info' | 'warn' | 'error'; word: string }
+  >
+> = {
+  'in-sync': { level: 'fine', log: 'info', word: STANDING_WORDS.live },
+  applied: { level: 'fine', log: 'info', word: 'applied' },
+  waiting: { level: 'attention', log: 'info', word: 'waiting' },
+  held: { level: 'attention', log: 'warn', word: 'waiting for a person' },
+  suspended: { level: 'attention', log: 'info', word: 'suspended' },
+  degraded: { level: 'attention', log: 'warn', word: 'degraded' },
+  interrupted: { level: 'attention', log: 'info', word: 'interrupted' },
+  refused: { level: 'trouble', log: 'warn', word: 'refused' },
+  invalid: { level: 'trouble', log: 'error', word: 'invalid' },
+  partial: { level: 'trouble', log: 'error', word: 'partly applied' },
+  failed: { level: 'trouble', log: 'error', word: 'failed' },
+};
+
 const FAILURES: Partial<Record<RunResult, string>> = {
   refused: 'Refused: nothing is written',
   invalid: 'The specs are invalid: nothing is written',

@@ -122,16 +122,6 @@ export type LiveKillView = SourceView['liveKills'][number];
 
 export type CommitView = NonNullable<SourceView['seen']>;
 
-export const TROUBLES = [
-  'checkout',
-  'remote',
-  'service',
-  'key-missing',
-  'key-refused',
-  'place',
-  'database',
-] as const satisfies readonly Trouble['what'][];
-
 export type Trouble = SourceView['troubles'][number];
 
 /** The only input of status page, metrics and notifications. */

@@ -7,7 +7,7 @@ import type { ActiveOverrides, DaemonView, Approval, Hold, SourceView } from '..
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Control endpoints. They only enqueue (202); poll /status for the result. */
+/** They only enqueue (202); poll /status for the result. */
 export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
   const { daemon, access, log, now } = surface;
   app.addHook('onRequest', async (request) => {
@@ -75,7 +75,6 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** @returns null for all sources. */
 function sourceOf(view: DaemonView, fields: Fields): string | null {
   const source = textOf(fields, 'source');
   const names = view.sources().map(({ name }) => name);
@@ -93,7 +92,7 @@ function oneSourceOf(view: DaemonView, fields: Fields): string {
   throw new Refusal(400, `cannot tell which source is meant (say "source": ${names.join(', ')})`);
 }
 
-/** Longer than any incident. Permanent changes belong in git. */
+/** Permanent changes belong in git. */
 const LONGEST_MS = 30 * UNIT_MS.d;
 const LONGEST_REASON = 500;
 
@@ -103,11 +102,7 @@ function commitOf(fields: Fields): string {
   throw unusable('"commit" must be the full name of a commit, in lower-case hex');
 }
 
-/**
- * Adopts only differences that a person has seen, not those that another run is about to find.
- *
- * @throws Refusal 409 if another run has planned since, or is under way.
- */
+/** A person adopts only differences that they have seen, not those that another run is about to find. @throws Refusal 409 */
 function refuseOldPlan(view: DaemonView, source: string, run: string): void {
   const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
   const newest = newestPlanned(runs)?.id ?? 'none';
@@ -121,7 +116,6 @@ function refuseOldPlan(view: DaemonView, source: string, run: string): void {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @throws Refusal 400 if the body is not an object or has an unknown field. */
 function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) throw unusable('it must be a JSON object');
@@ -170,7 +164,6 @@ function timeOf(text: string): number {
   return at;
 }
 
-/** @throws Refusal 400 if the field is not text. */
 function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || typeof value === 'string') return value;
@@ -181,20 +174,13 @@ function unusable(why: string): Refusal {
   return new Refusal(400, `cannot use the body: ${why}`);
 }
 
-/** Longer than any name. */
 const LONGEST_NAME = 100;
 /** Line breaks, control characters, and characters that change how others read, such as bidi overrides. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Lifetime of an approval, in case the service is away and keeps runs from using it. */
 const LASTS_MS = 3_600_000;
 
-/**
- * `POST /approve`: lets the plan with this hash, and no other, pass guards, windows and freezes. The hook has already
- * checked the token.
- *
- * 202: the next run uses the approval. 409: no plan with that hash is held; `heldHash` is the hash of the held plan, or
- * null.
- */
+/** Lets the plan with this hash, and no other, pass guards, windows and freezes. 409: no plan with that hash is held. */
 function addApproveRoute(app: FastifyInstance, { daemon, access, log, now }: Surface): void {
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const fields = fieldsOf(request.body, ['source', 'hash', 'by', 'reason']);
@@ -228,7 +214,6 @@ function heldBy(source: SourceView | undefined): { heldHash: string | null; why:
   return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
 }
 
-/** @throws Refusal 400 for an invalid body, such as one that does not name the approver. */
 function approvalOf(fields: Fields): Omit<Approval, 'until'> {
   const hash = textOf(fields, 'hash') ?? '';
   if (!/^sha256:[0-9a-f]{64}$/.test(hash)) throw unusable('"hash" must be the hash of a plan');

@@ -16,11 +16,11 @@ export interface OperationsOptions {
   readonly port: number;
   /** Names, beside those of loopback, that requests to a loopback address may give as their host. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** File with the tokens of the write endpoints, one a line. Without it these endpoints are off. */
+  /** One token a line. Without it the write endpoints are off. */
   readonly tokenFile?: string | undefined;
   /** Whether reading needs one of those tokens too. Default: false. */
   readonly isPrivate?: boolean | undefined;
-  /** File with webhook secrets, one a line. Without it webhooks are off. */
+  /** One secret a line. Without it webhooks are off. */
   readonly webhookSecretFile?: string | undefined;
   /** Metrics whose `traffic` the clients of the service update. */
   readonly metrics?: Metrics | undefined;

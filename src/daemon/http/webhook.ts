@@ -100,11 +100,7 @@ const MOST_DELIVERIES = 10_000;
 /** GitHub pushes at most 2,048 commits, which fit. Larger bodies are refused; the next poll finds those pushes. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
-/**
- * `POST /webhook`: a signed push to a watched branch triggers a run of the matching sources.
- *
- * @param secretFile without it the endpoint is off.
- */
+/** A signed push to a watched branch triggers a run of the matching sources. */
 export function addWebhookRoute(
   app: FastifyInstance,
   { daemon, metrics, log, now }: Surface,

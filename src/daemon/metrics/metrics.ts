@@ -2,8 +2,8 @@ import type { Traffic } from '../../admin-api/http/request.js';
 import { packageVersion } from '../../platform/version.js';
 import { Prometheus, type Labels } from '../../platform/prometheus.js';
 import { METRICS } from './catalogue.js';
-import { APPLIED, endMs, isReady, newestPlan, healthOf } from '../health.js';
-import { TROUBLES, type DaemonView, type RunRecord, type SourceView } from '../view.js';
+import { APPLIED, AWAY, endMs, isReady, newestPlan, healthOf } from '../health.js';
+import type { DaemonView, RunRecord, SourceView, Trouble } from '../view.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
@@ -81,7 +81,8 @@ function setSource(view: SourceView, now: number, set: SetGauge): void {
   const [newest] = runs;
   set('ready', isReady(view));
   const away = new Set(view.troubles.map(({ what }) => what));
-  for (const what of TROUBLES) set('trouble', away.has(what), { what });
+  for (const what of Object.keys(AWAY) as Trouble['what'][])
+    set('trouble', away.has(what), { what });
   set('suspended', view.suspended !== null || newest?.result === 'suspended');
   set('pinned', view.pinned !== null);
   set('unsigned', view.unsigned !== null);

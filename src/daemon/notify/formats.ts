@@ -13,7 +13,7 @@ export interface Body {
   readonly text: string;
 }
 
-/** The body in each format. Only `plain` uses templates. */
+/** Only `plain` uses templates. */
 export const BODY_OF: Readonly<
   Record<NotifyFormat, (message: Message, template?: string) => Body>
 > = {
@@ -73,12 +73,13 @@ function filled(template: string, message: Message): string {
     .trimEnd();
 }
 
-/** Placeholders of a template that no message fills. Known names are the members of the JSON format, and `title`. */
+/** Placeholders of a template that no message fills. */
 export function unknownPlaceholders(template: string): string[] {
   const all = [...template.matchAll(PLACEHOLDER)];
   return all.filter(([, name = '']) => !isPlaceholder(name)).map(([whole]) => whole);
 }
 
+/** The members of the JSON format, and `title`. */
 function isPlaceholder(name: string): boolean {
   return name === 'title' || Object.hasOwn(MEMBERS, name);
 }
@@ -118,7 +119,7 @@ function summaryOf({ run, summary = run.summary }: Message): string {
 
 const MOST_OBJECTS = 20;
 
-/** Text below title and summary: the objects of a notice, or the report. Cleaned line by line. */
+/** Below title and summary: the objects of a notice, or the report. */
 function detailOf(message: Message): string {
   const lines = objectLines(message);
   if (lines.length === 0) return cleanLines(message.run.text.trimEnd());
@@ -207,7 +208,7 @@ function cut(text: string, longest: number): string {
   return `${text.slice(0, longest - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }
 
-/** A target of messages. The path of its URL is often a secret, so only the origin is ever shown. */
+/** The path of the URL is often a secret, so only the origin is ever shown. */
 export interface NotifyTarget {
   readonly format: NotifyFormat;
   readonly url: string;

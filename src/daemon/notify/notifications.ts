@@ -8,7 +8,7 @@ import { messageOf } from '../../errors.js';
 import { HttpClient } from '../../platform/http-client.js';
 import { BODY_OF, type Body, type NotifyTarget } from './formats.js';
 
-export interface NotificationOptions {
+interface NotificationOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly time?: Time | undefined;
@@ -49,7 +49,7 @@ const LONGEST_WAIT_MS = 60_000;
 const GRACE_MS = 2_000;
 const KiB = 1024;
 
-/** Sends messages to one target in the background, one by one and in order. */
+/** Sends messages to one target in the background, in the order of events. */
 class Delivery {
   readonly #target: NotifyTarget;
   readonly #version: string;
@@ -75,7 +75,7 @@ class Delivery {
     });
   }
 
-  /** Returns at once. If too many wait, drops the oldest, because the newest describes the current state. */
+  /** If too many wait, drops the oldest, because the newest describes the current state. */
   add(message: Message): void {
     if (this.#end.signal.aborted) return;
     this.#waiting.push(message);
@@ -99,7 +99,6 @@ class Delivery {
 
   async #sendAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      // One by one, so that people read them in the order of events.
       const why = await this.#send(BODY_OF[this.#target.format](next, this.#target.template));
       if (why === null) this.#report('sent', {});
       else this.#report('failed', { why, run: next.run.id });
@@ -107,7 +106,7 @@ class Delivery {
     this.#sending = undefined;
   }
 
-  /** @returns the reason of a final failure; null if the target accepted the message. */
+  /** @returns the reason of a final failure. */
   async #send(body: Body): Promise<string | null> {
     for (let tries = 1; ; tries += 1) {
       const { why, isFinal, waitMs } = await this.#try(body);

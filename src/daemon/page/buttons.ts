@@ -5,18 +5,16 @@ import type { CommitView, SourceView } from '../view.js';
 import { evidenceId, heldText, isApproved } from './evidence.js';
 import { shortened } from './phrases.js';
 
-/** A request to the daemon from its page: a `POST` with the user's token, sent after a confirmation. */
+/** A `POST` to the daemon with the user's token, sent after a confirmation. */
 interface Button {
   readonly label: string;
-  /** Path of the endpoint, without the leading slash. */
+  /** Of the endpoint, without the leading slash. */
   readonly path: string;
   /** Describes the effect in whole sentences; untrusted text. null hides the button while it would have no effect. */
   readonly says: (source: SourceView) => string | null;
-  /** Members of the body that the user fills in. */
   readonly asks?: (source: SourceView) => readonly Question[];
   /** Whether the page forgets the token at once, because the request passes guards. */
   readonly wantsTokenEachTime?: true;
-  /** Whether the dialog shows the evidence of the page too. */
   readonly showsEvidence?: true;
   /** Further members of the body besides `source`. */
   readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
@@ -26,9 +24,8 @@ interface Button {
 interface Question {
   readonly name: string;
   readonly label: string;
-  /** Initial value. */
+  /** Initial value; an empty optional one is left out of the body. */
   readonly value: string;
-  /** Left out of the body if it stays empty. */
   readonly optional?: true;
 }
 

@@ -4,10 +4,9 @@ import type { EnvironmentFlags, LiveFlag, SourceView } from '../view.js';
 import { newestPlan } from '../health.js';
 import type { StandingView } from '../standings.js';
 
-/** The progress of one ramp. */
 export type RampView = NonNullable<PlanDocument['ramps']>[number];
 
-/** The words of a page for a state of a flag, and a symbol that says as much as its colour. */
+/** The most urgent first. A symbol says as much as its colour. */
 export const STATES = {
   failed: { symbol: '✗', word: STANDING_WORDS.failed },
   unknown: { symbol: '?', word: STANDING_WORDS.unknown },
@@ -19,10 +18,9 @@ export const STATES = {
 
 export type FlagState = keyof typeof STATES;
 
-/** The most urgent first. */
 export const ALL_STATES = Object.keys(STATES) as FlagState[];
 
-/** All that a page knows of one flag in one environment. */
+/** A flag in one environment. */
 export interface FlagPlace {
   readonly environment: string;
   /** null if no run saw a definition that git declares here. */

@@ -7,7 +7,7 @@ export interface ForgePages {
   readonly pullRequest: (subject: string) => string | null;
 }
 
-/** URL patterns of a forge, chosen by the first word of its host. */
+/** By the first word of its host. */
 interface Forge {
   readonly commit: string;
   readonly file: string;

@@ -39,7 +39,7 @@ export function orderedKillList({ runs }: SourceView): Html {
   return listUnder('Killed by git', items);
 }
 
-/** More than people read in a list; `/status` has all of them. */
+/** `/status` has all of them. */
 const MOST_STANDINGS = 50;
 
 /** The objects that are not live, the worst first, each with its reason, its way out and its last look. */

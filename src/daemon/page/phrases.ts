@@ -2,9 +2,8 @@ import { html, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
 import { plural, shortSha } from '../../report/values.js';
 import type { Level } from '../health.js';
-import { STANDING_WORDS } from '../../report/view/verdict.js';
 import { forgePages } from './forge-pages.js';
-import type { RunResult, Trigger } from '../view.js';
+import type { Trigger } from '../view.js';
 
 const LONGEST = 200;
 
@@ -13,7 +12,7 @@ export function untrusted(text: string, longest = LONGEST): Html {
   return html`<bdi>${shortened(text, longest)}</bdi>`;
 }
 
-/** Cleans and shortens untrusted text for places without markup. */
+/** For places without markup. */
 export function shortened(text: string, longest = LONGEST): string {
   const characters = Array.from(clean(text));
   if (characters.length <= longest) return characters.join('');
@@ -92,22 +91,6 @@ export function duration(ms: number): string {
   if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
   return sizeText(ms);
 }
-
-export const RESULTS: Readonly<
-  Record<RunResult, { readonly level: Level; readonly word: string }>
-> = {
-  'in-sync': { level: 'fine', word: STANDING_WORDS.live },
-  applied: { level: 'fine', word: 'applied' },
-  waiting: { level: 'attention', word: 'waiting' },
-  held: { level: 'attention', word: 'waiting for a person' },
-  suspended: { level: 'attention', word: 'suspended' },
-  degraded: { level: 'attention', word: 'degraded' },
-  interrupted: { level: 'attention', word: 'interrupted' },
-  refused: { level: 'trouble', word: 'refused' },
-  invalid: { level: 'trouble', word: 'invalid' },
-  partial: { level: 'trouble', word: 'partly applied' },
-  failed: { level: 'trouble', word: 'failed' },
-};
 
 const TRIGGERS: Readonly<Record<Trigger, string>> = {
   start: 'start',

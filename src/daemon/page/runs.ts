@@ -2,6 +2,7 @@ import { html, htmlOf, type Html } from '../../platform/html.js';
 import { documentOf } from '../../platform/page.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
+import { RESULTS } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
 import { PLAIN_LOOK } from './kit.js';
 import {
@@ -11,7 +12,6 @@ import {
   factList,
   mark,
   moment,
-  RESULTS,
   subjectOf,
   triggerText,
   type Fact,

@@ -1,4 +1,4 @@
-import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Fence, Progress, RunOptions } from '../../model/run.js';
@@ -8,9 +8,9 @@ import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { planDocument, type PlanDocument } from '../../report/json/plan.js';
+import { planDocument } from '../../report/json/plan.js';
 import { planText, summaryLine } from '../../report/text/plan.js';
-import { openRows, type OpenRows } from '../../report/view/open-rows.js';
+import { openRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
@@ -23,7 +23,7 @@ import {
 } from '../../reconcile/context.js';
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
-import type { OrderedKill, RunResult, Trigger, UnmanagedNames } from '../view.js';
+import type { OrderedKill, RunRecord, RunResult, Trigger, UnmanagedNames } from '../view.js';
 import { accessTroubleOf, type AccessTrouble } from '../standings.js';
 import { flagsSeen, type SeenFlags } from './live-flags.js';
 
@@ -31,7 +31,7 @@ export interface OpenedRun extends AsyncDisposable {
   readonly context: RunContext;
   /** Call it only after the reader was opened. */
   readonly openWriter: () => AdminWriter;
-  /** Number of requests sent up to now, counting each try. */
+  /** Sent up to now, counting each try. */
   readonly requests: () => number;
 }
 
@@ -43,7 +43,6 @@ export interface RunOrder extends Pick<
   /** Whether later runs learn nothing from it. */
   readonly isolated: boolean;
   readonly dryRun: boolean;
-  /** When aborted, the run ends after its requests under way. */
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
   readonly progress: Progress;
@@ -79,14 +78,10 @@ export interface CycleEvents {
 }
 
 /** Members that may be absent come with a plan, if they say nothing else. */
-export interface CycleEnd {
-  readonly result: RunResult;
-  readonly exitCode: ExitCode;
-  readonly summary: string;
-  readonly text: string;
-  readonly plan: PlanDocument | null;
-  readonly open?: OpenRows;
-  readonly requests: number;
+export interface CycleEnd extends Pick<
+  RunRecord,
+  'result' | 'exitCode' | 'summary' | 'text' | 'plan' | 'open' | 'requests'
+> {
   /** The protected ones first. */
   readonly environments?: readonly string[];
   /** When something held back may go by itself, since the epoch; null if nothing will, undefined without a plan. */
@@ -95,13 +90,11 @@ export interface CycleEnd {
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
   readonly accessTrouble?: AccessTrouble | null;
-  /** What became of the objects. */
   readonly judged?: { readonly verdict: Verdict; readonly plan: Plan; readonly isFull: boolean };
   readonly diagnostics?: readonly Diagnostic[];
   readonly kills?: readonly OrderedKill[];
   /** `suspend: true` in the config. */
   readonly suspendedByConfig?: boolean;
-  /** The flags that git declares, as the run saw them. */
   readonly flags?: readonly SeenFlags[];
   /** Names that no file declares; null if the run did not list the service's names. */
   readonly unmanaged?: UnmanagedNames | null;
@@ -110,7 +103,9 @@ export interface CycleEnd {
 
 const WIDTH = 100;
 
-/** Plans, applies and verifies once. Never throws; the result tells how the run ended. */
+type Ended = Omit<CycleEnd, 'requests'>;
+
+/** Plans, applies and verifies once. Never throws. */
 export async function runCycle(
   openRun: OpenRun,
   order: RunOrder,
@@ -122,7 +117,7 @@ export async function runCycle(
     hasFailedKill ||= result.status === 'failed';
     events.onKill(id, result);
   };
-  const finish = (end: Omit<CycleEnd, 'requests'>): CycleEnd => ({
+  const finish = (end: Ended): CycleEnd => ({
     ...end,
     mayRetry: end.mayRetry || hasFailedKill,
     requests: requests(),
@@ -146,11 +141,7 @@ export async function runCycle(
   }
 }
 
-function endOf(
-  result: Planned | Applied,
-  run: OpenedRun,
-  signal: AbortSignal,
-): Omit<CycleEnd, 'requests'> {
+function endOf(result: Planned | Applied, run: OpenedRun, signal: AbortSignal): Ended {
   const report = reportOf(result, run);
   const outcome = resultOf(result, report.verdict, signal);
   const notes = [
@@ -161,6 +152,9 @@ function endOf(
   const options = { color: false, width: WIDTH, showKeys: false, verbose: true };
   const view = planView(report, options);
   const places = shownEnvironments(report);
+  const kills = orderedKillsIn(result).map(({ id, reason = null, by = null, since = null }) => {
+    return { id, reason, by, since };
+  });
   return {
     result: outcome,
     exitCode: exitCodeOf(result, signal),
@@ -178,7 +172,7 @@ function endOf(
     accessTrouble: null,
     judged: { verdict: report.verdict, plan: result.plan, isFull: result.plan.observed === 'full' },
     diagnostics: result.invalid,
-    kills: byEnvironment(killsOf(result), places),
+    kills: byEnvironment(kills, places),
     suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
     unmanaged: unmanagedIn(result),
@@ -207,12 +201,6 @@ function firstDue(result: Planned | Applied): number | null {
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-function killsOf(result: Planned | Applied): OrderedKill[] {
-  return orderedKillsIn(result).map(({ id, reason = null, by = null, since = null }) => {
-    return { id, reason, by, since };
-  });
-}
-
 function resultOf(result: Planned | Applied, verdict: Verdict, signal: AbortSignal): RunResult {
   if (!('outcomes' in result)) {
     if (result.guardFindings.length > 0) return 'refused';
@@ -229,9 +217,8 @@ function resultOf(result: Planned | Applied, verdict: Verdict, signal: AbortSign
   return done.changes.length === 0 ? 'in-sync' : 'applied';
 }
 
-function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'requests'> {
-  const message = messageOf(error);
-  const end = { summary: message, text: errorText(error), plan: null, error };
+function failedEnd(error: unknown, signal: AbortSignal): Ended {
+  const end = { summary: messageOf(error), text: errorText(error), plan: null, error };
   if (!(error instanceof FlagkeelError)) {
     return { ...end, result: 'failed', exitCode: EXIT.failed, mayRetry: true };
   }

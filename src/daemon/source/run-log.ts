@@ -4,7 +4,7 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
-import { APPLIED, endMs, newestPlanned } from '../health.js';
+import { APPLIED, endMs, newestPlanned, RESULTS } from '../health.js';
 import {
   isAmong,
   ObjectStandings,
@@ -26,21 +26,7 @@ import type {
   Trouble,
 } from '../view.js';
 
-const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
-  'in-sync': 'info',
-  applied: 'info',
-  waiting: 'info',
-  held: 'warn',
-  suspended: 'info',
-  interrupted: 'info',
-  degraded: 'warn',
-  refused: 'warn',
-  invalid: 'error',
-  partial: 'error',
-  failed: 'error',
-};
-
-/** Logs the results of a source's runs. Reports a repeated failure in full only once. */
+/** Reports a repeated failure in full only once. */
 export class RunLog {
   readonly #log: Log;
   #told = '';
@@ -62,7 +48,7 @@ export class RunLog {
 
   ended(record: RunRecord, end: CycleEnd): void {
     const log = this.#log.child({ run: record.id, revision: record.commit });
-    const level = LEVELS[record.result];
+    const level = RESULTS[record.result].log;
     const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
@@ -107,13 +93,11 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
   if (error !== undefined && !(error instanceof FlagkeelError)) log.error({ error }, 'bug');
 }
 
-/** Limit of entries per list in a record: enough to begin with. */
+/** Entries per list in a record. */
 const MOST_DETAILS = 50;
 
 /** What a record keeps of the end of a run. */
-export function recordedEnd(
-  end: CycleEnd,
-): Omit<RunRecord, 'id' | 'triggers' | 'startedAt' | 'durationMs' | 'commit' | 'subject'> {
+export function recordedEnd(end: CycleEnd) {
   const { result, exitCode, summary, text, plan, requests, open } = end;
   const { diagnostics = [], kills = [], unmanaged } = end;
   const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
@@ -144,29 +128,23 @@ const MAX_FAILURES = 3;
 const MAX_MISSED = 2;
 
 const NOTHING_KNOWN = {
-  ...{
-    service: null,
-    workspace: null,
-    seen: null,
-    applied: null,
-    appliedAt: null,
-    confirmed: null,
-  },
-  ...{ environments: [], flags: [], liveKills: [], runs: [], firstSync: false },
+  ...{ service: null, workspace: null, seen: null, applied: null, appliedAt: null },
+  ...{ environments: [], flags: [], liveKills: [], runs: [], confirmed: null, firstSync: false },
 };
 
 /** The part of a source's view that its polls, runs and answers bring. */
 type Known = Pick<SourceView, keyof typeof NOTHING_KNOWN>;
 
-/** The known facts of a source: its commits, its last runs, its troubles. */
+/** The commits of a source, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
   readonly #troubles = new Map<Trouble['what'], Trouble>();
   #known: Known = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
-  /** ISO 8601 time of the last answer of the source, and the failures in a row since, of the service too. */
+  /** Failures in a row of requests to the service. */
   #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
+  /** ISO 8601 time of the last poll that succeeded, and the failures in a row since. */
   #polled: string | null = null;
   #pollFailures = 0;
   #sourceAway: `${Upstream['kind']}-away` = 'remote-away';

@@ -21,8 +21,8 @@ import type {
   Trigger,
 } from '../view.js';
 
-/** Dependencies shared by all sources of a daemon. */
-export interface LoopSurroundings {
+/** Shared by all sources of a daemon. */
+interface LoopSurroundings {
   readonly time: Time;
   readonly log: Log;
   readonly newRunId: () => string;
@@ -141,7 +141,6 @@ export class SourceLoop {
     this.trigger('start');
   }
 
-  /** Resolves when the run under way has ended and nothing more will happen. */
   async stop(reason: unknown): Promise<void> {
     this.#ending.abort();
     this.#follower.end();
@@ -151,7 +150,6 @@ export class SourceLoop {
     await this.#confirming;
   }
 
-  /** Passes an external request on to the leader, which may be this replica. */
   ask(trigger: Trigger): void {
     if (this.#leadership.isLeader) this.trigger(trigger);
     else this.#leadership.forward(trigger);
@@ -163,10 +161,7 @@ export class SourceLoop {
     this.#driver.trigger(trigger);
   }
 
-  /**
-   * Changes the overrides, shares them, and starts a run. Shares requests even if they change nothing here, because
-   * this replica may not know yet of the suspension that a request ends.
-   */
+  /** Shares even what changes nothing here: this replica may not know yet of the suspension that a request ends. */
   setOverride(asked: Partial<ActiveOverrides>): void {
     this.#overrides.change(asked);
     this.#leadership.share(asked);
@@ -245,11 +240,7 @@ export class SourceLoop {
     this.#around.onChange();
   }
 
-  /**
-   * Runs if this replica has permission. A bug ends the run and not the daemon.
-   *
-   * @returns whether to try the run again.
-   */
+  /** A bug ends the run and not the daemon. @returns whether to try the run again. */
   async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
     const turn = this.#leadership.begin();
     // No trigger is lost: the leader sees the same changes, and a new leader starts with a run.

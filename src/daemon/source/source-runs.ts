@@ -22,29 +22,27 @@ import type { ProgressView } from '../../model/run.js';
 import { ProgressReporter } from '../../report/progress.js';
 import type { Leadership } from './leadership.js';
 
-export interface ChosenRun {
+interface ChosenRun extends Pick<RunOrder, 'signal' | 'fence'> {
   readonly id: string;
   /** Result of the last poll; null if no poll has succeeded yet. */
   readonly seen: Seen | null;
   /** Full hash of the commit to apply; null if the source has no git. */
   readonly commit: string | null;
   readonly triggers: readonly Trigger[];
-  readonly signal: AbortSignal;
-  readonly fence: RunOrder['fence'];
   readonly approval: Approval | null;
 }
 
 /** State of the loop that a run reads. */
-export interface RunSurroundings {
+interface RunSurroundings {
   readonly log: Log;
   readonly overrides: Overrides;
   readonly record: SourceRecord;
   readonly now: () => number;
-  /** Aborted when the daemon ends; no new work starts then. */
+  /** Aborted when the daemon ends. */
   readonly ending: AbortSignal;
 }
 
-/** Does one run of a source, after the loop has chosen the time and the commit. */
+/** Does the runs of a source, after the loop has chosen the time and the commit. */
 export class SourceRuns {
   readonly #options: SourceOptions;
   readonly #known: RunSurroundings;
@@ -104,17 +102,17 @@ export class SourceRuns {
       async () => runCycle(openRun, order, events),
       (ended) => ended,
     );
-    const local = await this.#planLocalChanges(seen, async () =>
-      runCycle(
-        openRun,
-        {
-          ...{ ...order, open: async () => upstream.open(null) },
-          ...{ touchedSince: 'memory', isolated: true, adopt: false, dryRun: true },
-        },
-        events,
-      ),
-    );
-    if (local === null) return end;
+    const { localFiles } = seen;
+    // Each local change is reported once.
+    const isNews =
+      seen.commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
+    this.#plannedLocally = localFiles;
+    if (!isNews || this.#known.ending.aborted) return end;
+    const localOrder: RunOrder = {
+      ...{ ...order, open: async () => upstream.open(null) },
+      ...{ touchedSince: 'memory', isolated: true, adopt: false, dryRun: true },
+    };
+    const local = await runCycle(openRun, localOrder, events);
     log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
     return {
       ...end,
@@ -123,7 +121,7 @@ export class SourceRuns {
     };
   }
 
-  /** Specs of the commit. An older commit gets the kills of the newest one, because a pin must not hold back a kill. */
+  /** An older commit gets the kills of the newest one, because a pin must not hold back a kill. */
   async #open(
     commit: string | null,
     { commit: newest }: Seen,
@@ -132,16 +130,6 @@ export class SourceRuns {
     const source = await this.#options.upstream.open(commit, memory);
     const isNewest = commit === null || newest === null || newest.commit === commit;
     return isNewest ? source : withKillsOf(source, newest.commit);
-  }
-
-  /** Plans local changes only if they differ from those of the run before, so that each is reported once. */
-  async #planLocalChanges(
-    { commit, localFiles }: Seen,
-    plan: () => Promise<CycleEnd>,
-  ): Promise<CycleEnd | null> {
-    const isNews = commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
-    this.#plannedLocally = localFiles;
-    return isNews && !this.#known.ending.aborted ? plan() : null;
   }
 }
 

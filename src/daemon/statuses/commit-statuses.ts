@@ -9,14 +9,14 @@ import { appliedStatus } from '../../report/view/verdict.js';
 import { messageOf } from '../../errors.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 
-export interface CommitStatusOptions {
+interface CommitStatusOptions {
   readonly log: Log;
   readonly send: SendStatus;
-  /** URL of the status page, without a slash at the end. Without it, statuses have no link. */
+  /** Of the status page, without a slash at the end. Without it, statuses have no link. */
   readonly publicUrl: string | undefined;
 }
 
-/** A run under way, whose environments are pending. */
+/** Its environments are pending. */
 interface UnderWay extends RunBegin {
   readonly environments: readonly string[];
 }
@@ -24,8 +24,6 @@ interface UnderWay extends RunBegin {
 /**
  * Sets one status per run and one per environment: pending at the beginning, closed at the end, however the run ends.
  * Errors here never reach a run.
- *
- * @param targets by the name of the source.
  */
 export function startCommitStatuses(
   view: DaemonView,
@@ -86,12 +84,7 @@ const NAME = 'flagkeel-watch';
 /** Name of the source when the command line describes the only one. Statuses then leave it out. */
 const ONLY_SOURCE = 'default';
 
-/**
- * `flagkeel-watch/production`, with the source where there may be several. The name differs from a review's, because a
- * review predicts a merge and this reports a run.
- *
- * @param environment null for the whole.
- */
+/** The name differs from a review's, which predicts a merge. @param environment null for the whole. */
 export function statusContext(source: string, environment: string | null): string {
   const where = source === ONLY_SOURCE ? '' : ` (${clean(source)})`;
   return `${NAME}${environment === null ? '' : `/${clean(environment)}`}${where}`;
@@ -141,11 +134,10 @@ export interface DueStatus extends CommitStatus {
   readonly runUrl: string | undefined;
 }
 
-/** Sets one status, with its own retries and timeouts. @param signal when aborted, it gives up. */
 export type SendStatus = (due: DueStatus, signal: AbortSignal) => Promise<void>;
 
 const MOST_WAITING = 200;
-/** Limit of final statuses kept after a failure. If there are more, the forge does not accept them. */
+/** Final statuses kept after a failure. If there are more, the forge does not accept them. */
 const MOST_OWED = 20;
 const MOST_REMEMBERED = 1_000;
 /** A container has ten seconds to end. */
@@ -170,7 +162,7 @@ class StatusQueue {
     this.#log = log;
   }
 
-  /** Returns at once. Replaces a waiting status of that commit and context. Retries failed final statuses once. */
+  /** Replaces a waiting status of that commit and context. Retries failed final statuses once. */
   add(due: DueStatus): void {
     if (this.#end.signal.aborted) return;
     this.#takeOwed();

@@ -50,9 +50,12 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
     const fingerprint = directoryFingerprint(disk);
     const { head } = checkout;
     this.#wasCheckout ||= checkout.repository !== null;
-    if (checkout.repository === null && this.#wasCheckout) throw lostRepository(this.directory);
+    if (checkout.repository === null && this.#wasCheckout) throw unreadable(this.directory, LOST);
     if (checkout.repository === null) return { commit: null, localFiles: fingerprint };
-    if (head === null) throw noCommit(this.directory);
+    if (head === null) {
+      const message = `cannot read specs in "${this.directory}": the repository has no commit yet (commit them)`;
+      throw new FlagkeelError('SPECS_INVALID', message);
+    }
     const last = this.#last;
     if (last?.head === head && last.fingerprint === fingerprint) return last.seen;
     const isDirty = (await localChanges(checkout, { onDisk: disk })).length > 0;
@@ -72,7 +75,7 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
       // The directory vanished meanwhile, for example because a ConfigMap's volume was swapped. The specs are not
       // wrong, and the next try reads the new volume.
       if (existsSync(real)) throw error;
-      throw notThere(this.directory, error);
+      throw unreadable(this.directory, NOT_THERE, error);
     }
   }
 
@@ -85,47 +88,28 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
     };
   }
 
+  /** The directory that holds the specs at this moment, with all links resolved, those of a volume too. */
   async #real(): Promise<string> {
+    const data = join(this.directory, VOLUME_DATA);
     try {
-      return await specsDirectory(this.directory);
+      return await realpath((await isLink(data)) ? data : this.directory);
     } catch (cause) {
-      throw notThere(this.directory, cause);
+      throw unreadable(this.directory, NOT_THERE, cause);
     }
   }
 }
 
-function notThere(directory: string, cause: unknown): FlagkeelError {
-  return new FlagkeelError('GIT', `cannot read "${directory}": it is not there`, { cause });
+function unreadable(directory: string, why: string, cause?: unknown): FlagkeelError {
+  return new FlagkeelError('GIT', `cannot read "${directory}": ${why}`, { cause });
 }
 
-function lostRepository(directory: string): FlagkeelError {
-  return new FlagkeelError(
-    'GIT',
-    `cannot read "${directory}": it was a git repository and is none any more (check it out again)`,
-  );
-}
-
-function noCommit(directory: string): FlagkeelError {
-  return new FlagkeelError(
-    'SPECS_INVALID',
-    `cannot read specs in "${directory}": the repository has no commit yet (commit them)`,
-  );
-}
+const NOT_THERE = 'it is not there';
+const LOST = 'it was a git repository and is none any more (check it out again)';
 
 /** Kubernetes swaps this link when a volume (ConfigMap, Secret) changes; the names beside it are links through it. */
 const VOLUME_DATA = '..data';
 
-/** The directory that holds the specs at this moment, with all links resolved, those of a volume too. */
-async function specsDirectory(directory: string): Promise<string> {
-  const data = join(directory, VOLUME_DATA);
-  return (await isLink(data)) ? realpath(data) : realpath(directory);
-}
-
-/**
- * All folders with events when the specs change: the files, the commit at HEAD, and every link on the way to them.
- *
- * @param directory as the operator gave it.
- */
+/** All folders with events when the specs change: the files, the commit at HEAD, and every link on the way to them. */
 async function watchedFolders(directory: string, checkout: Checkout): Promise<WatchedFolder[]> {
   const links = await linksOnTheWay(resolve(directory));
   return [
@@ -168,7 +152,7 @@ interface WatchedFolder {
 }
 
 /**
- * File events of the kernel. The only importer of the library for them.
+ * File events of the kernel.
  *
  * It watches symbolic links and never follows them: a swapped link (git-sync, a ConfigMap) causes an event in the
  * folder that holds it, and none if the link is followed. Some network volumes have no events, so callers must poll at
@@ -184,7 +168,7 @@ class FileEvents {
     this.#hint = hint;
   }
 
-  /** Watches only these folders from now on. Repeating it with the same ones does nothing. */
+  /** Watches only these folders from now on. */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
     const key = folders.map(({ folder }) => folder).join('\0');
     if (key === this.#watched || this.#closed) return;

@@ -25,33 +25,17 @@ export interface Upstream {
   readonly directory: string;
   /** Default for sharing the state with other machines. If not set, the config decides. */
   readonly pushState?: boolean;
-  /**
-   * Reads the current state.
-   *
-   * @param signal aborts a slow poll.
-   * @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read.
-   */
+  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
   poll(signal: AbortSignal): Promise<Seen>;
-  /**
-   * Opens the specs for a run. The caller disposes of them.
-   *
-   * @param commit full hash of a commit seen, or of one of its ancestors; null for the files on disk.
-   * @param memory results of git from earlier runs.
-   */
+  /** @param commit full hash of a commit seen, or of one of its ancestors; null for the files on disk. */
   open(commit: string | null, memory?: GitCache): Promise<Source>;
-  /** @param commit as that of `open`. */
   describe(commit: string): Promise<CommitView>;
   /** Whether the later commit orders a kill that the earlier one does not. */
   addsKill(before: string, after: string): Promise<boolean>;
-  /**
-   * Calls `hint` when polling may be worthwhile. Some changes cause no hint, and some hints no change.
-   *
-   * @returns stops the hints.
-   */
+  /** Calls `hint` when polling may be worthwhile. Some changes cause none. @returns stops the hints. */
   follow(hint: () => void): () => Promise<void>;
 }
 
-/** Answers what the commits of an upstream say from the sources that it opens. */
 export abstract class OpenedCommits {
   abstract open(commit: string | null, memory?: GitCache): Promise<Source>;
 
