@@ -1,4 +1,5 @@
 import type { HelpDocument as WrittenHelp } from '../generated/help.schema.d.js';
+import { ownMember } from '../model/collections.js';
 import type { Frozen } from '../model/json.js';
 import { VARIABLES } from '../compose/settings.js';
 import type { Argument, Command, Option } from 'commander';
@@ -18,12 +19,7 @@ export type HelpDocument = Frozen<WrittenHelp>;
 export type OptionDocument = HelpDocument['options'][number];
 type ArgumentDocument = HelpDocument['arguments'][number];
 
-/**
- * What there is to say of the program, or of the command whose name the words begin with. Made from the same declarations as
- * the help for people; only the file of that command is loaded.
- *
- * @returns undefined: there is no such command.
- */
+/** Of the program, or of the command whose name the words begin with; undefined if there is no such command. */
 export async function helpDocument(
   commands: CommandTable,
   words: readonly string[],
@@ -110,12 +106,10 @@ function conflictsOf(option: Option): string[] {
 
 const OPERATIONS = 'docs/operations.md';
 
-/** Codes with which every command may end. */
-const ALWAYS = [0, 1, 64];
-/** Codes of whatever asks the service. */
-const ONLINE = [6, 7, 130, 143];
+const CODES_OF_ALL = [0, 1, 64];
+const CODES_OF_ONLINE = [6, 7, 130, 143];
 /** Codes that a command has besides, by its name. */
-const BESIDES: Readonly<Record<string, readonly number[]>> = {
+const CODES_BESIDES: Readonly<Record<string, readonly number[]>> = {
   fmt: [2],
   stale: [2],
   drift: [2],
@@ -125,7 +119,7 @@ const BESIDES: Readonly<Record<string, readonly number[]>> = {
   service: [7],
 };
 
-/** @param name of the command that stands behind the program's; undefined: the program, which may end with any of them. */
+/** @param name of the command; undefined: the program, which may end with any of them. */
 async function exitCodesOf(
   { registeredArguments }: Command,
   name: string | undefined,
@@ -133,10 +127,10 @@ async function exitCodesOf(
 ): Promise<HelpDocument['exitCodes']> {
   const readsSpecs = registeredArguments.some((each) => each.name().includes('directory'));
   const may = new Set([
-    ...ALWAYS,
+    ...CODES_OF_ALL,
     ...(readsSpecs && name !== 'init' ? [3] : []),
-    ...(names?.has('--url') === true ? ONLINE : []),
-    ...(BESIDES[name ?? ''] ?? []),
+    ...(names?.has('--url') === true ? CODES_OF_ONLINE : []),
+    ...(CODES_BESIDES[name ?? ''] ?? []),
   ]);
   return (await entriesOnPage('operations'))
     .map(({ code, said }) => ({ code: Number(code), meaning: said['meaning'] ?? '' }))
@@ -146,9 +140,9 @@ async function exitCodesOf(
 async function variablesOf(
   names: ReadonlySet<string> | null,
 ): Promise<HelpDocument['environment']> {
-  const options = new Map<string, string | null>(Object.entries(VARIABLES));
+  const options: Readonly<Record<string, string | null>> = VARIABLES;
   const isRead = (name: string): boolean => {
-    const option = options.get(name) ?? null;
+    const option = ownMember(options, name) ?? null;
     return option !== null && names?.has(option) !== false;
   };
   return (await entriesOnPage('operations'))
@@ -169,12 +163,7 @@ const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
 /** Heads of the first columns that hold codes. */
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
-/**
- * What the pages say of a code of a diagnostic, an error, an exit, a guard, a risk, or of what is withheld. Mostly one
- * entry; a word that means several things has several. Upper and lower case do not matter.
- *
- * @throws FlagkeelError `USAGE`: there is no such code.
- */
+/** What the pages say of a code, in upper or lower case: mostly one entry; a word that means several things has several. */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
   const found = all.filter((each) => each.code.toLowerCase() === code.toLowerCase());

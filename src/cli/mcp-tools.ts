@@ -1,7 +1,7 @@
 import type { Tool as ToolListed } from '@modelcontextprotocol/sdk/types.js';
 import type { HelpDocument, OptionDocument } from './help-document.js';
 
-/** A tool that a client may call: a command that only reads, with those of its words that a call may give. */
+/** A command that only reads, with those of its words that a call may give. */
 export interface Tool {
   readonly description: string;
   /** One that writes nothing, whatever these options say. */
@@ -101,7 +101,7 @@ function impactOf({ changes = [], ...document }: Document): Document {
   };
 }
 
-/** What the arguments of a call have to be like, as JSON Schema. @param help of the command, which describes its options. */
+/** The JSON Schema of the arguments of a call. @param help of the command, which describes its options. */
 export function inputOf({ options = [], argument }: Tool, help: HelpDocument): Input {
   const ofOptions = options.map((name) => {
     const option = help.options.find((each) => each.name === `--${name}`);

@@ -9,7 +9,7 @@ import type {
   Tool as ToolListed,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
-import { EXIT, messageOf } from '../errors.js';
+import { EXIT } from '../errors.js';
 import { errorText } from '../report/text/error.js';
 import { packageFile } from '../platform/package-files.js';
 import { packageVersion } from '../platform/version.js';
@@ -47,7 +47,7 @@ function placeWords(command: Command, options: ConnectionFlags): string[] {
   });
 }
 
-export interface McpSettings {
+interface McpSettings {
   readonly directory: string;
   readonly place: readonly string[];
   readonly terminal: Pick<Terminal, 'environment' | 'signal'>;
@@ -169,7 +169,7 @@ async function runLine(line: readonly string[], { terminal, run }: McpSettings):
   return { exitCode, document: parsed(texts.stdout), said: texts.stderr.trim() };
 }
 
-/** A document is an object; a list of them has a name, since nothing else may be the structure of an answer. */
+/** A list of documents gets a name, since only an object may be the structure of an answer. */
 function parsed(text: string): Document | undefined {
   if (!/^[[{]/.test(text)) return undefined;
   const value = JSON.parse(text) as Document | unknown[];
@@ -177,7 +177,7 @@ function parsed(text: string): Document | undefined {
 }
 
 /** Exit codes with which a document is the answer: there is something to do, the specs are invalid, a guard refused. */
-const TELLING: ReadonlySet<number> = new Set([0, 2, 3, 4]);
+const TELLING: readonly number[] = [0, 2, 3, 4];
 
 function toResult(
   { shown = (each) => each }: Tool,
@@ -187,7 +187,7 @@ function toResult(
   if (!document) return refused(said);
   const structuredContent = { ...shown(document), ...(liveState && { liveState }) };
   const text = JSON.stringify(structuredContent, null, 2);
-  const isError = !TELLING.has(exitCode);
+  const isError = !TELLING.includes(exitCode);
   return { content: [{ type: 'text', text }], structuredContent, ...(isError && { isError }) };
 }
 
@@ -199,13 +199,13 @@ const FOLDERS = { docs: 'text/markdown', schemas: 'application/schema+json' } as
 
 async function resources(): Promise<ListResourcesResult> {
   const found = Object.entries(FOLDERS).map(async ([folder, mimeType]) => {
-    const names = await readdir(packageFile(folder)).catch((error: unknown) => {
-      throw new Error(`cannot read ${folder} of the package: ${messageOf(error)}`);
+    const files = (await readdir(packageFile(folder))).filter((file) =>
+      /\.(?:md|json)$/.test(file),
+    );
+    return files.map((file) => {
+      const name = `${folder}/${file}`;
+      return { uri: `flagkeel://${name}`, name, mimeType };
     });
-    const files = names
-      .filter((name) => /\.(?:md|json)$/.test(name))
-      .map((name) => `${folder}/${name}`);
-    return files.map((name) => ({ uri: `flagkeel://${name}`, name, mimeType }));
   });
   return { resources: (await Promise.all(found)).flat() };
 }

@@ -2,6 +2,7 @@ import { Option, type Command, InvalidArgumentError } from 'commander';
 import { AUTH_HEADERS } from '../admin-api/origin.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { HelpDocument } from '../generated/help.schema.d.js';
+import { present } from '../model/collections.js';
 import { DEFINITION_FIELDS, FLAG_FIELDS } from '../model/flag/flag.js';
 import type { ChangeNote } from '../model/outcome.js';
 import { parseKey } from '../model/ref.js';
@@ -120,7 +121,7 @@ export function noteOptions(command: Command): Command {
 }
 
 export function givenNote({ title, comment }: NoteOptions): Partial<ChangeNote> {
-  return { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) };
+  return present({ title, comment });
 }
 
 export function policyOptions(command: Command): Command {
@@ -129,8 +130,6 @@ export function policyOptions(command: Command): Command {
     .option('--adopt', 'take over live objects that differ, protected ones too')
     .option('--revert-drift', 'undo changes made outside git, also where only reported');
 }
-
-export type LockOptions = Required<Pick<RunFlags, 'lockTimeout'>>;
 
 export function lockOption(command: Command): Command {
   const what = 'how long to wait for another run to end';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { appendFileSync, constants, openSync } from 'node:fs';
-import { open, stat, type FileHandle } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,10 +26,9 @@ interface EventSinkOptions {
 }
 
 /**
- * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
- * with SIGKILL has an event for each write that it sent. A reader that goes away, or a full disk, ends the events, which `note` says once, and not the run.
- *
- * @throws FlagkeelError `OUTPUT`: the file cannot be opened.
+ * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write`
+ * returns, so that a run killed with SIGKILL has an event for each write that it sent. A reader that goes away, or a full
+ * disk, ends the events, which `note` says once, and not the run.
  */
 export async function openEventSink(
   target: string | undefined,
@@ -73,7 +72,7 @@ function streamSink(stream: Writable, failed: (error: unknown) => void): Destina
   };
 }
 
-/** What is written, in the background: a reader that is slow, or reads nothing, must not hold up the run. */
+/** Writes in the background: a reader that is slow, or reads nothing, must not hold up the run. */
 function backgroundSink(
   stream: Writable,
   failed: (error: unknown) => void,
@@ -103,7 +102,9 @@ async function fileSink(
     const pipe = new Socket({ fd, readable: false, writable: true });
     return backgroundSink(pipe, failed, readerWithinMs);
   }
-  const file = await openedFile(path);
+  const file = await open(path, 'w').catch((error: unknown) => {
+    throw unwritable(path, messageOf(error), error);
+  });
   if ((await file.stat()).isFile()) {
     return {
       write: (line) => {
@@ -117,14 +118,6 @@ async function fileSink(
     };
   }
   return backgroundSink(file.createWriteStream(), failed, readerWithinMs);
-}
-
-async function openedFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'w');
-  } catch (error) {
-    throw unwritable(path, messageOf(error), error);
-  }
 }
 
 /** Waits a while for a reader: opening a pipe that none reads would wait for ever, and could not be interrupted. */
@@ -149,8 +142,8 @@ function unwritable(path: string, why: string, cause: unknown): FlagkeelError {
 }
 
 /**
- * Tells what happens in the run over one directory, while it happens: a line of JSON for each event, as
- * `schemas/event.schema.json` describes it. Members have the names that they have in the plan as JSON. Never throws.
+ * Tells what happens in the run over one directory: a line of JSON for each event, as `schemas/event.schema.json`
+ * describes it. Members have the names that they have in the plan as JSON. Never throws.
  */
 export class RunEvents {
   readonly #sink: EventSink;
@@ -169,12 +162,9 @@ export class RunEvents {
   planned(report: PlanReport): void {
     const { planHash, heldHash, origin, workspace, revision, stateless, summary, guards } =
       planDocument(report, { showKeys: false });
+    const names = guards?.map(({ guard }) => guard);
     const head = { planHash, origin, workspace, revision, stateless, summary };
-    this.#tell('planned', {
-      ...head,
-      ...(heldHash !== undefined && { heldHash }),
-      ...(guards && { guards: guards.map(({ guard }) => guard) }),
-    });
+    this.#tell('planned', { ...head, heldHash, guards: names });
   }
 
   /** A kill that went out before the plan was made. */

@@ -28,38 +28,32 @@ export async function unreadIn(
   return unread;
 }
 
-/** The newest traffic of flags, as the service says it of their definitions in the environments of the config. */
+/** The newest traffic of flags in all environments of the config; without those of which the service does not say it. */
 export async function trafficOf(
   reader: AdminReader,
   { config }: Desired,
 ): Promise<NonNullable<FlagUse['traffic']>> {
   const at = await findWorkspace(reader, config.workspace);
-  const newest = new Map<string, number | null | 'unknown'>();
+  const seen = new Map<string, (number | null | undefined)[]>();
   for (const { name } of config.environments) {
     const environment = findEnvironment(at, name);
     const definitions = await reader.listDefinitions(at.workspace.id, environment.id);
     if (definitions === null) return new Map();
     for (const { name: flag, lastTrafficReceivedAt: last } of definitions) {
-      const before = newest.get(flag);
-      const isUnknown = last === undefined || before === 'unknown';
-      const moments = [before, last].filter((each) => typeof each === 'number');
-      newest.set(flag, isUnknown ? 'unknown' : moments.length > 0 ? Math.max(...moments) : null);
+      seen.set(flag, [...(seen.get(flag) ?? []), last]);
     }
   }
-  return new Map(
-    [...newest].flatMap(([flag, at]) =>
-      at === 'unknown'
-        ? []
-        : [[flag, at === null ? null : new Date(at).toISOString().slice(0, 10)] as const],
-    ),
-  );
+  const newest = new Map<string, string | null>();
+  for (const [flag, moments] of seen) {
+    if (moments.includes(undefined)) continue;
+    const last = Math.max(...moments.map((each) => each ?? -Infinity));
+    newest.set(flag, last === -Infinity ? null : new Date(last).toISOString().slice(0, 10));
+  }
+  return newest;
 }
 
-/** A flag that may be proposed for removal, or why not, as a clause. */
-export function removalOf(
-  aged: AgedFlag,
-  asked: { code: boolean; traffic: boolean },
-): string | null {
+/** Why the removal of a flag is not to be proposed, as a clause. */
+export function whyKept(aged: AgedFlag, asked: { code: boolean; traffic: boolean }): string | null {
   const { flag, why } = aged;
   if (why.length === 0) return 'it is not stale';
   if (flag.spec.protect === true) return 'it is protected';
@@ -69,10 +63,7 @@ export function removalOf(
   return null;
 }
 
-/**
- * The files of a pull request that removes a flag from git, by path from the root of the repository; or why other specs
- * need it, as a clause.
- */
+/** What a commit changes that removes a flag from git, by path from the root of the repository; or why other specs need it. */
 async function filesWithout(
   { flag }: AgedFlag,
   { parts, checkout, prefix }: RightSpecs,
@@ -101,8 +92,7 @@ async function filesWithout(
   return files;
 }
 
-/** Where pull requests are opened, and with which token. */
-export interface ProposalPlace {
+interface ProposalPlace {
   /** `github:owner/name` or `gitlab:group/project`. */
   readonly forge: string;
   readonly forgeUrl: string | undefined;
@@ -111,11 +101,9 @@ export interface ProposalPlace {
 }
 
 /**
- * Opens the pull request that removes a flag from git. Nothing is sent to the service: what a merge does there is a
- * matter of `prune`.
+ * Opens the pull request that removes a flag from git. What a merge does on the service is a matter of `prune`.
  *
  * @returns the page of the pull request, or why there is none, as a clause.
- * @throws FlagkeelError `USAGE`, `FORGE`.
  */
 export async function proposeRemoval(
   aged: AgedFlag,
@@ -134,11 +122,7 @@ export async function proposeRemoval(
   const files = await filesWithout(aged, specs);
   if ('refused' in files) return files;
   const client = await openForge(place, { token, version: packageVersion(), progress });
-  const proposed = await client.propose({
-    branch,
-    title: `Remove flag/${name}`,
-    body: `\`flagkeel stale\` says of it:\n\n    ${clean(facts)}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`,
-    files,
-  });
+  const body = `\`flagkeel stale\` says of it:\n\n    ${clean(facts)}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`;
+  const proposed = await client.propose({ branch, title: `Remove flag/${name}`, body, files });
   return proposed ?? { refused: `its branch ${branch} is there already` };
 }

@@ -2,6 +2,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import { readCatalog, type Catalog } from '../admin-api/workspace.js';
 import { originOf } from '../admin-api/origin.js';
 import { directoryInRepository, findStates, openStateHome, stateSharing } from '../state/open.js';
+import type { RunFlags } from '../compose/run.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
@@ -18,7 +19,7 @@ import { openDryRun } from './on-service.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
 import type { Screen } from './terminal.js';
 
-export type StateOptions = CommonOptions & ServiceOptions;
+export type StateOptions = CommonOptions & ServiceOptions & Required<Pick<RunFlags, 'lockTimeout'>>;
 
 interface OpenedState {
   readonly home: StateHome;

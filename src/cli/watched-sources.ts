@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { present } from '../model/collections.js';
 import { parseDuration } from '../platform/clock.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { WatchedSource } from '../compose/watch.js';
@@ -90,13 +91,6 @@ function sourceOf(
     ...{ name, place, settings: ownSettings(spec, folder, settings) },
     run: { ...options, ...present({ environment: environments, url, prune, adopt, revertDrift }) },
   };
-}
-
-type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-function present<T extends object>(members: T): Present<T> {
-  const set = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(set) as Present<T>;
 }
 
 /** Credentials of one source go before those of the environment. */

@@ -10,11 +10,11 @@ import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
-import { editedText, type Edit } from '../specs/edit/edit-file.js';
+import { editedText } from '../specs/edit/edit-file.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
 import { fitsKeyFile } from './object-files.js';
 import { filesTree } from './read-back.js';
-import type { Change, KeyChange } from '../model/plan.js';
+import type { Change } from '../model/plan.js';
 import { keyOfId, type Kind } from '../model/ref.js';
 import { driftOf, type Difference } from './drift.js';
 
@@ -33,16 +33,13 @@ interface Adopted {
   readonly endsRamp: boolean;
 }
 
-/**
- * Edits the specs so that they have the live values of objects changed outside git. Writes nothing to disk.
- * Leaves an object whose live value specs cannot express; it does not keep the others back.
- */
+/** Gives the specs the live values of objects changed outside git, if specs can say them. Writes nothing to disk. */
 export async function adoptDrift(
   differences: readonly Difference[],
   input: PlanInput,
   tree: SpecTree,
 ): Promise<Adoption> {
-  let files: ReadonlyMap<string, string> = new Map();
+  let files: Files = new Map();
   const adopted: Adopted[] = [];
   const left: { id: string; why: string }[] = [];
   for (const difference of differences) {
@@ -90,15 +87,12 @@ function whyNot(
 }
 
 type Read = (path: string) => Promise<string>;
+type Files = ReadonlyMap<string, string>;
 
 interface KindAdoption {
   /** Why only a person can do it; undefined if this code can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
-  readonly files: (
-    change: Change,
-    input: PlanInput,
-    read: Read,
-  ) => Promise<ReadonlyMap<string, string>>;
+  readonly files: (change: Change, input: PlanInput, read: Read) => Promise<Files>;
 }
 
 /** Objects of other kinds are left to people. */
@@ -107,7 +101,7 @@ const ADOPTIONS: Readonly<Partial<Record<Kind, KindAdoption>>> = {
   segment: { whyNot: sharedKeyFile, files: writtenSegment },
 };
 
-/** The reason to leave a flag that differs in nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
+/** The reason to leave a flag that lacks nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
 function lacksOwnershipTag({ fields }: Change, { config }: BoundDesired): string | undefined {
   const { ownershipTag } = config;
   const isLacking = fields.every(({ path, before, after }) => {
@@ -131,11 +125,7 @@ function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefin
   return isShared ? `${own} serves other segments or environments too: edit it by hand` : undefined;
 }
 
-async function writtenFlag(
-  change: Change,
-  input: PlanInput,
-  read: Read,
-): Promise<ReadonlyMap<string, string>> {
+async function writtenFlag(change: Change, input: PlanInput, read: Read): Promise<Files> {
   const { name, environment } = change.ref;
   const flag = input.desired.flags.get(name);
   const actual = input.actual.flags.get(name);
@@ -164,65 +154,36 @@ async function writtenFlag(
   return new Map([[file, editedText(text, edits)]]);
 }
 
-async function writtenSegment(
-  change: Change,
-  input: PlanInput,
-  read: Read,
-): Promise<ReadonlyMap<string, string>> {
+async function writtenSegment(change: Change, input: PlanInput, read: Read): Promise<Files> {
   const { name, environment } = change.ref;
   const segment = input.desired.segments.get(name);
   if (!segment || environment === null || !change.keys)
     throw new Error(`bug: ${change.id} is not declared`);
-  const keysFile = segment.environments.get(environment)?.keysFile;
   const { file } = segment.location;
-  const block = ['environments', configWord(input, environment)];
+  const keysFile = segment.environments.get(environment)?.keysFile;
   const listed = keysFile === undefined ? undefined : await read(keysFile);
-  const { edits, toFile } = segmentEdits(change.keys, block, listed);
+  const hasFile = listed !== undefined;
+  // A change leads from live to git: what it adds to the service is to leave the files.
+  const { added, removed } = change.keys;
+  const remove = new Set(added);
+  const inline = removed.filter((key) => !hasFile || !fitsKeyFile(key));
+  const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
   const files = new Map<string, string>();
-  if (edits.length > 0) {
+  if (!hasFile || inline.length > 0 || added.some((key) => !inFile.has(key))) {
+    const path = ['environments', configWord(input, environment), 'keys'];
     const before = await read(file);
-    const after = editedText(before, edits);
+    const after = editedText(before, [{ kind: 'texts', path, add: inline, remove }]);
     if (after !== before) files.set(file, after);
   }
-  if (keysFile !== undefined && listed !== undefined) {
-    const after = editedKeyFile(listed, toFile);
+  if (keysFile !== undefined && hasFile) {
+    const after = editedKeyFile(listed, removed.filter(fitsKeyFile), remove);
     if (after !== listed) files.set(keysFile, after);
   }
   return files;
 }
 
-interface KeyEdit {
-  readonly add: readonly string[];
-  readonly remove: ReadonlySet<string>;
-}
-
-/**
- * Edits that give a segment its live keys. New keys go into the key file if there is one.
- *
- * @param change from live to git, as in a plan.
- * @param at path of the environment's block.
- * @param listed text of the key file, if there is one.
- */
-function segmentEdits(
-  change: KeyChange,
-  at: readonly string[],
-  listed: string | undefined,
-): { edits: Edit[]; toFile: KeyEdit } {
-  const remove = new Set(change.added);
-  const hasFile = listed !== undefined;
-  const toFile = change.removed.filter((key) => hasFile && fitsKeyFile(key));
-  const inline = change.removed.filter((key) => !hasFile || !fitsKeyFile(key));
-  const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
-  const fromInline = [...remove].some((key) => !inFile.has(key));
-  const edits: Edit[] =
-    inline.length > 0 || fromInline || !hasFile
-      ? [{ kind: 'texts', path: [...at, 'keys'], add: inline, remove }]
-      : [];
-  return { edits, toFile: { add: toFile, remove } };
-}
-
 /** Keeps lines that are not keys, such as comments, and appends new keys. */
-function editedKeyFile(text: string, { add, remove }: KeyEdit): string {
+function editedKeyFile(text: string, add: readonly string[], remove: ReadonlySet<string>): string {
   const lines = text.split('\n');
   const kept = lines.filter((line) => !remove.has(line.trim()));
   if (add.length === 0) return kept.join('\n');
@@ -239,10 +200,7 @@ function configWord({ desired }: PlanInput, environment: string): string {
 }
 
 /** Why the edited files are no valid specs, in one clause; undefined if they are. */
-async function faultOf(
-  files: ReadonlyMap<string, string>,
-  tree: SpecTree,
-): Promise<string | undefined> {
+async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined> {
   const specs = await readSpecs(filesTree(files, tree));
   if (specs.ok) return undefined;
   const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');

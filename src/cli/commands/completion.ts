@@ -22,10 +22,7 @@ export const declareCompletion: DeclareCommand = (command, { terminal }) => {
     });
 };
 
-/**
- * Scripts that know the commands, and ask the help of a command for its options when they are wanted: what is installed
- * answers, so that a script does not grow old.
- */
+/** Scripts that ask the help of a command for its options only when they are wanted, so that they do not grow old. */
 const SCRIPTS: Readonly<Record<Shell, (offered: readonly Offered[]) => string>> = {
   bash: (offered) => `# Completion of flagkeel for bash.
 _flagkeel() {

@@ -37,13 +37,7 @@ export const declareDrift: DeclareCommand = (command, invocation) => {
   commonOptions(selectionOptions(serviceOptions(command))).action(ending(showDrift, invocation));
 };
 
-/**
- * Shows what is live and not in git; with `adopt` writes it into the files. Nothing is sent, nothing committed. HEAD is
- * compared, not the working tree, because HEAD is what a run applies.
- *
- * @returns 0 where nothing differs or everything was adopted, 2 where something is left or changes of git were not
- *   applied; `combinedExitCode` says which code of several directories wins.
- */
+/** Compares HEAD and not the working tree, because HEAD is what a run applies. */
 async function showDrift(
   directories: readonly string[],
   options: DriftOptions,
@@ -93,11 +87,7 @@ async function runDirectory(
   };
 }
 
-/**
- * Writes the live values into files of the working tree, and into none of them where one has changes of its own.
- *
- * @throws FlagkeelError `OUTPUT`: a file that is to be written has changes that are not committed.
- */
+/** Writes the live values into the working tree, and nothing if one of the files has changes of its own. */
 async function adopt(
   drift: Drift,
   { input }: Planned,

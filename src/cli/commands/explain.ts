@@ -2,6 +2,7 @@ import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
+import { present } from '../../model/collections.js';
 import {
   mostProtectedFirst,
   type Desired,
@@ -68,31 +69,20 @@ function objectOrCode(text: string): string {
   return text.includes('/') ? (collectObject(text, [])[0] ?? '') : text;
 }
 
-/**
- * Prints what the pages say of a code. Neither specs nor the service are asked.
- *
- * @throws FlagkeelError `USAGE`: there is no such code.
- */
-async function explainCode(code: string, screen: Screen): Promise<ExitCode> {
-  const entries = await entriesOf(code);
-  await screen.print({ entries }, () => entriesText(entries, screen));
-  return EXIT.ok;
-}
-
 const MOST_COMMITS = 5;
 
-/**
- * Prints what the specs on disk say of a flag, and what a key gets of it. The service is asked with `--online` alone.
- *
- * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
- */
+/** Prints what the pages say of a code, or what the specs on disk say of a flag, and what a key gets of it. */
 async function explain(
   object: string,
   directory: string,
   options: ExplainOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  if (!object.includes('/')) return explainCode(object, screen);
+  if (!object.includes('/')) {
+    const entries = await entriesOf(object);
+    await screen.print({ entries }, () => entriesText(entries, screen));
+    return EXIT.ok;
+  }
   refuseWithoutOnline(options);
   const specs = await readRightSpecs(directory, screen);
   const flag = flagOf(object, specs);
@@ -133,29 +123,21 @@ async function explainedFlag(
   const files = new Set([location.file, ...shown.map(([, each]) => each.location.file)]);
   const owner = specs.parts.specs.flags.get(name)?.spec.owner;
   return {
-    name,
-    location,
-    ...(fields.description !== undefined && { description: fields.description }),
-    ...(owner !== undefined && { owner }),
-    environments: shown.map(([environment, definition]) =>
-      explainedDefinition({ name, environment, definition }, specs, options),
-    ),
+    ...{ name, location },
+    ...present({ description: fields.description, owner }),
+    environments: shown.map((each) => explainedDefinition(name, each, specs, options)),
     commits: await newestCommits(specs.checkout, [...files], MOST_COMMITS),
   };
 }
 
 function explainedRamp(ramp: DesiredRamp): ExplainedRamp {
-  const { rule, treatment, steps, checks = [], onFail } = ramp;
-  const shares = steps.map(({ percent }) => percent);
-  return { rule, treatment, steps: shares, checks, onFail: onFail ?? 'hold' };
+  const { rule, treatment, steps, checks = [], onFail = 'hold' } = ramp;
+  return { rule, treatment, steps: steps.map(({ percent }) => percent), checks, onFail };
 }
 
 function explainedDefinition(
-  {
-    name,
-    environment,
-    definition,
-  }: { name: string; environment: string; definition: DesiredDefinition },
+  name: string,
+  [environment, definition]: readonly [string, DesiredDefinition],
   specs: RightSpecs,
   options: ExplainOptions,
 ): ExplainedDefinition {
@@ -209,7 +191,7 @@ async function withLive(
   return { ...explained, environments: await Promise.all(environments) };
 }
 
-/** The answer for a key whose place hashing tells, by the seeds that the service shows of the flags behind it. */
+/** The answer for a key, whose bucket follows from the seeds that the service shows of the flags behind it. */
 async function hashedAnswer(
   asked: { readonly flag: string; readonly environment: string },
   desired: Desired,
@@ -231,18 +213,13 @@ async function hashedAnswer(
   return answer ? { answer: { ...explainedAnswer(answer), bucket } } : {};
 }
 
-/** Undefined where no option describes a key. */
+/** Undefined if no option describes a key. */
 function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {
-  const situation: Situation = {
-    ...(key !== undefined && { key }),
-    ...(segment.length > 0 && { segments: segment }),
-    ...(attribute && { attributes: attribute }),
-    ...(at !== undefined && { at }),
-  };
+  const segments = segment.length > 0 ? segment : undefined;
+  const situation = present({ key, segments, attributes: attribute, at });
   return Object.keys(situation).length === 0 ? undefined : situation;
 }
 
-/** The rules with their names, and where each of them stands. */
 function rulesOf(
   name: string,
   environment: string,
@@ -273,7 +250,7 @@ function explainedAnswer(answer: Answer): ExplainedAnswer {
   return { shares, by: decider(answer), untold: answer.isCertain ? [] : answer.untold };
 }
 
-/** What decides; several rules where it is not known which of them the key meets. */
+/** What decides; several rules if it is not known which of them the key meets. */
 function decider({ killed, isTarget, rules }: Answer): string {
   if (killed) return 'killed';
   if (isTarget) return 'target';

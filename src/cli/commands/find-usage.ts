@@ -27,7 +27,7 @@ function namedObject(text: string): string {
 }
 
 interface Found {
-  /** The directory of code; absent where the specs name it. */
+  /** The directory of code. Default: the specs name it. */
   readonly code?: string;
   readonly file: string;
   readonly line: number;
@@ -35,14 +35,6 @@ interface Found {
   readonly text: string;
 }
 
-/**
- * Prints every place that names a flag, a segment or a condition: in the specs on disk, and as a name by itself in the code of the
- * directories that the operator names.
- *
- * @returns 0, also where nothing names it.
- * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: nothing of the name is declared; `GIT`: a directory of code is in no
- *   repository.
- */
 async function findUsage(
   object: string,
   directory: string,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/directory-tree.js';
-import type { Diagnostic } from '../../model/diagnostic.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { withCodeOwners } from '../../specs/edit/code-owners.js';
@@ -26,20 +25,7 @@ export const declareFmt: DeclareCommand = (command, invocation) => {
   commonOptions(command).action(ending(format, invocation));
 };
 
-interface Formatted {
-  /** As it was named. */
-  readonly directory: string;
-  readonly exitCode: ExitCode;
-  /** Files that were changed or, with `--check`, would be; relative to the directory. */
-  readonly changed: readonly string[];
-}
-
-/**
- * Formats the specs of config repositories where they lie on disk. A file that is no valid spec is left as it is, and what
- * is wrong with it is said. Of a config repository nothing beside the file or folder that was named is touched. May be repeated: the second time nothing changes.
- *
- * @returns 3 where a file is wrong; with `--check` 2 where one would change; 0 otherwise.
- */
+/** Leaves a file that is no valid spec as it is. May be repeated: the second time nothing changes. */
 async function format(
   directories: readonly string[],
   options: FmtOptions,
@@ -60,12 +46,16 @@ async function formatDirectory(
   path: string,
   { check = false }: FmtOptions,
   screen: Screen,
-): Promise<Formatted> {
+): Promise<{ directory: string; exitCode: ExitCode; changed: readonly string[] }> {
   const named = await configDirectoryOf(path);
   const { directory } = named;
   const loaded = await loadFiles(await directoryTree(directory));
-  const diagnostics = loaded.diagnostics.filter(({ location }) => isNamed(location.file, named));
-  noteErrors(diagnostics, screen);
+  // Warnings are no matter of the form of a file.
+  const errors = loaded.diagnostics.filter(
+    ({ location, severity }) => severity === 'error' && isNamed(location.file, named),
+  );
+  const isWrong = errors.length > 0;
+  if (isWrong) screen.note(diagnosticsText(errors, { color: false }).trimEnd());
   const changed: string[] = [];
   for (const [kind, ofKind] of loaded.files) {
     for (const file of ofKind.filter((each) => isNamed(each.path, named))) {
@@ -77,22 +67,18 @@ async function formatDirectory(
       await screen.writeFile(join(directory, file.path), formatted);
     }
   }
-  const isWrong = diagnostics.some(({ severity }) => severity === 'error');
   // A file that cannot be read may have an owner.
   const owners = isWrong || named.within !== null ? null : await newCodeOwners(directory, loaded);
   if (owners !== null) {
     changed.push(owners.path);
     if (!check) await screen.writeFile(owners.file, owners.text);
   }
-  const exitCode = isWrong
-    ? EXIT.invalidSpecs
-    : check && changed.length > 0
-      ? EXIT.changes
-      : EXIT.ok;
+  const done = check && changed.length > 0 ? EXIT.changes : EXIT.ok;
+  const exitCode = isWrong ? EXIT.invalidSpecs : done;
   return { directory: path, exitCode, changed: changed.sort() };
 }
 
-/** The CODEOWNERS of the repository as it should be; null without git or such a file, or if it is so already. */
+/** The CODEOWNERS of the repository as it should be; null if there is none to change. */
 async function newCodeOwners(
   directory: string,
   loaded: LoadedFiles,
@@ -107,14 +93,7 @@ async function newCodeOwners(
   return text === found.text ? null : { path: found.path, file: join(root, found.path), text };
 }
 
-/** Notes errors alone: warnings are no matter of the form of a file. */
-function noteErrors(diagnostics: readonly Diagnostic[], screen: Screen): void {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) return;
-  screen.note(diagnosticsText(errors, { color: false }).trimEnd());
-}
-
-/** The text as it stands where the file is wrong, or of a kind that has no other form. */
+/** The same text if the file is wrong, or of a kind that has no other form. */
 function formattedText(kind: FileKind, { valid, parsed }: SpecFile): string {
   const { text } = parsed.source;
   if (!valid || kind === 'identities-csv') return text;

@@ -28,12 +28,7 @@ interface HistoryOptions extends StateOptions {
   readonly since?: number;
 }
 
-/**
- * Prints what was written, newest first: runs, and kills and restores that were sent outside of them. Where nothing is remembered the list is empty, and that is no error.
- *
- * @param args an object, a directory, or both in this order.
- * @throws FlagkeelError `USAGE`: the arguments are neither.
- */
+/** @param args an object, a directory, or both in this order. */
 async function showHistory(
   args: readonly string[],
   options: HistoryOptions,
@@ -71,7 +66,7 @@ function parseArguments(args: readonly string[]): { object: Named | null; direct
   );
 }
 
-/** A run writes down what it is about to do, and then what became of it: the first is news only where it is all there is. */
+/** A run records what it is about to do, and then what became of it: the first is news only if it is all there is. */
 function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
   return applies.filter((apply, index) => {
     const planned = new Set(
@@ -92,10 +87,7 @@ function mayBeWritten({ outcome, written }: LoggedChange): boolean {
   return outcome === 'applied' || outcome === 'planned' || written !== undefined;
 }
 
-/**
- * Counts only the changes that are shown. Where one object was asked for, those are what was written of it, in all
- * environments.
- */
+/** Counts the changes that are shown: those of one object are what was written of it, in all environments. */
 function historyRow(
   { timeMs, head, subject, changes, more }: LoggedApply,
   object: Named | null,

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { grouped } from '../../model/collections.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
@@ -90,12 +91,6 @@ function usage(why: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot import: ${why}`);
 }
 
-/**
- * Writes what a file of another tool says as a config repository, and tells what specs say otherwise. No service is asked,
- * and nothing is committed.
- *
- * @returns 0, or the code of the error that was printed.
- */
 async function importFromFile(
   { from, file, directory }: { from: SourceName; file: string; directory: string },
   options: ImportOptions,
@@ -115,26 +110,23 @@ function fileText(file: string, directory: string, imported: ImportedFile): stri
     `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
     ...departureLines(departures),
     'See that they are right, and what an apply would do:',
-    `  ${shellLine(['flagkeel', 'validate', directory])}`,
-    `  ${shellLine(['flagkeel', 'plan', directory])}`,
+    `  flagkeel validate ${shellWord(directory)}`,
+    `  flagkeel plan ${shellWord(directory)}`,
     '',
   ].join('\n');
 }
 
-/** With the first lines by which editors find the schemas, which are put beside the specs. */
 async function writeSpecs(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
   await writeTarget(directory, withSchemaLines(files));
   await writeSchemas(directory);
 }
 
-/** What is said alike at many places stands once, with the first of them. */
+/** One line for all places of which the same is said. */
 function departureLines(departures: readonly Departure[]): string[] {
   if (departures.length === 0) return [];
-  const places = new Map<string, string[]>();
-  for (const { place, what } of departures) places.set(what, [...(places.get(what) ?? []), place]);
-  const lines = [...places].map(([what, [first = '', ...others]]) => {
+  const lines = [...grouped(departures, ({ what }) => what)].map(([what, [first, ...others]]) => {
     const more = others.length === 0 ? '' : ` (and at ${plural(others.length, 'other place')})`;
-    return `  ${clean(first)}: ${clean(what)}${more}`;
+    return `  ${clean(first?.place ?? '')}: ${clean(what)}${more}`;
   });
   return ['Said otherwise than there, or not at all:', ...lines];
 }
@@ -175,11 +167,7 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
     : url === undefined
       ? []
       : ['--url', url];
-  return shellLine(['flagkeel', 'reconcile', '--dry-run', ...service, directory]);
-}
-
-function shellLine(words: readonly string[]): string {
-  return words.map(shellWord).join(' ');
+  return ['flagkeel', 'reconcile', '--dry-run', ...service, directory].map(shellWord).join(' ');
 }
 
 function counts({ flags, segments, files }: Imported): string {

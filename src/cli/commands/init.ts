@@ -8,7 +8,12 @@ import { packageFile } from '../../platform/package-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
-import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
+import {
+  mapping,
+  yamlText,
+  type Member,
+  type Written as YamlValue,
+} from '../../specs/edit/yaml-text.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { schemaFiles, withSchemaLines, writeNew } from '../editor-schemas.js';
@@ -24,6 +29,12 @@ interface InitOptions extends CommonOptions {
   readonly forge: ForgeName;
   /** False where the command line has `--no-workflows`; commander makes it true otherwise. */
   readonly workflows: boolean;
+}
+
+interface Written {
+  readonly path: string;
+  /** False: the file was there. */
+  readonly written: boolean;
 }
 
 export const declareInit: DeclareCommand = (command, invocation) => {
@@ -56,13 +67,7 @@ export const declareInit: DeclareCommand = (command, invocation) => {
   commonOptions(command).action(ending(init, invocation));
 };
 
-/**
- * Writes a config repository to begin with: a config, one flag with its spec test, an empty break-glass list, the schemas
- * for editors, what git and a forge want to know, and workflows at the top of a repository, where alone a forge reads them.
- * Files that are there stay as they are, so it may be repeated. Nothing is committed, and no service is asked.
- *
- * @throws FlagkeelError `OUTPUT`: a file cannot be written; those before it are. `USAGE`: a name of an environment is a path.
- */
+/** Files that are there stay as they are, so it may be repeated. */
 async function init(directory: string, options: InitOptions, screen: Screen): Promise<ExitCode> {
   const environments =
     options.environment.length === 0 ? ['staging', 'production'] : options.environment;
@@ -71,7 +76,7 @@ async function init(directory: string, options: InitOptions, screen: Screen): Pr
     const why = 'a file is named like it, so it is neither empty nor a path';
     throw new FlagkeelError('USAGE', `cannot use environment ${quoted(unfit)}: ${why}`);
   }
-  const results: { readonly path: string; readonly written: boolean }[] = [];
+  const results: Written[] = [];
   const top = await nearestWith('.git', directory);
   const isAtTop = top === null || top === resolve(directory);
   const workflows = options.workflows && isAtTop ? await workflowFiles(options.forge) : [];
@@ -92,7 +97,7 @@ async function init(directory: string, options: InitOptions, screen: Screen): Pr
   return EXIT.ok;
 }
 
-/** Where a forge keeps its workflows, where they are in this package, and the files of bots that keep them current. */
+/** Folders of workflows in this package and in a repository, and files of bots that keep them current. */
 const WORKFLOWS: Readonly<
   Record<ForgeName, { from: string; to: string; bots: Readonly<Record<string, string>> }>
 > = {
@@ -111,32 +116,25 @@ const WORKFLOWS: Readonly<
 /** `bots/renovate.json` finds the version of flagkeel by the same words. */
 const VERSION = /(flagkeel@|Of flagkeel\.\s+default: )\d+\.\d+\.\d+/g;
 
-/**
- * Path → text: the workflows that come with this package, at this version of flagkeel, and the files of bots. Workflows
- * keep their names, by which they refer to each other.
- */
+/** Path → text. Workflows keep their names, by which they refer to each other. */
 async function workflowFiles(forge: ForgeName): Promise<[path: string, text: string][]> {
   const { from, to, bots } = WORKFLOWS[forge];
   const folder = packageFile(from);
   const names = (await readdir(folder)).sort();
-  const copies = await Promise.all(
-    names.map(async (name): Promise<[string, string]> => {
-      const text = await readFile(new URL(name, folder), 'utf8');
-      return [`${to}${name}`, text.replaceAll(VERSION, `$1${packageVersion()}`)];
-    }),
-  );
+  const copies: [path: string, text: string][] = [];
+  for (const name of names) {
+    const text = await readFile(new URL(name, folder), 'utf8');
+    copies.push([`${to}${name}`, text.replaceAll(VERSION, `$1${packageVersion()}`)]);
+  }
   for (const [name, path] of Object.entries(bots)) {
     copies.push([path, await readFile(packageFile(`bots/${name}`), 'utf8')]);
   }
   if (forge === 'github') return copies;
   const includes = names.map((name) => `  - local: ${to}${name}\n`).join('');
-  return [...copies, ['.gitlab-ci.yml', `${GITLAB_STAGES}include:\n${includes}`]];
+  return [...copies, ['.gitlab-ci.yml', `stages: [test, deploy]\ninclude:\n${includes}`]];
 }
 
-const GITLAB_STAGES = `stages: [test, deploy]
-`;
-
-/** Path → text: the specs of a small shop, as they come with this package. Schemas lie within, not beside. */
+/** Path → text. Schemas lie within, not beside as in this package. */
 async function exampleFiles(): Promise<[path: string, text: string][]> {
   const folder = fileURLToPath(packageFile('specs-example/'));
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -156,7 +154,7 @@ async function exampleFiles(): Promise<[path: string, text: string][]> {
 function asText(
   directory: string,
   { example = false }: Pick<InitOptions, 'example'>,
-  results: readonly { readonly path: string; readonly written: boolean }[],
+  results: readonly Written[],
 ): string {
   const lines = results.map(({ path, written }) => {
     return `${written ? 'wrote' : 'kept '} ${clean(path)}\n`;
@@ -188,73 +186,46 @@ Set \`GITLAB_TOKEN\`, masked and not protected, to one with the scope \`api\` th
 `,
 };
 
-interface Starter {
-  readonly workspace: string;
+type Starter = Pick<InitOptions, 'workspace' | 'trafficType'> & {
   readonly environments: readonly string[];
-  readonly trafficType: string;
-}
+};
 
 /** Path → text. The last environment is the protected one: only there the example is off for most. */
 function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
   const last = environments.at(-1) ?? '';
+  const blocks = (ofLast: YamlValue, ofOthers: YamlValue): YamlValue =>
+    mapping(...environments.map((name): Member => [name, name === last ? ofLast : ofOthers]));
+  const config = mapping(
+    ['workspace', workspace],
+    ['environments', blocks(mapping(['protected', true]), mapping())],
+    ['defaults', mapping(['trafficType', trafficType])],
+  );
+  const share = mapping(['defaultRule', mapping(['on', 10], ['off', 'rest'])]);
+  const flag = mapping(
+    ['flag', 'example-banner'],
+    ['description', 'An example: replace it by a flag of your own.'],
+    ['owner', 'your-team'],
+    ['treatments', mapping(['on', 'The banner is shown'], ['off', 'No banner'])],
+    ['defaultTreatment', 'off'],
+    ['environments', blocks(share, mapping(['defaultRule', 'on']))],
+  );
+  const test = mapping(
+    ['name', 'one in ten sees the banner'],
+    ['environment', last],
+    ['expect', mapping(['on', 10], ['off', 90])],
+  );
   const files: [path: string, text: string][] = [
-    ['flagkeel.yaml', configText({ workspace, environments, trafficType })],
-    ['flags/example-banner.yaml', exampleText(environments)],
+    ['flagkeel.yaml', yamlText(config)],
+    ['flags/example-banner.yaml', yamlText(flag)],
     [
       'tests/example-banner.test.yaml',
-      yamlText(
-        mapping(
-          ['tests', 'example-banner'],
-          [
-            'cases',
-            [
-              mapping(
-                ['name', 'one in ten sees the banner'],
-                ['environment', last],
-                ['expect', mapping(['on', 10], ['off', 90])],
-              ),
-            ],
-          ],
-        ),
-      ),
+      yamlText(mapping(['tests', 'example-banner'], ['cases', [test]])),
     ],
     [`kills/${last}.yaml`, KILLS],
     ['.gitattributes', GIT_ATTRIBUTES],
     ['CODEOWNERS', CODE_OWNERS],
   ];
   return withSchemaLines(new Map(files));
-}
-
-function configText({ workspace, environments, trafficType }: Starter): string {
-  const blocks = environments.map((name, at) => {
-    const isLast = at === environments.length - 1;
-    return [name, isLast ? mapping(['protected', true]) : mapping()] as const;
-  });
-  return yamlText(
-    mapping(
-      ['workspace', workspace],
-      ['environments', mapping(...blocks)],
-      ['defaults', mapping(['trafficType', trafficType])],
-    ),
-  );
-}
-
-function exampleText(environments: readonly string[]): string {
-  const blocks = environments.map((name, at) => {
-    const isLast = at === environments.length - 1;
-    const defaultRule = isLast ? mapping(['on', 10], ['off', 'rest']) : 'on';
-    return [name, mapping(['defaultRule', defaultRule])] as const;
-  });
-  return yamlText(
-    mapping(
-      ['flag', 'example-banner'],
-      ['description', 'An example: replace it by a flag of your own.'],
-      ['owner', 'your-team'],
-      ['treatments', mapping(['on', 'The banner is shown'], ['off', 'No banner'])],
-      ['defaultTreatment', 'off'],
-      ['environments', mapping(...blocks)],
-    ),
-  );
 }
 
 const KILLS = `# The break-glass list. An entry stops a flag at once:

@@ -21,12 +21,6 @@ export const declareManifest: DeclareCommand = (command, invocation) => {
     .action(ending(manifest, invocation));
 };
 
-/**
- * Prints the flag manifest of OpenFeature for the specs on disk: each flag with its type, its default value and its
- * description, by name. The service is not asked.
- *
- * @throws FlagkeelError `SPECS_INVALID`.
- */
 async function manifest(directory: string, _: ManifestOptions, screen: Screen): Promise<ExitCode> {
   const { desired, parts } = await readRightSpecs(directory, screen);
   const resolved = new Map(parts.flags.map((flag) => [flag.name, flag]));

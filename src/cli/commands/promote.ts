@@ -45,13 +45,8 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
 };
 
 /**
- * Writes what flags are in one environment into their blocks of another, with the segments and flags that they name and
- * the other lacks, and shows the difference first. The files lie in the working tree: they still have to be reviewed and
- * committed. May be repeated; then there is no difference.
- *
- * @returns 0, also where there is no difference; 3 where the specs would be invalid afterwards, and nothing is written.
- * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment, a
- *   filter names nothing, or an object is excluded that the others need.
+ * Takes along the segments and flags that the promoted ones name and the other environment lacks. Writes nothing if the
+ * specs would be invalid afterwards.
  */
 async function promote(
   words: readonly string[],
@@ -88,13 +83,11 @@ async function promote(
     screen.note('nothing is written: the specs would be invalid');
     return EXIT.invalidSpecs;
   }
-  if (changed.length === 0) return EXIT.ok;
-  if (options.write === true) {
-    for (const { path, after } of changed) {
-      await screen.writeFile(join(root, path), after);
-      screen.note(`${clean(path)} is written: review and commit it`);
-    }
-  } else screen.note('nothing is written (add --write)');
+  if (changed.length > 0 && options.write !== true) screen.note('nothing is written (add --write)');
+  for (const { path, after } of options.write === true ? changed : []) {
+    await screen.writeFile(join(root, path), after);
+    screen.note(`${clean(path)} is written: review and commit it`);
+  }
   return EXIT.ok;
 }
 

@@ -36,7 +36,7 @@ import {
 import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, ending, type Screen } from '../terminal.js';
 
-/** Declares `flagkeel reconcile`, and `flagkeel plan`, which is its dry run under the name that neighbours have for it. */
+/** Declares `reconcile`, and `plan`, which is its dry run under the name that other tools have for it. */
 export const declareReconcile: DeclareCommand = (command, invocation) => {
   const isPlan = command.name() === 'plan';
   command
@@ -58,36 +58,23 @@ export const declareReconcile: DeclareCommand = (command, invocation) => {
   );
 };
 
-/**
- * Plans config repositories, and unless it is a dry run applies and verifies the plans. An error of one directory does
- * not keep the others from being reconciled.
- *
- * @returns `combinedExitCode` of the directories.
- * @throws FlagkeelError `USAGE`: the reviewed plan cannot be read, or `--detailed-exitcode` stands alone. Nothing was done then.
- */
+/** An error of one directory does not keep the others from being reconciled. */
 async function reconcileAll(
   directories: readonly string[],
   options: ReconcileOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  if (options.detailedExitcode === true && options.dryRun !== true) {
-    // The option asks whether there is anything to do, and not to have it done.
-    throw new FlagkeelError(
-      'USAGE',
-      'cannot use --detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',
-    );
-  }
-  if (options.at !== undefined && options.dryRun !== true) {
-    throw new FlagkeelError(
-      'USAGE',
-      'cannot use --at without --dry-run: what is written is written now (add --dry-run)',
-    );
-  }
-  if (options.overrideWindow?.trim() === '') {
-    throw new FlagkeelError('USAGE', 'cannot use --override-window without a reason');
-  }
-  screen.noteInterrupt();
   const writes = options.dryRun !== true;
+  if (options.detailedExitcode === true && writes) {
+    throw usage(
+      '--detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',
+    );
+  }
+  if (options.at !== undefined && writes) {
+    throw usage('--at without --dry-run: what is written is written now (add --dry-run)');
+  }
+  if (options.overrideWindow?.trim() === '') throw usage('--override-window without a reason');
+  screen.noteInterrupt();
   const name = writes ? 'reconcile' : 'plan';
   const shown = await readShown(options, directories);
   const { note, terminal } = screen;
@@ -114,6 +101,10 @@ async function reconcileAll(
   );
 }
 
+function usage(what: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot use ${what}`);
+}
+
 async function runDirectory(
   directory: string,
   passes: Pick<RunFlags, 'approvals' | 'shown'>,
@@ -128,9 +119,7 @@ async function runDirectory(
     { ...options, keys, touchedSince, ...passes },
     surroundingsOf(screen),
   );
-  run.context.source.warnings.forEach((warning) => {
-    screen.note(`warning: ${warning}`);
-  });
+  for (const warning of run.context.source.warnings) screen.note(`warning: ${warning}`);
   const reporting = { ...around, run };
   const endEvents = events && screen.progress.add({ kind: 'facts', tell: events.progress });
   let report: PlanReport | undefined;
@@ -169,11 +158,7 @@ async function tellForge(
   screen.progress.end();
 }
 
-/**
- * The config repository that a path means; said where it is more than was named.
- *
- * @throws FlagkeelError `USAGE`: a file is named, and the run would apply more than that.
- */
+/** The config repository that a path means. Warns if it is more than was named; an apply of one file is refused. */
 async function repositoryOf(
   path: string,
   { dryRun }: ReconcileOptions,
@@ -192,7 +177,6 @@ async function repositoryOf(
   return directory;
 }
 
-/** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
 async function planOrApply(reporting: Reporting): Promise<Planned | Applied> {
   const { run, options, events } = reporting;
   const reviewed = options.planHash === undefined ? undefined : reviewedHash(options.planHash);
@@ -238,7 +222,7 @@ interface Reporting {
   readonly events: RunEvents | undefined;
 }
 
-/** Prints what came of a plan or an apply; what was not remembered is said on standard error in every format. */
+/** Says on standard error, in every format, what was not remembered. */
 function reported(
   directory: string,
   result: Planned | Applied,
@@ -246,9 +230,7 @@ function reported(
 ): PlannedDirectory {
   const { signal, stderr } = screen.terminal;
   events?.verified(report);
-  result.unknowns.forEach(({ message }) => {
-    screen.note(`warning: ${message}`);
-  });
+  for (const { message } of result.unknowns) screen.note(`warning: ${message}`);
   const showKeys = options.showKeys === true;
   const verbose = options.verbose === true;
   const textOf = options.quiet === true ? planSummary : planText;
@@ -268,7 +250,7 @@ function reported(
   };
 }
 
-/** With `--detailed-exitcode`, of a dry run that is to say whether there is anything to do. */
+/** The code of a dry run that is to say whether there is anything to do. */
 function detailed(
   result: Planned | Applied,
   { detailedExitcode }: ReconcileOptions,

@@ -2,6 +2,7 @@ import { EXIT, type ExitCode } from '../../errors.js';
 import { fileAges } from '../../git/log.js';
 import type { FileAge } from '../../lint/rule.js';
 import { agedFlags } from '../../lint/stale.js';
+import { present } from '../../model/collections.js';
 import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
 import { withTag } from '../../model/flag/fields.js';
 import type { RampStep } from '../../model/flag/ramp.js';
@@ -30,11 +31,6 @@ export const declareReport: DeclareCommand = (command, invocation) => {
   commonOptions(command, ['html', 'json']).action(ending(report, invocation));
 };
 
-/**
- * Prints a catalogue of all flags and segments as the specs on disk have them: a page, or JSON. The service is not asked.
- *
- * @throws FlagkeelError `SPECS_INVALID`.
- */
 async function report(directory: string, _: ReportOptions, screen: Screen): Promise<ExitCode> {
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
@@ -73,9 +69,7 @@ function cataloguedFlag(
   return {
     name,
     file: location.file,
-    ...(sent.description !== undefined && { description: sent.description }),
-    ...(owner !== undefined && { owner }),
-    ...(expires !== undefined && { expires }),
+    ...present({ description: sent.description, owner, expires }),
     tags: withTag(sent, ownershipTag).tags ?? [],
     environments: [...environments].map(([environment, { creation, unmanaged, ramps = [] }]) => ({
       environment,
@@ -110,7 +104,7 @@ const UNITS = [
   { ms: 1, word: 'ms' },
 ];
 
-/** The objects that rules name, sorted by kind and name, with their environments in the order of the file. */
+/** Sorted by kind and name; environments in the order of the file. */
 function usesOf(flag: ResolvedFlag | undefined): CataloguedUse[] {
   const uses = new Map<string, { kind: CataloguedUse['kind']; name: string; at: Set<string> }>();
   for (const { kind, name, environment } of flag ? referencesOf(flag) : []) {
@@ -125,9 +119,8 @@ function usesOf(flag: ResolvedFlag | undefined): CataloguedUse[] {
 }
 
 function cataloguedSegment({ name, location, environments }: DesiredSegment): CataloguedSegment {
-  const counts = [...environments].map(([environment, { keys }]): [string, number | null] => [
-    environment,
-    keys?.digest.count ?? null,
-  ]);
+  const counts = [...environments].map(
+    ([each, { keys }]) => [each, keys?.digest.count ?? null] as const,
+  );
   return { name, file: location.file, environments: Object.fromEntries(counts) };
 }

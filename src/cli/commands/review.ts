@@ -72,10 +72,8 @@ export const declareReview: DeclareCommand = (command, invocation) => {
 };
 
 /**
- * Plans what a merge would do, and tells the pull request: one comment, statuses, notes on lines. Writes nothing else.
- * May be repeated: the comment of an earlier run is replaced.
- *
- * @returns `combinedExitCode` of the directories: 0 also where there are changes, 4 where a guard refuses them.
+ * Plans what a merge would do, and tells the pull request: one comment, which replaces that of an earlier run, statuses,
+ * notes on lines.
  */
 async function reviewAll(
   directories: readonly string[],
@@ -103,7 +101,7 @@ interface Reviewing {
   readonly place: ReviewTarget;
 }
 
-/** What the pull request gets to read; `document` and `report` are absent where there is no plan. */
+/** What the pull request gets to read; without a plan it has neither `document` nor `report`. */
 interface Verdict {
   readonly exitCode: ExitCode;
   readonly markdown: string;
@@ -114,23 +112,18 @@ interface Verdict {
   readonly offline?: boolean;
 }
 
-interface Reviewed extends Verdict {
-  /** Of the directory, from the top of the repository. */
-  readonly prefix: string;
-}
+/** A verdict, and where the directory lies, from the top of the repository. */
+type Reviewed = Verdict & { readonly prefix: string };
 
-/**
- * Reviews one directory. A status that was opened is closed whatever happens: a forge would wait for it without end.
- */
+/** Closes a status that was opened, whatever happens: a forge would wait for it without end. */
 async function review(directory: string, reviewing: Reviewing): Promise<Reviewed> {
   const { place, screen } = reviewing;
-  const { terminal } = screen;
   const checkout = await openCheckout(directory);
   const prefix = checkout.repository?.prefix ?? '';
   const contexts = place.pull === null ? [] : await contextsOf(checkout, prefix);
   let verdict: Verdict | undefined;
   try {
-    await leniently(openStatuses(contexts, reviewing), reviewing);
+    await leniently(async () => openStatuses(contexts, reviewing), screen, place.isFork);
     verdict = await judge(directory, checkout, reviewing);
     await publish(verdict, prefix, reviewing);
     return { ...verdict, prefix };
@@ -138,10 +131,9 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     if (!(error instanceof FlagkeelError)) throw error;
     screen.failure(error);
     const { exitCode, ...failed } = verdict ?? failure(error);
-    if (terminal.signal.aborted) {
-      return { ...failed, prefix, exitCode: exitCodeOfSignal(terminal.signal) };
-    }
-    return { ...failed, prefix, exitCode: exitCode === EXIT.ok ? error.exitCode : exitCode };
+    const code = exitCode === EXIT.ok ? error.exitCode : exitCode;
+    const { signal } = screen.terminal;
+    return { ...failed, prefix, exitCode: signal.aborted ? exitCodeOfSignal(signal) : code };
   } finally {
     const statusOf = (context: string) => reviewStatus(context, prefix, verdict);
     await closeStatuses(contexts, statusOf, reviewing);
@@ -174,13 +166,14 @@ async function closeStatuses(
 
 /** The token of a fork may write nothing: the reason becomes a warning on the terminal. */
 async function leniently(
-  writing: Promise<void>,
-  { place, screen }: Pick<Reviewing, 'place' | 'screen'>,
+  write: () => Promise<void>,
+  screen: Screen,
+  isLenient: boolean,
 ): Promise<void> {
   try {
-    await writing;
+    await write();
   } catch (error) {
-    if (!place.isFork || !(error instanceof FlagkeelError)) throw error;
+    if (!isLenient || !(error instanceof FlagkeelError)) throw error;
     screen.note(`warning: ${clean(error.message)}`);
   }
 }
@@ -193,7 +186,7 @@ async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]>
   return [OVERALL, ...names].map((name) => statusContext(name, prefix));
 }
 
-/** Makes the plan, or says why there is none. Throws only where the run was interrupted, or by a fault of ours. */
+/** Makes the plan, or says why there is none. */
 async function judge(
   directory: string,
   checkout: Checkout,
@@ -234,15 +227,11 @@ function failure(error: FlagkeelError): Verdict {
   const diagnostics: readonly Diagnostic[] =
     error instanceof InvalidSpecsError ? error.diagnostics : [];
   const markdown = failureMarkdown(error.message, diagnostics);
-  return {
-    exitCode: error.exitCode,
-    summary: markdown,
-    findings: diagnosticFindings(diagnostics),
-    markdown,
-  };
+  const findings = diagnosticFindings(diagnostics);
+  return { exitCode: error.exitCode, summary: markdown, findings, markdown };
 }
 
-/** Warns where the plan would differ from that of the merge. Where git cannot tell, nothing is said. */
+/** Warns if the plan would differ from that of the merge, as far as git can tell. */
 async function warnOfOldBranch(
   checkout: Checkout,
   since: string,
@@ -264,41 +253,28 @@ async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): 
   const publishing = async (): Promise<void> => {
     const done = await syncComment(pull.forge, pull.pullRequest, comment);
     screen.note(`${pull.forge.name}: comment ${done}`);
-    if (done !== 'unchanged') await annotate(verdict, prefix, { pull, screen });
+    // Notes are a help and no verdict: a token that may not write them is no failure.
+    if (done !== 'unchanged')
+      await leniently(async () => annotate(pull, verdict, prefix), screen, true);
   };
-  await leniently(publishing(), reviewing);
+  await leniently(publishing, screen, place.isFork);
 }
 
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const;
 /** More are no help to anybody, and each fifty cost a request. */
 const MOST_ANNOTATIONS = 200;
 
-/** Notes are a help and no verdict: a token that may not write them is no failure. */
 async function annotate(
+  pull: ReviewedPullRequest,
   { findings, summary }: Verdict,
   prefix: string,
-  { pull, screen }: { readonly pull: ReviewedPullRequest; readonly screen: Screen },
 ): Promise<void> {
-  const annotations = findings.flatMap(({ place: at, level, subject, message }) =>
-    at === null
+  const annotations = underPrefix(prefix, findings).flatMap(({ place, level, subject, message }) =>
+    place === null
       ? []
-      : [
-          {
-            file: `${prefix}${at.file}`,
-            line: at.line,
-            level: LEVELS[level],
-            title: subject,
-            message,
-          },
-        ],
+      : [{ file: place.file, line: place.line, level: LEVELS[level], title: subject, message }],
   );
-  try {
-    const first = annotations.slice(0, MOST_ANNOTATIONS);
-    await pull.forge.annotate(pull.commit, first, summary);
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    screen.note(`warning: ${clean(error.message)}`);
-  }
+  await pull.forge.annotate(pull.commit, annotations.slice(0, MOST_ANNOTATIONS), summary);
 }
 
 /** Writes the files for other programs. Paths in them start at the top of the repository, not at the directory. */

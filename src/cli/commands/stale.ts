@@ -9,7 +9,7 @@ import { collect, positive, commonOptions, type CommonOptions } from '../options
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { proposeRemoval, removalOf, trafficOf, unreadIn } from '../stale-use.js';
+import { proposeRemoval, trafficOf, unreadIn, whyKept } from '../stale-use.js';
 import { ending, type Screen } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
@@ -44,12 +44,8 @@ export const declareStale: DeclareCommand = (command, invocation) => {
 };
 
 /**
- * Prints the flags that are past their day, or that have given everybody the same for long; those that no commit touched for
- * the longest time first. Only `online` asks the service, for traffic. `propose` opens a pull request for each flag that
- * code and traffic, as far as they were asked, do not know.
- *
- * @returns 2 where a flag is stale, otherwise 0.
- * @throws FlagkeelError `SPECS_INVALID`; `GIT`: the history cannot be read.
+ * Prints those first that no commit touched for the longest time. Proposes the removal of a flag only if the code and the
+ * traffic, as far as they were asked for, do not know it.
  */
 async function stale(directory: string, options: StaleOptions, screen: Screen): Promise<ExitCode> {
   const specs = await readRightSpecs(directory, screen);
@@ -77,7 +73,7 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   return found.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-/** @throws FlagkeelError `USAGE`: removals are to be proposed, and neither code nor traffic are known. */
+/** Refuses to propose removals if neither code nor traffic are known. */
 async function useOf(specs: RightSpecs, options: StaleOptions, screen: Screen): Promise<FlagUse> {
   const { code, online = false, propose } = options;
   if (propose !== undefined && code.length === 0 && !online) {
@@ -87,12 +83,10 @@ async function useOf(specs: RightSpecs, options: StaleOptions, screen: Screen): 
   const { desired, checkout, parts } = specs;
   const names = parts.flags.map(({ name }) => name);
   const about = { directory: checkout.directory, desired };
-  const ask = async () =>
-    askService(about, options, screen, async (each) => trafficOf(each, desired));
-  const traffic = online ? await ask() : undefined;
-  if (traffic?.size === 0) {
-    screen.note('warning: the service says of no flag when it had traffic');
-  }
+  const traffic = online
+    ? await askService(about, options, screen, async (each) => trafficOf(each, desired))
+    : undefined;
+  if (traffic?.size === 0) screen.note('warning: the service says of no flag when it had traffic');
   return {
     ...(code.length > 0 && { unread: await unreadIn(code, names) }),
     ...(traffic && { traffic }),
@@ -109,18 +103,14 @@ async function proposeAll(
   const token = forgeToken(screen.terminal.environment);
   for (const aged of found) {
     const name = `flag/${clean(aged.flag.name)}`;
-    const why = removalOf(aged, { code: code.length > 0, traffic: online });
-    if (why !== null) {
-      screen.note(`${name} is not proposed: ${why}`);
-      continue;
-    }
+    const why = whyKept(aged, { code: code.length > 0, traffic: online });
     const place = { forge, forgeUrl, token, progress: screen.progress };
-    const done = await proposeRemoval(aged, factsOf(aged).join(' · '), specs, place);
-    screen.note(
-      'url' in done
-        ? `${name}: ${clean(done.url)}`
-        : `${name} is not proposed: ${clean(done.refused)}`,
-    );
+    const done =
+      why === null
+        ? await proposeRemoval(aged, factsOf(aged).join(' · '), specs, place)
+        : { refused: why };
+    const result = 'url' in done ? `: ${done.url}` : ` is not proposed: ${done.refused}`;
+    screen.note(`${name}${clean(result)}`);
   }
 }
 

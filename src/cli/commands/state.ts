@@ -4,7 +4,7 @@ import { NOTHING, type KnownState } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
+import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 import { openRun, type Run } from '../../compose/run.js';
@@ -17,33 +17,29 @@ import { stateAfterVerify } from '../../plan/bases/next-state.js';
 import { observeScope } from '../../reconcile/observe.js';
 import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
 
-/** Declares `flagkeel state` with its subcommands. Without one of them it prints its help, and exits with 64. */
+/** Without one of its subcommands, `flagkeel state` prints its help, and exits with 64. */
 export const declareState: DeclareCommand = (state, invocation) => {
   /** All subcommands have the same options, though those that only read wait for no lock. */
   const add = (name: string, description: string): Command =>
     commonOptions(serviceOptions(lockOption(state.command(name).description(description))));
-  const ofObject = (command: Command): Command =>
-    command.argument('<object>', 'KIND/NAME, for example flag/new-checkout');
-  const inDirectory = (command: Command): Command =>
-    command.argument('[directory]', 'config repository', '.');
-  inDirectory(add('list', 'the objects that are ours, with the commit of each base')).action(
-    ending(listState, invocation),
-  );
-  inDirectory(ofObject(add('show', 'the bases of one object, as JSON'))).action(
-    ending(showObject, invocation),
-  );
-  inDirectory(ofObject(add('rm', 'forget one object, which stays on the service as it is'))).action(
-    ending(forgetObject, invocation),
-  );
+  const inDirectory = (command: Command, run: typeof listState): void => {
+    command.argument('[directory]', 'config repository', '.').action(ending(run, invocation));
+  };
+  const ofObject = (command: Command, run: typeof showObject): void => {
+    command
+      .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
+      .argument('[directory]', 'config repository', '.')
+      .action(ending(run, invocation));
+  };
+  inDirectory(add('list', 'the objects that are ours, with the commit of each base'), listState);
+  ofObject(add('show', 'the bases of one object, as JSON'), showObject);
+  ofObject(add('rm', 'forget one object, which stays on the service as it is'), forgetObject);
   inDirectory(
     add('rebuild', 'remember anew what is equal to HEAD; writes nothing to the service'),
-  ).action(ending(rebuildState, invocation));
-  inDirectory(add('unlock', 'free the lock of a shared state whose holder is gone')).action(
-    ending(unlockState, invocation),
+    rebuildState,
   );
+  inDirectory(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
 };
-
-type LockedStateOptions = StateOptions & LockOptions;
 
 async function listState(
   directory: string,
@@ -57,12 +53,7 @@ async function listState(
   });
 }
 
-/**
- * Prints all that is remembered of one object, as JSON. The base of an environment is listed by the id of the
- * environment, with its name where the state knows it.
- *
- * @throws FlagkeelError `USAGE`: nothing is remembered of it.
- */
+/** Lists the base of an environment by the id of the environment, with its name if the state knows it. */
 async function showObject(
   object: string,
   directory: string,
@@ -82,15 +73,10 @@ async function showObject(
   });
 }
 
-/**
- * Forgets one object: no run remembers it any more. Nothing is asked of the service, and nothing on it changes.
- *
- * @throws FlagkeelError `IN_USE`: a run is under way. `USAGE`: nothing is remembered of it.
- */
 async function forgetObject(
   object: string,
   directory: string,
-  options: LockedStateOptions,
+  options: StateOptions,
   screen: Screen,
 ): Promise<ExitCode> {
   return withState(directory, options, screen, async (opened) => {
@@ -112,12 +98,7 @@ async function forgetObject(
   });
 }
 
-/**
- * Frees the lock of a shared state whose holder is gone. The lock of this machine ends with its holder. May be repeated:
- * where the lock is free there is nothing to do.
- *
- * @throws FlagkeelError `IN_USE`: the holder renewed the lock meanwhile, so it is alive.
- */
+/** May be repeated. The lock of this machine ends with its holder, so that only a shared one can be left over. */
 async function unlockState(
   directory: string,
   options: StateOptions,
@@ -151,25 +132,18 @@ function notThere(verb: string, object: string): FlagkeelError {
   );
 }
 
-/** What is known after a rebuild; objects are named by their ids. */
 interface Rebuilt {
-  /** Objects that are equal to HEAD: their bases are known again. */
+  /** Ids of objects that are equal to HEAD: their bases are known again. */
   readonly recorded: readonly string[];
-  /** Objects of HEAD whose base stays unknown. */
+  /** Ids of objects of HEAD whose base stays unknown. */
   readonly unknown: readonly string[];
   /** Whether the old state could be read and was kept where nothing better was found. */
   readonly kept: boolean;
 }
 
-/**
- * Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it; may be repeated.
- *
- * @returns 0, also where objects differ from HEAD: the result names them.
- * @throws FlagkeelError `GIT`: there is no home for a state.
- */
 async function rebuildState(
   directory: string,
-  options: LockedStateOptions,
+  options: StateOptions,
   screen: Screen,
 ): Promise<ExitCode> {
   await using run = await openRun(directory, options, surroundingsOf(screen));
@@ -178,13 +152,17 @@ async function rebuildState(
   return EXIT.ok;
 }
 
+/** Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it. */
 async function rebuild({ context }: Run): Promise<Rebuilt> {
   const { source, options } = context;
   const { desired: declared, reader, at } = await askCatalog(context);
   const desired = bindEnvironments(declared, environmentNames(at.environments));
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
-  if (!home) throw noHome();
+  if (!home) {
+    const why = 'there is no repository that can be written (set FLAGKEEL_STATE_DIR)';
+    throw new FlagkeelError('GIT', `cannot rebuild the state: ${why}`);
+  }
   await context.lockState(home);
   const old = await readWhatIsLeft(home);
   const head = source.revision.commit;
@@ -206,7 +184,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
   return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
 }
 
-/** Null where a state is there and cannot be read. */
+/** Null if there is a state that cannot be read. */
 async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
   try {
     return await home.read();
@@ -214,13 +192,6 @@ async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
     if (error instanceof FlagkeelError && error.code === 'STATE_UNREADABLE') return null;
     throw error;
   }
-}
-
-function noHome(): FlagkeelError {
-  return new FlagkeelError(
-    'GIT',
-    'cannot rebuild the state: there is no repository that can be written (set FLAGKEEL_STATE_DIR)',
-  );
 }
 
 function rebuiltText({ recorded, unknown, kept }: Rebuilt): string {

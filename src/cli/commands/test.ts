@@ -21,11 +21,8 @@ export const declareTest: DeclareCommand = (command, invocation) => {
 };
 
 /**
- * Runs the spec tests of config repositories as they lie on disk, offline, and prints those that fail. Of a file or folder in
- * `tests/` only its own are run; any other path stands for its whole repository, since a test may hold any part of it.
- *
- * @returns 0 where all pass, also where there are none; 1 where one fails.
- * @throws FlagkeelError `SPECS_INVALID`: the specs are invalid, which was printed; nothing was run after them.
+ * Of a file or folder in `tests/` only its own tests are run. Any other path stands for its whole repository, since a test
+ * may hold any part of it.
  */
 async function test(
   directories: readonly string[],
@@ -66,7 +63,6 @@ function withPrefix(result: CaseResult, prefix: string): CaseResult {
   };
 }
 
-/** A case that passed is a note: a report of tests lists those too. */
 function findingOf({ flag, environment, name, file, failure }: CaseResult): Finding {
   const subject = clean(`${flag} in ${environment}: ${name}`);
   const place = failure?.location ?? { file, line: 1, column: 1 };

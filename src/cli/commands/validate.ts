@@ -43,7 +43,6 @@ import {
 import { commonOptions, type CommonOptions } from '../options.js';
 import { ending, type Screen } from '../terminal.js';
 
-/** What `--format` takes: for people, programs, and three for CI. */
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
 
 interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
@@ -57,12 +56,8 @@ export const declareValidate: DeclareCommand = (command, invocation) => {
 };
 
 /**
- * Reads and checks config repositories, lint included, and prints every problem of all of them. The working tree
- * is read, not HEAD. A directory that cannot be read does not keep the others from being checked. Of a file or a folder of a
- * config repository the whole repository is checked, and only the problems that lie in it are printed.
- *
- * @returns 0 where all are valid, 3 where one is not or a lint rule of level `error` found something, 6 where the service was
- *   asked and cannot be read, or lacks the workspace or an environment; `combinedExitCode` says which of several wins.
+ * Checks the working trees of config repositories, lint included. Of a file or a folder the whole repository is checked,
+ * and only the problems that lie in it are printed.
  */
 async function validate(
   directories: readonly string[],
@@ -82,7 +77,7 @@ interface Checked extends DirectoryResult {
   readonly findings: readonly Finding[];
 }
 
-/** Never rejects for a reason that the operator can cure: the reason is part of what it returns. */
+/** Turns a `FlagkeelError` into a result, so that the other directories are checked all the same. */
 async function check(
   directory: string,
   options: ValidateOptions,
@@ -94,16 +89,10 @@ async function check(
       workingTree: true,
       sameAsHead: true,
     });
-    if (source.revision.dirty)
-      source.warnings.forEach((warning) => {
-        screen.note(`warning: ${warning}`);
-      });
-    const { all, desired, lacksEnvironment } = await findings(
-      source,
-      named.directory,
-      options,
-      screen,
-    );
+    const warnings = source.revision.dirty ? source.warnings : [];
+    for (const warning of warnings) screen.note(`warning: ${warning}`);
+    const found = await findings(source, named.directory, options, screen);
+    const { diagnostics: all, desired, lacksEnvironment } = found;
     const prefix = source.checkout.repository?.prefix ?? '';
     const diagnostics = all.filter(({ location }) => isNamed(location.file, named));
     const errors = all.filter(isError);
@@ -139,29 +128,25 @@ function summaryOf({ flags, segments, config }: Desired): string {
 
 function unreadable(directory: string, error: FlagkeelError): Checked {
   const text = errorText(error);
-  const subject = clean(directory);
+  const message = clean(text);
   return {
     directory,
     exitCode: error.exitCode,
     text,
     document: () => ({ directory, valid: false, diagnostics: [], error: text.trim() }),
-    findings: [{ level: 'error', rule: 'unreadable', place: null, subject, message: clean(text) }],
+    findings: [
+      { level: 'error', rule: 'unreadable', place: null, subject: clean(directory), message },
+    ],
   };
 }
 
-interface Findings {
-  readonly all: readonly Diagnostic[];
-  /** Null where the specs are invalid. */
-  readonly desired: Desired | null;
-  readonly lacksEnvironment: boolean;
-}
-
+/** @returns null as `desired` if the specs are invalid. */
 async function findings(
   source: Source,
   directory: string,
   options: ValidateOptions,
   screen: Screen,
-): Promise<Findings> {
+): Promise<OnService & { readonly desired: Desired | null }> {
   const today = new Date().toISOString().slice(0, 10);
   const strays = straysOf(source.tree, await filesBeside(source.checkout.directory));
   const memory = new SpecCache();
@@ -171,16 +156,16 @@ async function findings(
       ? await missing({ directory, parts, ...result }, options, screen)
       : { diagnostics: [], lacksEnvironment: false };
   const beside = await besideSpecs(source, parts, memory);
-  const all = inOrder([
+  const diagnostics = inOrder([
     ...(result.ok ? result.warnings : result.diagnostics),
     ...online.diagnostics,
     ...lint(parts, { today, strays, before: new Map(), ...beside }),
   ]);
   const desired = result.ok ? result.desired : null;
-  return { all, desired, lacksEnvironment: online.lacksEnvironment };
+  return { diagnostics, desired, lacksEnvironment: online.lacksEnvironment };
 }
 
-/** What rules want to know of earlier commits and of code, which takes a while: only where the house asks for such a rule. */
+/** What rules have to know of earlier commits and of code, which takes a while: only if flagkeel.yaml has such a rule. */
 async function besideSpecs(
   source: Source,
   parts: SpecParts,
@@ -197,7 +182,6 @@ async function besideSpecs(
   };
 }
 
-/** Another commit is read only where flagkeel.yaml asks for a rule that needs it. */
 function comparesCommits({ specs: { config } }: SpecParts): boolean {
   const levels = config?.lint?.levels ?? {};
   const { 'default-while-killed': defaults, 'treatments-reordered': order } = levels;
@@ -205,8 +189,8 @@ function comparesCommits({ specs: { config } }: SpecParts): boolean {
 }
 
 /**
- * Flags of the commit that the files are compared with: HEAD where they differ from it, else its first parent, which is the
- * branch that a pull request is for where CI checks out their merge.
+ * Flags of the commit that the files are compared with: HEAD if they differ from it, else its first parent, which is the
+ * target branch if CI checks out the merge of a pull request.
  */
 async function flagsBefore(
   { checkout, revision }: Source,
@@ -220,7 +204,7 @@ async function flagsBefore(
   return new Map(parts.flags.map((flag) => [flag.name, flag]));
 }
 
-/** Null where there is none, or the clone is too shallow to have it. */
+/** Null if there is none, or the clone is too shallow to have it. */
 async function firstParent(checkout: Checkout, commit: string): Promise<string | null> {
   try {
     return await resolveRevision(checkout, `${commit}^1`);
@@ -230,12 +214,17 @@ async function firstParent(checkout: Checkout, commit: string): Promise<string |
   }
 }
 
+interface OnService {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly lacksEnvironment: boolean;
+}
+
 /** What the service lacks of what the specs name. */
 async function missing(
   specs: { readonly directory: string; readonly parts: SpecParts; readonly desired: Desired },
   options: OnlineOptions,
   screen: Screen,
-): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly lacksEnvironment: boolean }> {
+): Promise<OnService> {
   const { references, workspace, environments } = specs.desired.config;
   return askService(specs, options, screen, async (reader) => {
     const at = await readCatalog(reader, workspace);
@@ -261,16 +250,8 @@ function isError({ severity }: Diagnostic): boolean {
 
 function rendered(checked: readonly Checked[], format: ValidateOptions['format']): string {
   const findings = checked.flatMap((each) => each.findings);
-  switch (format) {
-    case 'github':
-      return workflowCommands(findings);
-    case 'sarif':
-      return sarif(findings, packageVersion());
-    case 'junit':
-      return junit(findings);
-    case 'json':
-    case 'text':
-    case undefined:
-      return combinedResult(checked, format);
-  }
+  if (format === 'github') return workflowCommands(findings);
+  if (format === 'sarif') return sarif(findings, packageVersion());
+  if (format === 'junit') return junit(findings);
+  return combinedResult(checked, format);
 }

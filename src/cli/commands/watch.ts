@@ -52,9 +52,7 @@ interface WatchOptions
 export const declareWatch: DeclareCommand = (command, invocation) => {
   command.argument('[directory]', 'config repository', '.');
   sourceOptions(command);
-  rhythmOptions(command);
-  replicaOptions(command);
-  writeOptions(command);
+  runOptions(command);
   surfaceOptions(command);
   command
     .optionsGroup('Log:')
@@ -78,11 +76,7 @@ function sourceOptions(command: Command): void {
         'branch',
         'path',
       ]),
-    );
-}
-
-function rhythmOptions(command: Command): void {
-  command
+    )
     .addOption(durationOption('--interval', 'look for commits so often', '30s'))
     .addOption(
       durationOption('--jitter', 'added to the interval by chance (default: a tenth of it)'),
@@ -117,7 +111,7 @@ function surfaceOptions(command: Command): void {
     .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
-function replicaOptions(command: Command): void {
+function runOptions(command: Command): void {
   command
     .optionsGroup('Replicas:')
     .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
@@ -127,12 +121,7 @@ function replicaOptions(command: Command): void {
         'with --database: a replica is replaced after this time of silence',
         '15s',
       ),
-    );
-}
-
-/** What a run may change, and what is written beside its changes. */
-function writeOptions(command: Command): void {
-  command
+    )
     .optionsGroup('What a run may write:')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
     .option('--concurrency <n>', 'requests at the same time', positive);
@@ -143,13 +132,7 @@ function writeOptions(command: Command): void {
   noteOptions(command);
 }
 
-/**
- * Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. The
- * whole command line is read before anything is opened.
- *
- * @returns the code of the signal.
- * @throws FlagkeelError `USAGE`: the command line or a file that it names is wrong. Nothing was watched then.
- */
+/** Reads the whole command line before it opens anything. What fails later is said in the log, and tried again. */
 async function watch(
   directory: string,
   options: WatchOptions,
@@ -169,8 +152,8 @@ async function watch(
     const operations = await openOperations(daemon, plannedOperations, { metrics, log });
     const statuses = openCommitStatuses(daemon, plannedStatuses, { environment, log });
     const house = startMaintenance(daemon, ownRepositories(sources), log);
-    const { url } = operations;
-    log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
+    const { version } = daemon;
+    log.info({ version, sources: daemon.sources().length, url: operations.url }, 'watching');
     terminal.onHangup?.(() => {
       daemon.trigger(null, 'signal');
     });
@@ -190,10 +173,7 @@ async function watch(
   return exitCodeOfSignal(signal);
 }
 
-/**
- * The log of the daemon on standard error. Every secret is read again for each line, since a file with a secret may
- * change while the daemon runs.
- */
+/** Reads every secret again for each line, since a file with a secret may change while the daemon runs. */
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchOptions,
   { stderr, environment }: Terminal,

@@ -36,7 +36,6 @@ export interface ServiceCommandOptions extends StoreOptions {
   readonly logExpires?: number;
 }
 
-/** Declares `flagkeel service`, with `keys` and `log`, which work on its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
   storeOptions(command)
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
@@ -90,11 +89,8 @@ interface LogOptions {
 }
 
 /**
- * Serves until the signal comes, then answers what is under way and returns. Says on standard output where it
- * listens, and, in a store without a valid key, the key that it made: the only time that it can be seen.
- *
- * @throws FlagkeelError `IN_USE`: another service has the directory open, or the port is taken. `USAGE`: the seed or the rate limit cannot be
- *   read.
+ * Serves until the signal comes, then answers what is under way. Says on standard output where it listens, and, in a
+ * store without a valid key, the key that it made: the only time that it can be seen.
  */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
   const service = await startService({
@@ -122,13 +118,12 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
   }
 }
 
-/** @throws FlagkeelError `USAGE`: no request could be decided, or no entry could be read. */
+/** With 0 no request could be decided, and no entry be read. */
 function expiryOf(option: string, afterMs: number | undefined): number | undefined {
   if (afterMs !== 0) return afterMs;
   throw new FlagkeelError('USAGE', `${option} must be longer than 0s`);
 }
 
-/** @throws FlagkeelError `USAGE` */
 function seedOf({ seed }: ServiceCommandOptions): Seed {
   if (seed === undefined) return DEFAULT_SEED;
   let text: string;
@@ -141,7 +136,6 @@ function seedOf({ seed }: ServiceCommandOptions): Seed {
   return parseSeed(text, seed);
 }
 
-/** @throws FlagkeelError `USAGE` */
 function parseRateLimit(text: string): { requests: number; perSeconds: number } {
   const [, requests, perSeconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/.exec(text) ?? [];
   if (requests === undefined || perSeconds === undefined) {
@@ -153,7 +147,7 @@ function parseRateLimit(text: string): { requests: number; perSeconds: number } 
   return { requests: Number(requests), perSeconds: Number(perSeconds) };
 }
 
-/** Makes a key where none is valid, so that a new service can be used; undefined where there is one. */
+/** Makes a key if none is valid, so that a new service can be used. */
 async function firstKeyOf(administration: Administration): Promise<string | undefined> {
   const keys = await administration.listKeys();
   const admins = keys.filter(({ apiKeyType }) => apiKeyType === 'admin');

@@ -35,13 +35,7 @@ export interface SpecsOptions {
 const LOCAL_EVERY_MS = 2_000;
 const REMOTE_EVERY_MS = 15_000;
 
-/**
- * Serves what specs say to applications, until the signal comes, and follows their changes. Writes nothing but a clone
- * in a temporary folder, where the specs are on a git server. Specs that become invalid change nothing.
- *
- * @throws FlagkeelError (SPECS_INVALID) the specs are invalid at the start.
- * @throws FlagkeelError (USAGE) the config has no such environment.
- */
+/** Serves what specs say to applications until the signal comes. Specs that become invalid meanwhile change nothing. */
 export async function serveSpecs(
   options: SpecsOptions,
   environment: Environment,
@@ -87,7 +81,6 @@ function upstreamOf(
   return new RemoteUpstream({ directory: folder, remote, branch: branch ?? null, path });
 }
 
-/** @throws FlagkeelError (SPECS_INVALID) with the first problem. */
 async function readAt(upstream: Upstream, { commit, localFiles }: Seen): Promise<Desired> {
   const hash = localFiles === null ? (commit?.commit ?? null) : null;
   await using source = await upstream.open(hash);
@@ -102,7 +95,6 @@ async function readAt(upstream: Upstream, { commit, localFiles }: Seen): Promise
   );
 }
 
-/** @throws FlagkeelError (USAGE) the config has no such environment. */
 function servedEnvironment({ config }: Desired, [name]: readonly string[]): string {
   const known = config.environments.map((each) => each.name);
   const served = name ?? known[0];
