@@ -2,9 +2,8 @@ import { html, type Html } from '../platform/html.js';
 import { foldedHtml } from '../report/html/rows.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { serviceChangeLines } from '../report/view/service-change.js';
+import { serviceChangeLines } from './service-change.js';
 import { checkMayChangeWorkspace } from '../service/http/path-lookup.js';
-import type { KeysChange, MemberChange } from '../service/rules/difference.js';
 import { listAudit, type AuditEntry } from '../service/store/audit.js';
 import { consolePage, linkTo, pager, timeText, wordsOf } from './layout.js';
 import { numberGiven, type Visit } from './visit.js';
@@ -52,7 +51,7 @@ export async function showLog(visit: Visit): Promise<string> {
 /** One change. Its difference is folded, because it may have many members. */
 export function entryItem(entry: AuditEntry): Html {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
-  const lines = serviceChangeLines(entry.difference as (MemberChange | KeysChange)[]);
+  const lines = serviceChangeLines(entry);
   return html`<li>
     <p>
       ${timeText(entry.time)}

@@ -5,7 +5,7 @@ import type { Frozen } from '../model/json.js';
 import type { ProgressView } from '../model/run.js';
 import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
-import type { OpenRows } from '../report/view/open-rows.js';
+import type { OpenRows } from '../report/view/plan-view.js';
 
 /** A source as `/status` shows it. */
 type ShownSource = Frozen<Source>;

@@ -1,6 +1,6 @@
 import type { Approval } from '../model/run.js';
 
-/** An approval that is written as a comment on a pull request, by an account of the forge. */
+/** Written as a comment on a pull request, by an account of the forge. */
 interface PlanApproval extends Approval {
   readonly by: string;
   readonly comment: string;
@@ -10,7 +10,7 @@ export interface RefusedApproval extends PlanApproval {
   readonly why: 'edited' | 'before the last push' | 'may not merge';
 }
 
-/** The approvals among the comments of a pull request, oldest first. */
+/** Oldest first. */
 export interface CommentApprovals {
   readonly approvals: readonly PlanApproval[];
   readonly refused: readonly RefusedApproval[];
@@ -26,7 +26,7 @@ interface WrittenComment {
   readonly updatedAt: string;
 }
 
-/** The forge's answers about a pull request. It is asked only if a comment approves something. */
+/** The forge is asked only if a comment approves something. */
 interface PullRequestFacts {
   /** Time of the last push, in ms since the epoch; null if the forge does not say, and then no approval counts. */
   readonly pushedAt: () => Promise<number | null>;
@@ -37,7 +37,7 @@ interface PullRequestFacts {
 /** The first line of a comment. A command in a quotation or within other text does not count. */
 const COMMAND = /^\/flagkeel approve (sha256:[0-9a-f]{64})[ \t]*(?:\r?\n|$)/;
 
-/** The approvals among comments. An edited comment does not count, nor does one from before the last push. */
+/** An edited comment does not count, nor does one from before the last push. */
 export async function approvalsIn(
   comments: readonly WrittenComment[],
   { pushedAt, mayMerge }: PullRequestFacts,

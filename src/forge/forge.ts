@@ -73,7 +73,6 @@ export interface ForgeOptions {
   readonly place: RepositoryTarget;
   readonly token: string;
   readonly version: string;
-  /** Milliseconds to wait for an answer. */
   readonly timeoutMs: number;
   readonly wait: (waitMs: number) => Promise<void>;
   /** Called before each request. */
@@ -83,7 +82,7 @@ export interface ForgeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An error answer of a forge; `status` is null if no answer came. */
+/** `status` is null if no answer came. */
 export class ForgeError extends FlagkeelError {
   readonly status: number | null;
 
@@ -108,7 +107,7 @@ export async function unlessRefused<T>(
 
 export interface ForgeRefusal {
   readonly error: ForgeError;
-  /** How long the forge asks to wait; null if it does not ask. */
+  /** Null if the forge does not ask to wait. */
   readonly waitMs: number | null;
 }
 

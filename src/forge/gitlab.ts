@@ -28,7 +28,7 @@ const STATES = {
   error: 'failed',
 } as const;
 
-/** Sends a request, and again where that is no harm. A request is repeatable if nothing else is said. */
+/** Sends a request, and again unless it is not repeatable. */
 type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
 
 /** A project on GitLab, as requests name it. */

@@ -83,12 +83,7 @@ export function parseForge(text: string): StatusChoice {
   return { kind, repository };
 }
 
-/**
- * Finds the repository for the statuses of a source. Only the operator's settings count, nothing inside a repository.
- *
- * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
- * @throws FlagkeelError USAGE if the repository or the forge is unknown.
- */
+/** Only the operator's settings count, nothing inside a repository. `repo` is the URL that the source is cloned from. */
 export function statusTarget(
   { kind, repository }: StatusChoice,
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },

@@ -10,12 +10,12 @@ import { calendarIn, closingAt, openingText } from '../timing/windows.js';
 import { quotedList } from '../specs/parse/suggest.js';
 import {
   isProtected,
+  ofBlock,
   ofRule,
   type DefinitionRule,
   type Finding,
   type LintedDefinition,
   type LintedRepository,
-  type Place,
 } from './rule.js';
 
 export const BUCKET_RULES: readonly DefinitionRule[] = [
@@ -31,14 +31,14 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
 ];
 
 interface Served {
-  /** Position of the rule, from 0; null for the default rule. */
+  /** From 0; null for the default rule. */
   readonly rule: number | null;
   readonly buckets: readonly Bucket[];
   /** As the file has it; undefined where it is unclear which file says it. */
   readonly written: Buckets | undefined;
 }
 
-/** The buckets of each rule, in order, with the default rule last. */
+/** The default rule is last. */
 function servedIn({ definition, rules, defaultRule }: LintedDefinition): Served[] {
   const { creation } = definition;
   return [
@@ -49,7 +49,7 @@ function servedIn({ definition, rules, defaultRule }: LintedDefinition): Served[
   ];
 }
 
-/** Finds buckets of 0 %, except those of treatments that a ramp will grow: such a ramp starts without keys. */
+/** Except where a ramp will grow the treatment: such a ramp starts without keys. */
 function zeroBuckets(subject: LintedDefinition): Finding[] {
   const { ramps = [] } = subject.definition;
   return servedIn(subject).flatMap(({ rule, written }) => {
@@ -83,22 +83,23 @@ function middleBuckets(subject: LintedDefinition): Finding[] {
 }
 
 /** Another baseline, or a default `on` beside an `off`, shows that the default treatment is the new one. */
-function unsafeDefault({ flag, definition, environment, block }: LintedDefinition): Finding[] {
-  const { fields, creation } = definition;
+function unsafeDefault(subject: LintedDefinition): Finding[] {
+  const { fields, creation } = subject.definition;
   const { defaultTreatment, defaultRule, treatments } = creation;
   const isSwitch = defaultTreatment === 'on' && treatments.some(({ name }) => name === 'off');
   const known = fields.baselineTreatment ?? (isSwitch ? 'off' : defaultTreatment);
   const share = shareOf(defaultRule, defaultTreatment);
   if (known === defaultTreatment || share === 100) return [];
-  const message = `a kill serves everybody "${defaultTreatment}", which ${share} % get in "${environment}" so far`;
-  return [{ place: block, message, allowedBy: flag.file }];
+  const message = `a kill serves everybody "${defaultTreatment}", which ${share} % get in "${subject.environment}" so far`;
+  return [ofBlock(subject, message)];
 }
 
-/** Treatments that a rule serves, except the default one. Targets do not count: people use them to try a treatment. */
+/** Targets do not count: people use them to try a treatment. */
 function unproven(
-  { flag, environment, definition, block }: LintedDefinition,
+  subject: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
 ): Finding[] {
+  const { flag, environment, definition } = subject;
   const provenIn: readonly string[] = settings.provenIn ?? [];
   if (provenIn.length === 0 || provenIn.includes(environment)) return [];
   if (!isProtected(config, environment)) return [];
@@ -109,10 +110,10 @@ function unproven(
   if (missing.length === 0) return [];
   const places = provenIn.map((each) => `"${each}"`).join(' or ');
   const message = `${quotedList(missing)} in "${environment}" before anybody gets it in ${places}`;
-  return [{ place: block, message, allowedBy: flag.file }];
+  return [ofBlock(subject, message)];
 }
 
-/** Treatments that rules serve, ramps included; none where the flag is killed or not declared. */
+/** Ramps included; none where the flag is killed or not declared. */
 function treatmentsServed(definition: LintedDefinition['definition'] | undefined): string[] {
   if (definition === undefined || definition.creation.killed) return [];
   const { rules, defaultRule, defaultTreatment, trafficAllocation } = definition.creation;
@@ -123,21 +124,20 @@ function treatmentsServed(definition: LintedDefinition['definition'] | undefined
   return [...new Set(names)].filter((each) => each !== defaultTreatment);
 }
 
-interface LintedRamp {
-  readonly ramp: DesiredRamp;
-  readonly at: (...path: SpecPath) => Place;
-}
-
 /** Ramps that are under way or will be: neither held nor of a killed flag. */
-function rampsOf({ flag, environment, definition, block }: LintedDefinition): LintedRamp[] {
+function eachRamp(
+  { flag, environment, definition, block }: LintedDefinition,
+  find: (ramp: DesiredRamp, finding: (path: SpecPath, message: string) => Finding) => Finding[],
+): Finding[] {
   const written = flag.environments.get(environment)?.ramps ?? [];
   const { ramps = [], creation } = definition;
-  if (creation.killed) return [];
-  return ramps.flatMap((ramp) => {
-    const place = written.find(({ rule }) => rule === ramp.rule);
-    const at: LintedRamp['at'] = (...path) =>
-      place === undefined ? block : { file: place.file, path: [...place.path, ...path] };
-    return ramp.hold ? [] : [{ ramp, at }];
+  const active = creation.killed ? [] : ramps.filter(({ hold }) => !hold);
+  return active.flatMap((ramp) => {
+    const at = written.find(({ rule }) => rule === ramp.rule);
+    return find(ramp, (path, message) => {
+      const place = at === undefined ? block : { file: at.file, path: [...at.path, ...path] };
+      return { place, message, allowedBy: flag.file };
+    });
   });
 }
 
@@ -147,20 +147,20 @@ function finishedRamps(
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
 ): Finding[] {
   const calendar = calendarIn({ config }, subject.environment);
-  return rampsOf(subject).flatMap(({ ramp, at }) => {
+  return eachRamp(subject, (ramp, finding) => {
     const { steps, startMs, treatment } = ramp;
     if (startMs === undefined && !steps.every(({ atMs }) => atMs !== undefined)) return [];
     const due = dueMoments(ramp, startMs ?? 0, calendarsOf(ramp, config, calendar)).at(-1);
     const { percent = 0 } = steps.at(-1) ?? {};
     if (due === null || due === undefined || due >= Date.parse(today)) return [];
     const message = `the last step of the ramp, ${percent} % of "${treatment}", was due at ${momentText(due, 'UTC')}`;
-    return [{ place: at(), message, allowedBy: subject.flag.file }];
+    return [finding([], message)];
   });
 }
 
 /** Windows and freezes only delay: a step is never due before the previous step, nor before the start. */
 function stepsInVain(subject: LintedDefinition): Finding[] {
-  return rampsOf(subject).flatMap(({ ramp, at }) => {
+  return eachRamp(subject, (ramp, finding) => {
     const dueMs = dueMoments(ramp, ramp.startMs ?? 0, []);
     return ramp.steps.flatMap(({ atMs }, position) => {
       const before = dueMs[position - 1] ?? ramp.startMs;
@@ -169,8 +169,7 @@ function stepsInVain(subject: LintedDefinition): Finding[] {
       if (isFirst && atMs === before) return [];
       const earlier = isFirst ? 'the ramp starts' : `step ${position} is due`;
       const message = `step ${position + 1} is for ${momentText(atMs, 'UTC')}, and ${earlier} at ${momentText(before, 'UTC')}`;
-      const place = at('steps', position, 'at');
-      return [{ place, message, allowedBy: subject.flag.file }];
+      return [finding(['steps', position, 'at'], message)];
     });
   });
 }
@@ -181,13 +180,13 @@ function frozenSteps(
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
 ): Finding[] {
   const { freezes } = calendarIn({ config }, subject.environment);
-  return rampsOf(subject).flatMap(({ ramp, at }) =>
+  return eachRamp(subject, (ramp, finding) =>
     ramp.steps.flatMap(({ atMs }, position) => {
       if (atMs === undefined || atMs < Date.parse(today)) return [];
       const closing = closingAt({ windows: [], freezes }, atMs);
       if (closing === undefined) return [];
       const message = `step ${position + 1} waits in "${subject.environment}": at ${momentText(atMs, closing.zone)} it is ${closing.why} until ${openingText(closing) ?? 'its end'}`;
-      return [{ place: at('steps', position, 'at'), message, allowedBy: subject.flag.file }];
+      return [finding(['steps', position, 'at'], message)];
     }),
   );
 }
@@ -199,9 +198,9 @@ function beforeOf(
   return before.get(flag.name)?.environments.get(environment)?.definition?.creation;
 }
 
-/** Checks killed flags, whether their own file or kills/ orders the kill. */
+/** Whether the flag's own file or kills/ orders the kill. */
 function otherDefaults(subject: LintedDefinition, repository: LintedRepository): Finding[] {
-  const { flag, environment, definition, block } = subject;
+  const { flag, environment, definition } = subject;
   const { killed, defaultTreatment } = definition.creation;
   const earlier = beforeOf(subject, repository)?.defaultTreatment ?? defaultTreatment;
   const isKilled =
@@ -209,7 +208,7 @@ function otherDefaults(subject: LintedDefinition, repository: LintedRepository):
     repository.kills.some((kill) => kill.flag === flag.name && kill.environment === environment);
   if (!isKilled || earlier === defaultTreatment) return [];
   const message = `"${environment}" is killed, and everybody gets "${defaultTreatment}" where the last commit says "${earlier}"`;
-  return [{ place: block, message, allowedBy: flag.file }];
+  return [ofBlock(subject, message)];
 }
 
 /** Two rules are the same rule if their conditions are equal. Added or removed treatments are no change of order. */
@@ -240,7 +239,8 @@ function ofServed(
   message: string,
 ): Finding {
   if (rule !== null) return ofRule(subject, rule, ['serve', ...path], message);
-  const { flag, block, defaultRule } = subject;
-  const place = defaultRule ? { ...defaultRule, path: [...defaultRule.path, ...path] } : block;
+  const { flag, defaultRule } = subject;
+  if (!defaultRule) return ofBlock(subject, message);
+  const place = { ...defaultRule, path: [...defaultRule.path, ...path] };
   return { place, message, allowedBy: flag.file };
 }

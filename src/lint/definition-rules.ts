@@ -4,8 +4,9 @@ import type { Matcher, Rule } from '../model/flag/flag.js';
 import { segmentOf } from '../model/matcher/canonical.js';
 import { quotedList } from '../specs/parse/suggest.js';
 import {
+  eachCondition,
   isProtected,
-  ofCondition,
+  ofBlock,
   ofRule,
   type DefinitionRule,
   type Finding,
@@ -13,7 +14,7 @@ import {
   type LintedRepository,
 } from './rule.js';
 
-/** Rules about each flag in each environment. Their messages count the flag's rules from 1, as people do. */
+/** Messages count the flag's rules from 1, as people do. */
 export const DEFINITION_RULES: readonly DefinitionRule[] = [
   { code: 'unreachable-rule', level: 'warning', find: unreachableRules },
   { code: 'contradictory-rule', level: 'warning', find: contradictoryRules },
@@ -36,7 +37,7 @@ function unreachableRules(subject: LintedDefinition): Finding[] {
   });
 }
 
-/** Whether the first rule matches all keys of the second: one of its conditions each follows from one of the second. */
+/** Each condition of the first follows from one of the second. */
 function covers(first: Rule, second: Rule): boolean {
   return first.matchers.every((wide) => second.matchers.some((narrow) => implies(narrow, wide)));
 }
@@ -50,7 +51,7 @@ const ANY_OF: ReadonlySet<string> = new Set([
   'ANY_OF_SET',
 ]);
 
-/** Whether the second matcher holds wherever the first does, as far as the two alone can prove it. */
+/** As far as the two alone can prove it. */
 function implies(narrow: Matcher, wide: Matcher): boolean {
   if (sameJson(narrow, wide)) return true;
   const { type } = narrow;
@@ -67,9 +68,11 @@ function implies(narrow: Matcher, wide: Matcher): boolean {
 }
 
 function contradictoryRules(subject: LintedDefinition): Finding[] {
-  return pairsOfConditions(subject, exclude, (first) => {
-    return `this condition and condition ${first + 1} of the rule never hold together`;
-  });
+  return pairsOfConditions(
+    subject,
+    exclude,
+    (first) => `this condition and condition ${first} of the rule never hold together`,
+  );
 }
 
 function exclude(a: Matcher, b: Matcher): boolean {
@@ -85,9 +88,11 @@ function exclude(a: Matcher, b: Matcher): boolean {
 
 /** Compares conditions in canonical form: the order of a list, and a matcher written raw, make no difference. */
 function duplicateConditions(subject: LintedDefinition): Finding[] {
-  return pairsOfConditions(subject, sameJson, (first) => {
-    return `the condition says the same as condition ${first + 1} of the rule`;
-  });
+  return pairsOfConditions(
+    subject,
+    sameJson,
+    (first) => `the condition says the same as condition ${first} of the rule`,
+  );
 }
 
 /** `atLeast` and `atMost` include their ends, and so does `between`: the rule means the same afterwards. */
@@ -98,11 +103,11 @@ function halvesOfRanges(subject: LintedDefinition): Finding[] {
   };
   return pairsOfConditions(subject, isHalf, (first, a, b) => {
     const { from, to } = rangeOf(a, b) ?? { from: 0, to: 0 };
-    return `with condition ${first + 1} of the rule this is one range: between: [${from}, ${to}]`;
+    return `with condition ${first} of the rule this is one range: between: [${from}, ${to}]`;
   });
 }
 
-/** The range that `atLeast` and `atMost` of one attribute make together, in whichever order they stand. */
+/** In whichever order the two stand. */
 function rangeOf(a: Matcher, b: Matcher): { from: number; to: number } | undefined {
   const [low, high] = a.type === 'GREATER_THAN_OR_EQUAL_NUMBER' ? [a, b] : [b, a];
   if (low.type !== 'GREATER_THAN_OR_EQUAL_NUMBER' || high.type !== 'LESS_THAN_OR_EQUAL_NUMBER') {
@@ -114,20 +119,17 @@ function rangeOf(a: Matcher, b: Matcher): { from: number; to: number } | undefin
   return typeof from === 'number' && typeof to === 'number' ? { from, to } : undefined;
 }
 
-/** Reports the later of two conditions of one rule, once, with the first condition that it conflicts with. */
+/** Reports the later of two conditions of one rule, once, with the number from 1 of the first that it conflicts with. */
 function pairsOfConditions(
   subject: LintedDefinition,
   isFound: (earlier: Matcher, later: Matcher) => boolean,
   messageOf: (first: number, earlier: Matcher, later: Matcher) => string,
 ): Finding[] {
-  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
-    matchers.flatMap((later, at) => {
-      const first = matchers.findIndex((earlier, i) => i < at && isFound(earlier, later));
-      const earlier = matchers[first];
-      if (earlier === undefined) return [];
-      return [ofCondition(subject, position, at, messageOf(first, earlier, later))];
-    }),
-  );
+  return eachCondition(subject, (later, at, matchers) => {
+    const first = matchers.findIndex((earlier, i) => i < at && isFound(earlier, later));
+    const earlier = matchers[first];
+    return earlier && messageOf(first + 1, earlier, later);
+  });
 }
 
 /**
@@ -148,15 +150,11 @@ function ruleLikeDefault(subject: LintedDefinition): Finding[] {
  * lists the code in its `allow`.
  */
 function invalidExpressions(subject: LintedDefinition): Finding[] {
-  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
-    matchers.flatMap(({ type, ...operands }, at) => {
-      const pattern = operands['string'];
-      if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return [];
-      const why = whyInvalid(pattern);
-      if (why === undefined) return [];
-      return [ofCondition(subject, position, at, `"${pattern}" is no regular expression: ${why}`)];
-    }),
-  );
+  return eachCondition(subject, ({ type, string: pattern }) => {
+    if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return undefined;
+    const why = whyInvalid(pattern);
+    return why && `"${pattern}" is no regular expression: ${why}`;
+  });
 }
 
 /** Reports only `exact` segments: others may be filled outside git, and those of other repositories are unknown. */
@@ -164,23 +162,20 @@ function emptySegments(
   subject: LintedDefinition,
   { segments }: Pick<LintedRepository, 'segments'>,
 ): Finding[] {
-  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
-    matchers.flatMap((matcher, at) => {
-      const name = segmentOf(matcher);
-      if (name === undefined || isNegated(matcher)) return [];
-      const activation = segments.get(name)?.environments.get(subject.environment);
-      if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return [];
-      const message = `segment "${name}" holds no key in "${subject.environment}", so the rule is for nobody`;
-      return [ofCondition(subject, position, at, message)];
-    }),
-  );
+  return eachCondition(subject, (matcher) => {
+    const name = segmentOf(matcher);
+    if (name === undefined || isNegated(matcher)) return undefined;
+    const activation = segments.get(name)?.environments.get(subject.environment);
+    if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return undefined;
+    return `segment "${name}" holds no key in "${subject.environment}", so the rule is for nobody`;
+  });
 }
 
 function fullRollout(
   subject: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
 ): Finding[] {
-  const { flag, environment, definition, block } = subject;
+  const { flag, environment, definition } = subject;
   const kinds = settings.fullRollout;
   if (kinds === undefined || !isProtected(config, environment)) return [];
   if (kinds.includes(flag.spec.kind ?? '')) return [];
@@ -189,7 +184,7 @@ function fullRollout(
   if (only === undefined || second !== undefined || killed || trafficAllocation < 100) return [];
   if (only.treatment === defaultTreatment) return [];
   const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${quotedList(kinds)} may do`;
-  return [{ place: block, message, allowedBy: flag.file }];
+  return [ofBlock(subject, message)];
 }
 
 function isNegated({ negate }: Matcher): boolean {

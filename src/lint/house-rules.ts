@@ -5,6 +5,7 @@ import { validOf } from '../specs/resolve/spec-set.js';
 import { expressionOf, whyNoPattern } from '../model/matcher/expression.js';
 import {
   DAY_MS,
+  eachFlag,
   ofFlag,
   ofSegment,
   type Finding,
@@ -13,7 +14,7 @@ import {
 } from './rule.js';
 import { staleRollouts } from './stale.js';
 
-/** Rules that a team sets for its whole repository in flagkeel.yaml. A rule without its setting finds nothing. */
+/** A rule without its setting in flagkeel.yaml finds nothing. */
 export const HOUSE_RULES: readonly RepositoryRule[] = [
   { code: 'name-pattern', level: 'error', find: namesOffPattern },
   { code: 'required-field', level: 'error', find: missingFields },
@@ -29,13 +30,12 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
  * the flag declares them: environments that replace treatments mostly reuse those names.
  */
 function namesOffPattern(repository: LintedRepository): Finding[] {
-  const { flags, segments, specs, settings } = repository;
+  const { flags, segments, specs, settings, configFile } = repository;
   const { names = {} } = settings;
-  const config = specs.loaded.files.get('config')?.[0];
   const broken = Object.entries(names).flatMap(([what, pattern]) => {
     const why = whyNoPattern(pattern);
-    if (config === undefined || why === undefined) return [];
-    const place = { file: config, path: ['lint', 'names', what] };
+    if (why === undefined) return [];
+    const place = { file: configFile, path: ['lint', 'names', what] };
     return [{ place, message: `"${pattern}" ${why}` }];
   });
   if (broken.length > 0) return broken;
@@ -71,7 +71,7 @@ function namesOffPattern(repository: LintedRepository): Finding[] {
   ];
 }
 
-/** One finding lists all the missing fields of a flag, because they share one place. */
+/** All in one finding, because they share one place. */
 function missingFields({ flags, settings, config, specs }: LintedRepository): Finding[] {
   const { require = [] } = settings;
   if (require.length === 0) return [];
@@ -83,17 +83,16 @@ function missingFields({ flags, settings, config, specs }: LintedRepository): Fi
       spec.cases.some(({ environment }) => guarded.has(environment)) ? [spec.tests] : [],
     ),
   );
-  return flags.flatMap((flag) => {
+  return eachFlag(flags, 'flag', (flag) => {
     const isGuarded = [...flag.environments.keys()].some((name) => guarded.has(name));
     const missing = require.filter((field) => {
       if (field === 'tests') return isGuarded && !tested.has(flag.name);
       return !isSaid(flag.spec[field]);
     });
-    if (missing.length === 0) return [];
     const names = missing.map((field) =>
       field === 'tests' ? 'a spec test of a protected environment' : `"${field}"`,
     );
-    return [ofFlag(flag, ['flag'], `the house wants ${names.join(', ')}`)];
+    return names.length === 0 ? undefined : `the house wants ${names.join(', ')}`;
   });
 }
 
@@ -140,27 +139,24 @@ function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
 /** Compares names of removed files, because a flag's file has the flag's name. */
 function reusedNames({ flags, settings, removals }: LintedRepository): Finding[] {
   if (settings.reserveNames !== true) return [];
-  return flags.flatMap((flag) => {
-    const day = removals.get(`${flag.name}.yaml`);
-    if (day === undefined) return [];
-    return [ofFlag(flag, ['flag'], `another flag "${flag.name}" was removed on ${day}`)];
+  return eachFlag(flags, 'flag', ({ name }) => {
+    const day = removals.get(`${name}.yaml`);
+    return day && `another flag "${name}" was removed on ${day}`;
   });
 }
 
 /** A path that cannot be searched is reported once, in flagkeel.yaml, and then no flag is judged. */
-function missingInCode({ flags, settings, specs, inCode }: LintedRepository): Finding[] {
+function missingInCode({ flags, settings, configFile, inCode }: LintedRepository): Finding[] {
   const paths: readonly string[] = settings.codeReferences ?? [];
-  const [config] = specs.loaded.files.get('config') ?? [];
-  if (paths.length === 0 || inCode === null || config === undefined) return [];
+  if (paths.length === 0 || inCode === null) return [];
   if (inCode.refused.length > 0) {
     return inCode.refused.map(({ path, why }) => {
-      const place = { file: config, path: ['lint', 'codeReferences', paths.indexOf(path)] };
+      const place = { file: configFile, path: ['lint', 'codeReferences', paths.indexOf(path)] };
       return { place, message: `"${path}" ${why}` };
     });
   }
   const searched = paths.map((path) => `"${path}"`).join(', ');
-  return flags.flatMap((flag) => {
-    if (inCode.found.has(flag.name)) return [];
-    return [ofFlag(flag, ['flag'], `no code in ${searched} names flag "${flag.name}"`)];
-  });
+  return eachFlag(flags, 'flag', ({ name }) =>
+    inCode.found.has(name) ? undefined : `no code in ${searched} names flag "${name}"`,
+  );
 }

@@ -3,7 +3,6 @@ import { ownMember } from '../model/collections.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { LintLevel } from '../generated/config.schema.d.js';
 import type { LintCode } from '../specs/codes.js';
-import type { StrayFile } from '../specs/parse/stray-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
@@ -14,14 +13,32 @@ import { HOUSE_RULES } from './house-rules.js';
 import { REPOSITORY_RULES } from './repository-rules.js';
 import type { Finding, LintedDefinition, LintedRepository, LintRule, Place } from './rule.js';
 
-/** Rules about `allow` itself. `lint` applies them last, when it knows which allowances were used. */
-const ALLOW_RULES: readonly LintRule[] = [
-  { code: 'allow-unknown', level: 'error' },
-  { code: 'allow-without-reason', level: 'error' },
-  { code: 'allow-unused', level: 'warning' },
+/** Applied last, when it is known which allowances were used. */
+const ALLOW_RULES: readonly (LintRule & {
+  readonly find: (allowance: Allowance, isUsed: boolean) => string | undefined;
+})[] = [
+  {
+    code: 'allow-unknown',
+    level: 'error',
+    find: ({ code }) => (CODES.has(code) ? undefined : `there is no rule "${code}"`),
+  },
+  {
+    code: 'allow-without-reason',
+    level: 'error',
+    find: ({ code, reason }) =>
+      CODES.has(code) && reason === ''
+        ? `say why "${code}" is allowed in a comment behind it: allow: ${code} # reason`
+        : undefined,
+  },
+  {
+    code: 'allow-unused',
+    level: 'warning',
+    find: ({ code }, isUsed) =>
+      CODES.has(code) && !isUsed ? `nothing here needs "${code}" to be allowed` : undefined,
+  },
 ];
 
-/** Every rule, in the order of `docs/lint.md`. */
+/** In the order of `docs/lint.md`. */
 export const LINT_RULES: readonly LintRule[] = [
   ...DEFINITION_RULES,
   ...BUCKET_RULES,
@@ -30,18 +47,12 @@ export const LINT_RULES: readonly LintRule[] = [
   ...ALLOW_RULES,
 ];
 
-export interface LintOptions extends Pick<LintedRepository, 'today'> {
-  readonly strays?: readonly StrayFile[];
-  /** Ages of the files of flags; computed only where `lint.staleAfter` is set. */
-  readonly ages?: LintedRepository['ages'];
-  /** Computed only where `lint.reserveNames` is set. */
-  readonly removals?: LintedRepository['removals'];
-  readonly before?: LintedRepository['before'];
-  /** Computed only where `lint.codeReferences` is set. */
-  readonly inCode?: LintedRepository['inCode'];
-}
+const CODES: ReadonlySet<string> = new Set(LINT_RULES.map(({ code }) => code));
 
-/** Defaults for facts that the caller did not compute. */
+/** The caller computes a fact only where a setting asks for a rule that needs it. */
+export type LintOptions = Pick<LintedRepository, 'today'> &
+  Partial<Pick<LintedRepository, 'strays' | 'ages' | 'removals' | 'before' | 'inCode'>>;
+
 const NOT_ASKED = {
   strays: [],
   ages: new Map(),
@@ -55,11 +66,12 @@ const NOT_ASKED = {
  * first. Skips files with errors, and finds nothing without a readable config. The result depends on no clock.
  */
 export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
-  const { config } = parts.specs;
-  if (config === undefined) return [];
-  const repository = { ...parts, config, settings: config.lint ?? {}, ...NOT_ASKED, ...options };
-  const levelOf = ({ code, level }: LintRule): LintLevel =>
-    repository.settings.levels?.[code] ?? level;
+  const { config, loaded } = parts.specs;
+  const [configFile] = loaded.files.get('config') ?? [];
+  if (config === undefined || configFile === undefined) return [];
+  const settings = config.lint ?? {};
+  const repository = { ...parts, config, configFile, settings, ...NOT_ASKED, ...options };
+  const levelOf = ({ code, level }: LintRule): LintLevel => settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];
   const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));
   const used = new Set<Allowance>();
@@ -83,7 +95,7 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   for (const [file, each] of allowances) {
     for (const allowance of each) {
       for (const rule of ALLOW_RULES) {
-        const message = faultOf(rule.code, allowance, used);
+        const message = rule.find(allowance, used.has(allowance));
         if (message !== undefined) report(rule, { place: { file, path: allowance.path }, message });
       }
     }
@@ -92,6 +104,7 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
 }
 
 function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
+  const keyOf = (flag: string, environment: string): string => JSON.stringify([flag, environment]);
   const overlays = new Map(
     specs.overlays.map((overlay) => [keyOf(overlay.spec.flag, overlay.spec.environment), overlay]),
   );
@@ -111,10 +124,6 @@ function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDef
       yield { flag, environment, definition, rules, defaultRule, block };
     }
   }
-}
-
-function keyOf(flag: string, environment: string): string {
-  return JSON.stringify([flag, environment]);
 }
 
 interface Block extends Place {
@@ -153,7 +162,6 @@ function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
   ];
 }
 
-/** The schema takes one code or a list of codes. */
 function allowancesOf(file: SpecFile): Allowance[] {
   const { allow } = (file.parsed.value ?? {}) as { allow?: string | readonly string[] };
   if (allow === undefined) return [];
@@ -169,24 +177,4 @@ function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['pa
   const end = places?.at(path)?.value.to ?? 0;
   const line = /^[^\n]*/.exec(source.text.slice(end))?.[0] ?? '';
   return /(?:^|\s)#(.*)$/.exec(line)?.[1]?.trim() ?? '';
-}
-
-const CODES: ReadonlySet<string> = new Set(LINT_RULES.map(({ code }) => code));
-
-function faultOf(
-  rule: LintCode,
-  allowance: Allowance,
-  used: ReadonlySet<Allowance>,
-): string | undefined {
-  const { code, reason } = allowance;
-  if (!CODES.has(code)) {
-    return rule === 'allow-unknown' ? `there is no rule "${code}"` : undefined;
-  }
-  if (rule === 'allow-without-reason' && reason === '') {
-    return `say why "${code}" is allowed in a comment behind it: allow: ${code} # reason`;
-  }
-  if (rule === 'allow-unused' && !used.has(allowance)) {
-    return `nothing here needs "${code}" to be allowed`;
-  }
-  return undefined;
 }

@@ -4,7 +4,7 @@ import type { SpecFile } from '../specs/parse/parse-file.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
 
-/** Names that the service has; null for a kind that it does not list. */
+/** Null for a kind that the service does not list. */
 interface NamesOnService {
   readonly workspace: string;
   readonly environments: readonly { readonly id: string; readonly name: string }[];
@@ -27,18 +27,17 @@ export function missingOnService(parts: SpecParts, names: NamesOnService): Diagn
     ...environmentsIn(config, configFile, names),
     ...referencesIn(config, configFile, names),
     ...trafficTypesIn(parts, config, configFile, names),
-    ...[...parts.specs.flags.values()].flatMap(({ file, spec: { rolloutStatus } }): Named[] => {
-      if (rolloutStatus === undefined) return [];
-      const place = { file, path: ['rolloutStatus'] };
-      return [
-        { ...place, what: 'rollout status', name: rolloutStatus, known: names.rolloutStatuses },
-      ];
-    }),
+    ...[...parts.specs.flags.values()].flatMap(
+      ({ file, spec: { rolloutStatus: name } }): Named[] => {
+        const path = ['rolloutStatus'];
+        const known = names.rolloutStatuses;
+        return name === undefined ? [] : [{ file, path, what: 'rollout status', name, known }];
+      },
+    ),
   ];
   return inOrder(named.flatMap((each) => missing(each, names.workspace)));
 }
 
-/** A name at its place, with the names that exist. */
 interface Named {
   readonly file: SpecFile;
   readonly path: SpecPath;

@@ -4,7 +4,7 @@ import { pointerOf } from '../model/json.js';
 import { usedConditions } from '../specs/usage.js';
 import {
   DAY_MS,
-  ofFlag,
+  eachFlag,
   ofSegment,
   type Finding,
   type LintedRepository,
@@ -12,7 +12,6 @@ import {
   type RepositoryRule,
 } from './rule.js';
 
-/** Rules that look once at the whole repository. */
 export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   { code: 'expired', level: 'warning', find: expired },
   { code: 'kill-review-passed', level: 'warning', find: passedReviews },
@@ -36,11 +35,9 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
 
 /** A flag is still valid on the day itself. */
 function expired({ flags, today }: LintedRepository): Finding[] {
-  return flags.flatMap((flag) => {
-    const { expires } = flag.spec;
-    if (expires === undefined || expires >= today) return [];
-    return [ofFlag(flag, ['expires'], `the flag was to be gone by ${expires}`)];
-  });
+  return eachFlag(flags, 'expires', ({ spec: { expires } }) =>
+    expires === undefined || expires >= today ? undefined : `the flag was to be gone by ${expires}`,
+  );
 }
 
 /** Includes kills of flags that live elsewhere: the list belongs to this repository. */
@@ -77,12 +74,12 @@ function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>
   });
 }
 
-/** Days and moments of one day compare by their first ten characters. */
+/** Days and moments compare by their first ten characters. */
 function dayOf(dayOrMoment: string): string {
   return dayOrMoment.slice(0, 10);
 }
 
-/** Ways in which two names are easily confused, with the words that say how they differ. */
+/** With the words that say how the names differ. */
 const CONFUSABLE = [
   [(name: string) => name.toLowerCase().replaceAll(/[-_]/g, ''), 'by case, "-" and "_" alone'],
   [lookOf, 'by letters alone that look alike'],
@@ -97,14 +94,13 @@ function lookOf(name: string): string {
 /** Reports the later of two. Segments need no check: only specs name them, and a mistyped name is an error there. */
 function confusableNames({ flags }: LintedRepository): Finding[] {
   const firstOf = CONFUSABLE.map(() => new Map<string, string>());
-  return flags.flatMap((flag) => {
-    const { name } = flag;
+  return eachFlag(flags, 'flag', ({ name }) => {
     const found = CONFUSABLE.flatMap(([formOf, how], at) => {
       const first = firstOf[at]?.get(formOf(name));
       if (first === undefined) firstOf[at]?.set(formOf(name), name);
       return first === undefined ? [] : [`"${name}" differs from flag "${first}" ${how}`];
     });
-    return found.slice(0, 1).map((message) => ofFlag(flag, ['flag'], message));
+    return found[0];
   });
 }
 
@@ -135,7 +131,7 @@ interface PaddedText extends Pick<Place, 'path' | 'at'> {
   readonly text: string;
 }
 
-/** Whether a value holds any padded text. This is rare, so places are recorded only if it does. */
+/** This is rare, so places are recorded only if it does. */
 function holdsPadded(value: unknown): boolean {
   if (typeof value === 'string') return value !== value.trim();
   if (typeof value !== 'object' || value === null) return false;
@@ -148,7 +144,7 @@ function holdsPadded(value: unknown): boolean {
   return false;
 }
 
-/** All padded texts of a value, in the order of the file. */
+/** In the order of the file. */
 function paddedIn(value: unknown): PaddedText[] {
   if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
   if (typeof value !== 'object' || value === null) return [];
@@ -177,15 +173,14 @@ function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[]
 }
 
 /** A condition counts as used even if only other conditions use it. */
-function unusedConditions({ specs }: LintedRepository): Finding[] {
-  const [config] = specs.loaded.files.get('config') ?? [];
+function unusedConditions({ specs, configFile }: LintedRepository): Finding[] {
   // An unreadable flag may be the one that uses the condition.
-  if (config === undefined || specs.unjudged.flags.size > 0) return [];
-  const names = config.keys('conditions');
+  if (specs.unjudged.flags.size > 0) return [];
+  const names = configFile.keys('conditions');
   const used = names.length === 0 ? new Set() : usedConditions(specs);
   return names.flatMap((name) => {
     if (used.has(name)) return [];
-    const place = { file: config, path: ['conditions', name], at: 'key' as const };
+    const place = { file: configFile, path: ['conditions', name], at: 'key' as const };
     return [{ place, message: `no rule of this repository uses condition "${name}"` }];
   });
 }
@@ -210,7 +205,6 @@ function twinSegments({ segments, specs }: LintedRepository): Finding[] {
 
 const MOST_INLINE = 200;
 
-/** Does not count keys of a key file. */
 function longLists({ segments, specs }: LintedRepository): Finding[] {
   return [...segments.keys()].flatMap((name) =>
     Object.entries(specs.segments.get(name)?.spec.environments ?? {}).flatMap(

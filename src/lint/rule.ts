@@ -1,6 +1,7 @@
 import type { LintLevel, LintSpec } from '../generated/config.schema.d.js';
 import type { Buckets } from '../generated/flag.schema.d.js';
 import type { Config, DesiredDefinition } from '../model/desired.js';
+import type { Matcher } from '../model/flag/flag.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
 import type { StrayFile } from '../specs/parse/stray-files.js';
@@ -10,7 +11,7 @@ import { matcherPaths } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 
-/** A rule; `docs/lint.md` says why it exists, and how to fix a finding. */
+/** `docs/lint.md` has the reasons of rules, and how to fix a finding. */
 export interface LintRule {
   readonly code: LintCode;
   /** Default, where `lint.levels` of flagkeel.yaml does not name the rule. */
@@ -27,14 +28,14 @@ export interface RepositoryRule extends LintRule {
 
 export interface LintedRepository extends SpecParts {
   readonly config: Config;
+  readonly configFile: SpecFile;
   readonly settings: LintSpec;
   /** UTC day, `YYYY-MM-DD`. */
   readonly today: string;
-  /** Files that look like specs but are not read, with the reason. */
   readonly strays: readonly StrayFile[];
   /** By path; empty where no history is known, or the caller did not compute it. */
   readonly ages: ReadonlyMap<string, FileAge>;
-  /** Names of removed files with the UTC day of removal, `YYYY-MM-DD`; may be empty like `ages`. */
+  /** With the UTC day of removal, `YYYY-MM-DD`; may be empty like `ages`. */
   readonly removals: ReadonlyMap<string, string>;
   /** Names that code mentions; null where no repository is known, or the caller did not compute it. */
   readonly inCode: NamesInCode | null;
@@ -44,16 +45,16 @@ export interface LintedRepository extends SpecParts {
 
 export const DAY_MS = 86_400_000;
 
-/** Facts from a file's history. Days are UTC, `YYYY-MM-DD`. */
+/** Days are UTC, `YYYY-MM-DD`. */
 export interface FileAge {
   readonly addedOn: string;
   readonly changedOn: string;
 }
 
-/** The names of flags that appear in the code of `lint.codeReferences`; see `namesInCode`. */
+/** Of flags, in the code of `lint.codeReferences`; see `namesInCode`. */
 interface NamesInCode {
   readonly found: ReadonlySet<string>;
-  /** Paths of the setting that cannot be searched, with the reason. If there is one, no path was searched. */
+  /** Paths that cannot be searched. If there is one, none was searched. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
@@ -61,7 +62,7 @@ export interface LintedDefinition {
   readonly flag: ResolvedFlag;
   readonly environment: string;
   readonly definition: DesiredDefinition;
-  /** The list of rules as written, with its place in the file that says it. */
+  /** As written, with its place in the file that says it. */
   readonly rules: ResolvedDefinition['rules'];
   readonly defaultRule: (Place & { readonly written: Buckets }) | undefined;
   readonly block: Place;
@@ -75,18 +76,18 @@ export interface Place {
 
 export interface Finding {
   readonly place: Place | { readonly strayPath: string };
-  /** States the problem, values in quotes, and ends with the remedy. */
+  /** Values in quotes; ends with the remedy. */
   readonly message: string;
   /** The file whose `allow` may permit it. Without one the finding cannot be allowed. */
   readonly allowedBy?: SpecFile;
 }
 
-/** By `protected` of flagkeel.yaml: offline, lint cannot ask the service. */
+/** Offline, lint cannot ask the service. */
 export function isProtected({ environments }: Config, environment: string): boolean {
   return environments.some((each) => each.name === environment && each.protected === true);
 }
 
-/** A finding inside one rule, counted from 0; placed at the block if it is unclear which file has the rules. */
+/** Rules count from 0. Placed at the block if it is unclear which file has the rules. */
 export function ofRule(
   { flag, rules, block }: LintedDefinition,
   position: number,
@@ -97,8 +98,8 @@ export function ofRule(
   return { place, message, allowedBy: flag.file };
 }
 
-/** A finding about a condition, counted from 0 like its rule; placed at the name if the rule uses it by name. */
-export function ofCondition(
+/** Placed at the name if the rule uses the condition by name. */
+function ofCondition(
   subject: LintedDefinition,
   position: number,
   condition: number,
@@ -109,7 +110,35 @@ export function ofCondition(
   return ofRule(subject, position, path ?? ['if'], message);
 }
 
-/** A finding in the flag's own file, which can allow it. */
+export function ofBlock({ flag, block }: LintedDefinition, message: string): Finding {
+  return { place: block, message, allowedBy: flag.file };
+}
+
+/** A finding for each condition for which there is a message. */
+export function eachCondition(
+  subject: LintedDefinition,
+  messageOf: (matcher: Matcher, at: number, others: readonly Matcher[]) => string | undefined,
+): Finding[] {
+  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
+    matchers.flatMap((matcher, at) => {
+      const message = messageOf(matcher, at, matchers);
+      return message === undefined ? [] : [ofCondition(subject, position, at, message)];
+    }),
+  );
+}
+
+/** A finding at the member of each flag for which there is a message. */
+export function eachFlag(
+  flags: readonly ResolvedFlag[],
+  member: 'flag' | 'expires',
+  messageOf: (flag: ResolvedFlag) => string | undefined,
+): Finding[] {
+  return flags.flatMap((flag) => {
+    const message = messageOf(flag);
+    return message === undefined ? [] : [ofFlag(flag, [member], message)];
+  });
+}
+
 export function ofFlag(
   { file }: ResolvedFlag,
   path: Place['path'],
@@ -119,7 +148,7 @@ export function ofFlag(
   return { place: { file, path, ...(at && { at }) }, message, allowedBy: file };
 }
 
-/** A finding in a segment's own file, which can allow it; none where that file has errors. */
+/** None where the segment's own file has errors. */
 export function ofSegment(
   { segments }: Pick<SpecParts['specs'], 'segments'>,
   name: string,

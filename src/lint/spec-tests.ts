@@ -11,7 +11,7 @@ export interface CaseResult {
   readonly flag: string;
   readonly environment: string;
   readonly name: string;
-  /** Why the case failed, at its place in the file. A passed case has none. */
+  /** At its place in the file. A passed case has none. */
   readonly failure?: Diagnostic;
 }
 

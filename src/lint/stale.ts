@@ -1,5 +1,5 @@
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
-import { DAY_MS, type FileAge, type Finding, type LintedRepository } from './rule.js';
+import { DAY_MS, ofFlag, type FileAge, type Finding, type LintedRepository } from './rule.js';
 
 export interface AgedFlag {
   readonly flag: ResolvedFlag;
@@ -20,7 +20,7 @@ export interface AgedFlag {
   readonly why: readonly ('expired' | 'settled' | 'unused' | 'unread')[];
 }
 
-/** What is known of flags beside their files; each set only if it was looked at. */
+/** Beside their files; each set only if it was looked at. */
 export interface FlagUse {
   /** Names that no code has. */
   readonly unread?: ReadonlySet<string>;
@@ -35,12 +35,7 @@ interface StaleBounds extends FlagUse {
   readonly days: number;
 }
 
-/**
- * How old flags are, and which of them are stale, and why. The files prove how long a flag has served the same: if no
- * commit touched them for some days, neither has its treatment changed.
- *
- * @param ages by path; a flag without an entry is judged by its expiry only.
- */
+/** If no commit touched the files of a flag for some days, it served the same. Flags without an age are judged by expiry only. */
 export function agedFlags(
   flags: readonly ResolvedFlag[],
   ages: ReadonlyMap<string, FileAge>,
@@ -74,7 +69,7 @@ function agedFlag(
   };
 }
 
-/** Findings of the rule. Some kinds of flags may stay on for all keys for ever. */
+/** Some kinds of flags may stay on for all keys for ever. */
 export function staleRollouts({ flags, settings, ages, today }: LintedRepository): Finding[] {
   const { staleAfter: days, fullRollout: lasting = [] } = settings;
   if (days === undefined) return [];
@@ -82,7 +77,7 @@ export function staleRollouts({ flags, settings, ages, today }: LintedRepository
     const { flag, why, servedToAll = '', quietDays = 0 } = aged;
     if (!why.includes('settled') || lasting.includes(flag.spec.kind ?? '')) return [];
     const message = `everybody gets "${servedToAll}" everywhere, and has for ${quietDays} days at least`;
-    return [{ place: { file: flag.file, path: ['flag'] }, message, allowedBy: flag.file }];
+    return [ofFlag(flag, ['flag'], message)];
   });
 }
 

@@ -5,7 +5,6 @@ import { audienceText, riskWord } from './view/impact.js';
 import type { PlanReport } from './plan-report.js';
 import { cut } from './text/layout.js';
 
-/** A note on a line of a spec. */
 export interface Finding {
   readonly level: 'error' | 'warning' | 'note';
   /** Stable and kebab-case: the code of a diagnostic, a risk, `change`, or `guard`. */
@@ -17,7 +16,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Findings with their files as they are seen from the top of the repository. */
+/** With files as they are seen from the top of the repository. */
 export function underPrefix(prefix: string, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({
     ...finding,
@@ -37,7 +36,6 @@ export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[
   }));
 }
 
-/** First the refusals of guards, then each change, with its risks. */
 export function planFindings(report: PlanReport): Finding[] {
   return [
     ...guardTexts(report).refusals.map((text): Finding => ({

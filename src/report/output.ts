@@ -6,7 +6,6 @@ import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
-/** The destination of a command's result. Logs and progress never go there. */
 interface OutputTarget {
   /** The file of `--output`. Default: standard output. */
   readonly file?: string | undefined;
@@ -35,7 +34,7 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
 
 interface Screen {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the text goes to a terminal; false for a file. */
+  /** False for a file. */
   readonly isTTY: boolean;
 }
 
@@ -78,25 +77,20 @@ export function resolveWidth({
  */
 const guarded = new WeakSet<Writable>();
 
-/** Writes to a stream, and resolves once the stream has accepted the text. */
 async function writeStream(stream: Writable, text: string): Promise<void> {
   if (!guarded.has(stream)) {
     guarded.add(stream);
     // The callback of each write gets its failure too.
     stream.on('error', () => undefined);
   }
-  await new Promise<void>((resolve, reject) => {
-    stream.write(text, (error) => {
-      if (!error || isClosedPipe(error)) resolve();
-      else {
-        reject(
-          new FlagkeelError('OUTPUT', `cannot write the result: ${error.message}`, {
-            cause: error,
-          }),
-        );
-      }
-    });
+  const error = await new Promise<Error | null | undefined>((resolve) => {
+    stream.write(text, resolve);
   });
+  if (error && !isClosedPipe(error)) {
+    throw new FlagkeelError('OUTPUT', `cannot write the result: ${error.message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Whether the reader closed the pipe (as `| head` does), at this write or at an earlier one. */
@@ -147,7 +141,6 @@ async function targetOf(file: string): Promise<Target> {
   return { path: file, replaceable: !isTaken };
 }
 
-/** Undefined if nothing exists at the path. */
 async function ifThere(found: Promise<Stats>): Promise<Stats | undefined> {
   try {
     return await found;

@@ -32,7 +32,7 @@ export interface PlanReport {
   readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
-  /** Options of the run that decide what its plan contains, as arguments of `reconcile`. */
+  /** Those that decide what the plan contains, as arguments of `reconcile`. */
   readonly planOptions?: readonly string[];
   /** The fields of the changes in the form in which `--plan` compares them. */
   readonly shown?: readonly ShownField[];
@@ -46,25 +46,24 @@ export interface PlanReport {
   readonly stateless: boolean;
   /** A suspension of the source, which holds all writes but kills. */
   readonly suspended?: Suspension | null;
-  /** The progress of the ramps of definitions, sorted by id. */
+  /** Sorted by id. */
   readonly ramps?: readonly RampStanding[];
   /** Of the flags in scope, in the order of the specs. */
   readonly leftToPeople?: readonly LeftToPeople[];
-  /** Reviews that the specs wanted by now, sorted by id. */
+  /** Sorted by id. */
   readonly reminders?: readonly Reminder[];
-  /** Environments that are closed to changes for now, in the order of the environments. */
+  /** In the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
   /** Time of the report, in milliseconds since the epoch, for ages. Default: reports show times instead. */
   readonly nowMs?: number;
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
-  /** The protected environments; reports show them first. */
+  /** Reports show them first. */
   readonly protectedEnvironments?: ReadonlySet<string>;
-  /** The newest commit behind a change, if known. */
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules after the change, by position; they are not part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
-  /** The users that each change reaches; a change without an entry reaches none by itself. */
+  /** A change without an entry reaches nobody by itself. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
   /** The reason why the break-glass list kills a definition, and the author of the entry. */
   readonly killReasons?: ReadonlyMap<ObjectId, string>;
@@ -81,7 +80,7 @@ export interface PlanReport {
   readonly outcomes?: Outcomes;
   /** What became of the objects: after an apply from a second look, before it from the plan. */
   readonly verdict: Verdict;
-  /** Only after an apply: whether the verdict is `isConverged`. */
+  /** Only after an apply. */
   readonly converged?: boolean;
   /** The differences that the second look found: `after` is the wanted value, `before` the found one. */
   readonly left?: readonly Change[];
@@ -101,7 +100,7 @@ export function isUndone({ id }: Pick<Change, 'id'>, report: PlanReport): boolea
   return (outcomeOf(report, id)?.status ?? 'applied') !== 'applied';
 }
 
-/** The environments of the config, the most protected first. */
+/** Of the config, the most protected first. */
 export function configuredEnvironments({
   environments,
   protectedEnvironments = new Set(),
@@ -136,7 +135,7 @@ export function deedOf({ action, archive }: Pick<Change, 'action' | 'archive'>):
   return archive ? 'archive' : ACTIONS[action].deed;
 }
 
-/** The number of changes by action, each worded by `textOf`; archived flags are counted only if there are any. */
+/** Each number of changes worded by `textOf`; archived flags are counted only if there are any. */
 export function deedsText(
   changes: readonly Change[],
   textOf: (deed: Deed, count: number) => string,
@@ -155,8 +154,8 @@ export function countDeeds(changes: readonly Change[]): Readonly<Record<Deed, nu
   return counts;
 }
 
-/** The words and the symbol of an action. The symbol says as much as the colour. */
 interface ActionPhrases {
+  /** Says as much as the colour. */
   readonly symbol: string;
   readonly tone: Tone;
   readonly deed: Deed;
@@ -178,7 +177,7 @@ export function phrasesOf({ action, archive }: Pick<Change, 'action' | 'archive'
   return archive ? { ...ACTIONS[action], done: 'archived' } : ACTIONS[action];
 }
 
-/** The reason of a change. A commit is the usual reason and is not mentioned. */
+/** A commit is the usual reason and is not mentioned. */
 export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>, string>> = {
   kill: 'kill: ordered in git',
   restore: 'restore: the kill was taken back in git',
@@ -215,7 +214,6 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
 interface KindText {
   /** `fields` shows both values of each field. `identities` shows the number of writes, and the service's refusals. */
   readonly details: 'fields' | 'identities';
-  /** The reason to write values without a remembered state. */
   readonly unknown: string;
   readonly renameCost: string;
   readonly reachesNobody: string;
@@ -223,7 +221,6 @@ interface KindText {
   readonly countedNew: (count: number) => string;
 }
 
-/** What differs from the usual texts of a kind. */
 const OWN_TEXTS: Readonly<Partial<Record<Kind, Partial<KindText>>>> = {
   flag: {
     renameCost: 'to the service another flag, so users are distributed anew',

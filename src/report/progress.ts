@@ -1,7 +1,7 @@
 import type { Phase, Progress, ProgressView, Wait } from '../model/run.js';
 import { clean } from './sanitize.js';
 
-/** The form of progress: one line that is rewritten in place, a plain line now and then, or facts for a log. */
+/** One line that is rewritten in place, a plain line now and then, or facts for a log. */
 export type ProgressSink =
   | {
       readonly kind: 'terminal';
@@ -44,19 +44,13 @@ const RATE_AFTER_MS = 5_000;
 /** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
-const DOING: Readonly<Record<Phase, string>> = {
-  read: 'reading the specs and the state',
-  look: 'looking at the service',
-  apply: 'applying',
-  verify: 'looking again',
-  forge: 'asking',
-};
-const COUNTED: Readonly<Record<Phase, string>> = {
-  read: 'files',
-  look: 'objects',
-  apply: 'steps',
-  verify: 'objects',
-  forge: 'answers',
+/** The words for each phase, and what it counts. */
+const WORDS: Readonly<Record<Phase, readonly [doing: string, counted: string]>> = {
+  read: ['reading the specs and the state', 'files'],
+  look: ['looking at the service', 'objects'],
+  apply: ['applying', 'steps'],
+  verify: ['looking again', 'objects'],
+  forge: ['asking', 'answers'],
 };
 
 interface Told {
@@ -70,10 +64,7 @@ function unspoken(to: ProgressSink): Told {
   return { to, toldAt: null, saidWait: false };
 }
 
-/**
- * Measures the progress of a run and shows it. All other text for the same stream has to go through `print` or come
- * after `end`.
- */
+/** All other text for the same stream has to go through `print` or come after `end`. */
 export class ProgressReporter implements Progress {
   #sinks: readonly Told[];
   readonly #ticker: Ticker;
@@ -104,7 +95,6 @@ export class ProgressReporter implements Progress {
     };
   }
 
-  /** Begins a phase; its numbers start at zero. */
   phase(phase: Phase, asked?: string): void {
     this.#phase = phase;
     this.#asked = asked;
@@ -120,12 +110,7 @@ export class ProgressReporter implements Progress {
     });
   }
 
-  /**
-   * Begins with what each command does first, before the command is loaded. On a busy machine the first line would be late
-   * after that, and comes now.
-   *
-   * @param startedAt when the process started.
-   */
+  /** Before the command is loaded: on a busy machine the first line would be late after that. */
   begin(startedAt = this.#ticker.now()): void {
     this.phase('read');
     this.#beganAt = startedAt;
@@ -151,7 +136,6 @@ export class ProgressReporter implements Progress {
     if (waitMs >= LONG_WAIT_MS) this.#tell({ atOnce: true });
   }
 
-  /** null before the first phase and after the end. */
   view(): ProgressView | null {
     const phase = this.#phase;
     if (phase === undefined) return null;
@@ -159,16 +143,15 @@ export class ProgressReporter implements Progress {
     const [done, total, requests] = [this.#done, this.#total, this.#sent()];
     const waitMs = Math.max(0, this.#waitingUntil - now);
     const passedMs = now - this.#phaseAt;
-    const minutes = passedMs / 60_000;
     const isCounted = done > 0 && done < total;
-    const endMs = isCounted ? now + (passedMs / done) * (total - done) : null;
+    const endMs = now + (passedMs / done) * (total - done);
     return {
       ...{ phase, done, total, requests, waitMs },
       ...(this.#asked !== undefined && { asked: this.#asked }),
       ...(waitMs > 0 && { why: this.#why }),
       ...(passedMs >= RATE_AFTER_MS && {
-        perMinute: Math.round((requests - this.#requestsBefore) / minutes),
-        ...(endMs !== null && { expectedEnd: new Date(endMs).toISOString() }),
+        perMinute: Math.round((requests - this.#requestsBefore) / (passedMs / 60_000)),
+        ...(isCounted && { expectedEnd: new Date(endMs).toISOString() }),
       }),
     };
   }
@@ -179,7 +162,6 @@ export class ProgressReporter implements Progress {
     write();
   }
 
-  /** Removes the line. A phase that begins later draws again. */
   end(): void {
     this.#stop?.();
     this.#stop = undefined;
@@ -205,12 +187,7 @@ export class ProgressReporter implements Progress {
     }
   }
 
-  /**
-   * Tells each place where lines stay now and then.
-   *
-   * @param atOnce for a wait, of which the last line said nothing.
-   * @param inMs until the next occasion: what is due by then comes now.
-   */
+  /** `inMs` until the next occasion: what is due by then comes now. */
   #tell({ atOnce = false, inMs = 0 } = {}): void {
     const view = this.view();
     if (view === null) return;
@@ -235,24 +212,20 @@ export class ProgressReporter implements Progress {
   }
 }
 
-/** One line, without untrusted text. Parts without information are left out. */
 export function progressText(view: ProgressView): string {
   const { phase, asked, done, total, requests, perMinute, expectedEnd, waitMs, why } = view;
   const rate = perMinute === undefined ? '' : ` (${grouped(perMinute)} a minute)`;
+  const [doing, counted] = WORDS[phase];
   const parts = [
-    asked === undefined ? DOING[phase] : `${DOING[phase]} ${asked}`,
-    ...(total > 0 ? [`${grouped(done)}/${grouped(total)} ${COUNTED[phase]}`] : []),
+    asked === undefined ? doing : `${doing} ${asked}`,
+    ...(total > 0 ? [`${grouped(done)}/${grouped(total)} ${counted}`] : []),
     ...(phase === 'read' || phase === 'forge'
       ? []
       : [`${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}${rate}`]),
     ...(expectedEnd === undefined ? [] : [`until about ${expectedEnd.slice(11, 16)} UTC`]),
-    ...(waitMs > 0 ? [`waiting ${seconds(waitMs)} s: ${why ?? ''}`] : []),
+    ...(waitMs > 0 ? [`waiting ${Math.ceil(waitMs / 1_000)} s: ${why ?? ''}`] : []),
   ];
   return parts.join(' · ');
-}
-
-function seconds(ms: number): number {
-  return Math.max(0, Math.ceil(ms / 1_000));
 }
 
 function grouped(number: number): string {

@@ -1,5 +1,5 @@
 import type { Location } from '../model/diagnostic.js';
-import type { Bucket, Rule, Treatment } from '../model/flag/flag.js';
+import type { Bucket, Matcher, Rule, Treatment } from '../model/flag/flag.js';
 import { isRecord, type Json } from '../model/json.js';
 import type { KeyChange } from '../model/plan.js';
 import { keyList } from '../model/segment-keys.js';
@@ -10,17 +10,16 @@ import { cut, noBreak } from './text/layout.js';
 
 export const NONE = 'none';
 
-/** Values in brackets: `[ES, FR]`. At most `limit` are listed, the others counted. */
+/** `[ES, FR]`; values beyond `limit` are counted. */
 export function listText(values: readonly string[], limit = Infinity): string {
   return `[${itemText(values, limit)}]`;
 }
 
-/** At most `limit` values are listed, the others counted: `ES, FR, … 3 more`. */
+/** `ES, FR, … 3 more`. */
 export function itemText(values: readonly string[], limit: number): string {
   return firstOf(values.slice(0, limit).map(quoted), values.length).join(', ');
 }
 
-/** The texts that are shown, and the number of those that are not. */
 export function firstOf(
   shown: readonly string[],
   total: number,
@@ -61,7 +60,7 @@ export function shortSha(commit: string): string {
   return commit.slice(0, 7);
 }
 
-/** A number with its noun: `1 flag`, `2 flags`. */
+/** `1 flag`, `2 flags`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${String(count)} ${count === 1 ? one : many}`;
 }
@@ -97,7 +96,7 @@ function visibly(before: string, after: string): [string, string] {
   return a === b ? [inside(before), inside(after)] : [a, b];
 }
 
-/** The beginning of the word at `index`, if it is near; otherwise `index`. */
+/** If the beginning of the word is near; otherwise `index`. */
 function wordStart(text: string, index: number): number {
   const space = text.lastIndexOf(' ', index);
   if (space > index - 16) return space + 1;
@@ -105,36 +104,28 @@ function wordStart(text: string, index: number): number {
   return /[\udc00-\udfff]/.test(text[index] ?? '') ? index - 1 : index;
 }
 
-export function isBuckets(value: unknown): value is readonly Bucket[] {
-  return (
-    Array.isArray(value) &&
-    value.every(
-      (each) =>
-        isRecord(each) && typeof each['treatment'] === 'string' && typeof each['size'] === 'number',
-    )
-  );
-}
+export const isTexts = listOf((each): each is string => typeof each === 'string');
 
-export function isRules(value: unknown): value is readonly Rule[] {
-  return (
-    Array.isArray(value) &&
-    value.every(
-      (each) =>
-        isRecord(each) &&
-        isBuckets(each['buckets']) &&
-        Array.isArray(each['matchers']) &&
-        each['matchers'].every(
-          (matcher) => isRecord(matcher) && typeof matcher['type'] === 'string',
-        ),
-    )
-  );
-}
+export const isTreatments = listOf(
+  (each): each is Treatment => isRecord(each) && typeof each['name'] === 'string',
+);
 
-export function isTreatments(value: unknown): value is readonly Treatment[] {
-  return (
-    Array.isArray(value) &&
-    value.every((each) => isRecord(each) && typeof each['name'] === 'string')
-  );
+export const isBuckets = listOf(
+  (each): each is Bucket =>
+    isRecord(each) && typeof each['treatment'] === 'string' && typeof each['size'] === 'number',
+);
+
+const areMatchers = listOf(
+  (each): each is Matcher => isRecord(each) && typeof each['type'] === 'string',
+);
+
+export const isRules = listOf(
+  (each): each is Rule =>
+    isRecord(each) && isBuckets(each['buckets']) && areMatchers(each['matchers']),
+);
+
+function listOf<T>(isItem: (each: unknown) => each is T) {
+  return (value: unknown): value is readonly T[] => Array.isArray(value) && value.every(isItem);
 }
 
 /**
@@ -147,7 +138,12 @@ export function ordered(
   mask = (record: Readonly<Record<string, unknown>>) => record,
 ): Json {
   if (Array.isArray(value)) return value.map((each) => ordered(each, mask));
-  if (!isRecord(value)) return scalar(value);
+  if (!isRecord(value)) {
+    if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) {
+      return value as Json;
+    }
+    throw new Error('bug: a planned value that JSON cannot say');
+  }
   const masked = mask(value);
   const names = Object.keys(masked).filter((name) => masked[name] !== undefined);
   return Object.fromEntries(names.sort().map((name) => [name, ordered(masked[name], mask)]));
@@ -161,32 +157,29 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(ordered(value));
 }
 
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function scalar(value: unknown): Json {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return value;
-  throw new Error('bug: a planned value that JSON cannot say');
-}
-
 const SHOWN_KEYS = 5;
 
 /** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each, or all with `inFull`. */
 export function keysText(
-  keys: Pick<KeyChange, 'added' | 'removed'>,
+  { added, removed }: Pick<KeyChange, 'added' | 'removed'>,
   { showKeys, inFull = false }: { readonly showKeys: boolean; readonly inFull?: boolean },
 ): string {
-  const { added, removed } = keys;
   const counts = noBreak(`+${String(added.length)} −${String(removed.length)} keys`);
   if (!showKeys || added.length + removed.length === 0) return counts;
-  const limit = inFull ? Infinity : SHOWN_KEYS;
+  return `${counts}: ${signedItems(added, removed, inFull ? Infinity : SHOWN_KEYS)}`;
+}
+
+/** `+ a, b; − c`. */
+export function signedItems(
+  added: readonly string[],
+  removed: readonly string[],
+  limit: number,
+): string {
   const parts = [
     ...(added.length > 0 ? [`+ ${itemText(added, limit)}`] : []),
     ...(removed.length > 0 ? [`− ${itemText(removed, limit)}`] : []),
   ];
-  return `${counts}: ${parts.join('; ')}`;
+  return parts.join('; ');
 }
 
 /** Whether a matcher lists keys one by one: `IN_LIST_STRING` without an attribute compares the key itself. */

@@ -10,11 +10,9 @@ const NAME = 'flagkeel-apply';
 
 type AppliedReport = Pick<PlanReport, 'verdict' | 'environments' | 'protectedEnvironments'>;
 
-/** What the statuses of an apply are set on. */
 export interface AppliedCommit {
   /** Full hash; null without a commit. */
   readonly commit: string | null;
-  /** Of the config directory, from the top of the repository. */
   readonly prefix: string;
 }
 

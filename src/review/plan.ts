@@ -21,7 +21,7 @@ export interface ReviewPlanOptions extends Surroundings {
   readonly since: string;
 }
 
-/** Plans the difference between `since` and HEAD against the service, without writing to it. */
+/** Without writing to the service. */
 export async function onlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
@@ -36,10 +36,7 @@ export async function onlinePlan(
   return reportOf(await plan(run.context), run);
 }
 
-/**
- * Plans like `onlinePlan`, but without the service and without a key: applies the specs of the merge base to an
- * embedded service, and plans HEAD against that. Live values are unknown to it.
- */
+/** Without service and key: applies the merge base to an embedded service, and plans HEAD against that. Live values are unknown. */
 export async function offlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
@@ -87,7 +84,7 @@ async function applyAt(
   await reconcile(run.context, { ...options, override: { approvedHash: first.planHash } });
 }
 
-/** The commit where the branch began; null if it had no specs. */
+/** Null if the branch began without specs. */
 async function partingCommit(directory: string, since: string): Promise<string | null> {
   const checkout = await openCheckout(directory);
   try {
@@ -119,7 +116,7 @@ interface ToldOf {
   readonly offline?: boolean;
 }
 
-/** The final state of one status. Without a report the run broke off, which is an error. */
+/** Without a report the run broke off. */
 export function reviewStatus(
   context: string,
   prefix: string,

@@ -152,7 +152,7 @@ async function ciJob({ environment }: Asking): Promise<CiContext | null> {
   return ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
 }
 
-/** Limit for an event file; a forge's event has some hundred kilobytes. */
+/** A forge's event has some hundred kilobytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 async function readEvent(path: string | undefined): Promise<unknown> {
@@ -171,7 +171,7 @@ async function readEvent(path: string | undefined): Promise<unknown> {
   }
 }
 
-/** Options that name the pull request. The CI job's values replace missing ones. */
+/** The CI job's values replace missing ones. */
 export interface ForgeFlags {
   readonly forge?: 'github' | 'gitlab' | 'none';
   readonly forgeUrl?: string;
@@ -194,7 +194,6 @@ export interface ReviewOptions
   readonly junit?: string;
 }
 
-/** The pull request of a CI job, from the job's environment. */
 export interface CiContext {
   readonly kind: RepositoryTarget['kind'];
   readonly apiUrl?: string | undefined;
@@ -202,17 +201,13 @@ export interface CiContext {
   readonly pullRequest?: number | undefined;
   readonly commit?: string | undefined;
   readonly base?: string | undefined;
-  /**
-   * The merge that the forge made for testing, if the job runs on one: its first parent is the newest commit of the
-   * target.
-   */
+  /** Made by the forge for testing, if the job runs on one: its first parent is the newest commit of the target. */
   readonly merge?: string | undefined;
   readonly target?: string | undefined;
   readonly runUrl?: string | undefined;
   readonly token?: string | undefined;
   /** The pull request comes from another repository, so the job gets no secrets. */
   readonly isFork: boolean;
-  /** The file to which the job's summary is appended. */
   readonly summaryFile?: string | undefined;
 }
 
@@ -254,10 +249,7 @@ function githubContext(environment: Environment, event: unknown): CiContext {
   };
 }
 
-/**
- * The pull request of a job that runs because of a comment. GitHub sends it as an issue that is marked as a pull
- * request.
- */
+/** GitHub sends the pull request of a comment as an issue that is marked. */
 function commentedPull(event: unknown): number | undefined {
   const issue = member(event, 'issue');
   return member(issue, 'pull_request') === undefined ? undefined : count(member(issue, 'number'));

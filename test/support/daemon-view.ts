@@ -12,8 +12,7 @@ import { verdictOf } from '../../src/model/verdict.js';
 import { planDocument } from '../../src/report/json/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { planText, summaryLine } from '../../src/report/text/plan.js';
-import { openRows } from '../../src/report/view/open-rows.js';
-import { planView } from '../../src/report/view/plan-view.js';
+import { openRows, planView } from '../../src/report/view/plan-view.js';
 import { aReport, COMMIT, judged } from './plan-builder.js';
 
 /** A minute past which nothing moves, for pages whose times a test compares. */

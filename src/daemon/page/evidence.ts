@@ -3,7 +3,7 @@ import { refOfId } from '../../model/ref.js';
 import { lineHtml } from '../../report/html/rows.js';
 import type { PlanDocument } from '../../report/json/plan.js';
 import { plural } from '../../report/values.js';
-import type { PlacedRow } from '../../report/view/open-rows.js';
+import type { PlacedRow } from '../../report/view/plan-view.js';
 import { newestPlan, newestPlanned } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
 import { commitOf, factList, moment, subjectOf, untrusted, type Fact } from './phrases.js';

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { rowHtml } from '../../report/html/rows.js';
-import type { FirstRows, PlacedRow } from '../../report/view/open-rows.js';
+import type { FirstRows, PlacedRow } from '../../report/view/plan-view.js';
 import type { Row } from '../../report/view/row.js';
 import type { Remedy } from '../../model/remedy.js';
 import { STANDINGS } from '../../model/verdict.js';

@@ -10,14 +10,12 @@ import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './d
 
 const LOOK = lookOf('report', { hasScript: true });
 
-/** The flags and segments of the specs, for people who look something up. */
 export interface Catalogue {
   readonly workspace: string;
   /** The commit of the specs; null if there is none, or if files on disk differ from it. */
   readonly commit: string | null;
   /** In the order in which changes are applied. */
   readonly environments: readonly string[];
-  /** The environments that the config itself calls protected. */
   readonly protectedEnvironments: readonly string[];
   /** Sorted by name, like the segments. */
   readonly flags: readonly CataloguedFlag[];
@@ -35,7 +33,7 @@ export interface CataloguedFlag {
   readonly addedOn?: string;
   readonly changedOn?: string;
   readonly tags: readonly string[];
-  /** The flags and segments that its rules name, each once. */
+  /** What its rules name, each once. */
   readonly uses: readonly CataloguedUse[];
   readonly environments: readonly CataloguedDefinition[];
 }
@@ -106,7 +104,7 @@ interface View {
   /** The protected ones first, and within each group the one that is applied last. */
   readonly environments: readonly string[];
   readonly today: string;
-  /** The flags that use an object, by its anchor. */
+  /** By the anchor of the used object. */
   readonly users: ReadonlyMap<string, readonly { readonly name: string }[]>;
   readonly anchors: ReadonlySet<string>;
 }
@@ -151,11 +149,10 @@ function expiryOf({ expires }: CataloguedFlag, today: string): Expiry {
   return expires <= soon.slice(0, 10) ? 'soon' : 'later';
 }
 
-/** Visible only if scripts run. */
 function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
   const owners = [...new Set(flags.flatMap(({ owner }) => owner ?? []))].sort();
-  const expiries = new Set(flags.map((flag) => expiryOf(flag, today)));
-  const shown = (Object.keys(EXPIRIES) as Expiry[]).filter((each) => expiries.has(each));
+  const found = new Set(flags.map((flag) => expiryOf(flag, today)));
+  const expiries = Object.entries(EXPIRIES).filter(([each]) => found.has(each as Expiry));
   return html`<div class="filter" role="search">
     <label>Search <input name="search" type="search" autocomplete="off" /></label>
     <label
@@ -169,7 +166,7 @@ function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
       >Expiry
       <select name="expiry">
         <option value="">all</option>
-        ${shown.map((each) => html`<option value="${each}">${EXPIRIES[each]}</option>`)}
+        ${expiries.map(([each, words]) => html`<option value="${each}">${words}</option>`)}
       </select></label
     >
     <output class="soft"></output>
@@ -271,13 +268,8 @@ function usersOf(anchor: string, view: View): Html {
 function segmentRow({ name, file, environments }: CataloguedSegment, view: View): Html {
   const cells = view.environments.map((environment) => {
     const count = environments[environment];
-    const text =
-      count === undefined
-        ? 'not declared'
-        : count === null
-          ? 'keys elsewhere'
-          : plural(count, 'key');
-    return placeCell(environment, html`${text}`);
+    const elsewhere = count === null ? 'keys elsewhere' : 'not declared';
+    return placeCell(environment, html`${count == null ? elsewhere : plural(count, 'key')}`);
   });
   const anchor = anchorOf({ kind: 'segment', name });
   return html`<tr id="${anchor}">

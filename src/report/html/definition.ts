@@ -9,7 +9,6 @@ export type Shares = Required<
   Pick<Definition, 'killed' | 'defaultTreatment' | 'trafficAllocation' | 'defaultRule'>
 >;
 
-/** A definition for people, whose keys are counted. */
 export interface ShownDefinition extends Shares {
   /** Number of keys that are targeted one by one. */
   readonly targets: number;
@@ -19,14 +18,13 @@ export interface ShownDefinition extends Shares {
   readonly unmanaged?: readonly string[];
 }
 
-/** Each rule in words: `in segment staff → on 50 %, off 50 %`. Keys are counted. */
+/** `in segment staff → on 50 %, off 50 %`; keys are counted. */
 export function ruleTexts(rules: readonly Rule[]): string[] {
   return rules.map(({ matchers, buckets }) => {
     return `${conditionText(matchers, { showKeys: false })} → ${bucketsText(buckets)}`;
   });
 }
 
-/** The effect of a flag in one environment: the shares as a bar, and the rules in words. */
 export function definitionBlock(definition: ShownDefinition): Html {
   const { killed, defaultTreatment, trafficAllocation, targets, rules } = definition;
   const { unmanaged = [] } = definition;

@@ -5,11 +5,7 @@ import type { Row } from '../view/row.js';
 const TEXT_COLUMNS = 400;
 const HEADING_COLUMNS = 120;
 
-/**
- * A headline and the lines below it, in the words of the text report.
- *
- * @param subject of the row, which may be a link.
- */
+/** In the words of the text report; `subject` may be a link. */
 export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subject: Html): Html {
   return html`<span aria-hidden="true">${spanHtml(mark)}</span>
     <strong>${subject}</strong>
@@ -24,7 +20,7 @@ export function lineHtml(line: FieldLine, columns = TEXT_COLUMNS): Html {
   return html`${line.map((each) => spanHtml(each, columns))}`;
 }
 
-/** A line in full: where it is long, its beginning is the heading of a fold. */
+/** Where the line is long, its beginning is the heading of a fold. */
 export function foldedHtml(line: FieldLine): Html {
   const whole = lineHtml(line, Infinity);
   if (line.every(({ text }) => text === cut(text, TEXT_COLUMNS))) return whole;

@@ -22,7 +22,6 @@ import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 /** The plan for programs, in the form of `schemas/plan.schema.json`. */
 export type PlanDocument = Frozen<WrittenPlan>;
-/** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
 type StandingDocument = NonNullable<PlanDocument['verdict']>['objects'][number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
@@ -30,7 +29,7 @@ type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
 
 interface JsonOptions {
-  /** Shows lists of keys in full; otherwise count and hash. */
+  /** Otherwise lists of keys are count and hash. */
   readonly showKeys: boolean;
 }
 
@@ -89,7 +88,7 @@ function liveKillDocument(kill: LiveKill) {
   return { ...known, wayOut: remedyText(killRemedy(kill)) };
 }
 
-/** The members that many plans lack: what stops or surrounds the changes. */
+/** What stops or surrounds the changes. */
 function circumstances(report: PlanReport, options: JsonOptions) {
   const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
   return present({
@@ -97,7 +96,7 @@ function circumstances(report: PlanReport, options: JsonOptions) {
     guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
     leftToPeople: some(report.leftToPeople),
     withdrawals: some(
-      report.plan.withdrawals?.map(({ id, request }) => ({ id, request: request.id })),
+      report.plan.withdrawals?.map(({ id, request: { id: request } }) => ({ id, request })),
     ),
     allowed: some(report.allowed),
     unknowns: some(report.unknowns),
@@ -140,47 +139,36 @@ export function standingDocument(
   id: ObjectId,
   standing: Exclude<Standing, { is: 'live' }>,
 ): StandingDocument {
-  const { is, why } = standing;
   return {
-    ...{ id, is, why },
+    ...{ id, is: standing.is, why: standing.why },
     until: 'until' in standing ? standing.until : null,
     remedy: 'remedy' in standing && standing.remedy ? remedyText(standing.remedy) : null,
   };
 }
 
-/** Gives undefined for an empty list, so that the document leaves it out. */
+/** The document leaves an empty list out. */
 function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length ? list : undefined;
 }
 
-/**
- * Documents as text, indented by two spaces, with a line feed at the end. An array of documents becomes a JSON array.
- */
+/** An array of documents becomes a JSON array. */
 export function planJson(documents: PlanDocument | readonly PlanDocument[]): string {
   return `${JSON.stringify(documents, null, 2)}\n`;
 }
 
 function changeDocument(change: Change, report: PlanReport, options: JsonOptions): ChangeDocument {
+  const { id, ref, action, reason, location, archive, rename } = change;
   const note = report.notes.get(noteKey(change));
   return {
-    id: change.id,
-    kind: change.ref.kind,
-    name: change.ref.name,
-    environment: change.ref.environment,
-    action: change.action,
-    reason: change.reason,
-    file: change.location?.file ?? null,
-    line: change.location?.line ?? null,
-    title: note?.title ?? null,
-    comment: note?.comment ?? null,
+    ...{ id, kind: ref.kind, name: ref.name, environment: ref.environment, action, reason },
+    ...{ file: location?.file ?? null, line: location?.line ?? null },
+    ...{ title: note?.title ?? null, comment: note?.comment ?? null },
     fields: change.fields.map((field) => fieldDocument(field, options)),
-    ...present({ keys: keyCounts(change.keys, options), archive: change.archive }),
-    ...present({ rename: change.rename }),
+    ...present({ keys: keyCounts(change.keys, options), archive, rename }),
     dependsOn: change.dependsOn,
   };
 }
 
-/** A change that reaches no flag has no impact members. */
 function impactMembers(
   impact: Impact | undefined,
   options: JsonOptions,
@@ -194,7 +182,6 @@ function impactMembers(
   };
 }
 
-/** Leaves out the environment, which is that of the change. */
 function flagImpactDocument(
   { environment: _, moves, ...impact }: FlagImpact,
   { showKeys }: JsonOptions,
@@ -205,7 +192,6 @@ function flagImpactDocument(
   };
 }
 
-/** The result of a change; empty in the document of a plan that was not applied. */
 function outcomeMembers(
   outcome: Outcome | undefined,
   options: JsonOptions,
@@ -233,7 +219,6 @@ function leftDocument({ id, action, fields, keys }: Change, options: JsonOptions
   };
 }
 
-/** Without `showKeys`, count and hash replace lists of keys in a value. */
 function fieldDocument(
   { path, reason, ...field }: FieldChange,
   options: JsonOptions,
@@ -248,18 +233,15 @@ function fieldDocument(
   };
 }
 
-/** The numbers of a key change in the form of documents, and with `showKeys` the keys; undefined if no keys change. */
 function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys | undefined {
   if (!keys) return undefined;
   const { added, removed, changed, sha256 } = keys;
   return {
-    added: added.length,
-    removed: removed.length,
-    ...(changed && { changed: changed.length }),
+    ...{ added: added.length, removed: removed.length },
+    ...present({ changed: changed?.length }),
     sha256,
     ...(showKeys && {
-      addedKeys: [...added],
-      removedKeys: [...removed],
+      ...{ addedKeys: [...added], removedKeys: [...removed] },
       ...(changed && { changedKeys: [...changed] }),
     }),
   };

@@ -28,7 +28,6 @@ export async function parseReviewedPlans(
   });
 }
 
-/** The type of the validator that the schema library generates. */
 interface PlanValidator {
   (value: unknown): value is PlanDocument;
   readonly errors?: readonly Fault[] | null;
@@ -39,16 +38,13 @@ interface Fault {
   readonly params: { readonly missingProperty?: string };
 }
 
-/** The format, if a newer version wrote the file, or else the member that does not fit the schema. */
 function faultOf(document: unknown, fault: Fault | undefined): string {
   const { formatVersion } = { ...(document as { readonly formatVersion?: unknown } | null) };
   if (typeof formatVersion === 'number' && formatVersion > FORMAT_VERSION) {
     return `it has format ${formatVersion}, which a newer flagkeel wrote; this version reads ${FORMAT_VERSION}`;
   }
-  const member = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`.replace(
-    /^\/|\/$/g,
-    '',
-  );
+  const pointer = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`;
+  const member = pointer.replace(/^\/|\/$/g, '');
   return member === '' ? 'it is no plan document' : `${JSON.stringify(member)} is absent or wrong`;
 }
 

@@ -2,10 +2,10 @@ import { grouped } from '../../model/collections.js';
 import { type Line, renderLines } from '../text/layout.js';
 import { fenced, joined, type Markup, trusted } from './markup.js';
 
-/** A piece of a report. It is kept or left out as a whole, and all its markup is closed. */
+/** Kept or left out as a whole, and all its markup is closed. */
 export interface Block {
   readonly rank: Rank;
-  /** The kind of the block (`detail`, `table`), for the sentence that counts the blocks left out. */
+  /** For the sentence that counts the blocks left out: `detail`, `table`. */
   readonly what: string;
   /** Called at most once, and only for blocks up to the first one that does not fit. */
   readonly markup: () => Markup;
@@ -32,10 +32,7 @@ export function assembled(blocks: readonly Block[], budget: number): string {
   return `${String(joined([...shown, ...cutNote(left)], GAP))}\n`;
 }
 
-/**
- * The blocks that fit. Once a block does not fit, no other of its rank or a lower one is taken, so that less important
- * blocks never replace more important ones.
- */
+/** Once a block does not fit, no other of its rank or a lower one is taken, so that none replaces a more important one. */
 function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, Markup> {
   const kept = new Map<Block, Markup>();
   let room = budget - RESERVE;
@@ -65,7 +62,7 @@ const MOST_TEXT = 1_500;
 /** Approximate size of one fence or table in UTF-16 code units; each is kept or left out as a whole. */
 const CHUNK_SIZE = 8_000;
 
-/** The rows of the text report, with the headlines of changes at the left edge. */
+/** With the headlines of changes at the left edge. */
 export function rowsOf(lines: readonly Line[]): string[] {
   const bounded = lines.map(({ indent, spans }) => ({
     indent: Math.max(0, indent - 2),

@@ -68,7 +68,7 @@ export function fenced(texts: readonly string[]): Markup {
   return Markup.own([`${fence}diff`, ...rows, fence].join('\n'));
 }
 
-/** Percent-encoding of one ASCII character; a parsed URL contains no others. */
+/** A parsed URL contains ASCII alone. */
 function percent(character: string): string {
   return `%${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
@@ -89,7 +89,6 @@ const OPENING = /^-|(?<=^\d{1,9})\./;
 const REFERENCE = /\$|[@#!~%&^](?=[\p{L}\p{N}_"'-])|:(?=[\p{L}\p{N}_/+-])|www(?=\.)|\bGH(?=-\d)/giu;
 const JOINER = '\u2060';
 
-/** Text of others, escaped for Markdown. */
 function escaped(text: string): string {
   return entities(
     clean(text)

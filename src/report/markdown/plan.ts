@@ -6,7 +6,8 @@ import { cut, plainText } from '../text/layout.js';
 import { foldLines, rowLines, summaryLine } from '../text/plan.js';
 import { shortSha, plural } from '../values.js';
 import { type ChangeRow, LEFT_TITLE, type Row } from '../view/row.js';
-import { countText, type Fold, planView, type PlanView } from '../view/plan-view.js';
+import { countText, type Fold } from '../view/folds.js';
+import { planView, type PlanView } from '../view/plan-view.js';
 import { type Caveats, caveatsOf, caveatsOfChanges } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
 import { assembled, type Block, fencedChunks, rowsOf } from './blocks.js';
@@ -14,7 +15,15 @@ import { code, joined, link, Markup, trusted } from './markup.js';
 import { riskBlocks } from './risks.js';
 import { tableBlocks } from './table.js';
 
-interface MarkdownOptions extends ReportContext {
+/** Where a report is shown, and its subject. For a plan by itself all members are absent. */
+interface MarkdownOptions {
+  /** The event that carries the plan out. Default: `apply`. */
+  readonly subject?: 'merge' | 'apply';
+  readonly target?: string | undefined;
+  readonly planUrl?: string | undefined;
+  readonly madeAt?: Date | undefined;
+  /** The plan was made without the service, by comparing with the specs of the target branch. */
+  readonly offline?: boolean;
   /** The most UTF-16 code units of the whole report; no forge counts more for a text. */
   readonly budget?: number;
 }
@@ -56,7 +65,7 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
   );
 }
 
-/** The verdict and the risks alone, the most important and most stable part. */
+/** The verdict and the risks alone. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
   const caveats = caveatsIn(report, options);
@@ -65,22 +74,18 @@ export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): st
 }
 
 /** A pull request has those of its changes, and a run has all. */
-function caveatsIn(report: PlanReport, { subject }: ReportContext): Caveats {
+function caveatsIn(report: PlanReport, { subject }: MarkdownOptions): Caveats {
   return subject === 'merge' ? caveatsOfChanges(report) : caveatsOf(report);
 }
 
 function detail(fold: Fold, isOpen: boolean): Block {
   const [key = '', ...others] = fold.keys;
   const title = others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`${countText(fold)}`;
+  const lines = () => foldLines(fold, { shownNames: GROUP_NAMES, isWhole: true });
   return {
     rank: fold.isUrgent ? 'risky detail' : 'detail',
     what: 'detail',
-    markup: () =>
-      folded(
-        title,
-        fencedChunks([rowsOf(foldLines(fold, { shownNames: GROUP_NAMES, isWhole: true }))]),
-        isOpen,
-      ),
+    markup: () => folded(title, fencedChunks([rowsOf(lines())]), isOpen),
   };
 }
 
@@ -92,7 +97,6 @@ function folded(summary: Markup, inside: readonly Markup[], isOpen = false): Mar
   );
 }
 
-/** The withheld changes, except for those in `otherWorkspaceBlocks`. */
 function withheldBlocks({ withheld }: PlanView): Block[] {
   const held = withheld.filter((row) => !isElsewhere(row));
   return titled(trusted`#### Held back: ${held.length}`, held);
@@ -118,8 +122,7 @@ function titled(title: Markup, rows: readonly Row[]): Block[] {
   }));
 }
 
-/** Differences that existed before this change, folded at the end. */
-function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext): Block[] {
+function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: MarkdownOptions): Block[] {
   const others = withheld.filter(isElsewhere);
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
   const title = trusted`Already different ${before}: ${plural(others.length, 'change')} (${otherNames(others)})`;
@@ -144,19 +147,6 @@ function partOf(index: number, length: number): string {
   return length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
 }
 
-/** Where a report is shown, and its subject. For a plan by itself all members are absent. */
-interface ReportContext {
-  /** The event that carries the plan out. Default: `apply`. */
-  readonly subject?: 'merge' | 'apply';
-  readonly target?: string | undefined;
-  readonly planUrl?: string | undefined;
-  /** When the state of the service was read. */
-  readonly madeAt?: Date | undefined;
-  /** The plan was made without the service, by comparing with the specs of the target branch. */
-  readonly offline?: boolean;
-}
-
-/** Names in the opening and the footer are shorter than those in the tables. */
 const HEADLINE_NAME_COLUMNS = 60;
 const SHOWN_PLACES = 12;
 
@@ -164,7 +154,7 @@ const SHOWN_PLACES = 12;
  * The headline of every report, and then the whole in numbers unless the headline is all of it. Changes outside of the
  * reviewed plan are no news of a merge and have no headline.
  */
-function opening(report: PlanReport, place: ReportContext, { headline }: PlanView): Markup {
+function opening(report: PlanReport, place: MarkdownOptions, { headline }: PlanView): Markup {
   const { plan, outcomes, guardFindings = [] } = report;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
   const busy = plan.changes.length + held + plan.liveKills.length + guardFindings.length > 0;
@@ -178,7 +168,6 @@ function opening(report: PlanReport, place: ReportContext, { headline }: PlanVie
   return numbers === null ? title : joined([title, numbers], '\n\n');
 }
 
-/** Null if the headline says as much. */
 function numbersOf(report: PlanReport, act: string, held: number): Markup | null {
   const { changes } = report.plan;
   if (report.outcomes) return trusted`${summaryLine(report)}`;
@@ -191,8 +180,7 @@ function numbersOf(report: PlanReport, act: string, held: number): Markup | null
   return trusted`${act} ${deeds} in ${environmentsText(report, [...shownEnvironments(report), null])}${back}.`;
 }
 
-/** The next steps after a merge or an apply, and the facts that identify this report. */
-function footer(report: PlanReport, place: ReportContext, { limits }: Caveats): Markup {
+function footer(report: PlanReport, place: MarkdownOptions, { limits }: Caveats): Markup {
   return joined(
     [
       nextStepsText(report, place),
@@ -203,7 +191,7 @@ function footer(report: PlanReport, place: ReportContext, { limits }: Caveats): 
   );
 }
 
-function nextStepsText(report: PlanReport, { subject, target, offline }: ReportContext): Markup {
+function nextStepsText(report: PlanReport, { subject, target, offline }: MarkdownOptions): Markup {
   if (report.outcomes) return trusted`${wholeText(report)}.`;
   if (offline === true) {
     return trusted`Made offline, without the service: compared with the specs of ${targetText(target)}. What is live may differ.`;
@@ -223,7 +211,7 @@ function targetText(target: string | undefined): Markup {
     : code(cut(target, HEADLINE_NAME_COLUMNS));
 }
 
-function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[] {
+function facts(report: PlanReport, { planUrl, madeAt }: MarkdownOptions): Markup[] {
   const { commit, dirty } = report.revision;
   return [
     trusted`plan ${code(report.planHash)}`,
@@ -238,7 +226,6 @@ function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[]
   ];
 }
 
-/** The places that change, in the given order; beyond a limit they are counted. */
 function environmentsText(
   { plan }: PlanReport,
   places: readonly (string | null)[],
@@ -257,29 +244,20 @@ function environmentsText(
 
 const MESSAGE_COLUMNS = 1_000;
 
-/**
- * The report if no plan could be made: the reason, and the faults in the specs. It fits into the budget of a comment.
- *
- * @param diagnostics empty if the specs are not the reason.
- */
+/** If no plan could be made. Diagnostics are empty if the specs are not the reason. */
 export function failureMarkdown(message: string, diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const title =
     errors > 0
       ? trusted`### ⛔ The specs are invalid: ${plural(errors, 'error')}`
       : trusted`### ⛔ No plan`;
-  const rows = diagnostics.map((each) => [...problemRows(each), '']);
+  const why = trusted`Why: ${cut(clean(message), MESSAGE_COLUMNS)}`;
+  const problems = fencedChunks(diagnostics.map((each) => [...problemRows(each), '']));
   return assembled(
     [
-      { rank: 'head', what: 'verdict', markup: () => title },
-      {
-        rank: 'head',
-        what: 'message',
-        markup: () => trusted`Why: ${cut(clean(message), MESSAGE_COLUMNS)}`,
-      },
-      ...fencedChunks(rows).map((markup): Block => ({
-        rank: 'detail',
-        what: 'list of problems',
+      { rank: 'head', what: 'verdict', markup: () => joined([title, why], '\n\n') },
+      ...problems.map((markup): Block => ({
+        ...{ rank: 'detail', what: 'list of problems' },
         markup: () => markup,
       })),
     ],

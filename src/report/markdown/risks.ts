@@ -5,13 +5,14 @@ import { clean } from '../sanitize.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { plural } from '../values.js';
-import type { Fold, PlanView } from '../view/plan-view.js';
-import { risksIn, sizeOf } from '../view/impact.js';
+import type { Fold } from '../view/folds.js';
+import type { PlanView } from '../view/plan-view.js';
+import { type PlannedRisk, risksIn, sizeOf } from '../view/impact.js';
 import type { Caveats } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
-/** Each risk names this many objects and counts the others; the tables mark each of them. */
+/** The tables mark each of the others. */
 const SHOWN_OBJECTS = 8;
 const SHOWN_TEXTS = 12;
 const NAME_COLUMNS = 80;
@@ -27,31 +28,20 @@ export function riskBlocks(
   { serious, ramps, reminders }: Caveats,
 ): Block[] {
   const risks = risksIn(report);
-  const removals = report.plan.changes.filter(({ action }) => action === 'delete');
+  const { changes, liveKills } = report.plan;
+  const removals = changes.filter(({ action }) => action === 'delete');
   // The headline names an object of which nothing is left.
   const isNamed = !report.outcomes && first?.keys.length === 1 && sameChanges(first, removals);
   const gone = isNamed ? [] : removals;
   const lines = [
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
-    ...items(
-      'deleted',
-      gone.filter(({ archive }) => !archive),
-    ),
-    ...items(
-      'archived',
-      gone.filter(({ archive }) => archive === true),
-    ),
+    ...items('deleted', gone, ({ archive }) => !archive),
+    ...items('archived', gone, ({ archive }) => archive === true),
     // The headline names the only risk, unless a failure has its place.
     ...(risks.length > 1 || report.outcomes ? riskItems(risks, report) : []),
-    ...items(
-      'left killed, though git no longer orders it',
-      report.plan.liveKills.filter(isReleased),
-    ),
-    ...items(
-      'killed on the service, not ordered by git',
-      report.plan.liveKills.filter((kill) => !isReleased(kill)),
-    ),
+    ...items('left killed, though git no longer orders it', liveKills, isReleased),
+    ...items('killed on the service, not ordered by git', liveKills, (kill) => !isReleased(kill)),
     ...(report.unknowns ?? []).map(
       ({ message }) => trusted`- ⚠️ ${cut(clean(message), TEXT_COLUMNS)}`,
     ),
@@ -85,25 +75,25 @@ function boundedItems(sign: string, texts: readonly string[], more: string, end 
  * One line for each risk, and one for each environment if the words name it. The risk of the largest change comes
  * first; of equal ones, the first in `RISKS`.
  */
-function riskItems(risks: ReturnType<typeof risksIn>, report: PlanReport): Markup[] {
+function riskItems(risks: readonly PlannedRisk[], report: PlanReport): Markup[] {
   const sizeOfFirst = ([first]: typeof risks): number => (first ? sizeOf(first.change, report) : 0);
   const rankOfFirst = ([first]: typeof risks): number => (first ? RISKS.indexOf(first.risk) : 0);
-  const groups = [...grouped(risks, riskAndPlace).values()].toSorted(
+  const keyOf = ({ risk, change }: PlannedRisk) => `${risk} ${String(change.ref.environment)}`;
+  const groups = [...grouped(risks, keyOf).values()].toSorted(
     (a, b) => sizeOfFirst(b) - sizeOfFirst(a) || rankOfFirst(a) - rankOfFirst(b),
   );
-  return [...grouped(groups.flat(), ({ word }) => word)].flatMap(([word, found]) =>
-    items(
-      word,
-      found.map(({ change }) => change),
-    ),
-  );
+  return [...grouped(groups.flat(), ({ word }) => word)].flatMap(([word, found]) => {
+    const changes = found.map(({ change }) => change);
+    return items(word, changes);
+  });
 }
 
-function riskAndPlace({ risk, change: { ref } }: ReturnType<typeof risksIn>[number]): string {
-  return `${risk} ${String(ref.environment)}`;
-}
-
-function items(word: string, changes: readonly Pick<Change, 'id'>[]): Markup[] {
+function items<T extends Pick<Change, 'id'>>(
+  word: string,
+  all: readonly T[],
+  isMeant: (each: T) => boolean = () => true,
+): Markup[] {
+  const changes = all.filter(isMeant);
   if (changes.length === 0) return [];
   const names = changes.slice(0, SHOWN_OBJECTS).map(({ id }) => code(cut(clean(id), NAME_COLUMNS)));
   const more = changes.length - names.length;

@@ -3,17 +3,17 @@ import { outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js
 import { cut } from '../text/layout.js';
 import { itemText } from '../values.js';
 import { briefOf } from '../view/brief.js';
-import { countText, namesOf, type Fold } from '../view/plan-view.js';
+import { countText, namesOf, type Fold } from '../view/folds.js';
 import { chunked, type Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
 const NAME_COLUMNS = 100;
 const LINE_COLUMNS = 120;
-/** The most lines of a cell below the fact and the reach; the details contain all. */
+/** The details contain all. */
 const SHOWN_LINES = 3;
 const SHOWN_TITLES = 2;
 const SHOWN_NAMES = 3;
-/** The most environments side by side; the others follow in the next table. */
+/** Side by side; the others follow in the next table. */
 const SHOWN_PLACES = 6;
 const LINE_BREAK = '<br>';
 
@@ -27,7 +27,7 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   const shared = titles.size === 1 ? only : undefined;
   const parts = columnsOf(report).flatMap((columns) => {
     const here = folds.filter(({ rows }) => rows.some(({ change }) => isIn(change, columns)));
-    const rows = here.map((fold) => tableRow(fold, columns, { report, shared }));
+    const rows = here.map((fold) => tableRow(fold, columns, report, shared === undefined));
     const head = headOf(columns, shared);
     return chunked(rows, ({ length }) => length).map((part) => joined([head, ...part], '\n'));
   });
@@ -39,10 +39,9 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   }));
 }
 
-/** An environment, or null for the level of the workspace. */
+/** Null for the workspace level. */
 type Place = string | null;
 
-/** The places with changes, in groups that fit side by side. */
 function columnsOf(report: PlanReport): Place[][] {
   const changed = new Set(report.plan.changes.map(({ ref }) => ref.environment));
   const places = [...shownEnvironments(report), null].filter((place) => changed.has(place));
@@ -73,14 +72,13 @@ function row(cells: readonly Markup[]): Markup {
 function tableRow(
   fold: Fold,
   columns: readonly Place[],
-  { report, shared }: { readonly report: PlanReport; readonly shared: string | undefined },
+  report: PlanReport,
+  hasTitles: boolean,
 ): Markup {
   const [key = '', ...others] = fold.keys;
-  const names = itemText(namesOf(fold), SHOWN_NAMES);
+  const names = cut(itemText(namesOf(fold), SHOWN_NAMES), LINE_COLUMNS);
   const name =
-    others.length === 0
-      ? code(cut(key, NAME_COLUMNS))
-      : trusted`**${countText(fold)}**: ${cut(names, LINE_COLUMNS)}`;
+    others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`**${countText(fold)}**: ${names}`;
   const cells = columns.map((place) => {
     const here = fold.rows.filter(({ change }) => change.ref.environment === place);
     if (fold.members && here.length > 0) return trusted`**${here.length} new**`;
@@ -92,7 +90,7 @@ function tableRow(
   return row([
     fold.risks.size > 0 ? trusted`${name} ⚠️` : name,
     ...cells,
-    ...(shared === undefined ? [titlesCell([...titlesOf([fold])].filter(Boolean))] : []),
+    ...(hasTitles ? [titlesCell([...titlesOf([fold])].filter(Boolean))] : []),
   ]);
 }
 

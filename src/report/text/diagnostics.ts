@@ -8,10 +8,7 @@ import { counted, plural } from '../values.js';
 const CONTEXT = 60;
 const LONGEST_MARK = 80;
 
-/**
- * Every problem with its place, its line, and a mark below that; at the end the totals, and a hint for more help.
- * Problems are in the given order. Without problems the text is empty.
- */
+/** Problems in the given order, each with its place and line; at the end the totals. Empty without problems. */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
   options: { readonly color: boolean },
@@ -23,21 +20,16 @@ export function diagnosticsText(
     const paint = severity === 'error' ? colors.red : colors.yellow;
     const place = `${clean(location.file)}:${String(location.line)}:${String(location.column)}`;
     const head = `${colors.bold(place)}: ${paint(`${severity}[${code}]`)} ${clean(message)}`;
-    const excerpt = excerptLines(diagnostic).map(({ gutter, text, isMark }) => {
-      return `${colors.dim(gutter)}${isMark ? paint(text) : text}`;
-    });
+    const excerpt = excerptLines(diagnostic).map(
+      ([gutter, text], at) => colors.dim(gutter) + (at === 0 ? text : paint(text)),
+    );
     return [head, ...excerpt].map((line) => `${line}\n`).join('');
   });
   return `${blocks.join('\n')}\n${totals(diagnostics)}\n`;
 }
 
-interface ExcerptLine {
-  readonly gutter: string;
-  readonly text: string;
-  readonly isMark: boolean;
-}
-
-function excerptLines({ excerpt, location }: Diagnostic): ExcerptLine[] {
+/** The line, and the mark below it; each with its gutter. */
+function excerptLines({ excerpt, location }: Diagnostic): (readonly [string, string])[] {
   if (!excerpt) return [];
   const from = clamp(excerpt.from, 0, excerpt.text.length);
   const to = clamp(excerpt.to, from, excerpt.text.length);
@@ -47,8 +39,8 @@ function excerptLines({ excerpt, location }: Diagnostic): ExcerptLine[] {
   const number = String(location.line);
   const mark = '^'.repeat(Math.max(1, displayWidth(marked.replaceAll('\t', ' '))));
   return [
-    { gutter: `  ${number} | `, text: `${before}${marked}${after}`, isMark: false },
-    { gutter: `  ${' '.repeat(number.length)} | `, text: `${blank(before)}${mark}`, isMark: true },
+    [`  ${number} | `, `${before}${marked}${after}`],
+    [`  ${' '.repeat(number.length)} | `, `${blank(before)}${mark}`],
   ];
 }
 
@@ -76,7 +68,7 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }
 
-/** Numbers of errors, warnings and files: `2 errors, 1 warning in 3 files`. */
+/** `2 errors, 1 warning in 3 files`. */
 function totals(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: Diagnostic['severity']): number =>
     diagnostics.filter((each) => each.severity === severity).length;

@@ -1,3 +1,4 @@
+import { present } from '../../model/collections.js';
 import type { Change, FieldChange, KeyChange, NotCompared } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
 import { fieldLines } from '../view/field.js';
@@ -10,12 +11,11 @@ import { rowLines } from './plan.js';
 
 interface DriftReport {
   readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
-  /** Number of changes in git that the service does not have yet. */
+  /** Changes in git that the service does not have yet. */
   readonly pending: number;
   readonly unchanged: number;
-  /** Number of objects with identities, which the service cannot show. */
+  /** Objects with identities, which the service cannot show. */
   readonly unseen: number;
-  /** The parts that were compared less closely than the rest. */
   readonly notCompared: readonly NotCompared[];
 }
 
@@ -32,12 +32,13 @@ export function driftText(
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
   const lines = differences.flatMap((each) => rowLines(differenceRow(each, showKeys)));
-  const git = `Not applied: ${plural(pending, 'change')} of git, which ${pending === 1 ? 'is' : 'are'} no drift (flagkeel plan shows ${pending === 1 ? 'it' : 'them'}).`;
+  const [are, them] = pending === 1 ? ['is', 'it'] : ['are', 'them'];
+  const git = `Not applied: ${plural(pending, 'change')} of git, which ${are} no drift (flagkeel plan shows ${them}).`;
   const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
-  const summary =
+  const verdict =
     differences.length === 0
-      ? `No drift${asFarAsCompared({ notCompared })}: ${plural(unchanged, 'object')} equal.`
-      : `Drift: ${plural(differences.length, 'object')}; ${plural(unchanged, 'object')} equal.`;
+      ? `No drift${asFarAsCompared({ notCompared })}:`
+      : `Drift: ${plural(differences.length, 'object')};`;
   return renderLines(
     [
       ...lines,
@@ -45,7 +46,7 @@ export function driftText(
       ...(pending > 0 ? [paragraph(git, 'strong')] : []),
       ...(unseen > 0 ? [paragraph(unknown, 'faint')] : []),
       ...notComparedTexts(notCompared).map((text) => paragraph(text, 'faint')),
-      paragraph(summary, 'strong'),
+      paragraph(`${verdict} ${plural(unchanged, 'object')} equal.`, 'strong'),
     ],
     layout,
   );
@@ -74,9 +75,7 @@ function turned({ path, reason, before, after, keys }: FieldChange): FieldChange
   return {
     path,
     reason,
-    ...(after === undefined ? {} : { before: after }),
-    ...(before === undefined ? {} : { after: before }),
-    ...(keys ? { keys: turnedKeys(keys) } : {}),
+    ...present({ before: after, after: before, keys: keys && turnedKeys(keys) }),
   };
 }
 

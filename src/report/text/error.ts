@@ -25,7 +25,6 @@ function isBug(error: unknown): error is Error {
   );
 }
 
-/** The frames alone, because the message is printed already. */
 function stackOf(error: Error): string {
   return (error.stack ?? '')
     .split('\n')

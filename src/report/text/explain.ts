@@ -15,7 +15,6 @@ import {
   type Tone,
 } from './layout.js';
 
-/** The content of the specs about one flag, for people. */
 export interface ExplainedFlag {
   readonly name: string;
   readonly location: Location;
@@ -34,7 +33,6 @@ export interface ExplainedDefinition extends Served {
   readonly environment: string;
   readonly location: Location;
   readonly rules: readonly ExplainedRule[];
-  /** Unset if none of its shares grows by itself. */
   readonly ramps?: readonly ExplainedRamp[];
   readonly answer?: ExplainedAnswer;
   /**
@@ -85,9 +83,6 @@ export interface ExplainedAnswer {
   readonly bucket?: number | null;
 }
 
-/**
- * A flag in words: the treatments in each environment, the rules that serve them, and the places of these in the specs.
- */
 export function explainText(
   flag: ExplainedFlag,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
@@ -114,31 +109,19 @@ export function explainText(
 function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Line[] {
   const { environment, location, killed, rules, defaultRule, answer } = definition;
   const { defaultTreatment, trafficAllocation, targets } = definition;
-  const allocation =
-    trafficAllocation === 100
-      ? []
-      : [
-          line(2, [
-            span(
-              `${trafficAllocation} % of the traffic see the rules, the others get ${quoted(defaultTreatment)}`,
-            ),
-          ]),
-        ];
-  const killing = killed
-    ? [detail(`killed: everybody gets ${quoted(defaultTreatment)}`, 'alarm')]
-    : [];
+  const rest = quoted(defaultTreatment);
   return [
     line(0, [span(quoted(environment), 'strong'), span(` [${placeText(location)}]`, 'faint')]),
-    ...killing,
+    ...(killed ? [detail(`killed: everybody gets ${rest}`, 'alarm')] : []),
     ...Object.entries(targets).map(([treatment, keys]) => {
       const who = showKeys ? keys.map(quoted).join(', ') : plural(keys.length, 'key');
       return detail(`targets: ${who} → ${quoted(treatment)}`);
     }),
-    ...allocation,
+    ...(trafficAllocation === 100
+      ? []
+      : [detail(`${trafficAllocation} % of the traffic see the rules, the others get ${rest}`)]),
     ...rules.map((rule, position) => ruleLine(rule, position, showKeys)),
-    line(2, [
-      span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
-    ]),
+    detail(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ...(definition.ramps ?? []).map((ramp) => detail(rampLine(ramp))),
     ...(answer ? [line(2, answerSpans(answer, definition.live))] : []),
     ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
@@ -166,19 +149,15 @@ function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Lin
     const why = 'it finds the definition by no name, shows no flags, and no run remembers an id';
     return [detail(`on the service: not known (${why})`, 'change')];
   }
-  const { differs, defaultRule } = live;
-  const difference =
-    differs.length === 0
-      ? span('on the service: as git has it', 'faint')
-      : span(
-          `on the service: another ${differs.join(', ')}; everybody else → ${bucketsText(defaultRule)}`,
-          'change',
-        );
-  if (live.killed === killed) return [line(2, [difference])];
-  const kill = live.killed
-    ? 'on the service: killed, and not by git'
-    : 'on the service: not killed, although git orders it';
-  return [line(2, [difference]), detail(kill, 'alarm')];
+  const differs = live.differs.join(', ');
+  const others = `everybody else → ${bucketsText(live.defaultRule)}`;
+  const kill = live.killed ? 'killed, and not by git' : 'not killed, although git orders it';
+  return [
+    differs === ''
+      ? detail('on the service: as git has it', 'faint')
+      : detail(`on the service: another ${differs}; ${others}`, 'change'),
+    ...(live.killed === killed ? [] : [detail(`on the service: ${kill}`, 'alarm')]),
+  ];
 }
 
 function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Line {

@@ -1,7 +1,7 @@
 import { createColors } from 'picocolors';
 import stringWidth from 'string-width';
 
-/** The role of a piece of text, which decides its colour. Colour carries no information of its own. */
+/** Decides the colour, which carries no information of its own. */
 export type Tone = 'plain' | 'strong' | 'faint' | 'add' | 'change' | 'remove' | 'alarm';
 
 /** Cleaned text of one tone. A no-break space keeps words on one line, and is printed as a space. */
@@ -12,7 +12,7 @@ export interface Span {
 
 export type FieldLine = readonly Span[];
 
-/** One paragraph; an empty line if it has no spans. */
+/** An empty line if it has no spans. */
 export interface Line {
   readonly indent: number;
   readonly spans: readonly Span[];
@@ -63,7 +63,7 @@ function unlikeCommand(words: readonly Word[]): readonly Word[] {
   return start.trimStart().startsWith('::') ? [[span('·')], ...words] : words;
 }
 
-/** A unit that is never broken, which may have pieces of several tones. */
+/** Never broken; may have pieces of several tones. */
 type Word = readonly Span[];
 
 interface Row {
@@ -106,7 +106,6 @@ function merged(words: readonly Word[]): Span[] {
 /** Commands stay on one row, so that they can be copied. */
 const COMMAND = /`flagkeel [^`]*`/g;
 
-/** The words of a paragraph. Only ordinary spaces separate words. */
 function wordsOf(spans: readonly Span[]): Word[] {
   const words: Span[][] = [[]];
   for (const { text, tone } of spans) {
@@ -142,7 +141,7 @@ export function displayWidth(text: string): number {
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** The text, or as much of it as fits into `columns`, with `…` at its end. Does not cut characters in two. */
+/** Cut to `columns`, with `…` at its end. Does not cut characters in two. */
 export function cut(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let kept = '';

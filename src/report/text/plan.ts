@@ -11,18 +11,11 @@ import {
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { shortSha, firstOf, itemText, plural } from '../values.js';
-import { freshWords } from '../view/headline.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
 import { risksLine } from '../view/impact.js';
 import { LEFT_TITLE, type Row } from '../view/row.js';
-import {
-  countText,
-  type Fold,
-  namesOf,
-  planView,
-  type PlanView,
-  type ViewOptions,
-} from '../view/plan-view.js';
+import { countText, type Fold, freshWords, namesOf, type ViewOptions } from '../view/folds.js';
+import { planView, type PlanView } from '../view/plan-view.js';
 import { LIVE_KILLS_TITLE } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
 import {
@@ -40,30 +33,23 @@ export type TextOptions = Layout & ViewOptions;
 const FRESH_NOTE = 'New objects are shown in short; --verbose shows all of them.';
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
-/**
- * The report for people: changes by object, then the withheld ones, then one line of totals. With outcomes it says what
- * was done. Colour adds nothing that the words do not say.
- *
- * @param view of the report, if the caller needs it too.
- */
+/** For people. Colour adds nothing that the words do not say. */
 export function planText(
   report: PlanReport,
   options: TextOptions,
   view = planView(report, options),
 ): string {
-  return renderLines(
-    [...bodyLines(report, view, options), ...endLines(report, view, options)],
-    options,
-  );
+  const lines = [...bodyLines(report, view, options), ...endLines(report, view, options)];
+  return renderLines(lines, options);
 }
 
-/** The last line of the report alone. The refusals of guards come before it, because the line does not count them. */
+/** The refusals of guards come before the line, because it does not count them. */
 export function planSummary(report: PlanReport, layout: Layout): string {
   const refused = section(GUARDS_TITLE, guardLines(guardTexts(report))).slice(1);
   return renderLines([...refused, paragraph(summaryLine(report), 'strong')], layout);
 }
 
-/** Everything but the end; empty if there is nothing to report. */
+/** Empty if there is nothing to report. */
 function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Line[] {
   const { folds, withheld, liveKills, left, guards, commit } = view;
   if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];
@@ -91,12 +77,11 @@ function showsAll({ verbose = false, showKeys }: ViewOptions): boolean {
   return verbose || showKeys;
 }
 
-/** Whether a fold is one line, so that it needs no empty line before the next one. */
+/** Such a fold needs no empty line before the next one. */
 function isShort(fold: Fold | undefined): boolean {
   return fold !== undefined && fold.fresh !== '';
 }
 
-/** The refusals of guards, with the remedy in the last line. */
 function guardLines({ refusals, remedy }: GuardTexts): Line[] {
   if (refusals.length === 0) return [];
   return [
@@ -202,7 +187,7 @@ function folderLine(fold: Fold, shownNames: number): Line {
   return { indent: 0, spans: [...spans, ...originSpans([fold.fresh])] };
 }
 
-/** What a reviewer should not overlook, if nothing else is shown of an object. */
+/** Nothing else is shown of the object. */
 function dangerLines({ rows }: Fold): Line[] {
   return rows
     .flatMap(({ lines }) => lines)
@@ -225,17 +210,13 @@ export function killLine(id: string, result: KillResult): string {
   }
 }
 
-/** The last line of a report: the work ahead, or the work done and the state of the service now. */
 export function summaryLine(report: PlanReport): string {
   const { plan } = report;
   if (plan.changes.length + plan.withheld.length === 0 && isConverged(report.verdict)) {
-    return `${wholeText(report)}, nothing to write${where(report)}.`;
+    const where = `workspace ${clean(report.workspace.name)} at ${clean(report.origin)}`;
+    return `${wholeText(report)}, nothing to write in ${where}.`;
   }
   return report.outcomes ? appliedLine(report) : plannedLine(report);
-}
-
-function where({ workspace, origin }: PlanReport): string {
-  return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
 }
 
 function plannedLine(report: PlanReport): string {
@@ -270,7 +251,7 @@ function appliedLine(report: PlanReport): string {
 
 const SHOWN_WITHHELD = 3;
 
-/** The first withheld objects, the most protected first: ` (flag/legacy@production, … 2 more)`. */
+/** The most protected first: ` (flag/legacy@production, … 2 more)`. */
 function withheldNames(report: PlanReport): string {
   const { withheld } = report.plan;
   const ids = byEnvironment(withheld, shownEnvironments(report)).map(({ id }) => clean(id));

@@ -7,7 +7,6 @@ import { byCodeUnits } from '../../model/json.js';
 import { clean } from '../sanitize.js';
 import { valueText } from '../values.js';
 
-/** The remembered state of one object in one environment, without its spec. */
 interface StateRow {
   /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`; with the environment's id if its name is unknown. */
   readonly id: string;
@@ -23,7 +22,6 @@ interface StateRow {
   readonly request: string | null;
 }
 
-/** One apply, in the list of `history`. */
 export interface HistoryRow {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -34,30 +32,21 @@ export interface HistoryRow {
   readonly more: number;
 }
 
-/** An environment (null for the workspace), and the state that is remembered for it. */
-type Place = readonly [string | null, Base<unknown>];
-
 const SHORT = 8;
 const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
 
-/**
- * The remembered objects as rows, in the code-unit order of their ids, so that an object's own row comes before those
- * of its environments.
- *
- * @param names environment id → name.
- */
+/** In the code-unit order of ids, so that an object's own row comes before those of its environments. */
 export function stateRows(
   state: State,
   names: Readonly<Record<string, string>>,
 ): readonly StateRow[] {
   return [...state.values()]
     .flatMap(({ kind, name, workspace, environments }) => {
-      const places = Object.entries<Base<unknown>>(environments).map(([id, base]): Place => [
-        names[id] ?? id,
-        base,
-      ]);
-      const whole: Place[] = workspace ? [[null, workspace]] : [];
-      return [...whole, ...places].map(([environment, base]): StateRow => ({
+      const places: [string | null, Base<unknown>][] = workspace ? [[null, workspace]] : [];
+      for (const [id, base] of Object.entries<Base<unknown>>(environments)) {
+        places.push([names[id] ?? id, base]);
+      }
+      return places.map(([environment, base]): StateRow => ({
         id: objectId({ kind, name, environment }),
         kind,
         name,
@@ -72,12 +61,11 @@ export function stateRows(
     .sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
-/** An entry whose environments may leave out parts of the remembered state. */
 type ShownEntry = Omit<StateEntry, 'environments'> & {
   readonly environments: Readonly<Record<string, object>>;
 };
 
-/** An entry for display: without `showKeys` the keys of identities are counted and not named. */
+/** Without `showKeys` the keys of identities are counted and not named. */
 export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean }): ShownEntry {
   if (showKeys) return entry;
   const bases = Object.entries<Base<Definition | ActivationBase | IdentitiesBase>>(

@@ -20,22 +20,15 @@ const REASON_COLUMNS = 80;
 /** The most important first. */
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
-/** A change in the few words of a table's cell. Keys are counted. All text is cleaned. */
 interface Brief {
   /** `on 25 → 40 %`, `new: on 5 %`, `deleted`; never empty. */
   readonly fact: string;
-  /**
-   * Reasons of the parts that the fact names, without the usual reason and without kills, which the fact itself
-   * mentions.
-   */
+  /** Without the usual reason, and without kills, which the fact itself mentions. */
   readonly reasons: readonly Reason[];
   readonly share: ShareChange | undefined;
   /** The changes that the fact leaves out, one per line. */
   readonly others: readonly string[];
-  /**
-   * The users that a change of an existing object reaches; undefined for new objects, and if the change reaches no
-   * users by itself.
-   */
+  /** Undefined for new objects, and if the change reaches no users by itself. */
   readonly reach: string | undefined;
 }
 
@@ -78,17 +71,14 @@ function otherLines(change: Change, report: PlanReport): string[] {
   });
 }
 
-/** `new: on 5 %`, `new: killed`; only `new` for objects that serve no users by themselves. */
 function newText(change: Change, report: PlanReport): string {
   const served = servedText(change, report);
   return served === '' ? withKeys('new', change) : `new: ${served}`;
 }
 
-/** The treatments that a new definition serves: `on 5 %`, `killed`; empty for objects that serve no users. */
+/** `on 5 %`, `killed`; empty for objects that serve no users. */
 export function servedText(change: Change, report: PlanReport): string {
-  const valueOf = (path: string): unknown => {
-    return fieldAt(change, path)?.after;
-  };
+  const valueOf = (path: string): unknown => fieldAt(change, path)?.after;
   if (valueOf('/killed') === true) return killedText(change.id, report);
   const buckets = valueOf('/defaultRule');
   if (!isBuckets(buckets)) return '';
@@ -135,10 +125,7 @@ export function contextOf(change: Change, report: PlanReport, showKeys: boolean)
   return ruleNames ? { showKeys, ruleNames } : { showKeys };
 }
 
-/**
- * An update in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty if no changed
- * field has such words; other fields have lines of their own.
- */
+/** `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`; empty for fields that have lines of their own. */
 export function factText(change: Change, report: PlanReport): string {
   const { action, ref, fields, keys } = change;
   if (action !== 'update' || kindText(ref.kind).details === 'identities') return '';
@@ -155,7 +142,6 @@ function rulesText(change: Change): string {
   return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
 }
 
-/** The change of one field in a few words; empty if there are none, see `factText`. */
 function fieldFact(
   { path, before, after }: FieldChange,
   { id }: Pick<Change, 'id'>,

@@ -39,7 +39,6 @@ export function fieldLines(field: FieldChange, context: FieldContext): readonly 
     : [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
 }
 
-/** One side of a field, for fields whose value fits on one line. */
 export function sideText(value: unknown, { showKeys }: FieldContext): string {
   if (isBuckets(value)) return bucketsText(value);
   return valueText(showKeys || value === undefined ? value : maskKeys(value));
@@ -83,10 +82,7 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
   },
 };
 
-/**
- * The lines of a flag's fields at the level of the workspace, by the type of their value; a type without lines shows
- * both values.
- */
+/** By the type of the value; a type without lines shows both values. */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
   prose: (label) => (before, after, context) => {
@@ -101,7 +97,7 @@ const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | 
     ofLists(isTexts, (before, after) => [labelled(label, setChange(before, after))]),
 };
 
-/** The lines of a list; a missing side is empty. */
+/** A missing side is an empty list. */
 function ofLists<T>(
   isList: (value: unknown) => value is readonly T[],
   lines: (before: readonly T[], after: readonly T[], context: FieldContext) => FieldLine[],
@@ -169,7 +165,7 @@ function shownLine(line: string): string {
   return clean(line).replace(/^ +/, noBreak);
 }
 
-/** The values that were added to a set and removed from it: `+a +b −c`. */
+/** `+a +b −c`. */
 function setChange(before: readonly string[], after: readonly string[]): string {
   const { added, removed } = keyDifference([...after].sort(), [...before].sort());
   return [
@@ -212,21 +208,15 @@ export function treatmentLine(
   const label = noBreak(`treatment ${quoted((after ?? before)?.name ?? '')}`);
   if (!after && context.inFull !== true) return [[span(`- ${label}`, 'remove')]];
   const [held, shown] = after ? [before, after] : [undefined, before && withTexts(before)];
-  const linesOfText = (name: 'description' | 'configuration'): FieldLine[] =>
-    shown?.[name] === undefined
-      ? []
-      : severalLines(`${label} ${name}`, before?.[name], after?.[name], context);
-  const [description, configuration] = [linesOfText('description'), linesOfText('configuration')];
-  const parts = [
-    ...(description.length > 0
-      ? []
-      : descriptionChange(held?.description, shown?.description, context)),
-    ...(configuration.length > 0
-      ? []
-      : configurationChange(held?.configuration, shown?.configuration)),
-  ];
+  const lines: FieldLine[] = [];
+  const parts: string[] = [];
+  for (const name of ['description', 'configuration'] as const) {
+    if (shown?.[name] === undefined) continue;
+    const several = severalLines(`${label} ${name}`, before?.[name], after?.[name], context);
+    lines.push(...several);
+    if (several.length === 0) parts.push(...TEXT_CHANGES[name](held, shown, context));
+  }
   const text = parts.join('; ');
-  const lines = [...description, ...configuration];
   if (before && after) {
     return text === '' ? lines : [[span(`~ ${label}:`, 'change'), span(` ${text}`)], ...lines];
   }
@@ -239,23 +229,21 @@ export function withTexts({ description = '', ...treatment }: Treatment): Treatm
   return { ...treatment, ...(description !== '' && { description }) };
 }
 
-/** Empty if the new side has no description, because git then does not manage it. */
-function descriptionChange(
-  before: string | undefined,
-  after: string | undefined,
-  context: FieldContext,
-): string[] {
-  if (after === undefined || before === after) return [];
-  const [was, is] = proseChange(before ?? '', after, context);
-  return [`description ${before === undefined ? is : `${was} → ${is}`}`];
-}
+type Changes = (held: Treatment | undefined, shown: Treatment, context: FieldContext) => string[];
 
-/**
- * The members that differ, if both sides are objects. Empty if the new side has no configuration, because git then does
- * not manage it.
- */
+/** Git does not manage a text that the new side lacks. */
+const TEXT_CHANGES: Readonly<Record<'description' | 'configuration', Changes>> = {
+  description: (held, { description: after = '' }, context) => {
+    const before = held?.description;
+    if (before === after) return [];
+    const [was, is] = proseChange(before ?? '', after, context);
+    return [`description ${before === undefined ? is : `${was} → ${is}`}`];
+  },
+  configuration: (held, shown) => configurationChange(held?.configuration, shown.configuration),
+};
+
 function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
-  if (after === undefined || sameValue(before, after)) return [];
+  if (sameValue(before, after)) return [];
   if (!isRecord(before) || !isRecord(after)) {
     return [
       `configuration ${before === undefined ? valueText(after) : valueChange(before, after)}`,
@@ -269,7 +257,7 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
   return [`configuration ${parts.join(', ')}`];
 }
 
-/** Whether two values are equal as JSON, in any order of members. */
+/** In any order of members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
 }

@@ -3,9 +3,10 @@ import { definitionId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
-import { deedOf, type PlanReport } from '../plan-report.js';
+import type { PlanReport } from '../plan-report.js';
 import { firstOf, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
+import { isRemoval } from './impact.js';
 import { remedyText } from './remedy.js';
 
 const REASON_COLUMNS = 200;
@@ -18,18 +19,13 @@ export interface GuardTexts {
 }
 
 export function guardTexts(report: PlanReport): GuardTexts {
-  const {
-    guardFindings: findings = [],
-    allowed = [],
-    planHash,
-    planOptions: options = [],
-  } = report;
+  const { guardFindings: findings = [], allowed = [], planHash, planOptions = [] } = report;
   return {
-    refusals: findings.map(
-      (finding) =>
-        findingText(finding, report) + evidenceText(finding, report) + spentText(finding),
-    ),
-    remedy: clean(remedyText(guardRemedy({ planHash, findings, options }))),
+    refusals: findings.map((finding) => {
+      const spent = finding.spentAllow ? SPENT : '';
+      return findingText(finding, report) + evidenceText(finding, report) + spent;
+    }),
+    remedy: clean(remedyText(guardRemedy({ planHash, findings, options: planOptions }))),
     allowed: allowed.map((finding) => {
       const reason = cut(clean(finding.reason), REASON_COLUMNS);
       return `${findingText(finding, report)}, allowed: ${reason}`;
@@ -39,7 +35,6 @@ export function guardTexts(report: PlanReport): GuardTexts {
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
 
-/** The words for each guard's finding, and for its limit, by the name in flagkeel.yaml. */
 const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
   maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
   maxDeletePercent: (found, limit) =>
@@ -57,13 +52,8 @@ const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
     `the specs were applied to workspace ${clean(workspace)} so far (${found} objects), and never to ${clean(here.name)} (${clean(here.id)})`,
 };
 
-/**
- * Explains why a used allowance does not help: an allowance in the specs is valid only for the change with which it
- * came.
- */
-function spentText({ spentAllow }: GuardFinding): string {
-  return spentAllow ? '; its allow came with an earlier change, and holds for that one only' : '';
-}
+/** An allowance in the specs is valid only for the change with which it came. */
+const SPENT = '; its allow came with an earlier change, and holds for that one only';
 
 function findingText(finding: GuardFinding, report: PlanReport): string {
   const { guard, environment, id, found, limit } = finding;
@@ -74,7 +64,7 @@ function findingText(finding: GuardFinding, report: PlanReport): string {
 
 const SHOWN_CHANGES = 3;
 const EVIDENCE_COLUMNS = 200;
-/** What would pass with an approval: the size of each change, the users that it reaches, and its commit. */
+/** The size of each change that would pass, the users that it reaches, and its commit. */
 function evidenceText(finding: GuardFinding, report: PlanReport): string {
   const changes = changesOf(finding, report);
   if (changes.length === 0) return '';
@@ -91,7 +81,7 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
   return `; ${firstOf(shown, changes.length).join('; ')}`;
 }
 
-/** The changes that a finding counts; empty for one about the whole workspace. */
+/** Empty for a finding about the whole workspace. */
 function changesOf({ guard, id, environment }: GuardFinding, report: PlanReport): Change[] {
   const { changes } = report.plan;
   const own = changes.filter((change) => change.id === id);
@@ -99,22 +89,13 @@ function changesOf({ guard, id, environment }: GuardFinding, report: PlanReport)
   if (id !== undefined) {
     return changes.filter((change) => {
       const felt = report.impacts?.get(change.id)?.flags ?? [];
-      return felt.some(({ flag, environment: place }) => {
-        return definitionId({ flag, environment: place }) === id;
-      });
+      return felt.some((each) => definitionId(each) === id);
     });
   }
   const here = changes.filter(({ ref }) => environment === null || ref.environment === environment);
-  switch (guard) {
-    case 'maxDeletes':
-    case 'maxDeletePercent':
-      return here.filter((change) => ['delete', 'archive'].includes(deedOf(change)));
-    case 'maxKeyRemovals':
-    case 'maxKeyRemovalPercent':
-      return here.filter(({ keys, fields }) => {
-        return [keys, ...fields.map((field) => field.keys)].some((each) => each?.removed.length);
-      });
-    default:
-      return [];
-  }
+  if (guard.startsWith('maxDelete')) return here.filter(isRemoval);
+  if (!guard.startsWith('maxKeyRemoval')) return [];
+  return here.filter(({ keys, fields }) => {
+    return [keys, ...fields.map((field) => field.keys)].some((each) => each?.removed.length);
+  });
 }

@@ -20,7 +20,6 @@ export function stayingLines({ keys }: Pick<Withheld, 'keys'>, showKeys: boolean
   ];
 }
 
-/** The writes of the identities of one traffic type and environment, and after an apply the service's refusals. */
 export function identityLines(
   { keys }: Pick<Change, 'keys'>,
   outcome: Outcome | undefined,
@@ -36,7 +35,6 @@ export function identityLines(
   ];
 }
 
-/** `+3 ~2 identities`; with `showKeys` the first keys of each. */
 function identityText({ added, changed = [] }: KeyChange, showKeys: boolean): string {
   if (changed.length === 0) return counted('+', added, showKeys);
   if (added.length === 0) return counted('~', changed, showKeys);
@@ -61,15 +59,14 @@ function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
   return [span(`${count} refused${reason}${named}${more}`, 'remove')];
 }
 
-/** Identities that the service refused for one reason. Without `showKeys` a key in the message is removed. */
+/** Without `showKeys` a key in the message is removed. */
 type Refusal = ItemOf<NonNullable<WrittenChange['error']>['refused']>;
 
-/** This many reasons are listed; refusals for others are counted together. */
 const MAX_REASONS = 20;
 /** Shorter keys are not searched for in messages, because they could be part of any word. */
 const SHORTEST_NAMED = 3;
 
-/** Refused identities by reason, the most frequent reason first. */
+/** The most frequent reason first. */
 export function refusals(
   failed: readonly FailedIdentity[],
   { showKeys }: { readonly showKeys: boolean },
@@ -78,26 +75,20 @@ export function refusals(
     return { key, status, message: showKeys ? message : withoutKey(message, key) };
   });
   const all = [...grouped(said, ({ status, message }) => `${String(status)} ${message}`).values()]
-    .flatMap((group) => {
-      const keys = group.map(({ key }) => key);
-      return group.slice(0, 1).map(({ status, message }) => ({ status, message, keys }));
+    .map((group) => {
+      const { status = null, message = '' } = group[0] ?? {};
+      return { status, message, keys: group.map(({ key }) => key) };
     })
     .sort((a, b) => b.keys.length - a.keys.length || byCodeUnits(a.message, b.message));
   const rest = all.slice(MAX_REASONS).flatMap(({ keys }) => keys);
   const other = { status: null, message: 'for other reasons', keys: rest };
   const listed = [...all.slice(0, MAX_REASONS), ...(rest.length > 0 ? [other] : [])];
-  return listed.map(({ status, message, keys }) => ({
-    status,
-    message,
-    count: keys.length,
-    ...(showKeys && { keys }),
-  }));
+  return listed.map(({ keys, ...reason }) => {
+    return { ...reason, count: keys.length, ...(showKeys && { keys }) };
+  });
 }
 
-/**
- * Removes the key from the service's message. It would make each message a reason of its own, and reveal a key that
- * must not be shown.
- */
+/** The key would make each message a reason of its own, and must not be shown. */
 function withoutKey(message: string, key: string): string {
   return key.length < SHORTEST_NAMED ? message : message.replaceAll(key, '…');
 }

@@ -21,10 +21,7 @@ const SHOWN_MOVES = 4;
 const SHOWN_NAMES = 5;
 const SHOWN_RISKS = 3;
 
-/**
- * One line about the users that a change reaches. Before it come the risks that a reviewer should not overlook, and
- * after it the treatments that a flag would serve if it were not killed.
- */
+/** First the risks that a reviewer should not overlook; last what a killed flag would serve after a restore. */
 export function impactLines(change: Change, impact: Impact, showKeys: boolean): FieldLine[] {
   const risks = riskText(impact.risks, change.ref.environment);
   // For a new object all treatments are new, and the report shows them already.
@@ -39,7 +36,7 @@ export function impactLines(change: Change, impact: Impact, showKeys: boolean): 
   ];
 }
 
-/** Risks in words. Leaves out kills, because the line of the field marks them already. */
+/** Leaves out kills, because the line of the field marks them already. */
 function riskText(risks: readonly Risk[], environment: string | null): string {
   return risks
     .filter((risk) => risk !== 'kills')
@@ -47,7 +44,6 @@ function riskText(risks: readonly Risk[], environment: string | null): string {
     .join('; ');
 }
 
-/** A risk in words. `all-of-production` names the environment. */
 export function riskWord(risk: Risk, environment: string | null): string {
   const text: Readonly<Record<Risk, string>> = {
     'all-of-production': `100 % of ${quoted(environment ?? '')}`,
@@ -67,7 +63,7 @@ export function sizeOf({ id }: Change, { impacts }: PlanReport): number {
   return Math.max(0, atLast?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
 }
 
-interface PlannedRisk {
+export interface PlannedRisk {
   readonly change: Change;
   readonly risk: Risk;
   readonly word: string;
@@ -84,7 +80,6 @@ export function risksIn(report: PlanReport): PlannedRisk[] {
     );
 }
 
-/** The risks of a plan in one clause; empty if there are none. */
 export function risksLine(report: PlanReport): string {
   const risks = risksIn(report);
   if (risks.length === 0) return '';
@@ -103,10 +98,7 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
   return RISKS.filter((risk) => found.has(risk));
 }
 
-/**
- * The users that a change reaches, and the treatments through which it does, on one line of limited length. Only flags
- * that are known here are counted.
- */
+/** On one line of limited length; only flags that are known here are counted. */
 export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
   if (flags.length === 0) return kindText(ref.kind).reachesNobody;
   const shown = flags.slice(0, SHOWN_FLAGS).map((each) => {
@@ -116,21 +108,17 @@ export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boole
   return firstOf(shown, flags.length, (more) => `… ${plural(more, 'more flag')}`).join('; ');
 }
 
-/**
- * The moves of users from one treatment to another. If there are too many combinations the text says so, instead of
- * claiming completeness.
- */
+/** If there are too many combinations the text says so, instead of claiming completeness. */
 function movesText(impact: FlagImpact, showKeys: boolean): string {
   const parts = impact.moves.flatMap((move) => moveText(move, showKeys));
   if (parts.length === 0) {
-    const sizes = sizesText(impact).join(', ');
+    const sizes = [...trafficText(impact), ...keysText(impact)].join(', ');
     return `${sizes} (too many combinations to tell more)`;
   }
   const shown = firstOf(parts.slice(0, SHOWN_MOVES), parts.length).join(', ');
   return `${shown}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
 }
 
-/** The treatments that a killed flag would serve again, or that all users would keep theirs. */
 function restoreText(impact: FlagImpact, showKeys: boolean): string {
   const { traffic, keys } = impact;
   if (traffic.atMost + keys.atMost === 0) return 'nobody gets anything but the default treatment';
@@ -151,15 +139,10 @@ function moveText(move: Move, showKeys: boolean): string[] {
   ];
 }
 
-function sizesText(sizes: Pick<FlagImpact, 'traffic' | 'keys'>): string[] {
-  return [...trafficText(sizes), ...keysText(sizes)];
-}
-
 function trafficText({ traffic }: { readonly traffic: Range }): string[] {
   return traffic.atMost === 0 ? [] : [`${rangeText(traffic)} %`];
 }
 
-/** The number of keys: exact, a range, or `about` if it is uncertain. */
 function keysText({ keys }: { readonly keys: KeyCount }): string[] {
   const { atLeast, atMost, certain } = keys;
   if (atMost === 0) return [];
@@ -205,6 +188,6 @@ export function isUrgent(change: Change, report: PlanReport): boolean {
   return isUndone(change, report) || isRemoval(change) || risksOf(change, report).length > 0;
 }
 
-function isRemoval(change: Change): boolean {
+export function isRemoval(change: Change): boolean {
   return ['delete', 'archive'].includes(deedOf(change));
 }

@@ -1,75 +1,23 @@
-import { grouped } from '../../model/collections.js';
-import type { Risk } from '../../model/impact.js';
-import { noteKey, type Change } from '../../model/plan.js';
-import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
-import {
-  byEnvironment,
-  kindText,
-  isUndone,
-  type PlanReport,
-  shownEnvironments,
-} from '../plan-report.js';
+import { byEnvironment, outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { plainText, type Span } from '../text/layout.js';
-import { briefOf } from './brief.js';
-import { freshText, headlineOf } from './headline.js';
+import { plainText, span, type Span } from '../text/layout.js';
+import { foldsOf, shared, type Fold, type ViewOptions } from './folds.js';
 import { guardTexts, type GuardTexts } from './guards.js';
-import { byWeight, isUrgent, risksOf, weightOf } from './impact.js';
-import { changeRow, type ChangeRow, leftRow, type Row, withheldRow } from './row.js';
+import { headlineOf } from './headline.js';
+import { type ChangeRow, leftRow, type Row, withheldRow } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
-
-/** From this number of objects on, those with equal changes are shown once. */
-const FOLD_FROM = 10;
-
-/** More folders than this are joined with those around them. */
-const MOST_FOLDERS = 12;
-
-export interface ViewOptions {
-  /** Names the first keys of each list; otherwise keys are counted. */
-  readonly showKeys: boolean;
-  /** Lists each object, even if many have equal changes. */
-  readonly verbose?: boolean;
-}
 
 /** A plan, and after an apply its results, in the form that every printer uses. All text is cleaned. */
 export interface PlanView {
-  /** The first line: what happens to whom, the largest risk, and how much else there is. Empty if nothing happens. */
   readonly headline: readonly Span[];
-  /**
-   * By weight: failures first, then risks from the largest on, removals, and changes in protected environments.
-   */
   readonly folds: readonly Fold[];
   readonly withheld: readonly ChangeRow[];
   readonly liveKills: readonly Row[];
-  /** The differences that a second look found. */
   readonly left: readonly Row[];
   readonly guards: GuardTexts;
   readonly caveats: Caveats;
   /** The common commit of the changes of several objects; empty if there is none. */
   readonly commit: string;
-}
-
-/** One object, or several with equal changes. */
-export interface Fold {
-  readonly kind: Kind;
-  readonly keys: readonly ObjectKey[];
-  /**
-   * The rows of the first object: first its environments, in the order of `shownEnvironments`, and then the object
-   * itself.
-   */
-  readonly rows: readonly ChangeRow[];
-  /** For one object: the common place of its declarations, and their common commit; each is empty if there is none. */
-  readonly place: string;
-  readonly commit: string;
-  /** Titles of the writes of all objects. */
-  readonly titles: ReadonlySet<string>;
-  readonly risks: ReadonlySet<Risk>;
-  /** Reviewers should look at it before the others. */
-  readonly isUrgent: boolean;
-  /** A new object in one line, `production on 10 %, staging on 100 %`; empty for others. */
-  readonly fresh: string;
-  /** For new objects of one folder, which need not be equal: each by itself. `rows` has the rows of all of them. */
-  readonly members?: readonly Fold[];
 }
 
 export function planView(report: PlanReport, options: ViewOptions): PlanView {
@@ -82,7 +30,7 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   );
   const liveKills = byEnvironment(plan.liveKills, places).map(liveKillRow);
   return {
-    headline: headlineOf(report, { folds, withheld, liveKills }),
+    headline: headlineOf(report, folds, withheld, liveKills),
     folds,
     withheld,
     liveKills,
@@ -96,166 +44,67 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   };
 }
 
-/** A fold is in the place of its first object: of objects with equal changes, or of many new ones in one folder. */
-function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): readonly Fold[] {
-  const isWhole = verbose || showKeys;
-  const objects = objectsOf(report, showKeys);
-  const folders = isWhole ? new Map<Fold, string>() : foldersOfMany(objects);
-  const groups = grouped(objects, (fold) => {
-    const folder = folders.get(fold);
-    return folder === undefined ? String(fold.keys[0]) : `${fold.kind} in ${folder}`;
-  });
-  const alike = (folds: readonly Fold[]): readonly Fold[] =>
-    isWhole ? folds : foldedAlike(folds, report);
-  return alike(
-    [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      const folder = first && folders.get(first);
-      if (!first || folder === undefined || group.length === 1) return group;
-      const rows = group.flatMap((fold) => fold.rows);
-      const members = alike(group);
-      return [{ ...joined(first, group), rows, place: folder, fresh: placesText(rows), members }];
-    }),
-  );
+/** What a run leaves open. Plain data: it is stored, sent and shown. */
+export interface OpenRows {
+  /** Empty if there was nothing to write. Not set if an older version kept the run. */
+  readonly headline?: string;
+  /** Changes that are not on the service, because they failed or wait. */
+  readonly unwritten: FirstRows;
+  readonly withheld: FirstRows;
+  readonly liveKills: FirstRows;
+  /** Reviews that were due by now, and the progress of ramps: one sentence each. */
+  readonly reminders: readonly string[];
+  readonly ramps: readonly string[];
 }
 
-function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[] {
-  if (folds.length < FOLD_FROM) return folds;
-  const groups = grouped(folds, (fold) => {
-    const isSingle =
-      fold.isUrgent || fold.members !== undefined || fold.rows.some(({ change }) => change.rename);
-    return isSingle ? fold.keys.join() : `${fold.kind} ${sameText(fold, report)}`;
-  });
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined || group.length < FOLD_FROM) return group;
-    const rows = first.rows.map((row) => ({ ...row, origin: [], lines: foldedLines(row) }));
-    return [{ ...joined(first, group), rows, place: '' }];
-  });
+export interface FirstRows {
+  readonly total: number;
+  readonly rows: readonly PlacedRow[];
 }
 
-/** The folder of each new object without risks, if there are so many that a list of them would hide the rest. */
-function foldersOfMany(objects: readonly Fold[]): ReadonlyMap<Fold, string> {
-  const fresh = objects.filter((fold) => fold.fresh !== '' && !fold.isUrgent);
-  if (fresh.length < FOLD_FROM) return new Map();
-  const folders = foldersOf(fresh.map(({ place, rows }) => place || (rows.at(-1)?.place ?? '')));
-  return new Map(fresh.map((fold, index) => [fold, folders[index] ?? '']));
+/** Null if the specs do not contain the object. */
+export interface PlacedRow extends Row {
+  readonly location: { readonly file: string; readonly line: number } | null;
 }
 
-/** The folder of the specs of each object, or one above it where there would be too many. */
-function foldersOf(places: readonly string[]): string[] {
-  const parts = places.map((place) => place.split('/').slice(0, -1));
-  const deepest = Math.max(1, ...parts.map(({ length }) => length));
-  const at = (depth: number): string[] => parts.map((each) => each.slice(0, depth).join('/'));
-  for (let depth = deepest; depth > 1; depth -= 1) {
-    if (new Set(at(depth)).size <= MOST_FOLDERS) return at(depth);
-  }
-  return at(1);
-}
+/** More than people read in a list. */
+const MOST_ROWS = 50;
+/** More than people read about one object. */
+const MOST_LINES = 10;
 
-/** The number of new objects by environment: `production 6, staging 7`. */
-function placesText(rows: readonly ChangeRow[]): string {
-  const placed = rows.filter(({ change }) => change.ref.environment !== null);
-  const counts = [...grouped(placed, ({ subject }) => subject)];
-  return counts.map(([place, { length }]) => `${place} ${String(length)}`).join(', ');
-}
-
-/** Several folds as one; what is not common to all of them is that of the first. */
-function joined(first: Fold, group: readonly Fold[]): Fold {
+/** @param view of the report, with each object by itself. */
+export function openRows(report: PlanReport, view: PlanView): OpenRows {
+  const { headline, folds, withheld, liveKills, caveats } = view;
+  const unwritten = folds
+    .flatMap(({ rows }) => rows)
+    .filter(({ change }) => outcomeOf(report, change.id)?.status !== 'applied');
   return {
-    ...first,
-    keys: group.flatMap(({ keys }) => keys),
-    commit: shared(group.map(({ commit }) => commit)),
-    titles: new Set(group.flatMap(({ titles }) => [...titles])),
+    headline: plainText(headline),
+    unwritten: firstOf(unwritten.map(placedRow)),
+    withheld: firstOf(withheld.map(placedRow)),
+    liveKills: firstOf(liveKills.map((row) => ({ ...row, location: null }))),
+    reminders: caveats.reminders.slice(0, MOST_ROWS),
+    ramps: caveats.ramps.slice(0, MOST_ROWS),
   };
 }
 
-/** Without the lines of a new object: the table has its shares and rules, and they are equal in a fold. */
-function foldedLines({ change, lines }: ChangeRow): Row['lines'] {
-  return change.action === 'create' ? [] : lines;
+function firstOf(rows: readonly PlacedRow[]): FirstRows {
+  return { total: rows.length, rows: rows.slice(0, MOST_ROWS).map(bounded) };
 }
 
-/** Text that is equal for objects of which every report prints the same; it is never shown. */
-function sameText({ rows }: Fold, report: PlanReport): string {
-  return JSON.stringify(
-    rows.map((row) => [
-      ...[row.mark.text, row.subject, row.deed.text, row.fact, row.reason],
-      briefOf(row.change, report),
-      ...foldedLines(row).map(plainText),
-    ]),
-  );
+/** The last lines have the remedy, so the lines before them are left out. */
+function bounded(row: PlacedRow): PlacedRow {
+  const more = row.lines.length - MOST_LINES;
+  if (more <= 0) return row;
+  const note = [span(`and ${String(more)} more`, 'faint')];
+  return { ...row, lines: [...row.lines.slice(0, MOST_LINES - 1), note, ...row.lines.slice(-1)] };
 }
 
-/** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
-function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
-  const places = shownEnvironments(report);
-  const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
-  return [...byKey]
-    .map(([key, changes]) => {
-      return objectFold(key, byEnvironment(changes, places), report, showKeys);
-    })
-    .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
-    .toSorted((a, b) => byWeight(a.weight, b.weight))
-    .map(({ fold }) => fold);
-}
-
-function objectFold(
-  key: ObjectKey,
-  changes: readonly Change[],
-  report: PlanReport,
-  showKeys: boolean,
-): Fold {
-  const found = changes.map((change) => changeRow(change, report, showKeys));
-  const place = shared(found.map((row) => row.place));
-  const commit = shared(found.map((row) => row.commit));
-  const rows = found.map((row) => ({
+function placedRow({ change, place: _, commit: __, ...row }: ChangeRow): PlacedRow {
+  const { id, location } = change;
+  return {
     ...row,
-    subject: subjectOf(row.change),
-    origin: [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean),
-  }));
-  return {
-    kind: changes[0]?.ref.kind ?? 'flag',
-    keys: [key],
-    rows,
-    place,
-    commit,
-    titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
-    risks: new Set(changes.flatMap((change) => risksOf(change, report))),
-    isUrgent: changes.some((change) => isUrgent(change, report)),
-    fresh: isFresh(rows, report) ? freshText(rows, report) : '',
+    subject: clean(id),
+    location: location ? { file: location.file, line: location.line } : null,
   };
-}
-
-/** Whether the rows are the creation of a whole object, without a failure or a rename, which need more words. */
-function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
-  return (
-    rows.some(({ change }) => change.ref.environment === null) &&
-    rows.every(({ change, reason }) => {
-      const isNew = change.action === 'create' || change.action === 'activate';
-      return isNew && !isUndone(change, report) && reason === '' && change.rename === undefined;
-    })
-  );
-}
-
-function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
-  return rows.map(({ change }) => weightOf(change, report)).toSorted(byWeight)[0] ?? [];
-}
-
-/** The number of objects in a fold: `12 flags`, `12 new flags in flags/checkout`. */
-export function countText({ kind, keys, place, members }: Fold): string {
-  const { counted, countedNew } = kindText(kind);
-  return members ? `${countedNew(keys.length)} in ${clean(place)}` : counted(keys.length);
-}
-
-export function namesOf({ kind, keys }: Fold): string[] {
-  return keys.map((key) => key.slice(kind.length + 1));
-}
-
-function subjectOf({ ref }: Change): string {
-  return ref.environment === null ? `the ${ref.kind} itself` : clean(ref.environment);
-}
-
-function shared(texts: readonly string[]): string {
-  const [first = '', ...others] = new Set(texts);
-  return others.length === 0 ? first : '';
 }

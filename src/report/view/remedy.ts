@@ -5,10 +5,7 @@ import { cut } from '../text/layout.js';
 /** Columns for the obstacle: enough for any that is meant to be read. The ways out are never cut. */
 const BECAUSE_COLUMNS = 400;
 
-/**
- * A remedy as clauses: the obstacle, then its ways out. Commands stand between backticks, as a shell reads them in the
- * config directory. Untrusted text: callers clean it.
- */
+/** The obstacle, then its ways out, with commands between backticks. Untrusted text: callers clean it. */
 export function remedyText({ because, ways }: Remedy): string {
   const obstacle = because === null ? [] : [cut(because, BECAUSE_COLUMNS)];
   const out = ways.length === 0 ? [] : [ways.map(wayText).join(', or ')];
@@ -52,7 +49,7 @@ export function commonWay(remedies: readonly Remedy[]): string | undefined {
   return texts.size === 1 ? wayText(first) : undefined;
 }
 
-/** The objects of a command with these first arguments; undefined for another command. */
+/** Undefined for another command. */
 function tailOf(args: readonly string[], head: readonly string[]): string[] | undefined {
   const isSame = head.every((arg, at) => args[at] === arg);
   const rest = args.slice(head.length);

@@ -29,9 +29,7 @@ import { impactLines } from './impact.js';
 import { remedyText } from './remedy.js';
 import type { FieldContext } from './rule.js';
 
-/** Columns for the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
-/** A headline and the lines below it; all text is cleaned. */
 export interface Row {
   /** A symbol that says as much as its colour. */
   readonly mark: Span;
@@ -77,8 +75,7 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
 
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
   const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
-  const { why } = withheld;
-  const { request } = withheld;
+  const { why, request } = withheld;
   const because = request?.mark && requestText(request, report.nowMs);
   const remedy = remedyText(remedyOf({ ...withheld, ...(because !== undefined && { because }) }));
   return {
@@ -111,7 +108,6 @@ function kindLines(
   }
 }
 
-/** The withheld action. Some objects are never deleted, so that nothing would happen to them. */
 function withheldDeed(withheld: Withheld): string {
   const { why } = withheld;
   if (why === 'stays-on-service') return WHY_WORDS[why];
@@ -119,7 +115,6 @@ function withheldDeed(withheld: Withheld): string {
   return `would be ${phrasesOf(withheld).done}: ${WHY_WORDS[why]}`;
 }
 
-/** The service has no renames, so this explains what happens instead. */
 function renameLines({ rename, ref }: Change): FieldLine[] {
   if (!rename) return [];
   const text =
@@ -129,25 +124,19 @@ function renameLines({ rename, ref }: Change): FieldLine[] {
   return [[span(text, 'faint')]];
 }
 
-/**
- * The reason in words. Identities cannot be read, so the reason `unknown` means that `--identities` asks for the write.
- */
+/** Identities cannot be read: for them `unknown` means that `--identities` asks for the write. */
 function reasonText({ reason, ref }: Change): string {
   if (reason === 'commit') return '';
   return reason === 'unknown' ? kindText(ref.kind).unknown : REASON_WORDS[reason];
 }
 
-/** The mark of a change: that of its action, or that of its result if it was not applied. */
 function markOf(action: Action, outcome: Outcome | undefined): { symbol: string; tone: Tone } {
   if (outcome?.status === 'failed') return { symbol: '✗', tone: 'alarm' };
   if (outcome?.status === 'skipped') return { symbol: '○', tone: 'faint' };
   return ACTIONS[action];
 }
 
-/**
- * The planned action, or the result. A failure has code, status and transaction, which the operator of the service
- * needs for questions.
- */
+/** The operator of the service needs code, status and transaction of a failure for questions. */
 function ending(change: Change, outcome: Outcome | undefined): string {
   const { done } = phrasesOf(change);
   if (!outcome) return `will be ${done}`;
@@ -173,26 +162,18 @@ function originOf(
   change: Change | Withheld,
   report: PlanReport,
 ): Pick<ChangeRow, 'place' | 'commit' | 'origin'> {
-  const { location } = change;
-  const place = location ? placeText(location) : '';
-  const commit = commitText(change, report);
-  return { place, commit, origin: [place, commit].filter((text) => text !== '') };
-}
-
-/** The newest commit of a change and the title of its writes, cleaned; empty if neither is known. */
-function commitText(change: Change | Withheld, report: PlanReport): string {
-  const commit = report.commits?.get(change.id);
+  const place = change.location ? placeText(change.location) : '';
+  const sha = report.commits?.get(change.id);
   const title = report.notes.get(noteKey(change))?.title;
-  return [commit && shortSha(commit), title]
-    .filter((part) => part !== undefined)
-    .map(clean)
-    .join(' ');
+  const parts = [sha && shortSha(sha), title].filter((part) => part !== undefined);
+  const commit = parts.map(clean).join(' ');
+  return { place, commit, origin: [place, commit].filter((text) => text !== '') };
 }
 
 /** With a fact in the headline, the lines leave out the numbers of keys. */
 type DetailContext = FieldContext & { readonly isFactShown: boolean };
 
-/** The differences. For a deleted object everything that it had, because nothing else will show that any more. */
+/** A deleted object has everything that it had, because nothing else will show that any more. */
 function detailLines(change: Change, context: DetailContext): FieldLine[] {
   switch (change.action) {
     case 'create':
@@ -209,10 +190,7 @@ function detailLines(change: Change, context: DetailContext): FieldLine[] {
   }
 }
 
-/**
- * The lines of a field, with the field's reason if it differs from the change's, and with the base if both sides
- * changed it.
- */
+/** Adds the field's reason if it differs from the change's, and the base if both sides changed the field. */
 function notedLines(
   field: Change['fields'][number],
   reason: Reason,

@@ -7,15 +7,12 @@ import { type FieldLine, noBreak, span, type Tone } from '../text/layout.js';
 import { boundedJson, isTexts, listsKeys, listText, maskKeys, NONE, plural } from '../values.js';
 
 interface MatcherOptions {
-  /** Shows the keys of a matcher in full; otherwise their number and the beginning of their hash. */
+  /** Otherwise keys are a number and the beginning of their hash. */
   readonly showKeys: boolean;
   readonly limit?: number;
 }
 
-/**
- * A matcher in words: `in segment staff`, `country in [ES, FR]`. If words cannot describe it completely, it is shown as
- * `TYPE {json}`.
- */
+/** `in segment staff`, `country in [ES, FR]`; as `TYPE {json}` if words cannot describe it completely. */
 export function matcherText(matcher: Matcher, options: MatcherOptions): string {
   const subject = matcherSubject(matcher);
   const operand = subject === undefined ? undefined : operandText(matcher, options);
@@ -38,16 +35,12 @@ export function matcherSubject(matcher: Matcher): string | undefined {
   return `${typeof attribute === 'string' ? quoted(attribute) : 'key'} ${verb}`;
 }
 
-/** All matchers of a rule: `in segment staff and country in [ES, FR]`. */
 export function conditionText(matchers: readonly Matcher[], options: MatcherOptions): string {
   if (matchers.length === 0) return 'always';
   return matchers.map((matcher) => matcherText(matcher, options)).join(' and ');
 }
 
-/**
- * The words for a matcher's type. Undefined also for a matcher with a member that the words would leave out, because
- * half a condition would be worse than JSON.
- */
+/** Undefined also if words would leave a member out, because half a condition would be worse than JSON. */
 function rowOf(matcher: Matcher): MatcherRow | undefined {
   const row = matcherRow(matcher.type);
   if (!row) return undefined;
@@ -60,7 +53,7 @@ function rowOf(matcher: Matcher): MatcherRow | undefined {
   return typeof attribute === 'string' ? row : undefined;
 }
 
-/** The value in words; undefined if its form does not fit the type. */
+/** Undefined if the form of the value does not fit the type. */
 function operandText(matcher: Matcher, options: MatcherOptions): string | undefined {
   const operand = rowOf(matcher)?.operand;
   if (operand === undefined) return undefined;
@@ -89,7 +82,6 @@ function operandText(matcher: Matcher, options: MatcherOptions): string | undefi
   }
 }
 
-/** A list of values. A list of keys is shown as number and hash, unless keys are shown. */
 function stringsText(
   matcher: Matcher,
   values: readonly string[],
@@ -107,7 +99,6 @@ function servedText(value: unknown): string | undefined {
   return treatment === undefined && isTexts(treatments) ? listText(treatments) : undefined;
 }
 
-/** Both bounds of a range; undefined if it has another form. */
 function rangeText(
   value: unknown,
   bound: (value: unknown) => string | undefined,
@@ -162,14 +153,12 @@ export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[
   if (repeats(before) || repeats(after) || before.length === 0 || after.length === 0) {
     return `${bucketsText(before)} → ${bucketsText(after)}`;
   }
-  const held = sizes(before);
-  const wanted = sizes(after);
-  const names = [...new Set([...wanted.keys(), ...held.keys()])];
-  const parts = names.map((name) => sizeChange(name, held.get(name), wanted.get(name)));
-  return [...parts, ...orderChange([...held.keys()], [...wanted.keys()])].join(', ');
+  const names = [before, after].map((side) => side.map(({ treatment }) => treatment));
+  const [held = [], wanted = []] = names;
+  return [...allShares(before, after).map(sizeChange), ...orderChange(held, wanted)].join(', ');
 }
 
-/** The change of one treatment's share, in per cent; undefined for a side without a bucket of it. */
+/** In per cent; undefined for a side without a bucket of the treatment. */
 export interface ShareChange {
   readonly treatment: string;
   readonly before: number | undefined;
@@ -178,15 +167,10 @@ export interface ShareChange {
 
 const SHOWN_SHARES = 3;
 
-/**
- * `on 10 → 25 %`: the shares that change. If two shares mirror each other, only the first is named. Empty if the sizes
- * by treatment would not describe the change.
- */
+/** `on 10 → 25 %`; see `changedShares`. */
 export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]): string {
   const changed = changedShares(before, after);
-  const parts = changed
-    .slice(0, SHOWN_SHARES)
-    .map((share) => sizeChange(share.treatment, share.before, share.after));
+  const parts = changed.slice(0, SHOWN_SHARES).map(sizeChange);
   return [...parts, ...(changed.length > SHOWN_SHARES ? ['…'] : [])].join(', ');
 }
 
@@ -199,11 +183,16 @@ export function changedShares(
   after: readonly Bucket[],
 ): readonly ShareChange[] {
   if (repeats(before) || repeats(after)) return [];
-  const [held, wanted] = [sizes(before), sizes(after)];
-  const changed = [...new Set([...wanted.keys(), ...held.keys()])]
-    .map((treatment) => ({ treatment, before: held.get(treatment), after: wanted.get(treatment) }))
-    .filter((share) => share.before !== share.after);
+  const changed = allShares(before, after).filter((share) => share.before !== share.after);
   return changed.length === 2 ? changed.slice(0, 1) : changed;
+}
+
+/** Of every treatment of either side, in the new order. */
+function allShares(before: readonly Bucket[], after: readonly Bucket[]): ShareChange[] {
+  const [held, wanted] = [sizes(before), sizes(after)];
+  return [...new Set([...wanted.keys(), ...held.keys()])].map((treatment) => {
+    return { treatment, before: held.get(treatment), after: wanted.get(treatment) };
+  });
 }
 
 /** A sentence if treatments of both sides changed their order; otherwise empty. */
@@ -214,11 +203,10 @@ export function orderChange(before: readonly string[], after: readonly string[])
   return [`bucket order ${listText(common)} → ${listText(now)} (moves users)`];
 }
 
-/** @param before undefined if there is no bucket on that side, which differs from a bucket of size 0. */
-function sizeChange(name: string, before: number | undefined, after: number | undefined): string {
-  const label = quoted(name);
+/** No bucket differs from a bucket of size 0. */
+function sizeChange({ treatment, before, after }: ShareChange): string {
+  const label = quoted(treatment);
   if (before === after) return noBreak(`${label} ${String(after)} %`);
-  // A bucket of size 0 differs from no bucket.
   const from = before ?? (after === 0 ? NONE : 0);
   const to = after ?? (before === 0 ? NONE : 0);
   return noBreak(`${label} ${String(from)} → ${String(to)} %`);
@@ -228,7 +216,7 @@ function sizes(buckets: readonly Bucket[]): Map<string, number> {
   return new Map(buckets.map(({ treatment, size }) => [treatment, size]));
 }
 
-/** Whether a treatment has several buckets, so that sizes by treatment would lose information. */
+/** Sizes by treatment would then lose information. */
 function repeats(buckets: readonly Bucket[]): boolean {
   return sizes(buckets).size < buckets.length;
 }
@@ -245,36 +233,28 @@ export interface FieldContext {
 /** The most values to show of a list that did not change itself, and of a new or removed rule. */
 export const LIST_LIMIT = 10;
 
-/** Rules that exist on one side only; positions count from 1. */
+/** Rules that exist on one side only. */
 export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): FieldLine[] {
-  return rules.map((rule, index) => ruleLine(index, rule, context));
+  return rules.map((rule, index) => ruleLine(index, rule, context, '', 'strong'));
 }
 
 /** @param index of the rule, from 0; people see positions from 1. */
 export function ruleLine(
   index: number,
-  rule: Rule,
+  { matchers, buckets }: Rule,
   context: FieldContext,
-  { symbol, tone }: { readonly symbol: string; readonly tone: Tone } = {
-    symbol: '',
-    tone: 'strong',
-  },
+  symbol: string,
+  tone: Tone,
 ): FieldLine {
   const place = noBreak(`rule ${String(index + 1)}`);
+  const limit = context.inFull === true ? Infinity : LIST_LIMIT;
+  const condition = conditionText(matchers, { ...context, limit });
   return [
     span(`${symbol}${place}${nameOf(index, context)}:`, tone),
-    span(` ${ruleText(rule, context)}`),
+    span(` if ${condition}, serve ${bucketsText(buckets)}`),
   ];
 }
 
-/** A rule in words: `if in segment staff, serve on 50 %, off 50 %`. */
-function ruleText(rule: Rule, context: FieldContext): string {
-  const limit = context.inFull === true ? Infinity : LIST_LIMIT;
-  const condition = conditionText(rule.matchers, { ...context, limit });
-  return `if ${condition}, serve ${bucketsText(rule.buckets)}`;
-}
-
-/** The rule's name in the spec. The service does not keep it. */
 export function nameOf(index: number, { ruleNames }: FieldContext): string {
   const name = ruleNames?.[index];
   return name === undefined ? '' : ` "${clean(name)}"`;

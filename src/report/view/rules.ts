@@ -2,7 +2,7 @@ import { grouped } from '../../model/collections.js';
 import type { Matcher, Rule } from '../../model/flag/flag.js';
 import { keyDifference } from '../../model/segment-keys.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { isTexts, itemText, jsonText, listsKeys, plural } from '../values.js';
+import { isTexts, jsonText, listsKeys, plural, signedItems } from '../values.js';
 import {
   bucketsChange,
   bucketsText,
@@ -25,21 +25,18 @@ export function ruleLines(
   const { ruleNames: _, ...unnamed } = context;
   const changed = pairs.filter(isChanged);
   const rest = [
-    ...added.map(([at, rule]) => ({ at, line: ruleLine(at, rule, context, ADDED) })),
+    ...added.map(([at, rule]) => ({ at, line: ruleLine(at, rule, context, '+ ', 'add') })),
     ...changed.map((pair) => ({ at: pair.after[0], line: pairLine(pair, context) })),
   ].sort((x, y) => x.at - y.at);
   const unchanged = pairs.length - changed.length;
   return [
-    ...removed.map(([at, rule]) => ruleLine(at, rule, unnamed, REMOVED)),
+    ...removed.map(([at, rule]) => ruleLine(at, rule, unnamed, '- ', 'remove')),
     ...rest.map(({ line }) => line),
     ...(unchanged > 0 ? [[span(`${plural(unchanged, 'rule')} unchanged`, 'faint')]] : []),
   ];
 }
 
-const ADDED = { symbol: '+ ', tone: 'add' } as const;
-const REMOVED = { symbol: '- ', tone: 'remove' } as const;
-
-/** The number of rules by kind of change: `1 rule changed, 1 added`; empty if none changes. */
+/** `1 rule changed, 1 added`; empty if none changes. */
 export function rulesFact(before: readonly Rule[], after: readonly Rule[]): string {
   const { pairs, removed, added } = pairRules(before, after);
   const moved = pairs.filter((pair) => pair.moved).length;
@@ -73,10 +70,7 @@ function pairLine({ before, after, moved }: RulePair, context: FieldContext): Fi
   ];
 }
 
-/**
- * The change of a condition. If only values of lists differ, these alone are shown: `country in [+IT −FR]`; otherwise
- * both conditions are.
- */
+/** If only values of lists differ, these alone are shown: `country in [+IT −FR]`; otherwise both conditions. */
 function conditionChange(
   before: readonly Matcher[],
   after: readonly Matcher[],
@@ -89,7 +83,7 @@ function conditionChange(
   return `${conditionText(before, context)} → ${conditionText(after, context)}`;
 }
 
-/** The words for a matcher of which at most the list of values differs; undefined if more does. */
+/** Undefined if more than the list of values differs. */
 function listChange(
   before: Matcher | undefined,
   after: Matcher,
@@ -109,19 +103,13 @@ function listChange(
   if (listsKeys(after) && !context.showKeys) {
     return `${subject} a list of keys (+${String(added.length)} −${String(removed.length)})`;
   }
-  const parts = [
-    ...(added.length > 0 ? [`+ ${itemText(added, Infinity)}`] : []),
-    ...(removed.length > 0 ? [`− ${itemText(removed, Infinity)}`] : []),
-  ];
-  return `${subject} [${parts.join('; ')}] of ${String(wanted.length)}`;
+  return `${subject} [${signedItems(added, removed, Infinity)}] of ${String(wanted.length)}`;
 }
 
 /** A rule with its position in its list, from 0. */
 type PlacedRule = readonly [number, Rule];
 
-/** The rules of the old and the new list that belong together, each list in the order of its positions. */
 interface RulePairs {
-  /** Sorted by `after`. */
   readonly pairs: readonly RulePair[];
   readonly removed: readonly PlacedRule[];
   readonly added: readonly PlacedRule[];
@@ -179,10 +167,7 @@ function featuresOf(rule: Rule): string[] {
   return [jsonText(rule.buckets), ...rule.matchers.map(jsonText)];
 }
 
-/**
- * Indexes of a longest ascending subsequence of `values`. All other rules count as moved, so that their number is as
- * small as possible.
- */
+/** Indexes of a longest ascending subsequence: all other rules count as moved, which are then as few as possible. */
 function risingPositions(values: readonly number[]): Set<number> {
   const lengths: number[] = [];
   const previous: number[] = [];

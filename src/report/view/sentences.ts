@@ -67,10 +67,7 @@ export function caveatsOf(report: PlanReport): Caveats {
   };
 }
 
-/**
- * The caveats that change how a reader takes the changes of this report: those of its own objects and environments.
- * Where the whole is called in sync, or nothing is written, everything that was not compared counts.
- */
+/** Those of the report's own objects and environments. If the whole is called in sync, or nothing is written, everything not compared counts. */
 export function caveatsOfChanges(report: PlanReport): Caveats {
   const { plan, closed = [], ramps = [], reminders = [], leftToPeople = [], leftOut } = report;
   const named = [...plan.changes, ...plan.withheld.filter(({ why }) => why !== 'not-reviewed')];
@@ -94,7 +91,6 @@ export function caveatsOfChanges(report: PlanReport): Caveats {
   });
 }
 
-/** The objects and environments that filters leave out, the first of them by name. */
 function leftOutText({ objects, environments }: LeftOut): string {
   const parts = [
     ...(objects.length > 0
@@ -141,7 +137,6 @@ function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
   });
 }
 
-/** The parts that were not compared, and the option that compares them if there is one. */
 export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   const counted = missing.filter(({ what }) => what === 'keys');
   const unseen = missing.filter(({ what }) => what === 'fields');
@@ -190,9 +185,7 @@ function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[]
   );
 }
 
-/**
- * A ladder in one line: the steps done, the current step, the time of the next step, and the reason if the ramp waits.
- */
+/** The steps done, the current and the next one, and why the ramp waits. */
 export function rampText(standing: RampStanding): string {
   const { id, rule, treatment, steps, step, held, served, checks = [], onFail, backTo } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
@@ -224,7 +217,7 @@ export function rampText(standing: RampStanding): string {
 
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
-/** The time since which a live kill is known, if runs remember it; a clause that follows its id. */
+/** A clause that follows its id. */
 export function sinceText({
   seen,
   commit,
@@ -254,7 +247,7 @@ export function liveKillRow(kill: LiveKill): Row {
   };
 }
 
-/** One sentence: a flag should be gone or a kill reviewed by now, and both stay until a commit changes that. */
+/** Both stay until a commit changes that. */
 export function reminderText({ id, what, due, reason, by }: Reminder): string {
   if (what === 'expiry')
     return `${clean(id)} was to be gone by ${clean(due)}; it stays until a commit removes it.`;

@@ -4,6 +4,7 @@ import type { ObjectId } from '../../model/ref.js';
 import { UNASKED } from '../../model/change-request.js';
 import {
   countsOf,
+  isConverged,
   type Standing,
   type StandingName,
   those,
@@ -14,10 +15,7 @@ import { clean } from '../sanitize.js';
 import { namesText, plural } from '../values.js';
 import { commonWay } from './remedy.js';
 
-/**
- * What became of the whole, as a sentence without a full stop: `In sync: 43 objects equal`, or the parts that are not, the worst
- * first, with their objects. Nothing else may say that something is in sync.
- */
+/** `In sync: 43 objects equal`, or the parts that are not, the worst first. Nothing else may say that something is in sync. */
 export function wholeText(report: PlanReport): string {
   const { verdict, plan } = report;
   const { live } = countsOf(verdict);
@@ -32,7 +30,6 @@ export function wholeText(report: PlanReport): string {
   return `${title}: ${[...parts, ...rest].join('; ')}`;
 }
 
-/** The one word for each standing, for labels and short lines. */
 export const STANDING_WORDS: Readonly<Record<StandingName, string>> = {
   live: 'in sync',
   waits: 'waiting',
@@ -41,14 +38,13 @@ export const STANDING_WORDS: Readonly<Record<StandingName, string>> = {
   failed: 'failed',
 };
 
-/** The whole in one short line without names: `1 object failed, 2 objects waiting, 40 in sync`. */
-export function headlineText({
-  whole,
-  counts,
-}: {
+interface Counted {
   readonly whole: StandingName;
   readonly counts: Readonly<Record<StandingName, number>>;
-}): string {
+}
+
+/** The whole in one short line without names: `1 object failed, 2 objects waiting, 40 in sync`. */
+export function headlineText({ whole, counts }: Counted): string {
   if (whole === 'live') return `In sync: ${plural(counts.live, 'object')} equal`;
   const parts = WORST_FIRST.flatMap((name) =>
     counts[name] === 0 ? [] : [`${plural(counts[name], 'object')} ${STANDING_WORDS[name]}`],
@@ -59,20 +55,16 @@ export function headlineText({
 
 const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 
-/** A clause for each cause of one standing, with the objects in the given order. */
 function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
-  return [...grouped(found, whyText)].map(
-    ([why, all]) =>
-      `${namesText(
-        all.map(({ id }) => id),
-        MAX_NAMED,
-      )} ${why}${outText(all)}`,
-  );
+  return [...grouped(found, whyText)].map(([why, all]) => {
+    const ids = all.map(({ id }) => id);
+    return `${namesText(ids, MAX_NAMED)} ${why}${outText(all)}`;
+  });
 }
 
 type NotLive = Exclude<Standing, { is: 'live' }>;
 
-/** The way out of objects that need a person, to be appended to their clause; empty if they have none in common. */
+/** Empty if they have no way out in common. */
 function outText(all: readonly NotLive[]): string {
   const remedies = all
     .slice(0, MAX_NAMED)
@@ -81,65 +73,58 @@ function outText(all: readonly NotLive[]): string {
   return way === undefined ? '' : `: ${clean(way)}`;
 }
 
-const WAITS: Readonly<Record<Extract<Standing, { is: 'waits' }>['why'], string>> = {
-  apply: 'not applied yet',
-  window: 'waiting for a window',
-  ramp: 'waiting for a step of a ramp',
-  suspended: 'suspended',
-  'live-kill': 'killed on the service',
-  removal: 'kept on the service after its removal from git',
-  'drift-reported': 'changed on the service, which the config leaves so',
-  'another-object': 'waiting for another object',
+/** A clause for each reason of each standing. */
+const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> } = {
+  waits: {
+    apply: 'not applied yet',
+    window: 'waiting for a window',
+    ramp: 'waiting for a step of a ramp',
+    suspended: 'suspended',
+    'live-kill': 'killed on the service',
+    removal: 'kept on the service after its removal from git',
+    'drift-reported': 'changed on the service, which the config leaves so',
+    'another-object': 'waiting for another object',
+  },
+  held: {
+    conflict: 'held for a person (changed in git and on the service)',
+    adoption: 'held for a person (no run remembers it)',
+    approval: UNASKED.held,
+    review: 'held for a person (no reviewed plan shows it)',
+    guard: 'refused by a guard',
+    'ramp-changed': 'held for a person (its ramp was changed on the service)',
+    'check-failed': 'held for a person (a failed check took its ramp back)',
+    contested: 'held for a person (another writer keeps changing it)',
+    'another-object': 'held by another object',
+  },
+  unknown: {
+    'invalid-file': 'unknown (invalid file)',
+    unanswered: 'unknown (no answer shows the write)',
+    'checkout-away': 'unknown (the checkout is away)',
+    'remote-away': 'unknown (the remote does not answer)',
+    'service-away': 'unknown (the service does not answer)',
+    'key-refused': 'unknown (the service refuses the key)',
+    'key-missing': 'unknown (no key)',
+    'place-missing': 'unknown (the service lacks the workspace or environment)',
+    'not-confirmed': 'unknown (not confirmed for too long)',
+  },
+  failed: {
+    refused: 'failed',
+    'not-sent': 'not sent',
+    'not-as-written': 'written, but different on the service',
+  },
 };
 
-const HELD: Readonly<Record<Extract<Standing, { is: 'held' }>['why'], string>> = {
-  conflict: 'held for a person (changed in git and on the service)',
-  adoption: 'held for a person (no run remembers it)',
-  approval: UNASKED.held,
-  review: 'held for a person (no reviewed plan shows it)',
-  guard: 'refused by a guard',
-  'ramp-changed': 'held for a person (its ramp was changed on the service)',
-  'check-failed': 'held for a person (a failed check took its ramp back)',
-  contested: 'held for a person (another writer keeps changing it)',
-  'another-object': 'held by another object',
-};
-
-const UNKNOWN: Readonly<Record<Extract<Standing, { is: 'unknown' }>['why'], string>> = {
-  'invalid-file': 'unknown (invalid file)',
-  unanswered: 'unknown (no answer shows the write)',
-  'checkout-away': 'unknown (the checkout is away)',
-  'remote-away': 'unknown (the remote does not answer)',
-  'service-away': 'unknown (the service does not answer)',
-  'key-refused': 'unknown (the service refuses the key)',
-  'key-missing': 'unknown (no key)',
-  'place-missing': 'unknown (the service lacks the workspace or environment)',
-  'not-confirmed': 'unknown (not confirmed for too long)',
-};
-
-const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], string>> = {
-  refused: 'failed',
-  'not-sent': 'not sent',
-  'not-as-written': 'written, but different on the service',
-};
+type WhyOf<N extends NotLive['is']> = Extract<Standing, { is: N }>['why'];
 
 export function whyText(standing: NotLive): string {
-  switch (standing.is) {
-    case 'waits':
-      return standing.until === null
-        ? WAITS[standing.why]
-        : `${WAITS[standing.why]} until ${clean(standing.until)}`;
-    case 'held':
-      return HELD[standing.why];
-    case 'unknown':
-      return UNKNOWN[standing.why];
-    case 'failed':
-      return FAILED[standing.why];
-  }
+  const clauses: Readonly<Record<string, string>> = WHY[standing.is];
+  const until = standing.is === 'waits' ? standing.until : null;
+  return `${clauses[standing.why] ?? ''}${until === null ? '' : ` until ${clean(until)}`}`;
 }
 
 const MAX_NAMED = 3;
 
-/** What became of the kills that git orders, of which so many could not be sent; without a full stop. */
+/** Without a full stop. */
 export function killsText(failed: number): string {
   return failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
 }
@@ -149,38 +134,22 @@ export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): str
   return notCompared.length === 0 ? '' : ' as far as was compared';
 }
 
-/** A status of an applied commit; the words contain no names, numbers of commits or untrusted text. */
-interface AppliedStatus {
-  readonly state: 'pending' | 'success' | 'failure';
-  readonly description: string;
-}
-
-const STATES: Readonly<Record<StandingName, AppliedStatus['state']>> = {
-  live: 'success',
-  waits: 'success',
-  // The commit is not on the service as written, though nothing broke.
-  held: 'failure',
-  unknown: 'failure',
-  failed: 'failure',
-};
-
 /** Waits that end with a run of this commit. The others may last as long as people like, and leave a commit a success. */
 const PENDING: ReadonlySet<WaitsFor> = new Set(['apply', 'window', 'suspended', 'another-object']);
 
-/** The status for one environment, or for the whole, by what became of its objects. */
+/**
+ * The status of an applied commit for one environment, or for the whole, by what became of its objects. The words
+ * contain no names, numbers of commits or untrusted text.
+ */
 export function appliedStatus(
-  place: {
-    readonly whole: StandingName;
-    readonly counts: Readonly<Record<StandingName, number>>;
-  },
+  place: Counted,
   standings: Iterable<Standing>,
-): AppliedStatus {
+): { readonly state: 'pending' | 'success' | 'failure'; readonly description: string } {
+  const description = headlineText(place);
+  // The commit is not on the service as written, though nothing need have broken.
+  if (!isConverged(place)) return { state: 'failure', description };
   const isPending = [...standings].some(
     (standing) => standing.is === 'waits' && PENDING.has(standing.why),
   );
-  const state = STATES[place.whole];
-  return {
-    state: state === 'success' && isPending ? 'pending' : state,
-    description: headlineText(place),
-  };
+  return { state: isPending ? 'pending' : 'success', description };
 }

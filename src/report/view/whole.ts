@@ -9,12 +9,7 @@ import { bucketsText, type FieldContext, wholeRuleLines } from './rule.js';
 const DESCRIPTION_COLUMNS = 60;
 const LONG_VALUE_COLUMNS = 80;
 
-/**
- * An object that is created or deleted, in one paragraph, because there is no second side to compare. A kill of a new
- * object has a line of its own, and so has each rule, because they decide which users get which treatment.
- *
- * @param side of the fields that contains the object: `after` for a created one, `before` for a deleted one.
- */
+/** One paragraph, because there is no second side to compare. A kill and each rule have lines of their own. */
 export function wholeLines(
   change: Pick<Change, 'fields' | 'keys'>,
   side: 'before' | 'after',
@@ -49,7 +44,6 @@ function wholeTreatments(
   );
 }
 
-/** One line for each rule, in the order in which they are tried; empty for other fields. */
 function wholeRules(
   field: FieldChange,
   side: 'before' | 'after',
@@ -62,7 +56,7 @@ function wholeRules(
   return wholeRuleLines(rules, { ...context, ...(isNamed && { ruleNames }) });
 }
 
-/** One field in words; empty if the value is the usual one. */
+/** Empty if the value is the usual one. */
 function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
   const value = field[side];
   if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context)}`];

@@ -9,8 +9,7 @@ import { backUp, restore, type BackupSummary } from '../../../service/store/back
 import type { StoreLocation } from '../../../service/store/store.js';
 import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
-import { serviceChangeLines } from '../../../report/view/service-change.js';
-import type { KeysChange, MemberChange } from '../../../service/rules/difference.js';
+import { serviceChangeLines } from '../../../console/service-change.js';
 import { collect, durationOption } from '../../options.js';
 import type { Terminal } from '../../terminal.js';
 import { prettyJson } from '../../terminal.js';
@@ -256,8 +255,7 @@ function entryText(entry: AuditEntry): string {
   );
   const object = `${entry.kind}/${entry.name}${place}`;
   const headline = `${entry.action}  ${object}  by ${entry.keyName ?? '?'}${key}${notes.join('')}`;
-  const difference = entry.difference as (MemberChange | KeysChange)[];
-  const lines = serviceChangeLines(difference).map((spans) => ({ indent: 4, spans }));
+  const lines = serviceChangeLines(entry).map((spans) => ({ indent: 4, spans }));
   const details = renderLines(lines, { color: false, width: Infinity });
   return `${new Date(entry.time).toISOString()}  ${clean(headline)}\n${details}`;
 }

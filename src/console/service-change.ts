@@ -1,37 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../model/json.js';
-import { definitionFromWire } from '../../model/flag/wire.js';
-import type { FieldChange } from '../../model/plan.js';
-import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { itemText } from '../values.js';
-import { fieldLabel, fieldLines } from './field.js';
-
-/** One member that a change on the service touched, in the shape of the interface; a side without a value is absent. */
-interface ServiceMemberChange {
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
-/** A list of keys that a change on the service touched: the numbers, and the first added keys before the removed ones. */
-interface ServiceKeysChange {
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-  readonly sample: readonly string[];
-}
+import { isRecord } from '../model/json.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import type { FieldChange } from '../model/plan.js';
+import { noBreak, span, type FieldLine } from '../report/text/layout.js';
+import { itemText } from '../report/values.js';
+import type { KeysChange, MemberChange } from '../service/rules/difference.js';
+import type { AuditEntry } from '../service/store/audit.js';
+import { fieldLabel, fieldLines } from '../report/view/field.js';
 
 /** Everything is shown in full: the log is where people look for what a review has cut. */
 const CONTEXT = { showKeys: true, inFull: true } as const;
 
 /** A change that the service recorded, in the words in which a plan has it; one or more lines for each difference. */
-export function serviceChangeLines(
-  difference: readonly (ServiceMemberChange | ServiceKeysChange)[],
-): FieldLine[] {
-  return difference.flatMap((each) => ('sample' in each ? [keysLine(each)] : memberLines(each)));
+export function serviceChangeLines({ difference }: Pick<AuditEntry, 'difference'>): FieldLine[] {
+  const all = difference as (MemberChange | KeysChange)[];
+  return all.flatMap((each) => ('sample' in each ? [keysLine(each)] : memberLines(each)));
 }
 
-function keysLine({ path, added, removed, sample }: ServiceKeysChange): FieldLine {
+function keysLine({ path, added, removed, sample }: KeysChange): FieldLine {
   const some = (sign: string, count: number, first: readonly string[]): string[] =>
     count === 0 ? [] : [`${sign} ${itemText(first, Infinity)}${count > first.length ? ', …' : ''}`];
   const parts = [
@@ -43,7 +29,7 @@ function keysLine({ path, added, removed, sample }: ServiceKeysChange): FieldLin
 }
 
 /** Two values that a spec writes alike still differ on the service: then both are shown as the service has them. */
-function memberLines({ path, before, after }: ServiceMemberChange): readonly FieldLine[] {
+function memberLines({ path, before, after }: MemberChange): readonly FieldLine[] {
   const field: FieldChange = {
     path,
     reason: 'commit',
