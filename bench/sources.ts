@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { ConfigRepository } from '../test/support/config-repository.js';
+import { ConfigRepository } from '../test/support/git.js';
 import { liveWorkspace } from '../test/support/live-workspace.js';
 import { startPostgres } from '../test/support/postgres.js';
 import { startTestService } from '../test/support/service.js';

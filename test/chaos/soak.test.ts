@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { flagText } from '../support/spec-texts.js';

@@ -7,7 +7,7 @@ import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import type { CliResult } from '../support/cli.js';
 import { flagkeel, startFlagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';

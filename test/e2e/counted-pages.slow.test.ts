@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { withKeysHabits, type KeysHabits } from '../support/keys-habits.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';

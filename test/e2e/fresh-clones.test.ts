@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { flagText } from '../support/spec-texts.js';

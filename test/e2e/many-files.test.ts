@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 
 const FLAGS = 2_100;
 

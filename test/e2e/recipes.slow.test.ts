@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { start } from '../support/cli.js';
 import { withTools } from '../support/forge-jobs.js';
-import { testRepository } from '../support/git.js';
+import { TestRepository } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
@@ -166,7 +166,7 @@ it.each([
     const reviewed = await job(`${name}-review`, 'ramp', review, env);
 
     expect(reviewed.end, reviewed.end.stderr).toMatchObject({ code: 0 });
-    const texts = testRepository(reviewed.checkout)
+    const texts = new TestRepository(reviewed.checkout)
       .git('status', '--porcelain')
       .split('\n')
       .map((line) => basename(line.slice(3)))

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { lacks } from '../support/requirements.js';

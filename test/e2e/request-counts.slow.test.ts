@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { startTestService, type TestService } from '../support/service.js';
 
 const ENVIRONMENTS = ['staging', 'production'];

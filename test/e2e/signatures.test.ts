@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { makeDirectory, testRepository } from '../support/git.js';
+import { makeDirectory, TestRepository } from '../support/git.js';
 import { startScripted } from '../support/http.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
@@ -25,7 +25,7 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
   });
 
   function commit(files: Readonly<Record<string, string>>, signer: Signer | null): string {
-    const repository = testRepository(scenario.repository.directory);
+    const repository = new TestRepository(scenario.repository.directory);
     repository.write(files);
     repository.git('add', '--all');
     const how = signer === null ? ['--no-gpg-sign'] : ['-S'];
@@ -88,7 +88,7 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
     const judge = join(makeDirectory(), 'judge');
     writeFileSync(judge, '#!/bin/sh\necho \'Good "git" signature for ana with ED25519 key x\'\n');
     chmodSync(judge, 0o755);
-    const repository = testRepository(scenario.repository.directory);
+    const repository = new TestRepository(scenario.repository.directory);
     repository.git('config', 'gpg.ssh.allowedSignersFile', eve.file);
     repository.git('config', 'gpg.ssh.program', judge);
     expect(await reconcile(allowing(ana))).toMatchObject({ code: 4 });

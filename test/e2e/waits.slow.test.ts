@@ -6,7 +6,7 @@ import { helpDocument } from '../../src/cli/help-document.js';
 import { COMMANDS } from '../../src/cli/command-table.js';
 import { runCli } from '../../src/cli/program.js';
 import { capturedTerminal } from '../support/captured-terminal.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { startTestService } from '../support/service.js';
 
 type Side = 'service' | 'forge' | 'origin';

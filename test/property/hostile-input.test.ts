@@ -9,7 +9,7 @@ import { cleanText } from '../../src/model/audit-note.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
 import { parseEntryFile, parseRunFile } from '../../src/state/codec.js';
 import { changeAnswer } from '../support/changed-answers.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { ConfigRepository } from '../support/git.js';
 import { HOSTILE, hostileTextOf } from '../support/hostile-text.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';

@@ -1,23 +1,133 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { commitWith, startRepository } from './started-repository.js';
+import { commitFiles } from './commit.js';
 
 /** Path → content; null removes the file. */
 export type Files = Readonly<Record<string, string | null>>;
 
-export interface TestRepository {
-  readonly directory: string;
-  /** Runs git, and returns its trimmed output. */
-  git(...args: string[]): string;
-  write(files: Files): void;
-  /** Writes the files and commits everything. Each commit is a minute younger than the last. */
-  commit(message: string, files?: Files): string;
-}
+/** The committer is another one than the author, as after a merge by a forge, so that no test takes one for the other. */
+const PEOPLE = {
+  GIT_AUTHOR_NAME: 'Ana',
+  GIT_AUTHOR_EMAIL: 'ana@example.com',
+  GIT_COMMITTER_NAME: 'Forge',
+  GIT_COMMITTER_EMAIL: 'forge@example.com',
+};
 
 let minutes = 0;
+
+/** A git repository, where nothing of the machine's own config counts. */
+export class TestRepository {
+  readonly directory: string;
+  readonly #isTimed: boolean;
+
+  /** @param isTimed whether each commit is a minute younger than the last, from a day in 2026 on, and not of now. */
+  constructor(directory: string, isTimed = true) {
+    this.directory = directory;
+    this.#isTimed = isTimed;
+  }
+
+  /** Runs git, and returns its trimmed output. */
+  git(...args: readonly string[]): string {
+    return this.#run('git', args);
+  }
+
+  /** Runs a script as somebody who works in the repository would. */
+  shell(script: string): string {
+    return this.#run('sh', ['-e', '-c', script]);
+  }
+
+  write(files: Files): void {
+    for (const [path, content] of Object.entries(files)) {
+      const full = join(this.directory, path);
+      if (content === null) {
+        rmSync(full);
+        continue;
+      }
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, content);
+    }
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.directory, path), { recursive: true });
+  }
+
+  move(from: string, to: string): void {
+    mkdirSync(dirname(join(this.directory, to)), { recursive: true });
+    renameSync(join(this.directory, from), join(this.directory, to));
+  }
+
+  /**
+   * Writes the files and commits everything.
+   *
+   * @returns the new commit's id.
+   */
+  commit(message: string, files: Files = {}): string {
+    this.write(files);
+    minutes += 1;
+    const time = `${Math.floor(this.#nowMs() / 1_000)} +0000`;
+    const made = commitFiles(this.directory, message, {
+      author: `${PEOPLE.GIT_AUTHOR_NAME} <${PEOPLE.GIT_AUTHOR_EMAIL}> ${time}`,
+      committer: `${PEOPLE.GIT_COMMITTER_NAME} <${PEOPLE.GIT_COMMITTER_EMAIL}> ${time}`,
+    });
+    if (made !== null) return made;
+    this.git('add', '--all');
+    this.git('commit', '--quiet', '--allow-empty', '--cleanup=verbatim', '-m', message);
+    return this.git('rev-parse', 'HEAD');
+  }
+
+  #nowMs(): number {
+    return this.#isTimed ? Date.UTC(2026, 0, 5, 9, minutes) : Date.now();
+  }
+
+  #run(program: string, args: readonly string[]): string {
+    const date = new Date(this.#nowMs()).toISOString();
+    return execFileSync(program, args, {
+      cwd: this.directory,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        LC_ALL: 'C',
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        ...PEOPLE,
+        GIT_AUTHOR_DATE: date,
+        GIT_COMMITTER_DATE: date,
+      },
+    }).trim();
+  }
+}
+
+/** A new repository whose commits are of now, outside of any single test. */
+export class ConfigRepository extends TestRepository implements Disposable {
+  constructor() {
+    super(mkdtempSync(join(tmpdir(), 'flagkeel-e2e-')), false);
+    startRepository(this.directory);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** A new repository that goes away with the test. */
+export function makeRepository(): TestRepository {
+  const directory = makeDirectory();
+  startRepository(directory);
+  return new TestRepository(directory);
+}
 
 /** A directory that goes away with the test, symbolic links resolved. */
 export function makeDirectory(): string {
@@ -28,64 +138,28 @@ export function makeDirectory(): string {
   return directory;
 }
 
-export function makeRepository(): TestRepository {
-  const directory = makeDirectory();
-  startRepository(directory);
-  return testRepository(directory);
+let started: string | undefined;
+
+/** What `git init` does, without a process for each. */
+function startRepository(directory: string): void {
+  started ??= makeStarted();
+  cpSync(started, directory, { recursive: true });
 }
 
-/** The same helpers over a repository that is there already. */
-export function testRepository(directory: string): TestRepository {
-  const git = (...args: string[]): string => runIn(directory, 'git', ...args);
-  const write = (files: Files): void => {
-    for (const [path, content] of Object.entries(files)) {
-      const full = join(directory, path);
-      if (content === null) {
-        rmSync(full);
-        continue;
-      }
-      mkdirSync(dirname(full), { recursive: true });
-      writeFileSync(full, content);
-    }
+function makeStarted(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'flagkeel-started-'));
+  process.once('exit', () => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const git = (...args: readonly string[]): void => {
+    execFileSync('git', args, { cwd: directory, env: { PATH: process.env['PATH'] } });
   };
-  return {
-    directory,
-    git,
-    write,
-    commit: (message, files = {}) => {
-      write(files);
-      minutes += 1;
-      return commitWith((script) => runIn(directory, 'sh', '-e', '-c', script, 'sh', message));
-    },
-  };
-}
-
-/** @returns what the program printed, trimmed. */
-function runIn(directory: string, program: string, ...args: string[]): string {
-  return execFileSync(program, args, {
-    cwd: directory,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: environment(),
-  }).trim();
-}
-
-/** Nothing of the machine's own config, and a clock of its own. */
-function environment(): Record<string, string> {
-  const date = new Date(Date.UTC(2026, 0, 5, 9, minutes)).toISOString();
-  return {
-    PATH: process.env['PATH'] ?? '',
-    LC_ALL: 'C',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_AUTHOR_NAME: 'Ana',
-    GIT_AUTHOR_EMAIL: 'ana@example.com',
-    // Another one than the author, as after a merge by a forge, so that no test takes one for the other.
-    GIT_COMMITTER_NAME: 'Forge',
-    GIT_COMMITTER_EMAIL: 'forge@example.com',
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_DATE: date,
-  };
+  git('init', '--quiet', '--initial-branch=main', '--template=');
+  // A collection in the background would race with the removal of the directory.
+  git('config', 'gc.auto', '0');
+  git('config', 'maintenance.auto', 'false');
+  for (const folder of ['hooks', 'info']) mkdirSync(join(directory, '.git', folder));
+  return directory;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigRepository } from './config-repository.js';
+import { ConfigRepository } from './git.js';
 import { CountedGit } from './counted-git.js';
 import { HttpGitServer, SshGitServer } from './git-server.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';

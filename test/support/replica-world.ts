@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
-import { ConfigRepository } from './config-repository.js';
+import { ConfigRepository } from './git.js';
 import { CutLine } from './cut-line.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { openDatabase, type TestDatabase } from './database.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { flagkeel, type CliOptions, type CliResult } from './cli.js';
-import { ConfigRepository } from './config-repository.js';
+import { ConfigRepository } from './git.js';
 import { callsOf } from './service-calls.js';
 import { startTestService, type TestService } from './service.js';
 

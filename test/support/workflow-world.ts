@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OUR_ACCOUNT, startTestForge, type TestForge } from './forge.js';
 import type { ForgeEvent, ForgeJobs, JobResults, Merged } from './forge-jobs.js';
-import { testRepository } from './git.js';
+import { TestRepository } from './git.js';
 import { githubJobs } from './github-jobs.js';
 import { gitlabJobs } from './gitlab-jobs.js';
 import { liveWorkspace } from './live-workspace.js';
@@ -72,7 +72,7 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
     keys: { production: key, 'flagkeel-review': key, 'flagkeel-kill': key },
     checkout: (event: ForgeEvent, directory: string): void => {
       git('clone', '--quiet', origin, directory);
-      const cloned = testRepository(directory);
+      const cloned = new TestRepository(directory);
       const commit =
         event.kind === 'pull-request' ? event.head : event.kind === 'push' ? event.commit : 'main';
       cloned.git('fetch', '--quiet', repository.directory, commit);

@@ -1,6 +1,6 @@
 import { aDefinition, callsOf, type ServiceCalls } from '../../support/service-calls.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type Fault, type TestService } from '../../support/service.js';
 import { randomFrom } from '../choices.js';
 import { specsOf, type Step } from './stories.js';

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { flagkeel, type CliResult } from '../../support/cli.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { aDefinition, callsOf } from '../../support/service-calls.js';
 import { Front } from './front.js';

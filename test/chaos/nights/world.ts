@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreLocation } from '../../../src/service/store/store.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { flagText, STAGING_CONFIG } from '../../support/spec-texts.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { administer } from '../../../src/service/administration.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { Front } from '../matrix/front.js';
 import { FIRST, GONE, makeTheirs, SECOND } from '../matrix/world.js';
 import { ServiceNode } from '../nodes.js';

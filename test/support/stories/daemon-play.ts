@@ -1,6 +1,6 @@
 import { randomFrom } from '../../chaos/choices.js';
 import type { Trigger } from '../../../src/daemon/view.js';
-import { ConfigRepository } from '../config-repository.js';
+import { ConfigRepository } from '../git.js';
 import { InProcessDaemon } from '../in-process-daemon.js';
 import type { ActKind, Event, RunKind } from './events.js';
 import { breachesOf } from './laws.js';

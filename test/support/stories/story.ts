@@ -1,4 +1,4 @@
-import { ConfigRepository } from '../config-repository.js';
+import { ConfigRepository } from '../git.js';
 import { cliRun } from '../terminal.js';
 import { committed, environmentOf, pick, withoutConfigurations } from './commits.js';
 import {

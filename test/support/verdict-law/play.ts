@@ -10,7 +10,7 @@ import { MessageMemory, type Message } from '../../../src/daemon/notify/message.
 import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';
 import type { RunRecord } from '../../../src/daemon/view.js';
 import { createLog } from '../../../src/platform/log.js';
-import { ConfigRepository } from '../config-repository.js';
+import { ConfigRepository } from '../git.js';
 import { InProcessDaemon } from '../in-process-daemon.js';
 import { readRawState, type RawState } from '../stories/raw-state.js';
 import { PAST_HABITS, type StoryService, type StoryWorkspace } from '../stories/service.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startScripted } from '../../support/http.js';
 import { STAGING_CONFIG } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { linesWithName, namesInCode } from '../../../src/git/search.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { makeRepository } from '../../support/git.js';
 import { cliRun } from '../../support/terminal.js';
 

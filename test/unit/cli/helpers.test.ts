@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/command-table.js';
 import { SCHEMA_NAMES } from '../../../src/specs/parse/schemas.js';
 import { projectText } from '../docs/page.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { STAGING_CONFIG, flagText } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { cliRun } from '../../support/terminal.js';
 
 const PAY =

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { liveWorkspace } from '../../support/live-workspace.js';
 import { startTestService } from '../../support/service.js';
 import { flagText, STAGING_CONFIG } from '../../support/spec-texts.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../../src/admin-api/wire.js';
 import { murmur32 } from '../../support/bucketing.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
 import { aDefinition } from '../../support/service-calls.js';
 import { startTestService, type TestService } from '../../support/service.js';

@@ -13,7 +13,7 @@ import {
   type Way,
 } from '../../../src/model/remedy.js';
 import type { HeldFor, Standing } from '../../../src/model/verdict.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startScripted } from '../../support/http.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
 import { aDefinition, callsOf } from '../../support/service-calls.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withoutSeeds } from '../../support/changed-answers.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { PROTECTED_CONFIG } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';

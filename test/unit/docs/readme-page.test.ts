@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { withoutSeeds } from '../../support/changed-answers.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { startTestService } from '../../support/service.js';
 import { cliRun } from '../../support/terminal.js';
 import { projectText } from './page.js';

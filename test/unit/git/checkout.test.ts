@@ -19,8 +19,7 @@ import { CountedGit } from '../../support/counted-git.js';
 import {
   makeDirectory,
   makeRepository,
-  testRepository,
-  type TestRepository,
+  TestRepository,
 } from '../../support/git.js';
 
 let repository: TestRepository;
@@ -262,7 +261,7 @@ describe('checkout', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `f${String(index)}`);
     const files = names.map((name): [string, string] => [`flags/${name}.yaml`, `flag: ${name}\n`]);
     const head = repository.commit('many', Object.fromEntries(files));
-    const checkout = await checkoutOf(testRepository(repository.directory).directory);
+    const checkout = await checkoutOf(new TestRepository(repository.directory).directory);
     const git = new CountedGit(makeDirectory());
     const path = process.env['PATH'];
     onTestFinished(() => {

@@ -15,7 +15,7 @@ function hostileRepository(): ReturnType<typeof makeRepository> & {
   repository.write({ 'hooks/reference-transaction': `#!/bin/sh\ntouch '${proof}'\nexit 1\n` });
   chmodSync(program, 0o755);
   repository.commit('one', { 'flags/a.yaml': 'a' });
-  return { ...repository, program, ran: () => existsSync(proof) };
+  return Object.assign(repository, { program, ran: () => existsSync(proof) });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {

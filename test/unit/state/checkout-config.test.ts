@@ -7,7 +7,7 @@ import { runGit } from '../../../src/git/git.js';
 import type { GitCredentials } from '../../../src/git/remote-access.js';
 import type { State } from '../../../src/model/state.js';
 import { openStateHome } from '../../../src/state/open.js';
-import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 import { HttpGitServer } from '../../support/git-server.js';
 
 const META = { head: 'a'.repeat(40), message: 'Apply' };
@@ -42,7 +42,7 @@ function makeBare(name: string): string {
 }
 
 function statesIn(directory: string): string {
-  return testRepository(directory).git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
+  return new TestRepository(directory).git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
 }
 
 /** One run that takes the lock, reads the state, writes it and gives the lock back. */
@@ -216,11 +216,11 @@ describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
     const source = makeRepository();
     for (const name of ['one', 'two', 'three']) source.commit(name, { [`flags/${name}`]: name });
     source.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
-    testRepository(origin).git('symbolic-ref', 'HEAD', 'refs/heads/main');
-    testRepository(origin).git('config', 'uploadpack.allowFilter', 'true');
+    new TestRepository(origin).git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    new TestRepository(origin).git('config', 'uploadpack.allowFilter', 'true');
     const directory = join(makeDirectory(), 'clone');
     execFileSync('git', ['clone', '--quiet', ...clone, `file://${origin}`, directory]);
-    repository = testRepository(directory);
+    repository = new TestRepository(directory);
 
     await share();
     await share();
@@ -238,7 +238,7 @@ describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
   it('has the format of its objects, such as names by SHA-256', async () => {
     const directory = makeDirectory();
     execFileSync('git', ['init', '--quiet', '--object-format=sha256', directory]);
-    const head = testRepository(directory).commit('first');
+    const head = new TestRepository(directory).commit('first');
     const checkout = await openCheckout(directory);
     onTestFinished(async () => checkout.close());
     const git = await checkout.repository?.ours();

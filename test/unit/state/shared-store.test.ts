@@ -6,7 +6,7 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { openStateHome } from '../../../src/state/open.js';
 import type { StateStore } from '../../../src/state/store.js';
 import type { RampRecord, State, StateEntry } from '../../../src/model/state.js';
-import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 
 const HEAD = 'a'.repeat(40);
 
@@ -109,7 +109,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     expect(state).toEqual(
       stateOf(flag('a', 2), flag('b', 4), flag('c', 2, newer), flag('d', 3, newer)),
     );
-    const subjects = testRepository(url).git('log', '--format=%s', one.ref);
+    const subjects = new TestRepository(url).git('log', '--format=%s', one.ref);
     expect(subjects.split('\n')).toEqual(['Ours again', 'Ours', 'Theirs', 'Both']);
   });
 
@@ -146,7 +146,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const one = await homeIn(clone);
     await one.read();
     await one.write(stateOf(flag('a', 1)), said('Apply'));
-    const mine = testRepository(clone);
+    const mine = new TestRepository(clone);
     execFileSync('mv', [url, `${url}.away`]);
     await expect(one.write(stateOf(flag('a', 2)), said('Apply'))).rejects.toMatchObject({
       code: 'GIT',
@@ -193,7 +193,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     { server: 'one by one where origin cannot do both', advertiseAtomic: 'false', isLocked: true },
   ])('gives the lock back with the last write, $server', async ({ advertiseAtomic, isLocked }) => {
     const { url } = makeOrigin();
-    testRepository(url).git('config', 'receive.advertiseAtomic', advertiseAtomic);
+    new TestRepository(url).git('config', 'receive.advertiseAtomic', advertiseAtomic);
     const one = await homeIn(makeClone(url));
     const other = await homeIn(makeClone(url));
     const release = await one.lock(0);
@@ -292,13 +292,13 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const clone = makeClone(url);
     const home = await homeIn(clone);
     const lock = home.ref.replace('refs/flagkeel/', 'refs/flagkeel-lock/');
-    const stale = testRepository(clone).git(
+    const stale = new TestRepository(clone).git(
       'commit-tree',
       '-m',
       'somewhere process 1\nuntil 2026-01-01T00:00:00.000Z',
       'HEAD^{tree}',
     );
-    testRepository(clone).git('push', '--quiet', 'origin', `${stale}:${lock}`);
+    new TestRepository(clone).git('push', '--quiet', 'origin', `${stale}:${lock}`);
 
     const release = await home.lock(0);
 
@@ -321,13 +321,13 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const clone = makeClone(url);
     const proof = join(clone, 'proof');
     for (const key of ['remote.origin.uploadpack', 'remote.origin.receivepack']) {
-      testRepository(clone).git('config', key, `touch '${proof}';`);
+      new TestRepository(clone).git('config', key, `touch '${proof}';`);
     }
     const home = await homeIn(clone);
 
     await home.read();
     await home.write(stateOf(flag('a', 1)), said('Apply'));
 
-    expect(testRepository(clone).git('status', '--porcelain')).toBe('');
+    expect(new TestRepository(clone).git('status', '--porcelain')).toBe('');
   });
 });

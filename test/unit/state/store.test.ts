@@ -7,7 +7,7 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { openStateHome } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
 import type { State, StateEntry } from '../../../src/model/state.js';
-import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 
 const HEAD = 'a'.repeat(40);
 
@@ -273,7 +273,7 @@ describe('state', () => {
     await home.write(stateOf(flag('a')), { head: null, message: 'x' });
 
     expect((await (await certainHomeOf(specs, stateDir)).read()).state).toEqual(stateOf(flag('a')));
-    expect(testRepository(stateDir).git('rev-parse', '--is-bare-repository')).toBe('true');
+    expect(new TestRepository(stateDir).git('rev-parse', '--is-bare-repository')).toBe('true');
   });
 
   it('is shared by linked working trees', async () => {

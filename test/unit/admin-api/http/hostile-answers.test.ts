@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../../../support/config-repository.js';
+import { ConfigRepository } from '../../../support/git.js';
 import { flagText, STAGING_CONFIG } from '../../../support/spec-texts.js';
 import { cliRun } from '../../../support/terminal.js';
 
