@@ -22,7 +22,7 @@ export interface OriginChoice {
  *
  * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it. No request was made.
  */
-export function decideOrigin(choice: OriginChoice): { url: string } {
+export function decideOrigin(choice: OriginChoice): string {
   if (choice.cliUrl !== undefined) return accept(choice.cliUrl, '--url');
   if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGKEEL_URL');
   if (choice.proposedUrl === undefined) {
@@ -32,10 +32,10 @@ export function decideOrigin(choice: OriginChoice): { url: string } {
   }
   const source = sourceOf(choice.proposedLocation);
   const accepted = accept(choice.proposedUrl, source);
-  const why = originRefusal(accepted.url, choice.allowedOrigins);
-  if (isLoopback(accepted.url) || why === null) return accepted;
+  const why = originRefusal(accepted, choice.allowedOrigins);
+  if (isLoopback(accepted) || why === null) return accepted;
   throw notAllowed(
-    `cannot send the key to ${originOf(accepted.url)}: ${source} proposes it and ${why}`,
+    `cannot send the key to ${originOf(accepted)}: ${source} proposes it and ${why}`,
   );
 }
 
@@ -65,12 +65,12 @@ export function originOf(url: string): string {
 }
 
 /** Checks a URL to which the key would be sent. */
-function accept(text: string, source: string): { url: string } {
+function accept(text: string, source: string): string {
   const url = addressIn(text, source);
   if (url.protocol === 'http:' && !isLoopback(url.href)) {
     throw refused(url, source, 'beyond loopback the key is sent over https only');
   }
-  return { url: url.origin + url.pathname.replace(/(?<!\/)\/+$/, '') };
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 function addressIn(text: string, source: string): URL {

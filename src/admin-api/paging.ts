@@ -12,6 +12,9 @@ export interface Page<T> {
   readonly length: number;
 }
 
+/** `undefined` denies the list. */
+type FetchPage<T> = (offset: number) => Promise<Page<T> | undefined>;
+
 const READINGS = 4;
 /** More objects than any workspace or segment can hold; a service that goes on has a fault. */
 const MAX_OBJECTS = 1_000_000;
@@ -36,7 +39,7 @@ class UnevenPages extends Error {}
  * @returns every object once, in the service's order; `undefined` if the first page denied the list.
  */
 export async function readPages<T>(
-  fetchPage: (offset: number) => Promise<Page<T> | undefined>,
+  fetchPage: FetchPage<T>,
   idOf: (object: T) => string,
 ): Promise<T[] | undefined> {
   for (let reading = 1; ; reading += 1) {
@@ -52,14 +55,14 @@ export async function readPages<T>(
 }
 
 async function readOnce<T>(
-  fetchPage: (offset: number) => Promise<Page<T> | undefined>,
+  fetchPage: FetchPage<T>,
   idOf: (object: T) => string,
 ): Promise<T[] | undefined> {
   const first = await fetchPage(0);
   if (first === undefined) return undefined;
   const list = new ListSoFar(idOf);
-  const ahead = new PagesAhead(fetchPage, first);
-  for (let page: Page<T> | undefined = first; ; page = await ahead.page(list.nextOffset)) {
+  const fetchNext = readAhead(fetchPage, first);
+  for (let page: Page<T> | undefined = first; ; page = await fetchNext(list.nextOffset)) {
     if (page === undefined) throw new UnevenPages('it was gone before its end');
     if (list.add(page)) return list.objects();
   }
@@ -69,38 +72,29 @@ async function readOnce<T>(
  * Reads several pages of a list with a total at once, assuming that all are as large as the first. Each page that
  * arrives allows one more, so that an inconsistent list costs few requests. If a page starts elsewhere, the requests
  * under way are useless, and the rest is read page by page.
+ *
+ * @returns reads the page at an offset; the offsets must ascend.
  */
-class PagesAhead<T> {
-  readonly #fetchPage: (offset: number) => Promise<Page<T> | undefined>;
-  readonly #size: number;
-  readonly #total: number;
-  readonly #asked = new Map<number, Promise<Page<T> | undefined>>();
-  #atOnce = 1;
-
-  constructor(fetchPage: (offset: number) => Promise<Page<T> | undefined>, first: Page<T>) {
-    this.#fetchPage = fetchPage;
-    this.#size = first.objects.length;
-    this.#total = first.total ?? 0;
-  }
-
-  /** @param offset must ascend from call to call, each once. */
-  async page(offset: number): Promise<Page<T> | undefined> {
-    if (offset % this.#size !== 0 || offset >= this.#total) return this.#fetchPage(offset);
-    this.#atOnce = Math.min(this.#atOnce + 1, DEFAULT_CONCURRENCY);
-    const end = Math.min(this.#total, offset + this.#atOnce * this.#size);
-    for (let at = offset; at < end; at += this.#size) this.#ask(at);
-    const page = this.#asked.get(offset);
-    this.#asked.delete(offset);
+function readAhead<T>(fetchPage: FetchPage<T>, first: Page<T>): FetchPage<T> {
+  const size = first.objects.length;
+  const total = first.total ?? 0;
+  const asked = new Map<number, ReturnType<FetchPage<T>>>();
+  let atOnce = 1;
+  return async (offset) => {
+    if (offset % size !== 0 || offset >= total) return fetchPage(offset);
+    atOnce = Math.min(atOnce + 1, DEFAULT_CONCURRENCY);
+    const end = Math.min(total, offset + atOnce * size);
+    for (let at = offset; at < end; at += size) {
+      if (asked.has(at)) continue;
+      const page = fetchPage(at);
+      // Avoids an unhandled rejection if an earlier page fails, or the list is inconsistent.
+      page.catch(() => undefined);
+      asked.set(at, page);
+    }
+    const page = asked.get(offset);
+    asked.delete(offset);
     return page;
-  }
-
-  #ask(offset: number): void {
-    if (this.#asked.has(offset)) return;
-    const page = this.#fetchPage(offset);
-    // Avoids an unhandled rejection if an earlier page fails, or the list is inconsistent.
-    page.catch(() => undefined);
-    this.#asked.set(offset, page);
-  }
+  };
 }
 
 class ListSoFar<T> {

@@ -41,23 +41,14 @@ export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
 
-type Listing = (
-  reader: AdminReader,
-  workspaceId: string,
-) => Promise<readonly { readonly name: string }[] | null>;
-
-const LISTINGS: Readonly<Partial<Record<Kind, Listing>>> = {
-  flag: async (reader, workspaceId) => reader.listFlags(workspaceId),
-  segment: async (reader, workspaceId) => reader.listSegments(workspaceId),
-};
-
 /** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
 export async function namesOnService(
   reader: AdminReader,
-  { workspace }: Catalog,
+  { workspace: { id } }: Catalog,
   kind: Kind,
 ): Promise<readonly string[] | null> {
-  const listed = await LISTINGS[kind]?.(reader, workspace.id);
+  if (kind === 'identities') return null;
+  const listed = await (kind === 'flag' ? reader.listFlags(id) : reader.listSegments(id));
   return listed?.map(({ name }) => name) ?? null;
 }
 

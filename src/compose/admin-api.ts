@@ -104,7 +104,7 @@ async function locate(
     const stateName = embeddedStateName(service.storeId);
     return { url: service.url, key: () => service.key, name: EMBEDDED, stateName };
   }
-  const { url } = decideOrigin({
+  const url = decideOrigin({
     cliUrl: options.url,
     envUrl: settings.url,
     allowedOrigins: parseOrigins(settings.allowedOrigins),

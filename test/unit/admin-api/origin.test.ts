@@ -37,7 +37,7 @@ describe('decideOrigin', () => {
   it('takes a proposal whose origin is listed, with its path', () => {
     const choice = { ...proposal, allowedOrigins: parseOrigins('https://admin.example.com:443/x') };
 
-    expect(decideOrigin(choice)).toEqual({ url: 'https://admin.example.com/flags' });
+    expect(decideOrigin(choice)).toBe('https://admin.example.com/flags');
   });
 
   it('sends the key over no http that is listed, which requests without a key may use', () => {
@@ -57,14 +57,14 @@ describe('decideOrigin', () => {
   it('takes a proposal on loopback without a list, over http too', () => {
     const choice = { allowedOrigins: [], proposedUrl: 'http://localhost:8080' };
 
-    expect(decideOrigin(choice)).toEqual({ url: 'http://localhost:8080' });
+    expect(decideOrigin(choice)).toBe('http://localhost:8080');
   });
 
   it('lets --url win, then FLAGKEEL_URL', () => {
     const env = { ...proposal, envUrl: 'https://env.example.com' };
     const cli = { ...env, cliUrl: 'https://cli.example.com' };
 
-    expect([env, cli].map((choice) => decideOrigin(choice).url)).toEqual([
+    expect([env, cli].map((choice) => decideOrigin(choice))).toEqual([
       'https://env.example.com',
       'https://cli.example.com',
     ]);
