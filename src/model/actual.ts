@@ -13,7 +13,7 @@ import type {
 /** The state of the service, for the objects that a run asked for. A failed read never leaves a guess in here. */
 export interface Actual {
   readonly workspace: WireWorkspace;
-  /** Environments by their name on the service, in the service's order. */
+  /** By their name on the service, in the service's order. */
   readonly environments: ReadonlyMap<string, WireEnvironment>;
   readonly rolloutStatuses: readonly WireRolloutStatus[];
   /** Names; null where the service does not list them. */
@@ -25,10 +25,7 @@ export interface Actual {
   /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */
   readonly allFlags: readonly string[] | null;
   readonly allSegments: readonly string[] | null;
-  /**
-   * Change requests by the object that they are about, oldest first, in the environments that were asked for them. Unset
-   * if there are none.
-   */
+  /** Oldest first, in the environments that were asked for them. Unset if there are none. */
   readonly requests?: ReadonlyMap<ObjectId, readonly ChangeRequest[]>;
   /** Whether the service can return a single flag, as an earlier answer proved. */
   readonly showsFlags: boolean;
@@ -40,16 +37,16 @@ export interface ActualFlag {
   readonly id?: string;
   /** Unset if the service cannot return a single flag. */
   readonly flag?: WireFlag;
-  /** Environment name → definition, for every environment that was read; null where there is no definition. */
+  /** For every environment that was read; null where there is no definition. */
   readonly definitions: ReadonlyMap<string, WireDefinition | null>;
-  /** Environments whose definition was wanted, and not read, because an interrupted run wrote it. Unset if there are none. */
+  /** Environments whose definition was not read, because an interrupted run wrote it. Unset if there are none. */
   readonly unread?: ReadonlySet<string>;
 }
 
 export interface ActualSegment {
   /** Unset if there is no such segment. */
   readonly segment?: WireSegment;
-  /** Environment name → activation, for every environment that was read. */
+  /** Every environment that was read. */
   readonly environments: ReadonlyMap<string, ActualActivation>;
 }
 
@@ -79,9 +76,8 @@ export interface Scope extends ScopedObjects {
   /** Number of flags known to be on the service: lists of flags will return at least as many. */
   readonly flagsKnown: number;
   /**
-   * A definition as it is known without a reading; null if it is known to be absent, undefined if nothing is known.
-   * `written`: an interrupted run wrote it, and it is left unread unless an object may be removed that it could use. All
-   * of this serves where the service has no list.
+   * A definition as it is known without a reading, for a service without lists; null if it is known to be absent.
+   * `written`: an interrupted run wrote it, and it is left unread unless an object may be removed that it could use.
    */
   readonly shown?: (
     flag: string,
@@ -91,10 +87,7 @@ export interface Scope extends ScopedObjects {
 
 export interface FlagScope {
   readonly id?: string | undefined;
-  /**
-   * Environments where a run has seen the definition. If a list does not show it in one of them, a second request checks
-   * that. A creation without an answer needs no such check: the service refuses to create a definition twice.
-   */
+  /** Environments where a run has seen the definition: if a list does not show it there, a second request checks that. */
   readonly known: ReadonlySet<string>;
   readonly environments: ReadonlySet<string>;
 }
@@ -106,12 +99,7 @@ export interface SegmentScope {
 }
 
 /**
- * How closely to observe the keys of a segment in one environment:
- *
- * - `keys`: list all of them
- * - `activation`: only check whether it is active
- * - a digest: of the keys that the base has and the specs still want. As long as the service provably counts as many,
- *   the segment is taken to hold them, and one page is read; another count, or one that may be the page's own, has them
- *   listed.
+ * How closely to observe the keys of a segment in one environment. With a digest, of the keys that the base has and the
+ * specs still want, they are listed only if the service does not provably count as many.
  */
 export type KeyDetail = 'keys' | 'activation' | KeyDigest;

@@ -9,11 +9,7 @@ const MAX_QUERY_BYTES = 4_000;
 const ELLIPSIS = '…';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/**
- * Title and comment ready to send: clean, within their limits, neither empty.
- *
- * @param fallback replaces a title or comment that cleaning leaves empty; must not be empty itself.
- */
+/** Title and comment ready to send. @param fallback replaces one that cleaning leaves empty. */
 export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
   const spare = cut(cleanLine(fallback), MAX_TITLE) || 'flagkeel';
   const title = cut(cleanLine(note.title), MAX_TITLE) || spare;
@@ -24,7 +20,7 @@ export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
 
 /** Keeps the ending ` (+N more)` and cuts the title before it. */
 export function titleWithMore(title: string, more: number): string {
-  return more <= 0 ? title : titleWithEnd(title, ` (+${String(more)} more)`);
+  return more <= 0 ? title : titleWithEnd(title, ` (+${more} more)`);
 }
 
 /** Keeps the end of a title and cuts the text before it. @param end a few plain characters. */
@@ -89,23 +85,19 @@ function sizeOf(text: string): number {
   return Array.from(text).length;
 }
 
-/**
- * Admin API keys of the embedded service. Finds a key even in the middle of a word: a person who pastes a key behind
- * `KEY_` or a letter has exposed it all the same.
- */
+/** Admin API keys of the embedded service, even in the middle of a word: behind `KEY_` one is exposed all the same. */
 const API_KEY = /fka_[A-Za-z0-9_-]{16,}/g;
 
-/** The Admin API keys in a text, in the order in which they stand there; `at` counts UTF-16 code units. */
+/** `at` counts UTF-16 code units. */
 export function apiKeysIn(text: string): { readonly key: string; readonly at: number }[] {
   return [...text.matchAll(API_KEY)].map(({ index, 0: key }) => ({ key, at: index }));
 }
 
-/** The text with `[redacted]` in the place of each Admin API key. Doing it twice changes nothing more. */
 export function withoutApiKeys(text: string): string {
   return text.replace(API_KEY, '[redacted]');
 }
 
-/** The text with API keys made unreadable. Lengths stay equal, so that positions remain valid. */
+/** Lengths stay equal, so that positions remain valid. */
 export function maskedApiKeys(text: string): string {
   return text.replace(API_KEY, (key) => `fka_${'*'.repeat(key.length - 4)}`);
 }

@@ -3,12 +3,9 @@ import type { Config, Desired, DesiredFlag, DesiredSegment } from './desired.js'
 /** Name or id of an environment, as specs may write it → its name on the service. */
 export type EnvironmentNames = ReadonlyMap<string, string>;
 
-/**
- * Specs in which every environment has the service's name for it. An environment that the workspace does not have keeps
- * the name that the specs give it, which matches none of the workspace's environments.
- */
+/** Specs in which every environment has the service's name for it, or keeps its own if the workspace lacks it. */
 export interface BoundDesired extends Desired {
-  /** Of the workspace; binds the specs of other commits to the same names. */
+  /** Binds the specs of other commits to the same names. */
   readonly environmentNames: EnvironmentNames;
   /** Name on the service → name in the config, in the order of the config; for messages and written files. */
   readonly configNames: ReadonlyMap<string, string>;
@@ -26,9 +23,8 @@ export function environmentNames(
 }
 
 /**
- * Replaces the environments' names in specs by those of one workspace. Maps and lists keep the order of the specs. An
- * unchanged object stays the same object, and an object that was bound to the same names before gives the earlier
- * result, so that comparing by identity still finds changes.
+ * Replaces the environments' names in specs by those of one workspace. An unchanged object stays the same object, and
+ * one that was bound to the same names before gives the earlier result, so that `===` still finds changes.
  */
 export function bindEnvironments(desired: Desired, names: EnvironmentNames): BoundDesired {
   const binding = bindingTo(names);
@@ -60,7 +56,6 @@ function bindingTo(names: EnvironmentNames): Binding {
   return { nameOf: (word) => names.get(word) ?? word, text: JSON.stringify([...names]) };
 }
 
-/** Remembers the result for each object under the names that it was last bound to. */
 function remembering<T extends object>(
   bind: (object: T, binding: Binding) => T,
 ): (object: T, binding: Binding) => T {

@@ -13,7 +13,6 @@ export interface ChangeRequest extends Frozen<ChangeRequestFacts> {
   readonly mark?: RequestMark;
 }
 
-/** A change request with its object, in the environment of the list. */
 export interface ListedRequest extends ChangeRequest {
   readonly kind: 'flag' | 'segment';
   readonly name: string;
@@ -69,12 +68,7 @@ export function isSameMark(one: RequestMark | undefined, other: RequestMark): bo
   return one?.wanted === other.wanted && one.content === other.content;
 }
 
-/**
- * The answer of the service to a draft, if it has one: the oldest open request with the same content, or a rejection
- * of what git still wants.
- *
- * @param requests of the object of the draft.
- */
+/** The oldest open request with the same content as a draft, or a rejection of what git still wants. */
 export function answeredBy(
   requests: readonly ChangeRequest[],
   { mark }: RequestDraft,
@@ -85,11 +79,7 @@ export function answeredBy(
   );
 }
 
-/**
- * A request in words, as a clause; contains text of the service.
- *
- * @param nowMs milliseconds since the epoch, to tell the age; without it, the time of the submission.
- */
+/** A clause with text of the service, and with the age at `nowMs`; without that, the time of the submission. */
 export function requestText(request: ChangeRequest, nowMs?: number): string {
   const { id, is, by, since } = request;
   const author = by === null ? '' : ` by ${by}`;

@@ -1,9 +1,6 @@
 import { byCodeUnits } from './json.js';
 
-/**
- * The keys whose values differ between two maps, or that only one has; removed keys come last. Compares by identity, so
- * that callers who keep unchanged objects need not compare them deeply.
- */
+/** The keys whose values are not the same object in two maps, or that only one has; removed keys come last. */
 export function changedKeys<T>(
   before: ReadonlyMap<string, T>,
   now: ReadonlyMap<string, T>,
@@ -15,10 +12,7 @@ export function changedKeys<T>(
   return changed;
 }
 
-/**
- * Binary search by key, in code-unit order, in a sorted list. For a few look-ups in a long list, where building an
- * index would take longer.
- */
+/** Binary search in code-unit order, for a few look-ups in a long list, where building an index would take longer. */
 export function findSorted<T>(
   sorted: readonly T[],
   key: string,
@@ -44,10 +38,7 @@ export function sortedMap<V>(entries: Iterable<readonly [string, V]>): Map<strin
   return new Map(isSorted ? all : all.sort(([a], [b]) => byCodeUnits(a, b)));
 }
 
-/**
- * The own member of a record. For names that people choose: every object inherits a `constructor` and a `toString`,
- * which must not count.
- */
+/** For names that people choose: an inherited `constructor` or `toString` must not count. */
 export function ownMember<T>(
   record: Readonly<Record<string, T>> | undefined,
   name: string,
@@ -55,7 +46,7 @@ export function ownMember<T>(
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** The items by a key of each, in the order in which they come. Node 20 has no `Map.groupBy`. */
+/** Node 20 has no `Map.groupBy`. */
 export function grouped<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -15,18 +15,15 @@ import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 import type { Reason, Withheld } from './plan.js';
 
-/** The objects that specs declare, kind by kind. Every map iterates in code-unit order of its keys. */
-export interface DesiredObjects {
+/** What specs declare, with environments as the config names them. Maps iterate in code-unit order of their keys. */
+export interface Desired {
+  readonly config: Config;
   readonly flags: ReadonlyMap<string, DesiredFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
-  /** One for each traffic type and environment (as the config names it), in their order. */
+  /** One for each traffic type and environment, in their order. */
   readonly identities: readonly DesiredIdentities[];
-}
-
-export interface Desired extends DesiredObjects {
-  readonly config: Config;
   readonly kills: readonly DesiredKill[];
-  /** Environments, as the config names them, that have a break-glass list: only such a list can take an entry back. */
+  /** Environments that have a break-glass list: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
 }
 
@@ -55,7 +52,6 @@ export type LiveKillPolicy = NonNullable<Policies['onLiveKill']>;
 
 export type Guards = Frozen<GuardsSpec>;
 
-/** Hours in which changes may go, by the local time of a zone. */
 export interface TimeWindow {
   readonly name: string;
   /** Days on which it opens: 1 is Monday, 7 is Sunday. At least one. */
@@ -74,14 +70,13 @@ export interface Freeze {
   readonly fromMs: number;
   /** Milliseconds since the epoch, exclusive; later than `fromMs`. */
   readonly toMs: number;
-  /** Zone in which messages show its end. */
+  /** For messages. */
   readonly zone: string;
   readonly reason?: string;
-  /** As the config names them. Default: all. */
+  /** Default: all. */
   readonly environments?: readonly string[];
 }
 
-/** A question to a monitoring system before a step of a ramp. */
 export interface RampCheck extends Frozen<Pick<CheckSpec, 'equals' | 'atMost' | 'atLeast'>> {
   readonly name: string;
   /** Fetched with GET; http or https, without credentials. */
@@ -127,7 +122,6 @@ export interface DesiredFlag {
   readonly name: string;
   readonly location: Location;
   readonly trafficType: string;
-  /** `tags` and the like; git does not manage absent fields. */
   readonly fields: FlagFields;
   /** For the creation: `fields`, and those that people own afterwards. Unset if there are none of these. */
   readonly creation?: FlagFields;
@@ -139,16 +133,14 @@ export interface DesiredFlag {
   readonly protect?: true;
   /** Day after which it should be gone (`2026-10-03`). */
   readonly expires?: string;
-  /** Environment, as the config names it → definition. */
   readonly environments: ReadonlyMap<string, DesiredDefinition>;
 }
 
 export interface DesiredDefinition {
   readonly location: Location;
   readonly fields: Definition;
-  /** Every field, for the creation: `fields`, and those that a creation sets and later runs leave alone. */
+  /** For the creation: `fields`, and those that later runs leave alone. */
   readonly creation: Required<Definition>;
-  /** Fields that people own after the creation. */
   readonly unmanaged?: readonly DefinitionField[];
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
@@ -183,7 +175,6 @@ export interface DesiredSegment {
   /** Set at creation only: the service cannot change it. */
   readonly description: string;
   readonly protect?: true;
-  /** Environment, as the config names it → activation. */
   readonly environments: ReadonlyMap<string, DesiredActivation>;
 }
 
@@ -208,11 +199,7 @@ export interface DesiredKill extends Frozen<KillSpec> {
   readonly location: Location;
 }
 
-/**
- * Environments for people, the protected ones first, and within each group the one that is applied last.
- *
- * @param environments in the order of application.
- */
+/** For people: protected environments first, and within each group the one that is applied last. */
 export function mostProtectedFirst(
   environments: readonly { readonly name: string; readonly protected?: boolean }[],
 ): string[] {

@@ -7,12 +7,9 @@ export type Attributes = Readonly<Record<string, string>>;
 /** Key → attributes. */
 export type Identities = ReadonlyMap<string, Attributes>;
 
-/**
- * Identities that share a set of attributes, as a base remembers them: small enough for tens of thousands, and enough
- * to find which key lost which attribute.
- */
+/** Identities that share a set of attributes, as a base remembers them: enough to find which key lost which attribute. */
 export interface IdentityGroup {
-  /** Names of the attributes, sorted. */
+  /** Sorted. */
   readonly attributes: readonly string[];
   /** Key → digest of its attributes with their values. */
   readonly keys: Readonly<Record<string, string>>;
@@ -26,7 +23,7 @@ export function identityGroups(identities: Identities): readonly IdentityGroup[]
   return groupsOf([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
 }
 
-/** How wanted identities differ from those that were written last; all of it sorted. */
+/** All of it sorted. */
 export interface IdentitiesDifference {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -58,7 +55,6 @@ export function identitiesDifference(
   };
 }
 
-/** The remembered groups, updated with identities that were written since. */
 export function withWritten(
   base: readonly IdentityGroup[],
   written: Identities,
@@ -68,7 +64,7 @@ export function withWritten(
   return groupsOf(all);
 }
 
-/** SHA-256 of identities, keys and attributes, in lower-case hex. The order does not matter. */
+/** The order does not matter. */
 export function identitiesSha256(identities: Iterable<readonly [string, Attributes]>): string {
   const lines = Array.from(identities, (identity) => canonicalJson(identity)).sort(byCodeUnits);
   return sha256(lines.map((line) => `${line}\n`).join(''));

@@ -15,27 +15,29 @@ export type Json =
  * answer may hold but that form excludes, become U+FFFD.
  */
 export function canonicalJson(value: unknown): string {
-  const text = canonicalText(value);
+  let text: string | undefined;
+  try {
+    text = canonicalize(value);
+  } catch {
+    text = canonicalize(JSON.parse(JSON.stringify(value, wellFormed)));
+  }
   if (text === undefined) throw new Error('bug: canonical form asked of undefined');
   return text;
-}
-
-function canonicalText(value: unknown): string | undefined {
-  try {
-    return canonicalize(value);
-  } catch {
-    return canonicalize(JSON.parse(JSON.stringify(value, wellFormed)));
-  }
 }
 
 function wellFormed(_name: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Equality of JSON values by their canonical forms: the order of members does not matter, the order of lists does. */
+/**
+ * Equality of canonical forms: the order of members does not matter, the order of lists does, half surrogate pairs
+ * count as U+FFFD, and an undefined member counts as missing.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a === 'string' && typeof b === 'string') return sameText(a, b);
+  if (typeof a === 'string' && typeof b === 'string') {
+    return a.length === b.length && a.toWellFormed() === b.toWellFormed();
+  }
   if (!isContainer(a) || !isContainer(b)) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
@@ -46,7 +48,6 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An undefined member counts as missing. */
 function sameMembers(a: Members, b: Members): boolean {
   return (
     Object.keys(a).every((name) =>
@@ -59,17 +60,12 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Unequal texts may still match, because half surrogate pairs count as U+FFFD. */
-function sameText(a: string, b: string): boolean {
-  return a.length === b.length && a.toWellFormed() === b.toWellFormed();
-}
-
-/** SHA-256 in lower-case hex of UTF-8 text. */
+/** Lower-case hex, of UTF-8 text. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Order of strings by UTF-16 code units: the same on every machine, unlike `localeCompare`. */
+/** The same order on every machine, unlike `localeCompare`. */
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -112,12 +108,11 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The own member of a mapping, or the element of a list; undefined for anything else. */
+/** Undefined for anything but an own member of a mapping, or an element of a list. */
 export function memberOf(value: unknown, part: string | number): unknown {
   return isContainer(value) && Object.hasOwn(value, part) ? (value as Members)[part] : undefined;
 }
 
-/** The value inside another, at the end of a path of members and positions. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce(memberOf, value);
 }

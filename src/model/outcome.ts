@@ -37,22 +37,19 @@ export type Outcome = (
       readonly until?: string;
     }
 ) & {
-  /**
-   * For identities only: which of them the service accepted. The answer is the only source: the contract has no
-   * operation that reads identities.
-   */
+  /** The only source of which identities the service has: the contract has no operation that reads them. */
   readonly identities?: IdentitiesAnswer;
   /** For a created definition only: what the service answered to its creation. */
   readonly created?: WireDefinition;
 };
 
-/** How one step ended, as reported during the run. The verification turns it into the `Outcome` of its change. */
+/** The verification turns it into the `Outcome` of its change. */
 export type StepEnd =
   | { readonly status: 'succeeded'; readonly identities: IdentitiesAnswer | undefined }
   | { readonly status: 'failed'; readonly error: OutcomeError }
   | Extract<Outcome, { readonly status: 'skipped' }>;
 
-/** The service's answer for each key of an identities request; each key stands in one of the two. */
+/** Each key of the request stands in one of the two. */
 export interface IdentitiesAnswer {
   readonly written: readonly string[];
   readonly failed: readonly FailedIdentity[];
@@ -66,18 +63,13 @@ export interface FailedIdentity {
   readonly message: string;
 }
 
-/**
- * Codes of single changes, which never end a run.
- *
- * - `CHANGED_MEANWHILE`: the definition changed since the plan was made; nothing was written.
- * - `NAME_ARCHIVED`: the service keeps an archived flag of the name that a new flag wants.
- * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; the run put them back.
- * - `IDENTITIES_REFUSED`: the service refused some of the identities, see `Outcome.identities`.
- * - `BUG`: a bug of flagkeel.
- */
+/** Codes of single changes, which never end a run. */
 export const CHANGE_CODES = [
+  /** The definition changed since the plan was made; nothing was written. */
   'CHANGED_MEANWHILE',
+  /** The service keeps an archived flag of the name that a new flag wants. */
   'NAME_ARCHIVED',
+  /** An upload replaced the keys of a segment; the run put them back. */
   'SEGMENT_SHRANK',
   'IDENTITIES_REFUSED',
   'BUG',
@@ -119,7 +111,7 @@ export type KillResult =
 /** The kills that were not on the service when the run began; in the order of the specs. */
 export type KillResults = ReadonlyMap<ObjectId, KillResult>;
 
-/** One change of an apply, or one write outside a run, as the commit of the state lists it. */
+/** A change of an apply, or a write outside a run, as the commit of the state lists it. */
 export interface LoggedChange {
   /** `applied`, `failed` or `skipped`; `planned` before the first request. */
   readonly outcome: string;
@@ -127,9 +119,7 @@ export interface LoggedChange {
   readonly action: string;
   readonly id: string;
   readonly title: string;
-  /**
-   * The write that reached the service, or may have. Missing if nothing did, or if an older version wrote the commit.
-   */
+  /** Missing if nothing can have reached the service, or if an older version wrote the commit. */
   readonly written?: LoggedWrite;
 }
 
@@ -137,7 +127,6 @@ export interface LoggedWrite {
   /** Comment of the writes; their title is a member of the change. */
   readonly comment: string;
   readonly fields: readonly LoggedField[];
-  /** Numbers of keys that were added and removed, and of identities that changed. */
   readonly keys?: LoggedKeys;
 }
 
@@ -151,6 +140,8 @@ export interface LoggedField {
   readonly keys?: LoggedKeys;
 }
 
+/** Numbers of keys; `changed` counts identities. */
+/** Numbers of keys; `changed` counts identities. */
 export interface LoggedKeys {
   readonly added: number;
   readonly removed: number;

@@ -17,10 +17,7 @@ import type {
 } from '../admin-api/wire.js';
 import type { FlagFieldsChange } from './flag/flag.js';
 
-/*
- * `schemas/plan.schema.json` explains the members that a plan writes as they are, and `docs/plan.md` the reasons to
- * withhold a change.
- */
+/* `schemas/plan.schema.json` explains the members that plans write, `docs/plan.md` the reasons to withhold a change. */
 
 export type Action = WrittenChange['action'];
 
@@ -46,15 +43,14 @@ export interface FieldChange extends Omit<Frozen<WrittenField>, 'keys'> {
   readonly keys?: KeyChange;
 }
 
-/** `KIND/NAME` of the other side. */
 export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
 
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** For identities only: keys whose attributes change. */
+  /** Identities whose attributes change. */
   readonly changed?: readonly string[];
-  /** SHA-256 of the keys after the change, see `KeyDigest`; of written identities, with their attributes. */
+  /** Of the keys after the change, see `KeyDigest`; of written identities, with their attributes. */
   readonly sha256: string;
 }
 
@@ -68,9 +64,9 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
-  /** Set if a flag is removed but the service keeps it and its definitions in an archive, instead of deleting them. */
+  /** The service keeps the removed flag and its definitions in an archive, instead of deleting them. */
   readonly archive?: true;
-  /** For a created or removed object: the object whose rename it looks like. Does not affect what is written. */
+  /** `KIND/NAME` of the object whose rename this creation or removal looks like. Does not affect what is written. */
   readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
@@ -87,7 +83,7 @@ export interface Withheld extends Change {
   readonly place?: string;
   /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
-  /** Our change request on the service: an open one that brings the change, or one that was rejected. */
+  /** Ours: an open one that brings the change, or one that was rejected. */
   readonly request?: ChangeRequest;
 }
 
@@ -99,19 +95,18 @@ export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }
 
-/** Whether a field kills its flag, whatever the reason; also one that is created killed. */
+/** Also of a flag that is created killed. */
 export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
   return path === '/killed' && after === true;
 }
 
-/** Whether a change ends a kill, whatever the reason. */
 export function takesKillBack({ fields }: Pick<Change, 'fields'>): boolean {
   return fields.some(({ path, after }) => path === '/killed' && after === false);
 }
 
-/** The difference between desired and actual, and how to close it. Plain data; equal inputs give equal plans. */
+/** Plain data; equal inputs give equal plans. */
 export interface Plan {
-  /** Changes in the order of application: dependencies first, and within an object environments in config order. */
+  /** In the order of application: dependencies first, and within an object environments in config order. */
   readonly changes: readonly Change[];
   /** Sorted by id. */
   readonly withheld: readonly Withheld[];
@@ -125,7 +120,7 @@ export interface Plan {
   readonly liveKills: readonly LiveKill[];
   /** Open change requests of ours for something that git no longer asks for; by object, then oldest first. */
   readonly withdrawals?: readonly Withdrawal[];
-  /** Objects that the run compared only in part, so that a difference may remain unseen; sorted by id. */
+  /** Compared only in part, so that a difference may remain unseen; sorted by id. */
   readonly notCompared: readonly NotCompared[];
 }
 
@@ -148,7 +143,6 @@ export interface Withdrawal {
   readonly request: ChangeRequest;
 }
 
-/** The id of the step, and of its outcome. */
 export function withdrawStepId({ id, request }: Withdrawal): StepId {
   return `${id}#withdraw-request-${request.id}`;
 }
@@ -161,13 +155,11 @@ export interface LiveKill extends Omit<ItemOf<WrittenPlan['liveKills']>, 'wayOut
   readonly place?: string;
 }
 
-/** A date in the specs at which a person wanted to look again. It changes nothing by itself. */
 export type Reminder = ItemOf<WrittenPlan['reminders']>;
 
 /** A guard that stops a plan; the figures are in its own unit: objects, keys, or per cent. */
 export type GuardFinding = Omit<ItemOf<WrittenPlan['guards']>, 'says'>;
 
-/** Guards by the figure that they limit. */
 export type GuardName = GuardFinding['guard'];
 
 /** Guards that only `--force` passes: the changes that they find are rarely intended. */
@@ -182,7 +174,7 @@ export type AllowedFinding = ItemOf<WrittenPlan['allowed']>;
 /** Unique within a plan and stable: `<change id>#<action>`, with a number appended if one change needs several. */
 export type StepId = string;
 
-/** One write to the service, as plain data that survives JSON. `apply/executors.ts` runs it; the summary counts it. */
+/** One write to the service, as plain data that survives JSON. */
 export type Step = StepHeader & StepRequest;
 
 export interface StepHeader {

@@ -12,7 +12,7 @@ export interface ObjectRef {
   readonly environment: string | null;
 }
 
-/** `KIND/NAME`: a whole object, as used by the state and the filters of a run. */
+/** `KIND/NAME`. */
 export type ObjectKey = string;
 
 /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`. */
@@ -53,9 +53,9 @@ export function refOfId(id: ObjectId): ObjectRef | undefined {
   return object && { ...object, environment: at === -1 ? null : id.slice(at + 1) };
 }
 
-/**
- * Valid names. The product's guide gives the rules for flags and the reserved words of treatments; the contract gives
- * none. Where no source is known, the pattern only excludes what a path or a file name could not hold.
+/*
+ * The product's guide gives the rules for names of flags and the reserved words of treatments; the contract gives none.
+ * Where no source is known, the pattern only excludes what a path or a file name could not hold.
  */
 export const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
 export const SEGMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;

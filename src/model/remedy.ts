@@ -4,11 +4,11 @@ import type { OutcomeError } from './outcome.js';
 import { keyOfId, refOfId, type ObjectId } from './ref.js';
 import type { RunOptions } from './run.js';
 
-/** A way out of a hold or a failure; one of `ways` is enough. Data: `report/view/remedy.ts` has the words. */
+/** A way out of a hold or a failure. Data: `report/view/remedy.ts` has the words. */
 export interface Remedy {
-  /** Clause for people on the exact obstacle; may contain text of the service. Null if the reason itself says it all. */
+  /** The exact obstacle, as a clause; may contain text of the service. Null if the reason itself says it all. */
   readonly because: string | null;
-  /** The one that loses least comes first. Empty if the obstacle is another object, which has its own ways. */
+  /** One is enough; the one that loses least comes first. Empty if another object with its own ways is the obstacle. */
   readonly ways: readonly Way[];
 }
 
@@ -39,14 +39,11 @@ export type Way =
 export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
   Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request'>>;
 
-/** Pure. Every reason has an entry; an empty list says that the way out is that of another object. */
 export function remedyOf(withheld: Remediable): Remedy {
   return { because: withheld.because ?? null, ways: WAYS[withheld.why](withheld) };
 }
 
-type Ways = (withheld: Remediable) => readonly Way[];
-
-const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
+const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[]>> = {
   'prune-off': ({ id, archive }) => [
     onlyThis(id, `${archive ? 'archive' : 'delete'} it`, 'reconcile', '--prune'),
     { write: 'prune: true', file: CONFIG, to: 'have every run do that' },
@@ -108,7 +105,7 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
   'stays-on-service': () => [{ elsewhere: 'where that matters, delete it there by hand' }],
 };
 
-/** @param request our change request, or that of others; unset if there is none, or nothing is known of it. */
+/** @param request ours, or that of others; unset if nothing is known of one. */
 export function waysOfRequest(request: ChangeRequest | undefined): Way[] {
   if (request === undefined) return [{ elsewhere: 'have it approved or closed there' }];
   if (request.is === 'open') {
@@ -134,12 +131,11 @@ function forget(id: ObjectId, to: string): Way {
   return { run: ['state', 'rm', keyOfId(id)], to };
 }
 
-/** The service no longer has the object, or never had it, so that there is no live value to keep. */
+/** There is no live value to keep. */
 function isGone({ action }: Pick<Remediable, 'action'>): boolean {
   return action === 'create' || action === 'activate';
 }
 
-/** Has git say what is live. */
 function keepLive(withheld: Remediable): Way[] {
   if (isGone(withheld)) return [{ edit: 'take it out of git' }];
   return [
@@ -154,13 +150,13 @@ function driftWays(withheld: Remediable): Way[] {
   ];
 }
 
-/** The block of flagkeel.yaml for the environment of a change; a change of the whole workspace concerns all of them. */
+/** In flagkeel.yaml; a change of the whole workspace concerns all environments. */
 function environmentBlock({ id, place }: Remediable): string {
   const environment = place ?? refOfId(id)?.environment ?? null;
   return environment === null ? 'each environment' : `environments.${environment}`;
 }
 
-/** Has git say what the service set at the creation of the object. */
+/** For what the service set at the creation of the object. */
 function writeLive({ fields, location }: Remediable): Way[] {
   const lines = fields.map(({ path, before }) => `${path.slice(1)}: ${asYaml(before)}`);
   return [
@@ -177,7 +173,7 @@ function asYaml(value: unknown): string {
     : JSON.stringify(text);
 }
 
-/** The ways out of a kill that git does not order. */
+/** For a kill that git does not order. */
 export function killRemedy({ id, place }: Pick<Remediable, 'id' | 'place'>): Remedy {
   const { name = '', environment = '' } = refOfId(id) ?? {};
   const at = [name, '--environment', place ?? environment ?? ''];
@@ -201,7 +197,6 @@ const NO_MERE_RETRY: Readonly<Partial<Record<OutcomeError['code'], (id: ObjectId
   ],
 };
 
-/** @param error unset if nothing was refused. */
 export function retryRemedy(
   id: ObjectId,
   because: string | null,

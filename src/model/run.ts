@@ -5,12 +5,10 @@ import type { Frozen } from './json.js';
 import type { Change } from './plan.js';
 import type { ObjectId } from './ref.js';
 
-/**
- * Prevents writes of a run that another run may have replaced. Each holder of a lease has a greater term than the
- * previous one, so that comparing terms shows who is the later.
- */
+/** Prevents writes of a run that another run may have replaced. */
 export interface Fence {
   readonly lease: string;
+  /** Greater than that of each earlier holder of the lease. */
   readonly term: number;
   /**
    * Call and await it right before each write; `isUrgent`: the write only kills.
@@ -20,9 +18,8 @@ export interface Fence {
    */
   readonly check: (write: { readonly isUrgent: boolean }) => Promise<void>;
   /**
-   * Takes a further lease for the rest of the run; `check` then checks it too.
+   * Takes a further lease, which `check` checks too, until the returned function is called.
    *
-   * @returns a function that gives it back.
    * @throws FlagkeelError `IN_USE` if another run still holds it.
    */
   readonly enter: (
@@ -46,13 +43,9 @@ export interface Wait {
 
 /** Receives the progress of long work. Implementations must be quick and must not throw. */
 export interface Progress {
-  /**
-   * Ends the previous phase and restarts the count.
-   *
-   * @param asked which forge, as `GitHub (api.github.com)`.
-   */
+  /** Restarts the count. @param asked which forge, as `GitHub (api.github.com)`. */
   phase(phase: Phase, asked?: string): void;
-  /** Progress of the phase: objects observed, or steps sent. */
+  /** Objects observed, or steps sent. */
   count(done: number, total: number): void;
   waiting(wait: Wait): void;
   /** Sets the source of the number of requests sent, each try counted. */
@@ -75,7 +68,7 @@ export interface ProgressView {
   readonly perMinute?: number;
   /** ISO 8601 end of the phase at the rate so far. Not set in its first seconds. */
   readonly expectedEnd?: string;
-  /** Milliseconds until held requests are sent again; 0 if none is held. */
+  /** Until held requests are sent again; 0 if none is held. */
   readonly waitMs: number;
   /** Why requests are held, as a clause. */
   readonly why?: string;
@@ -90,22 +83,19 @@ export interface RunOptions {
   readonly exclude?: readonly string[];
   /** Plan only flags with one of these tags; empty for all. Kills go whatever these and the owners say. */
   readonly tags?: readonly string[];
-  /** Plan only flags of one of these owners; empty for all. */
+  /** Likewise of their owners. */
   readonly owners?: readonly string[];
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
-  /** Number of concurrent requests. Default: `DEFAULT_CONCURRENCY`. */
+  /** Default: `DEFAULT_CONCURRENCY`. */
   readonly concurrency?: number | undefined;
   /** Write all identities, even those that are unchanged since their base. */
   readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** The run applies a reviewed plan: HEAD may be older than the last applied commit, see `PlanPolicy.behind`. */
   readonly mayBeBehind?: boolean;
-  /**
-   * How to compare the keys of segments that git did not change: `listed` lists them even if their number is the
-   * remembered one, `counted` counts them even if a list takes few requests. Default: whichever takes fewer requests.
-   */
+  /** How to compare the keys of segments that git did not change. Default: whichever takes fewer requests. */
   readonly keys?: 'listed' | 'counted' | undefined;
   /** Observe only touched objects, if this process or the state knows enough of the rest; see `chooseScope`. */
   readonly touchedSince?: 'memory' | 'state' | undefined;
@@ -126,13 +116,10 @@ export interface RunOptions {
 /** What the filters of a run leave out: declared objects as `KIND/NAME`, sorted, and environments by name. */
 export type LeftOut = Frozen<NonNullable<WrittenPlan['leftOut']>>;
 
-/**
- * Whether runs share their state over origin: never; where origin permits it (`auto`); or always, so that a run fails
- * if it cannot share it.
- */
+/** Whether runs share their state over origin. `auto`: where origin permits it; `always`: a run that cannot fails. */
 export type StateSharing = 'never' | 'auto' | 'always';
 
-/** A suspension of all writes except kills. */
+/** Stops all writes except kills. */
 export interface Suspension {
   /** For people; untrusted if it came by request. */
   readonly reason: string;
@@ -164,7 +151,7 @@ export interface ShownChanges {
 
 export interface Approval {
   readonly hash: string;
-  /** Who gave it, if known; untrusted if it came by request or from a comment. */
+  /** Untrusted if it came by request or from a comment. */
   readonly by?: string | undefined;
   /** Name of the token of the request, if it came by request: `by` is only what the token's holder claims. */
   readonly token?: string | undefined;
@@ -178,7 +165,6 @@ export function approvalText({ hash, by, token }: Approval): string {
   return `approved as ${hash}${who}${token === undefined ? '' : `, with the token "${token}"`}`;
 }
 
-/** An environment in which windows and freezes stop all changes now, except kills and their restores. */
 export interface ClosedEnvironment extends Closed {
   readonly environment: string;
   /** Why this run ignores the closing; unset if it does not. */
@@ -200,7 +186,7 @@ export const SUSPENDED_BY_CONFIG: Suspension = {
   until: null,
 };
 
-/** Whether a filter accepts an object with any of these names; an empty filter accepts all. */
+/** An empty filter accepts all. */
 export function isSelected(filter: readonly string[], names: readonly string[]): boolean {
   return filter.length === 0 || filter.some((each) => names.includes(each));
 }

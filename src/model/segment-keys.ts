@@ -1,7 +1,7 @@
 import { byCodeUnits, sha256, sortedSet } from './json.js';
 
-/** Keys of a segment: sorted, unique, with their digest as used in a base. */
 export interface KeyList {
+  /** Sorted, unique. */
   readonly keys: readonly string[];
   readonly digest: KeyDigest;
 }
@@ -26,7 +26,7 @@ export function sameKeys(a: KeyDigest, b: KeyDigest): boolean {
   return a.count === b.count && a.sha256 === b.sha256;
 }
 
-/** The keys to add to and to remove from `actual` to make it `desired`; both parts sorted. */
+/** What makes `actual` `desired`; all of it sorted. */
 export function keyDifference(
   desired: readonly string[],
   actual: readonly string[],

@@ -5,11 +5,7 @@
 export interface SpecTree {
   /** Sorted by path. Contains only paths that `isSpecPath` accepts. */
   list(): readonly TreeEntry[];
-  /**
-   * Whole content of one listed file.
-   *
-   * @throws FlagkeelError the file cannot be read.
-   */
+  /** @throws FlagkeelError the file cannot be read. */
   read(path: string): Promise<Buffer>;
 }
 
@@ -24,18 +20,12 @@ export interface TreeEntry {
   readonly stamp?: string;
 }
 
-/**
- * `submodule` is any repository inside another, registered there or not; `special` is a pipe, a socket or a device,
- * which only a disk can have.
- */
+/** `submodule`: any repository inside another, registered there or not; `special`: a pipe, a socket or a device. */
 export type EntryType = 'file' | 'symlink' | 'submodule' | 'special';
 
 const SPEC_FOLDERS: readonly string[] = ['flags', 'segments', 'identities', 'kills', 'tests'];
 
-/**
- * Whether a path of a config directory is relevant to flagkeel. The names of the folders themselves count: a link, a
- * submodule or a file may replace a folder of specs, and ignoring it would look as if all its specs were removed.
- */
+/** Includes the folders themselves: ignoring a link in the place of one would look as if all its specs were removed. */
 export function isSpecPath(path: string): boolean {
   return path === 'flagkeel.yaml' || SPEC_FOLDERS.includes(topOf(path));
 }

@@ -4,10 +4,7 @@ import type { IdentityGroup } from './identities.js';
 import { keyOf, type Kind } from './ref.js';
 import type { KeyDigest } from './segment-keys.js';
 
-/**
- * The memory of runs: one entry per object of our inventory, keyed by `KIND/NAME`. An object stays until it is really
- * gone, even if its deletion was held back or failed.
- */
+/** One entry per object of our inventory, by `KIND/NAME`. It stays until the object is really gone from the service. */
 export type State = ReadonlyMap<string, StateEntry>;
 
 export type StateEntry = FlagEntry | SegmentEntry | IdentitiesEntry;
@@ -29,9 +26,10 @@ export interface SegmentEntry {
   readonly environments: Readonly<Record<string, Base<ActivationBase>>>;
 }
 
-/** The identities of one traffic type. The service cannot list them: a base holds what the service accepted. */
+/** The service cannot list identities: a base holds what it accepted. */
 export interface IdentitiesEntry {
   readonly kind: 'identities';
+  /** Of the traffic type. */
   readonly name: string;
   /** Identities stand in environments only. */
   readonly workspace?: never;
@@ -58,7 +56,7 @@ export interface IdentitiesBase {
   readonly groups: readonly IdentityGroup[];
 }
 
-/** The memory of one object in one place (the workspace, or one environment). */
+/** The memory of one object in the workspace or in one environment. */
 export interface Base<T> {
   /**
    * The canonical spec last found equal on the service. For a flag, each field is the one last found equal. Unset
@@ -75,8 +73,8 @@ export interface Base<T> {
    */
   readonly pending?: 'create' | 'delete';
   /**
-   * For a pending creation by a single request: the canonical spec in it, without its kill. If the object exists, this
-   * is how it was created, so any other value was set by someone else.
+   * For a pending creation by a single request: the canonical spec in it, without its kill. If the object exists, any
+   * other value was set by someone else.
    */
   readonly created?: T;
   /** The kill in `spec` came from the break-glass list: removing the entry from the list restores the flag. */
@@ -96,10 +94,7 @@ export interface Base<T> {
 
 export interface RememberedRequest<T> extends Omit<ChangeRequest, 'mark'> {
   readonly mark: RequestMark;
-  /**
-   * The spec that it asks for. A live value that equals it came from this request, and not from a change by hand. Unset
-   * if the run that submitted it could not record it.
-   */
+  /** The spec that it asks for: an equal live value is no change by hand. Unset if no run could record it. */
   readonly asked?: T;
 }
 
@@ -111,9 +106,9 @@ export interface RampRecord {
   readonly since: string;
   /** HEAD of that run; null if it read no commit. */
   readonly commit: string | null;
-  /** The share at that moment, in whole per cent: steps up to it are done. */
+  /** The share at that moment: steps up to it are done. */
   readonly from: number;
-  /** The share that was last found equal on the service, in whole per cent. */
+  /** The share that was last found equal on the service. */
   readonly reached: number;
   /** Hash of treatment, start and steps: if they change, the count restarts from the share that is reached. */
   readonly ladder: string;
@@ -139,7 +134,7 @@ export interface RampSetback {
 /** By the id of the ramp, see `rampId`. */
 export type RampRecords = Readonly<Record<string, RampRecord>>;
 
-/** When an approval from a comment was used, ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */
+/** ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */
 export type UsedApprovals = Readonly<Record<string, string>>;
 
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
@@ -157,8 +152,8 @@ export function identitiesEntry(state: State, trafficType: string): IdentitiesEn
 }
 
 function entryOf<K extends Kind>(state: State, kind: K, name: string): EntryOf<K> | undefined {
-  const entry = state.get(keyOf(kind, name));
-  return entry && isOfKind(entry, kind) ? entry : undefined;
+  // Keys begin with the kind of their entry.
+  return state.get(keyOf(kind, name)) as EntryOf<K> | undefined;
 }
 
 export function entriesOf<K extends Kind>(state: State, kind: K): EntryOf<K>[] {
@@ -169,13 +164,7 @@ export function entriesOfKind<K extends Kind>(
   entries: Iterable<StateEntry>,
   kind: K,
 ): EntryOf<K>[] {
-  const found: EntryOf<K>[] = [];
-  for (const entry of entries) if (isOfKind(entry, kind)) found.push(entry);
-  return found;
-}
-
-function isOfKind<K extends Kind>(entry: StateEntry, kind: K): entry is EntryOf<K> {
-  return entry.kind === kind;
+  return [...entries].filter((entry): entry is EntryOf<K> => entry.kind === kind);
 }
 
 export function entryId(entry: StateEntry | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../errors.js';
-import type { Outcome, Outcomes } from './outcome.js';
+import type { Outcome, OutcomeError, Outcomes } from './outcome.js';
 import {
   withdrawStepId,
   type Change,
@@ -19,7 +19,7 @@ import {
   type Remedy,
 } from './remedy.js';
 
-/** The event that ends a wait; the specs, the config or the operator of the run asked for it. */
+/** The event that ends a wait. */
 export type WaitsFor =
   | 'apply'
   | 'window'
@@ -53,14 +53,13 @@ export type UnknownWhy =
   | 'place-missing'
   | 'not-confirmed';
 
-/** What became of an order of git. */
+/** What became of an order of git. Times are ISO 8601 in UTC. */
 export type Standing =
   /** The service was seen to have what git orders. */
   | { readonly is: 'live' }
   | {
       readonly is: 'waits';
       readonly why: WaitsFor;
-      /** ISO 8601 in UTC; null if no moment is known. */
       readonly until: string | null;
       /** A way not to wait; null if there is nothing to do. */
       readonly remedy: Remedy | null;
@@ -74,7 +73,7 @@ export type Standing =
   | {
       readonly is: 'unknown';
       readonly why: UnknownWhy;
-      /** ISO 8601 in UTC: the last moment at which it was known; null if it never was. */
+      /** The last moment at which it was known; null if it never was. */
       readonly since: string | null;
     };
 
@@ -89,7 +88,6 @@ export const STANDINGS = [
   'failed',
 ] as const satisfies readonly StandingName[];
 
-/** What became of everything that a run looked at. */
 export interface Verdict {
   /** In the order of the plan: what changed, then what was withheld, then what was equal. */
   readonly objects: ReadonlyMap<ObjectId, Standing>;
@@ -129,7 +127,6 @@ const WAITS_FOR: Partial<Record<WithheldWhy, WaitsFor>> = {
   'not-reviewed': 'apply',
 };
 
-/** The end of a run, as far as it says what became of things. */
 export interface RunEnd {
   readonly plan: Pick<Plan, 'changes' | 'withheld' | 'unchanged' | 'liveKills' | 'withdrawals'>;
   /** Not set for a plan that was not applied. */
@@ -151,7 +148,7 @@ export function verdictOf(end: RunEnd): Verdict {
   };
   const left = new Set(end.left?.map(({ id }) => id));
   for (const change of plan.changes) add(change.id, standingOfChange(change, end, left));
-  for (const id of left) add(id, notAsWritten(id));
+  for (const id of left) add(id, failed(id, 'not-as-written', null));
   for (const each of plan.withdrawals ?? []) {
     const outcome = end.outcomes?.get(withdrawStepId(each));
     if (outcome && outcome.status !== 'applied')
@@ -169,9 +166,15 @@ export function verdictOf(end: RunEnd): Verdict {
 }
 
 const LIVE: Standing = { is: 'live' };
+const UNANSWERED: Standing = { is: 'unknown', why: 'unanswered', since: null };
 
-function notAsWritten(id: ObjectId): Standing {
-  return { is: 'failed', why: 'not-as-written', remedy: retryRemedy(id, null) };
+function failed(
+  id: ObjectId,
+  why: Extract<Standing, { is: 'failed' }>['why'],
+  because: string | null,
+  error?: OutcomeError,
+): Standing {
+  return { is: 'failed', why, remedy: retryRemedy(id, because, error) };
 }
 
 function waits(why: WaitsFor, until: string | null = null, remedy: Remedy | null = null): Standing {
@@ -187,10 +190,8 @@ function standingOfChange(
   const outcome = outcomes?.get(id);
   if (outcome?.status === 'applied') {
     // Without any difference seen, the look itself failed.
-    if (isUnverified && (found.length === 0 || left.has(id))) {
-      return { is: 'unknown', why: 'unanswered', since: null };
-    }
-    if (left.has(id)) return notAsWritten(id);
+    if (isUnverified && (found.length === 0 || left.has(id))) return UNANSWERED;
+    if (left.has(id)) return failed(id, 'not-as-written', null);
     return action === 'delete' || action === 'deactivate' ? undefined : LIVE;
   }
   if (refusal) return { is: 'held', why: 'guard', remedy: guardRemedy(refusal) };
@@ -203,34 +204,25 @@ function standingOfUndone(
   outcome: Exclude<Outcome, { status: 'applied' }> | undefined,
   isUnverified: boolean,
 ): Standing {
-  if (outcome === undefined) {
-    return { is: 'failed', why: 'not-sent', remedy: retryRemedy(id, null) };
-  }
+  if (outcome === undefined) return failed(id, 'not-sent', null);
   if (outcome.status === 'failed') {
     // A second look settles a write without an answer.
-    if (outcome.fateUnknown && isUnverified) {
-      return { is: 'unknown', why: 'unanswered', since: null };
-    }
-    const { error } = outcome;
-    return { is: 'failed', why: 'refused', remedy: retryRemedy(id, error.message, error) };
+    if (outcome.fateUnknown && isUnverified) return UNANSWERED;
+    return failed(id, 'refused', outcome.error.message, outcome.error);
   }
   if (outcome.approvalNeeded) {
     const { why: because, request } = outcome;
-    return {
-      is: 'held',
-      why: 'approval',
-      remedy: { because, ways: request ? waysOfRequest(request) : [] },
-    };
+    const ways = request ? waysOfRequest(request) : [];
+    return { is: 'held', why: 'approval', remedy: { because, ways } };
   }
   if (outcome.windowClosed) {
     const { ways } = remedyOf({ id, why: 'window-closed', action: 'update', fields: [] });
     return waits('window', outcome.until ?? null, { because: outcome.why, ways });
   }
   if (outcome.overtaken) return LIVE;
-  return { is: 'failed', why: 'not-sent', remedy: retryRemedy(id, outcome.why) };
+  return failed(id, 'not-sent', outcome.why);
 }
 
-/** A withheld change, or its document. */
 type Judgeable = Pick<Withheld, 'why' | 'reason' | 'until' | 'dependsOn'>;
 
 /** A standing without its remedy. */
@@ -289,7 +281,6 @@ export function countsOf({
   return counts;
 }
 
-/** The objects of a standing, in the order of the verdict. */
 export function those<S extends StandingName>(
   { objects }: Pick<Verdict, 'objects'>,
   name: S,

@@ -3,19 +3,16 @@ import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { sortedSet } from '../json.js';
 import { FLAG_FIELDS, type FlagField, type FlagFields } from './flag.js';
 
-/**
- * Type of a field's value. It decides how the value is written into a file, checked in a state, and shown: `prose` is
- * text for people, `name` a name, `names` a sorted set of names.
- */
+/** Decides how a value is written into a file, checked in a state, and shown: `names` is a sorted set. */
 export type FieldType = 'prose' | 'name' | 'names';
 
 interface FieldRow<V> {
   readonly type: FieldType;
-  /** Rank of the field in a written file; lowest first. */
+  /** In a written file; lowest first. */
   readonly fileRank: number;
-  /** Canonical value from the spec; undefined if git does not manage the field. */
+  /** Undefined if git does not manage the field. */
   readonly fromSpec: (spec: FlagSpec) => V | undefined;
-  /** Canonical value from the service's answer; an empty value where it has none. */
+  /** An empty value where the service has none. */
   readonly fromWire: (wire: WireFlag) => V;
   readonly toPatch: (value: V, rolloutStatuses: readonly WireRolloutStatus[]) => WirePatchOperation;
 }
@@ -56,7 +53,6 @@ export function flagFieldType(path: string): FieldType | undefined {
   return field && FLAG_FIELD_ROWS[field].type;
 }
 
-/** In the order in which a file has them. */
 export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = FLAG_FIELDS.toSorted(
   (a, b) => FLAG_FIELD_ROWS[a].fileRank - FLAG_FIELD_ROWS[b].fileRank,
 );

@@ -1,11 +1,11 @@
 import type { Json } from '../json.js';
 
-/**
+/*
  * A flag in canonical form: both the spec and the service's answer take this form before they are compared. It drops
  * nulls and defaults, sorts sets and expands shorthands.
  */
 
-/** The fields of a flag at workspace level that git may manage. Git does not manage an absent field. */
+/** At workspace level. Git does not manage an absent field. */
 export interface FlagFields {
   readonly description?: string;
   /** Sorted, unique. */
@@ -41,12 +41,9 @@ export interface Rule {
   readonly buckets: readonly Bucket[];
 }
 
-/**
- * A definition. Git does not manage the absent fields of a desired one: runs leave them as the service has them, and
- * creations take them from `creationDefaults`.
- */
+/** Git does not manage the absent fields of a desired one: runs leave them as the service has them. */
 export interface Definition {
-  /** Treatments in bucket order. */
+  /** In bucket order. */
   readonly treatments?: readonly Treatment[];
   /** Individual targets: treatment → sorted, unique, non-empty keys. */
   readonly targets?: Readonly<Record<string, readonly string[]>>;

@@ -1,6 +1,7 @@
 import type { RuleSpec, TreatmentSpec, Buckets } from '../../generated/flag.schema.d.js';
 import { matchersOf, NO_CONDITIONS, type NamedConditions } from '../matcher/from-condition.js';
 import type { Bucket, Definition, DefinitionField, Matcher, Rule, Treatment } from './flag.js';
+import { present } from '../collections.js';
 import { byCodeUnits, sortedSet, type Json } from '../json.js';
 import {
   invalid,
@@ -16,15 +17,12 @@ import {
 export function treatmentsOf(entries: readonly (readonly [string, TreatmentSpec])[]): Treatment[] {
   return entries.map(([name, spec]) => {
     if (typeof spec === 'string') return { name, description: spec };
-    return {
-      name,
-      ...(spec.description !== undefined && { description: spec.description }),
-      ...(spec.configuration !== undefined && { configuration: spec.configuration as Json }),
-    };
+    const { description, configuration } = spec;
+    return { name, ...present({ description, configuration: configuration as Json }) };
   });
 }
 
-/** Individual targets, in code-unit order of the treatments; drops treatments without keys. */
+/** In code-unit order of the treatments; drops treatments without keys. */
 export function targetsOf(
   spec: Readonly<Record<string, readonly string[]>>,
   treatments: readonly string[],
@@ -55,7 +53,7 @@ export function targetsOf(
   );
 }
 
-/** Rules and their matchers in the order written. @param named see `matchersOf`. */
+/** @param named see `matchersOf`. */
 export function rulesOf(
   spec: readonly RuleSpec[],
   treatments: readonly string[],
@@ -87,8 +85,8 @@ function allMatchers(spec: RuleSpec['if'], named: NamedConditions | null): Check
 type OptionalField = 'baselineTreatment' | 'killed';
 
 /**
- * A definition as the specs give it, canonical, with every default except those of two fields: without a baseline, a
- * creation sends the default treatment; without `killed`, git leaves kills to the service.
+ * With every default except those of two fields: without a baseline, a creation sends the default treatment; without
+ * `killed`, git leaves kills to the service.
  */
 export type SpecifiedDefinition = Required<Omit<Definition, OptionalField>> &
   Pick<Definition, OptionalField>;
@@ -97,11 +95,7 @@ export function definitionOf(
   specified: SpecifiedDefinition,
   unmanaged: readonly DefinitionField[],
 ): { fields: Definition; creation: Required<Definition> } {
-  const creation = {
-    baselineTreatment: specified.defaultTreatment,
-    killed: false,
-    ...specified,
-  };
+  const creation = { baselineTreatment: specified.defaultTreatment, killed: false, ...specified };
   if (unmanaged.length === 0) return { fields: specified, creation };
   const managed = Object.entries(specified).filter(
     ([field]) => !unmanaged.includes(field as DefinitionField),
@@ -150,16 +144,9 @@ export function emptyBuckets(spec: Buckets): { treatment: string; path: SpecPath
 
 function writtenBuckets(spec: Buckets): WrittenBucket[] {
   if (typeof spec === 'string') return [{ treatment: spec, size: 100, path: [] }];
-  const maps = Array.isArray(spec)
-    ? spec.map((each, i) => ({ each, at: [i] }))
-    : [{ each: spec, at: [] }];
-  return maps.flatMap(({ each, at }) =>
-    Object.entries(each).map(([treatment, size]) => ({
-      treatment,
-      size,
-      path: [...at, treatment],
-    })),
-  );
+  const inMap = (map: Record<string, WrittenBucket['size']>, ...at: SpecPath): WrittenBucket[] =>
+    Object.entries(map).map(([treatment, size]) => ({ treatment, size, path: [...at, treatment] }));
+  return Array.isArray(spec) ? spec.flatMap((map, i) => inMap(map, i)) : inMap(spec);
 }
 
 function twiceFaults(written: readonly WrittenBucket[]): SpecFault[] {

@@ -5,10 +5,7 @@ import type { RampRecord, RampSetback } from '../state.js';
 import type { Bucket, Definition, Matcher, Rule } from './flag.js';
 
 export interface DesiredRamp {
-  /**
-   * Identifies it among the ramps of its definition: that of the default rule, the name of its rule, or, where the rule
-   * has none, its condition. Never a position, because rules move.
-   */
+  /** See `rampKey`: never a position, because rules move. */
   readonly key: string;
   /** Position of its rule, from 0; null for the default rule. */
   readonly rule: number | null;
@@ -44,7 +41,6 @@ export interface RampStep {
   readonly afterMs: number;
 }
 
-/** The remembered facts of a ramp without the share that it has reached, and without what a failed check did. */
 export type RampAnchor = Omit<RampRecord, 'reached' | 'setback'>;
 
 export interface Ladder {
@@ -124,8 +120,8 @@ export function shareOf(buckets: readonly Bucket[], treatment: string): number {
 }
 
 /**
- * The buckets of a rule at this share of its ramp's treatment. The others share the rest in their written proportions,
- * to the nearest whole per cent. Buckets keep the written order; a new one takes the position of its treatment.
+ * The buckets of a rule at this share of its ramp's treatment. The others share the rest in their written proportions.
+ * Buckets keep the written order; a new one takes the position of its treatment.
  */
 export function rampedBuckets(
   { written, treatment, order }: Pick<DesiredRamp, 'written' | 'treatment' | 'order'>,
@@ -146,7 +142,7 @@ export function rampedBuckets(
   return [...sized.slice(0, before), own, ...sized.slice(before)].filter(({ size }) => size > 0);
 }
 
-/** Splits a sum into whole numbers in proportion to the weights. Rounds up the largest remainders, first ones first. */
+/** Whole numbers in proportion to the weights. Rounds up the largest remainders, first ones first. */
 function dividedAs(weights: readonly number[], sum: number): number[] {
   const whole = weights.reduce((total, each) => total + each, 0);
   if (whole === 0) return weights.map(() => 0);
@@ -196,7 +192,7 @@ export function withBuckets<T extends Definition>(
   return { ...side, [member]: changed };
 }
 
-/** Text that is equal for equal conditions. Ignores the order of matchers, because all of them have to match. */
+/** Ignores the order of matchers, because all of them have to match. */
 export function conditionOf(matchers: readonly Matcher[]): string {
   return canonicalJson(matchers.map(canonicalJson).sort(byCodeUnits));
 }
@@ -211,7 +207,7 @@ export function rampId(flag: string, environmentId: string, key: string): string
   return `${flag}@${environmentId} ${key}`;
 }
 
-/** The definition's buckets for the ramp's rule, even if the rule has moved; undefined without such a rule. */
+/** Even if the rule has moved; undefined without such a rule. */
 export function bucketsOn(
   { rules = [], defaultRule }: Definition,
   { rule, matchers, nth }: Pick<DesiredRamp, 'rule' | 'matchers' | 'nth'>,

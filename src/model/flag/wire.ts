@@ -36,7 +36,7 @@ export function definitionFromWire(wire: WireContent): Required<Definition> {
   };
 }
 
-/** Canonical form of a definition that came from specs; doing it twice changes nothing more. */
+/** For a definition that came from specs; doing it twice changes nothing more. */
 export function canonicalDefinition(definition: Definition): Definition {
   const { treatments, rules, defaultRule, targets } = definition;
   return {
@@ -62,18 +62,16 @@ function canonicalTreatment(treatment: Treatment): Treatment {
   return treatment.configuration === '' ? { ...treatment, configuration: null } : treatment;
 }
 
-/** Services write null, an empty text, or nothing for a missing configuration: all become null. */
-function configurationOf(text: string | undefined): Json {
-  const value = text === undefined ? null : parsedOrText(text);
-  return value === '' ? null : value;
-}
-
-/** The service keeps configurations as JSON text; a text that is not JSON counts as a string. */
-function parsedOrText(text: string): Json {
+/**
+ * The service keeps configurations as JSON text; a text that is not JSON counts as a string. Services write null, an
+ * empty text, or nothing for a missing one: all become null.
+ */
+function configurationOf(text = 'null'): Json {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return value === '' ? null : value;
   } catch {
-    return text;
+    return text === '' ? null : text;
   }
 }
 
@@ -85,18 +83,12 @@ function canonicalTargets(
   );
 }
 
-function ruleFromWire(wire: WireRule): Rule {
-  return {
-    matchers: wire.condition.matchers.map(canonicalMatcher),
-    buckets: canonicalBuckets(wire.buckets),
-  };
+function ruleFromWire({ condition: { matchers }, buckets }: WireRule): Rule {
+  return { matchers: matchers.map(canonicalMatcher), buckets: canonicalBuckets(buckets) };
 }
 
-function canonicalRule(rule: Rule): Rule {
-  return {
-    matchers: rule.matchers.map(canonicalMatcher),
-    buckets: canonicalBuckets(rule.buckets),
-  };
+function canonicalRule({ matchers, buckets }: Rule): Rule {
+  return { matchers: matchers.map(canonicalMatcher), buckets: canonicalBuckets(buckets) };
 }
 
 /** Keeps the order, which decides which users move, and drops buckets of size 0. */
@@ -150,7 +142,7 @@ export function withFields(live: WireDefinition, desired: Definition): WireDefin
   };
 }
 
-/** Managed fields whose live value differs, in the order of plans. Kills are left out: they are reported separately. */
+/** In the order of plans; without kills, which are reported separately. */
 export function differingFields(live: WireDefinition, desired: Definition): DefinitionField[] {
   const actual = definitionFromWire(live);
   // Compared after merging, so that fields that stay as they are do not differ.
@@ -186,13 +178,13 @@ function mergedTreatments(
 
 /** Keeps the live spelling if it means the same. */
 function configurationText(held: string | undefined, wanted: Json): string {
-  if (held !== undefined && canonicalJson(configurationOf(held)) === canonicalJson(wanted))
-    return held;
-  return JSON.stringify(wanted);
+  return held !== undefined && sameJson(configurationOf(held), wanted)
+    ? held
+    : JSON.stringify(wanted);
 }
 
 function sameSet(a: readonly string[], b: readonly string[] | undefined): boolean {
-  return b !== undefined && canonicalJson(sortedSet(a)) === canonicalJson(sortedSet(b));
+  return b !== undefined && sameJson(sortedSet(a), sortedSet(b));
 }
 
 /** Keeps a live rule that means the same as a whole, with the fields that flagkeel does not know. */
@@ -251,13 +243,9 @@ function keyAdditions(
     if (kept !== heldKeys.size) return undefined;
     const added = wantedKeys.filter((key) => !heldKeys.has(key));
     const path = `/treatments/${index}/keys`;
-    if (added.length > 0 && held.keys === undefined) {
-      operations.push({ op: 'add', path, value: added });
-    } else {
-      operations.push(
-        ...added.map((key) => ({ op: 'add' as const, path: `${path}/-`, value: key })),
-      );
-    }
+    const isFirst = added.length > 0 && held.keys === undefined;
+    if (isFirst) operations.push({ op: 'add', path, value: added });
+    else for (const key of added) operations.push({ op: 'add', path: `${path}/-`, value: key });
   }
   return operations;
 }

@@ -12,9 +12,8 @@ function isSemver(type: string): boolean {
 }
 
 /**
- * Canonical form of a matcher, from specs or service: without nulls, `negate: false`, an attribute without a name, and
- * empty operands that its type does not use; numbers as numbers and texts as texts, sets sorted, and an empty list
- * where a type that compares with a list has none. Keeps unknown fields. Doing it twice changes nothing more.
+ * Canonical form of a matcher, from specs or service: without members that mean nothing; numbers as numbers and texts
+ * as texts, sets sorted, and an empty list where a type that compares with a list has none. Keeps unknown fields.
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const given = raw as Readonly<Record<string, Json | undefined>>;
@@ -22,7 +21,6 @@ export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const fields: Record<string, Json> = {};
   for (const name of Object.keys(given)) {
     const value = given[name];
-    // Services and other tools write out members that mean nothing.
     if (value === null || value === undefined || meansNothing(name, value, operand)) continue;
     fields[name] = canonicalField(raw.type, name, value);
   }
@@ -30,6 +28,7 @@ export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   return { ...fields, type: raw.type };
 }
 
+/** Services and other tools write out such members. */
 function meansNothing(name: string, value: Json, operand: string | undefined): boolean {
   if (name === 'negate') return value === false;
   if (name === 'attribute') return value === '';
@@ -37,7 +36,6 @@ function meansNothing(name: string, value: Json, operand: string | undefined): b
   return isOperandMember(name) && isEmpty(value);
 }
 
-/** An operand that compares with nothing, as services and other tools write it out. */
 function isEmpty(value: Json | undefined): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;

@@ -1,8 +1,6 @@
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 
-/**
- * The operand of a matcher. Its type decides how a spec writes it, how a matcher holds it, and how a report shows it.
- */
+/** Decides how a spec writes the operand of a matcher, how a matcher holds it, and how a report shows it. */
 export type Operand =
   | 'name'
   | 'dependency'
@@ -115,7 +113,6 @@ type WordedRow = Extract<(typeof MATCHERS)[MatcherType], { readonly word: string
 
 export type ComparisonWord = WordedRow['word'];
 
-/** The meaning of a word: the service's type of matcher, the operand, and whether it needs an attribute. */
 export interface Comparison {
   readonly type: MatcherType;
   /** Only types whose operand specs can write have a word. */
