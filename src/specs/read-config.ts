@@ -6,9 +6,9 @@ import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, pathDiagnostics } from './parse/load-files.js';
 import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
-import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from '../model/json.js';
 import { readConditions } from './resolve/conditions.js';
+import { unknownNames } from './resolve/diagnostics.js';
 import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
@@ -72,21 +72,14 @@ function rightPartOf(file: SpecFile): Config | undefined {
   }).config;
 }
 
-function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
-  const known = Object.keys(environments);
-  return (lint?.provenIn ?? []).flatMap((name, at) => {
-    if (known.includes(name)) return [];
-    const message = `flagkeel.yaml has no environment "${name}"${didYouMean(name, known)}`;
-    return [file.diagnostic('unknown-environment', { path: ['lint', 'provenIn', at] }, message)];
-  });
-}
-
 /** The config with its defaults filled in, and environments in the order of the file. */
 function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
   const { references, defaults, service } = spec;
   const calendar = readCalendar(file, spec);
   const named = readConditions(file, spec);
   const asked = readChecks(file, spec);
+  const known = Object.keys(spec.environments);
+  const proving = spec.lint?.provenIn ?? [];
   const config = {
     workspace: spec.workspace,
     environments: file
@@ -118,7 +111,9 @@ function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
     config,
     diagnostics: [
       ...[calendar, asked, named].flatMap(({ diagnostics }) => diagnostics),
-      ...provingDiagnostics(file, spec),
+      ...unknownNames(file, { noun: 'environment', names: proving, known }, (position) => ({
+        path: ['lint', 'provenIn', position],
+      })),
     ],
   };
 }

@@ -16,7 +16,7 @@ import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
 import { configurationDiagnostics } from './resolve/configurations.js';
 import { desiredFlag, resolveFlags } from './resolve/flags.js';
-import { sortedMap } from '../model/collections.js';
+import { present, sortedMap } from '../model/collections.js';
 import { rampDiagnostics } from './resolve/ramps.js';
 import { resolveIdentities } from './resolve/identities.js';
 import { orderedKills, resolveKills } from './resolve/kills.js';
@@ -48,7 +48,6 @@ export type SpecsResult =
       readonly rest?: Rest;
     };
 
-/** Specs without the objects that have errors. */
 export interface Rest {
   /** The desired state without the omitted objects, but with the kills that these order. */
   readonly desired: Desired;
@@ -57,9 +56,8 @@ export interface Rest {
 }
 
 /**
- * Reads the specs of one directory without asking the service: the desired state, or every problem at once. Trees of
- * git are immutable, so their results are remembered by the listing. Files on disk may change at any time and are
- * always read.
+ * Reads the specs of one directory: the desired state, or every problem at once. Trees of git are immutable, so their
+ * results are remembered by the listing. Files on disk are always read.
  *
  * @param memory from earlier readings of the same directory; does not affect the result.
  */
@@ -116,38 +114,55 @@ export async function readWithParts(
     ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
     ...departedDiagnostics(specs, flags.flags, segments.segments),
   ]);
-  const resolved = { specs, flags: flags.flags, segments: segments.segments };
-  const { identities: identityLists } = identities;
+  const resolved: Resolved = { specs, ...flags, ...segments, ...identities, ...kills };
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const parts = rightParts({ ...resolved, kills: kills.kills }, errors);
+  const parts = rightParts(resolved, errors);
   if (config !== undefined && errors.length === 0) {
-    const desired = desiredOf(config, { ...resolved, identities: identityLists }, kills.kills);
-    return { result: { ok: true, desired, warnings: diagnostics }, parts };
+    return {
+      result: { ok: true, desired: desiredOf(config, resolved), warnings: diagnostics },
+      parts,
+    };
   }
   const environments = readable?.environments.map(({ name }) => name) ?? [];
   const ordered = orderedKills(loaded, environments);
-  const quarantined = config === undefined ? null : quarantinedObjects(errors, resolved);
+  const rest = config && restOf(config, { resolved, errors, ordered });
   const result: SpecsResult = {
     ok: false,
     diagnostics,
     kills: sortedKills([...kills.kills, ...ordered]),
-    ...(readable !== undefined && { config: readable }),
-    ...(config !== undefined &&
-      quarantined !== null && {
-        rest: {
-          quarantined: quarantined,
-          desired: desiredOf(
-            config,
-            { specs, ...without(quarantined, { ...resolved, identities: identityLists }) },
-            [...kills.kills, ...ordered.filter(({ flag }) => quarantined.has(keyOf('flag', flag)))],
-          ),
-        },
-      }),
+    ...present({ config: readable, rest }),
   };
   return { result, parts };
 }
 
-function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
+function restOf(
+  config: Config,
+  {
+    resolved,
+    errors,
+    ordered,
+  }: {
+    readonly resolved: Resolved;
+    readonly errors: readonly Diagnostic[];
+    readonly ordered: readonly DesiredKill[];
+  },
+): Rest | undefined {
+  const quarantined = quarantinedObjects(errors, resolved);
+  if (quarantined === null) return undefined;
+  const { flags, segments, identities, kills } = resolved;
+  const desired = desiredOf(config, {
+    ...resolved,
+    flags: flags.filter(({ name }) => !quarantined.has(keyOf('flag', name))),
+    segments: new Map([...segments].filter(([name]) => !quarantined.has(keyOf('segment', name)))),
+    // Kept or left out all together.
+    identities: quarantined.has(ALL_IDENTITIES) ? [] : identities,
+    kills: [...kills, ...ordered.filter(({ flag }) => quarantined.has(keyOf('flag', flag)))],
+  });
+  return { quarantined, desired };
+}
+
+/** Flags and segments without errors in their files. */
+function rightParts(all: Resolved, errors: readonly Diagnostic[]): SpecParts {
   if (errors.length === 0) return all;
   const files = new Set(errors.map(({ location }) => location.file));
   const wrong = new Set(
@@ -160,16 +175,13 @@ function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
   };
 }
 
-interface Resolved {
-  readonly flags: readonly ResolvedFlag[];
-  readonly segments: ReadonlyMap<string, DesiredSegment>;
+interface Resolved extends SpecParts {
   readonly identities: readonly DesiredIdentities[];
 }
 
 function desiredOf(
   config: Config,
-  { specs, flags, segments, identities }: Resolved & { specs: SpecSet },
-  kills: readonly DesiredKill[],
+  { specs, flags, segments, identities, kills }: Resolved,
 ): Desired {
   const { ownershipTag } = config;
   return {
@@ -189,18 +201,6 @@ function desiredOf(
         .filter(({ valid }) => valid)
         .map(({ path }) => fileNameOf(path)),
     ),
-  };
-}
-
-/** The objects that are not quarantined. Identities are kept or left out all together. */
-function without(
-  quarantined: ReadonlySet<string>,
-  { flags, segments, identities }: Resolved,
-): Resolved {
-  return {
-    flags: flags.filter(({ name }) => !quarantined.has(keyOf('flag', name))),
-    segments: new Map([...segments].filter(([name]) => !quarantined.has(keyOf('segment', name)))),
-    identities: quarantined.has(ALL_IDENTITIES) ? [] : identities,
   };
 }
 

@@ -9,7 +9,7 @@ import { placed } from './resolve/conditions.js';
 import { locationOf, namedIn, referencesOf } from './resolve/references.js';
 import { validOf, type SpecOf } from './resolve/spec-set.js';
 
-/** One place of the specs that names a flag or a segment, outside its own spec. */
+/** A place of the specs that names an object, outside its own spec. */
 export interface Usage {
   readonly location: Location;
   /** The place for people: `rule 2 of flag/pay in production`. */
@@ -22,8 +22,7 @@ export interface Named {
 }
 
 /**
- * The places that name an object: rules of flags, named conditions, entries of the break-glass lists, spec tests. By
- * file and line. A rule that uses a named condition counts as naming its objects.
+ * By file and line. A rule that uses a named condition counts as naming its objects.
  *
  * @param parts without errors: an unreadable file may name anything.
  */

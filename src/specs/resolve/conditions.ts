@@ -1,7 +1,7 @@
 import type { ConfigSpec } from '../../generated/config.schema.d.js';
 import type { ConditionSpec, RuleSpec } from '../../generated/flag.schema.d.js';
 import { ownMember } from '../../model/collections.js';
-import type { Diagnostic, SpecFault, SpecPath } from '../../model/diagnostic.js';
+import type { Diagnostic, SpecPath } from '../../model/diagnostic.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import {
   matchersOf,
@@ -9,99 +9,74 @@ import {
   type NamedConditions,
 } from '../../model/matcher/from-condition.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { didYouMean } from '../parse/suggest.js';
+import { faultDiagnostic } from './diagnostics.js';
 
 /** Limit for names that use names in turn. */
 const MOST_LEVELS = 10;
 /** Beyond any real rule. A few lines of names that each use others twice would make thousands of conditions. */
 const MOST_CONDITIONS = 100;
 
-export interface ConditionsReading {
-  /** Includes wrong conditions, as far as they are readable: using one is not a second mistake. */
-  readonly conditions: NamedConditions;
-  readonly diagnostics: readonly Diagnostic[];
-}
+const NOTHING: readonly Matcher[] = [];
 
-/** Reads the named conditions, in the order of the file. @param spec of a file that fits its schema. */
-export function readConditions(file: SpecFile, spec: ConfigSpec): ConditionsReading {
-  const reader = new ConditionsReader(file, spec.conditions ?? {});
-  for (const name of file.keys('conditions')) reader.read(name, []);
-  return reader;
-}
-
-/** Reads each name once, after the names that it uses. */
-class ConditionsReader implements ConditionsReading {
-  /** Has every name from the beginning, because conditions may use names from further down. */
-  readonly conditions: Map<string, readonly Matcher[]>;
-  readonly diagnostics: Diagnostic[] = [];
-  readonly #done = new Set<string>();
-  readonly #file: SpecFile;
-  readonly #specs: NonNullable<ConfigSpec['conditions']>;
-
-  constructor(file: SpecFile, specs: NonNullable<ConfigSpec['conditions']>) {
-    this.#file = file;
-    this.#specs = specs;
-    this.conditions = new Map(file.keys('conditions').map((name) => [name, NOTHING]));
-  }
-
+/**
+ * Reads the named conditions, in the order of the file, each after the names that it uses. A wrong condition counts as
+ * far as it is readable: using one is not a second mistake.
+ *
+ * @param spec of a file that fits its schema.
+ */
+export function readConditions(
+  file: SpecFile,
+  spec: ConfigSpec,
+): { readonly conditions: NamedConditions; readonly diagnostics: readonly Diagnostic[] } {
+  const names = file.keys('conditions');
+  // Has every name from the beginning, because conditions may use names from further down.
+  const conditions = new Map<string, readonly Matcher[]>(names.map((name) => [name, NOTHING]));
+  const diagnostics: Diagnostic[] = [];
+  const done = new Set<string>();
   /** @param above names that use this one, from the outermost inwards. */
-  read(name: string, above: readonly string[]): void {
-    const written = ownMember(this.#specs, name);
-    if (written === undefined || this.#done.has(name)) return;
-    const matchers: Matcher[] = [];
-    for (const { condition, path } of placed(written)) {
-      const place = ['conditions', name, ...path];
-      matchers.push(...this.#matchersOf(condition, place, [...above, name]));
-    }
-    const isShort = matchers.length <= MOST_CONDITIONS;
-    if (!isShort) {
-      const message = `"${name}" stands for more than ${MOST_CONDITIONS} conditions`;
-      this.#tell('condition-shape', ['conditions', name], message);
-    }
-    this.#done.add(name);
-    this.conditions.set(name, isShort ? matchers : NOTHING);
-  }
-
-  #matchersOf(
+  const read = (name: string, above: readonly string[]): void => {
+    const written = ownMember(spec.conditions, name);
+    if (written === undefined || done.has(name)) return;
+    const matchers = placed(written).flatMap(({ condition, path }) =>
+      matchersIn(condition, ['conditions', name, ...path], [...above, name]),
+    );
+    done.add(name);
+    conditions.set(name, matchers.length <= MOST_CONDITIONS ? matchers : NOTHING);
+    if (matchers.length <= MOST_CONDITIONS) return;
+    const message = `"${name}" stands for more than ${MOST_CONDITIONS} conditions`;
+    diagnostics.push(file.diagnostic('condition-shape', { path: ['conditions', name] }, message));
+  };
+  const matchersIn = (
     condition: ConditionSpec,
     place: SpecPath,
     above: readonly string[],
-  ): readonly Matcher[] {
+  ): readonly Matcher[] => {
     const { use } = condition;
-    if (use !== undefined && !this.#isReached(use, place, above)) return [];
-    const checked = matchersOf(condition, this.conditions);
-    if (checked.ok) return checked.value;
-    for (const fault of checked.faults) this.#tellFault(fault, place);
-    return [];
-  }
-
-  /** Reads the conditions behind a name; false, with a problem, for a cycle or too many levels. */
-  #isReached(use: string, place: SpecPath, above: readonly string[]): boolean {
-    const start = above.indexOf(use);
-    const message =
-      start === -1
-        ? `more than ${MOST_LEVELS} names use each other`
-        : `conditions use each other: ${[...above.slice(start), use].join(' → ')}`;
-    if (start !== -1 || above.length >= MOST_LEVELS) {
-      this.#tell('condition-cycle', [...place, 'use'], message);
-      return false;
+    const refusal = use === undefined ? undefined : refusalOf(use, above);
+    if (refusal !== undefined) {
+      const at = { path: [...place, 'use'] };
+      diagnostics.push(file.diagnostic('condition-cycle', at, refusal));
+      return [];
     }
-    this.read(use, above);
-    return true;
-  }
-
-  #tell(code: 'condition-cycle' | 'condition-shape', path: SpecPath, message: string): void {
-    this.diagnostics.push(this.#file.diagnostic(code, { path }, message));
-  }
-
-  #tellFault({ code, path, at, message, unknown }: SpecFault, place: SpecPath): void {
-    const hint = unknown === undefined ? '' : didYouMean(unknown.name, unknown.candidates);
-    const where = { path: [...place, ...path], at };
-    this.diagnostics.push(this.#file.diagnostic(code, where, `${message}${hint}`));
-  }
+    if (use !== undefined) read(use, above);
+    const checked = matchersOf(condition, conditions);
+    if (checked.ok) return checked.value;
+    diagnostics.push(
+      ...checked.faults.map((fault) => faultDiagnostic({ file, path: place }, fault)),
+    );
+    return [];
+  };
+  for (const name of names) read(name, []);
+  return { conditions, diagnostics };
 }
 
-const NOTHING: readonly Matcher[] = [];
+function refusalOf(use: string, above: readonly string[]): string | undefined {
+  const start = above.indexOf(use);
+  if (start !== -1) {
+    return `conditions use each other: ${[...above.slice(start), use].join(' → ')}`;
+  }
+  return above.length < MOST_LEVELS ? undefined : `more than ${MOST_LEVELS} names use each other`;
+}
 
 /** Conditions as written, each with the members that lead to it. */
 export function placed(

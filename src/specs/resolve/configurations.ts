@@ -2,6 +2,7 @@ import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { ownMember } from '../../model/collections.js';
 import type { OwnSchema } from '../parse/own-schema.js';
+import { faultDiagnostic } from './diagnostics.js';
 import type { SpecOf, SpecSet } from './spec-set.js';
 
 /**
@@ -21,9 +22,8 @@ export async function configurationDiagnostics(specs: SpecSet): Promise<Diagnost
       const { file, spec } = flag;
       const schema = ownSchemaOf(spec.configurationSchema ?? {});
       if (schema.ok) return [flag, ...overlays].flatMap((each) => mismatches(each, schema.value));
-      return schema.faults.map(({ code, path, at, message }) =>
-        file.diagnostic(code, { path: ['configurationSchema', ...path], at }, message),
-      );
+      const place = { file, path: ['configurationSchema'] };
+      return schema.faults.map((fault) => faultDiagnostic(place, fault));
     });
   });
 }
@@ -42,13 +42,12 @@ function mismatches(
       const { configuration = null } = typeof treatment === 'string' ? {} : treatment;
       // Null takes the configuration away.
       if (configuration === null) return [];
-      const own = [...path, 'treatments', name, 'configuration'];
-      return faultsIn(configuration).map(({ code, path: inside, at, message }) =>
-        file.diagnostic(
-          code,
-          { path: [...own, ...inside], at },
-          `configuration of "${name}" ${message}`,
-        ),
+      const place = { file, path: [...path, 'treatments', name, 'configuration'] };
+      return faultsIn(configuration).map((fault) =>
+        faultDiagnostic(place, {
+          ...fault,
+          message: `configuration of "${name}" ${fault.message}`,
+        }),
       );
     }),
   );

@@ -17,17 +17,17 @@ import {
   unknownTreatment,
   valid,
   type Checked,
-  type SpecFault,
   type Diagnostic,
   type Location,
 } from '../../model/diagnostic.js';
+import { present } from '../../model/collections.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
 import type { NamedConditions } from '../../model/matcher/from-condition.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
-import { didYouMean } from '../parse/suggest.js';
+import { faultDiagnostic } from './diagnostics.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 
 /**
@@ -46,26 +46,22 @@ interface Said<T> extends Omit<BlockSource, 'block'> {
 
 type WrittenRules = NonNullable<EnvironmentSpec['rules']>;
 
-interface SaidRules extends Said<WrittenRules> {
-  /** The conditions that they use by name; undefined if no rule uses one. */
-  readonly named: NamedConditions | undefined;
-}
-
 /** A definition, as far as its blocks could be resolved. */
 export interface ResolvedDefinition {
   /** Undefined if it has errors. */
   readonly definition: DesiredDefinition | undefined;
   /** Names in bucket order. */
   readonly treatments: readonly string[];
-  /** The rules as written, to locate their references. */
-  readonly rules: SaidRules | undefined;
-  /** As written, to locate their references. */
+  /** As written, to locate references, with the conditions that they use by name; undefined if they use none. */
+  readonly rules:
+    (Said<WrittenRules> & { readonly named: NamedConditions | undefined }) | undefined;
   readonly ramps: readonly WrittenRamp[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** One shared empty list for all definitions without problems. */
+// Definitions share their empty lists, to save memory.
 export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+const NO_RAMPS: readonly WrittenRamp[] = [];
 
 /**
  * Resolves a definition from its blocks. Takes each field as a whole from the first block that has it.
@@ -78,57 +74,63 @@ export function resolveDefinition(
   location: Location,
   named: NamedConditions | null,
 ): ResolvedDefinition {
-  const said = hearAll(sources);
+  const said = <F extends keyof EnvironmentSpec>(field: F) => hear(sources, field);
   const diagnostics: Diagnostic[] = [];
-  const { treatments, names } = treatmentsIn(orderedTreatments(said.treatments));
-  const take = <T, V>(one: Said<T> | undefined, check: (value: T) => Checked<V>, absent: V): V => {
+  const { treatments, names } = treatmentsIn(orderedTreatments(said('treatments')));
+  const take = <F extends keyof EnvironmentSpec, V>(
+    field: F,
+    check: (value: NonNullable<EnvironmentSpec[F]>) => Checked<V>,
+    absent: V,
+  ): V => {
+    const one = said(field);
     if (one === undefined) return absent;
     const checked = check(one.value);
     if (checked.ok) return checked.value;
     diagnostics.push(...checked.faults.map((fault) => faultDiagnostic(one, fault)));
     return absent;
   };
-  const targets = take(said.targets, (each) => targetsOf(each, names), {});
-  const rules = take(said.rules, (each) => rulesIn(each, names, named), []);
-  const defaultRule = take(said.defaultRule, (each) => bucketsIn(each, names), []);
+  const targets = take('targets', (each) => targetsOf(each, names), {});
+  const rules = take('rules', (each) => rulesIn(each, names, named), []);
+  const defaultRule = take('defaultRule', (each) => bucketsIn(each, names), []);
   const known = (each: string): Checked<string> => knownTreatment(each, names);
-  const defaultTreatment = take(said.defaultTreatment, known, '');
-  const baselineTreatment = take(said.baselineTreatment, known, undefined);
+  const defaultTreatment = take('defaultTreatment', known, '');
+  const baselineTreatment = take('baselineTreatment', known, undefined);
+  const written = said('rules');
+  const unmanaged = said('unmanaged')?.value;
+  const allow = said('allow')?.value;
   const definition = definitionOf(
     {
       treatments,
       targets,
       defaultTreatment,
-      ...(baselineTreatment !== undefined && { baselineTreatment }),
-      trafficAllocation: said.trafficAllocation?.value ?? 100,
+      ...present({ baselineTreatment, killed: said('killed')?.value }),
+      trafficAllocation: said('trafficAllocation')?.value ?? 100,
       rules,
       defaultRule,
-      ...(said.killed !== undefined && { killed: said.killed.value }),
     },
-    said.unmanaged?.value ?? [],
+    unmanaged ?? [],
   );
   const ramps = writtenRamps(sources, { rules, defaultRule, treatments: names, defaultTreatment });
   const desiredRamps: DesiredRamp[] = [];
   // With a wrong rule, it is unclear whether its ramp grows.
-  for (const written of diagnostics.length === 0 ? ramps : []) {
-    const made = rampOf(written);
+  for (const ramp of diagnostics.length === 0 ? ramps : []) {
+    const made = rampOf(ramp);
     if ('ramp' in made) desiredRamps.push(made.ramp);
     else diagnostics.push(...made.diagnostics);
   }
   if (diagnostics.length === 0) diagnostics.push(...indistinctRamps(ramps));
-  const ruleNames = (said.rules?.value ?? []).map(({ name }) => name);
+  const ruleNames = (written?.value ?? []).map(({ name }) => name);
   return {
     definition:
       diagnostics.length > 0
         ? undefined
         : {
             ...{ location, ...definition, ruleNames },
-            ...(said.allow && { allow: said.allow.value }),
-            ...(said.unmanaged && { unmanaged: said.unmanaged.value }),
+            ...present({ allow, unmanaged }),
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,
-    rules: said.rules && { ...said.rules, named: usedConditions(said.rules.value, named) },
+    rules: written && { ...written, named: usedConditions(written.value, named) },
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
@@ -138,10 +140,7 @@ const MOST_LATELY = 4_096;
 /** Limit in UTF-16 code units of JSON: larger values rarely repeat, and would outlive their flag in memory. */
 const LONGEST_LATELY = 2_048;
 
-/**
- * Cache of recently resolved values. Ten thousand flags mostly have the same few values, which then cost no more time
- * and share one result in memory.
- */
+/** Ten thousand flags mostly have the same few values, which then cost no more time and share one result in memory. */
 class Lately<V> {
   readonly #known = new BoundedMap<string, V>(MOST_LATELY);
 
@@ -197,9 +196,6 @@ function usedConditions(
   return isUsed && named ? named : undefined;
 }
 
-/** One shared empty list for all definitions without a ramp. */
-const NO_RAMPS: readonly WrittenRamp[] = [];
-
 /** Ramps of rules, and that of the default rule, which counts only in the block with the rule or in a nearer one. */
 function writtenRamps(
   sources: readonly BlockSource[],
@@ -228,21 +224,6 @@ function writtenRamps(
   return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule, known }];
 }
 
-function hearAll(sources: readonly BlockSource[]) {
-  return {
-    treatments: hear(sources, 'treatments'),
-    targets: hear(sources, 'targets'),
-    defaultTreatment: hear(sources, 'defaultTreatment'),
-    baselineTreatment: hear(sources, 'baselineTreatment'),
-    trafficAllocation: hear(sources, 'trafficAllocation'),
-    rules: hear(sources, 'rules'),
-    defaultRule: hear(sources, 'defaultRule'),
-    killed: hear(sources, 'killed'),
-    unmanaged: hear(sources, 'unmanaged'),
-    allow: hear(sources, 'allow'),
-  };
-}
-
 function hear<F extends keyof EnvironmentSpec>(
   sources: readonly BlockSource[],
   field: F,
@@ -266,14 +247,6 @@ function orderedTreatments(said: Said<Treatments> | undefined): [string, Treatme
 function knownTreatment(name: string, names: readonly string[]): Checked<string> {
   if (names.includes(name)) return valid(name);
   return invalid(unknownTreatment(name, names, { path: [], at: 'value' }));
-}
-
-/** A diagnostic in the file for a fault, which only knows its place inside a value. */
-function faultDiagnostic({ file, path }: Said<unknown>, fault: SpecFault): Diagnostic {
-  const { unknown } = fault;
-  const hint = unknown === undefined ? '' : didYouMean(unknown.name, unknown.candidates);
-  const place = { path: [...path, ...fault.path], at: fault.at };
-  return file.diagnostic(fault.code, place, `${fault.message}${hint}`);
 }
 
 export function treatmentDiagnostics({ file, path, block }: BlockSource): Diagnostic[] {

@@ -1,4 +1,4 @@
-import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
+import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
 import type { FlagField } from '../../model/flag/flag.js';
 import { sameJson } from '../../model/json.js';
@@ -21,15 +21,12 @@ import {
   type SpecOf,
   type SpecSet,
 } from './spec-set.js';
-import { grouped, sortedMap } from '../../model/collections.js';
+import { grouped, present, sortedMap } from '../../model/collections.js';
 import { didYouMean } from '../parse/suggest.js';
 
 const EVERYWHERE = '*';
 
-/**
- * Resolves every flag by itself: names, treatments, buckets, targets, the form of its conditions. `references.ts`
- * checks its references.
- */
+/** Resolves every flag by itself; `references.ts` checks what its rules name. */
 export function resolveFlags(specs: SpecSet): {
   flags: ResolvedFlag[];
   diagnostics: Diagnostic[];
@@ -46,37 +43,26 @@ export function resolveFlags(specs: SpecSet): {
 
 type Overlay = SpecSet['overlays'][number];
 
-/** Everything besides its own files that the meaning of one flag depends on. */
-export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
-
-interface FlagResult {
-  readonly flag: ResolvedFlag;
-  readonly diagnostics: readonly Diagnostic[];
-}
+/** The meaning of one flag depends on its own files and on these. */
+type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
 
 /** Resolves one flag, or reuses the earlier result while its files and the config are unchanged. */
 export function resolvedFlag(
   specs: FlagSurroundings,
   each: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
-): FlagResult {
-  const from = [specs.settings, ...overlays.map(({ file }) => file)];
-  return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
-}
-
-function resolveFlag(
-  specs: FlagSurroundings,
-  each: SpecOf<FlagSpec>,
-  overlays: readonly Overlay[],
-): FlagResult {
+): { readonly flag: ResolvedFlag; readonly diagnostics: readonly Diagnostic[] } {
   const { file, spec } = each;
-  const said = { file, written: spec.trafficType, member: 'flag' };
-  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
-  const diagnostics: Diagnostic[] = [];
-  const environments = resolveEnvironments(specs, each, overlays, diagnostics);
-  diagnostics.push(...missing, ...nameDiagnostics(each));
-  const flag: ResolvedFlag = { name: spec.flag, file, spec, trafficType, environments };
-  return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
+  const from = [specs.settings, ...overlays.map((overlay) => overlay.file)];
+  return specs.memory.flags.get(file, from, () => {
+    const diagnostics: Diagnostic[] = [];
+    const environments = resolveEnvironments(specs, each, overlays, diagnostics);
+    const said = { file, written: spec.trafficType, member: 'flag' };
+    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
+    diagnostics.push(...missing, ...nameDiagnostics(each));
+    const flag: ResolvedFlag = { name: spec.flag, file, spec, trafficType, environments };
+    return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
+  });
 }
 
 /**
@@ -91,7 +77,9 @@ function resolveEnvironments(
 ): Map<string, ResolvedDefinition> {
   const { config } = specs;
   const conditions = config === undefined ? null : (config.conditions ?? NO_CONDITIONS);
-  const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
+  const { treatments, defaultTreatment, baselineTreatment } = spec;
+  const inherited = { treatments, defaultTreatment, ...present({ baselineTreatment }) };
+  const itself: BlockSource = { file, path: [], block: inherited };
   const blocks = file.keys('environments').flatMap((environment) => {
     const block = spec.environments?.[environment];
     if (block === undefined) return [];
@@ -100,7 +88,9 @@ function resolveEnvironments(
   const shared = blocks.filter(({ environment }) => environment === EVERYWHERE);
   const named: (BlockSource & { environment: string })[] = [
     ...blocks.filter(({ environment }) => environment !== EVERYWHERE),
-    ...overlayBlocks(overlays),
+    ...overlays.map(({ file: own, spec: block }) => {
+      return { environment: block.environment, file: own, path: [], block };
+    }),
   ];
   diagnostics.push(...[itself, ...shared, ...named].flatMap(treatmentDiagnostics));
   const resolved = new Map<string, ResolvedDefinition>();
@@ -120,7 +110,7 @@ function resolveEnvironments(
     const location = each.file.location(place);
     const definition =
       twinOf(each, location, { named, resolved }) ??
-      withShared(resolveDefinition(sources, location, conditions), resolved.values());
+      resolveDefinition(sources, location, conditions);
     diagnostics.push(...definition.diagnostics);
     resolved.set(environment, definition);
   }
@@ -133,8 +123,9 @@ function resolveEnvironments(
 }
 
 /**
- * The definition of an earlier block of the same file with the same content, to avoid resolving it again. Undefined
- * without one, or if more than the values counts: the order of treatments, and the places of ramps.
+ * The definition of an earlier block of the same file with the same content: environments mostly agree, so this saves a
+ * seventh of the memory with seven of them. Undefined if more than the values counts: the order of treatments, and the
+ * places of ramps.
  *
  * @param earlier blocks in the order of resolution, and their definitions.
  */
@@ -159,46 +150,6 @@ function twinOf(
   return undefined;
 }
 
-/** Shares equal parts between the environments of a flag, which mostly agree, to save memory. */
-function withShared(
-  resolved: ResolvedDefinition,
-  others: Iterable<ResolvedDefinition>,
-): ResolvedDefinition {
-  const { definition, rules, ramps, diagnostics } = resolved;
-  if (definition === undefined) return resolved;
-  for (const { definition: other, treatments: theirs } of others) {
-    if (!other || !sameJson(other.creation, definition.creation)) continue;
-    if (!sameJson(other.fields, definition.fields)) continue;
-    const { fields, creation } = other;
-    const ruleNames = sameList(other.ruleNames, definition.ruleNames);
-    const treatments = sameList(theirs, resolved.treatments);
-    const shared = { ...definition, fields, creation, ruleNames };
-    return { definition: shared, treatments, rules, ramps, diagnostics };
-  }
-  return resolved;
-}
-
-function sameList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
-  const isSame = first.length === second.length && first.every((each, i) => each === second[i]);
-  return isSame ? first : second;
-}
-
-function overlayBlocks(overlays: readonly Overlay[]): (BlockSource & { environment: string })[] {
-  return overlays.map(({ file, spec }) => {
-    return { environment: spec.environment, file, path: [], block: spec };
-  });
-}
-
-/** The members of a flag that every environment inherits. */
-function flagBlock(spec: FlagSpec): EnvironmentSpec {
-  const { treatments, defaultTreatment, baselineTreatment } = spec;
-  return {
-    treatments,
-    defaultTreatment,
-    ...(baselineTreatment !== undefined && { baselineTreatment }),
-  };
-}
-
 function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
   const place = { path: ['flag'] };
   if (!FLAG_NAME.test(flag)) {
@@ -213,10 +164,6 @@ function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic
   return [file.diagnostic('file-name', place, message)];
 }
 
-/**
- * Checks that an overlay is named after its flag and environment, that the flag exists, and that no other file sets the
- * flag in that environment.
- */
 function overlayDiagnostics(
   specs: SpecSet,
   { file, spec: { flag, environment } }: Overlay,
@@ -245,10 +192,7 @@ function overlayDiagnostics(
   return environmentDiagnostics(specs, place, environment);
 }
 
-/**
- * @param flag without errors.
- * @param ownershipTag marks every flag; see `Config`.
- */
+/** @param flag without errors. */
 export function desiredFlag(flag: ResolvedFlag, ownershipTag?: string): DesiredFlag {
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>
     definition === undefined ? [] : [[name, definition] as const],
@@ -258,9 +202,8 @@ export function desiredFlag(flag: ResolvedFlag, ownershipTag?: string): DesiredF
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
     ...flagFieldsOf(flag.spec, ownershipTag),
-    ...(flag.spec.owner !== undefined && { owner: flag.spec.owner }),
+    ...present({ owner: flag.spec.owner, expires: flag.spec.expires }),
     ...(flag.spec.protect === true && { protect: true }),
-    ...(flag.spec.expires !== undefined && { expires: flag.spec.expires }),
     environments: sortedMap<DesiredDefinition>(environments),
   };
 }

@@ -22,39 +22,33 @@ export function resolveIdentities(specs: SpecSet): {
   diagnostics: Diagnostic[];
 } {
   const diagnostics: Diagnostic[] = [];
-  const together = new Map<string, { first: DesiredIdentities; keys: Map<string, Attributes> }>();
+  const together = new Map<string, DesiredIdentities & { keys: Map<string, Attributes> }>();
   for (const each of [...yamlFiles(specs, diagnostics), ...csvFiles(specs, diagnostics)]) {
     const { file, trafficType, environment, path } = each;
     const id = `${trafficType} ${environment}`;
-    const location = file.location([]);
-    const first = { location, trafficType, environment, keys: new Map<string, Attributes>() };
-    const entry = together.get(id) ?? { first, keys: new Map<string, Attributes>() };
+    const first = { location: file.location([]), trafficType, environment, keys: new Map() };
+    const entry = together.get(id) ?? first;
     together.set(id, entry);
     for (const [key, attributes] of Object.entries(each.keys)) {
       if (entry.keys.has(key)) {
-        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.first.location.file} already`;
+        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.location.file} already`;
         const place = { path: [...path, key], at: 'key' } as const;
         diagnostics.push(file.diagnostic('duplicate-identity', place, message));
       }
       entry.keys.set(key, attributes);
     }
   }
-  for (const { first, keys } of together.values()) diagnostics.push(...tooMany(first, keys.size));
-  const identities = [...sortedMap(together).values()].map(({ first, keys }) => ({
-    ...first,
-    keys: sortedMap(keys),
-  }));
+  const identities = [...sortedMap(together).values()].map((each) => {
+    const { location, trafficType, environment, keys } = each;
+    // The contract limits the keys of a segment; here the limit bounds the size of the state.
+    if (keys.size > MAX_KEYS_PER_SEGMENT) {
+      const message = `${keys.size} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
+      diagnostics.push({ severity: 'error', code: 'key-number', location, message });
+    }
+    return { ...each, keys: sortedMap(keys) };
+  });
   return { identities, diagnostics };
 }
-
-/** The contract limits the keys of a segment; here the limit bounds the size of the state. */
-function tooMany({ location, trafficType, environment }: Place, count: number): Diagnostic[] {
-  if (count <= MAX_KEYS_PER_SEGMENT) return [];
-  const message = `${count} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
-  return [{ severity: 'error', code: 'key-number', location, message }];
-}
-
-type Place = Pick<DesiredIdentities, 'location' | 'trafficType' | 'environment'>;
 
 interface IdentitiesFile {
   readonly file: SpecFile;

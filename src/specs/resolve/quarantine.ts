@@ -3,9 +3,9 @@ import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { isSpecFolder, topOf } from '../../model/spec-tree.js';
 import { CONFIG_PATH } from '../parse/load-files.js';
-import { namesUsedBy } from './references.js';
+import { referencesOf } from './references.js';
 import type { ResolvedFlag } from './resolved-flag.js';
-import { fileNameOf, type SpecSet } from './spec-set.js';
+import { objectNameOf, type SpecSet } from './spec-set.js';
 
 interface Resolved {
   readonly specs: SpecSet;
@@ -18,10 +18,7 @@ export const ALL_IDENTITIES = keyOf('identities', '*');
 
 /**
  * `KIND/NAME` of objects that must stay as they are on the service: objects with errors, flags whose rules name such an
- * object, and so on. An unreadable object was not removed, so callers that continue with the rest must leave it alone.
- *
- * @param errors diagnostics with severity `error`.
- * @returns null if an error cannot be assigned to objects, so that the valid rest is unknown.
+ * object, and so on. Null if an error cannot be assigned to objects, so that the valid rest is unknown.
  */
 export function quarantinedObjects(
   errors: readonly Diagnostic[],
@@ -32,15 +29,20 @@ export function quarantinedObjects(
     ...[...unjudged.flags].map((name) => keyOf('flag', name)),
     ...[...unjudged.segments].map((name) => keyOf('segment', name)),
   ]);
-  const declared = declaredNames(resolved.specs);
-  for (const { location } of errors) {
-    const objects = objectsIn(location.file, resolved, declared);
+  // The name in a file may differ from the file's own.
+  const files = [...resolved.specs.loaded.files.values()].flat();
+  const declared = new Map(files.map(({ path, parsed }) => [path, parsed.subject]));
+  for (const path of new Set(errors.map(({ location }) => location.file))) {
+    const objects = objectsIn(path, resolved, declared);
     if (objects === null) return null;
     for (const each of objects) held.add(each);
   }
   for (;;) {
     const users = resolved.flags
-      .map((flag) => ({ id: keyOf('flag', flag.name), uses: namesUsedBy(flag) }))
+      .map((flag) => ({
+        id: keyOf('flag', flag.name),
+        uses: referencesOf(flag).map((each) => keyOf(each.kind, each.name)),
+      }))
       .filter(({ id, uses }) => !held.has(id) && uses.some((used) => held.has(used)));
     if (users.length === 0) return held;
     for (const { id } of users) held.add(id);
@@ -51,12 +53,12 @@ export function quarantinedObjects(
 function objectsIn(
   path: string,
   { segments, specs }: Resolved,
-  declared: ReadonlyMap<string, string>,
+  declared: ReadonlyMap<string, string | undefined>,
 ): readonly string[] | null {
   if (path === CONFIG_PATH) return null;
   const written = declared.get(path);
   const hidesFiles = (specs.loaded.entries.get(path)?.type ?? 'file') !== 'file';
-  const names = [named(path), ...(written === undefined ? [] : [written])];
+  const names = [objectNameOf(path), ...(written === undefined ? [] : [written])];
   // Whatever its extension, a link or a submodule may stand for a folder and hide the files below it.
   const isSpec = /\.ya?ml$/i.test(path) && !hidesFiles;
   switch (topOf(path)) {
@@ -77,27 +79,10 @@ function objectsIn(
   }
 }
 
-/** The object that a file's name promises. An overlay concerns its flag. */
-function named(path: string): string {
-  return fileNameOf(path.replace(/\.ya?ml$/i, '.yaml')).split('@')[0] ?? '';
-}
-
 function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegment>): string[] {
   return [...segments.values()]
     .filter(({ environments }) =>
       [...environments.values()].some(({ keysFile }) => keysFile === path),
     )
     .map(({ name }) => keyOf('segment', name));
-}
-
-/** Path → the name in the file, which may differ from the file's own. */
-function declaredNames({ loaded: { files } }: SpecSet): ReadonlyMap<string, string> {
-  const named = (['flag', 'flag-overlay', 'segment'] as const).flatMap(
-    (kind) => files.get(kind) ?? [],
-  );
-  return new Map(
-    named.flatMap(({ path, parsed: { subject } }) =>
-      subject === undefined ? [] : [[path, subject] as const],
-    ),
-  );
 }

@@ -14,11 +14,10 @@ import {
 } from '../../model/flag/ramp.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { parseMoment } from '../../platform/zoned-time.js';
-import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean, quotedList } from '../parse/suggest.js';
+import { unknownNames } from './diagnostics.js';
 
-/** A ramp as written, with the rule that it belongs to. */
 export interface WrittenRamp {
   readonly file: SpecFile;
   readonly path: readonly (string | number)[];
@@ -74,7 +73,7 @@ export function rampOf(
     const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
     wrong.push([['treatment'], message]);
   }
-  const started = startOf(long.start, wrong);
+  const startMs = startOf(long.start, wrong);
   const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
   const { within, hold = false, onFail = 'hold' } = long;
   const checks = checksOf(spec);
@@ -97,24 +96,22 @@ export function rampOf(
   return {
     ramp: {
       ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
-      ...started,
-      ...(within !== undefined && { within }),
+      ...present({ startMs, within }),
       ...(checks.length > 0 && { checks }),
       ...(onFail !== 'hold' && { onFail }),
     },
   };
 }
 
-function startOf(start: LongRampSpec['start'], wrong: Wrong[]): Pick<DesiredRamp, 'startMs'> {
-  if (start === undefined) return {};
-  const startMs = parseMoment(start);
-  if (startMs !== undefined) return { startMs };
+function startOf(start: LongRampSpec['start'], wrong: Wrong[]): number | undefined {
+  const startMs = start === undefined ? undefined : parseMoment(start);
+  if (start === undefined || startMs !== undefined) return startMs;
   const message =
     start === 'signal'
       ? 'no signal starts a ramp: write `hold: true`, and merge `hold: false` when it may begin'
       : noMoment(start);
   wrong.push([['start'], message]);
-  return {};
+  return undefined;
 }
 
 /** The treatment that is not the default, if there are two; undefined if there are more. */
@@ -202,34 +199,26 @@ export function rampDiagnostics(
   config: Pick<Config, 'windows' | 'checks'> | undefined,
 ): Diagnostic[] {
   if (config === undefined) return [];
-  const windows = new Set((config.windows ?? []).map(({ name }) => name));
-  const checks = new Set((config.checks ?? []).map(({ name }) => name));
+  const windows = (config.windows ?? []).map(({ name }) => name);
+  const checks = (config.checks ?? []).map(({ name }) => name);
   return [...flags].flatMap(({ environments }) =>
     [...environments.values()].flatMap(({ ramps }) =>
       ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
         const { within } = typeof spec === 'string' ? {} : spec;
-        const window = within === undefined ? [] : [within];
-        const wrong = (code: DiagnosticCode, member: string, what: string): Diagnostic =>
-          file.diagnostic(code, { path: [...path, member] }, `flagkeel.yaml has no ${what}`);
+        const named = { noun: 'window', names: within === undefined ? [] : [within] } as const;
+        const asked = { noun: 'check', names: checksOf(spec) } as const;
         return [
-          ...strangers(window, windows).map((name) =>
-            wrong('unknown-window', 'within', `window ${name}`),
-          ),
-          ...strangers(checksOf(spec), checks).map((name) =>
-            wrong('unknown-check', 'check', `check ${name}`),
-          ),
+          ...unknownNames(file, { ...named, known: windows }, () => ({
+            path: [...path, 'within'],
+          })),
+          ...unknownNames(file, { ...asked, known: checks }, () => ({ path: [...path, 'check'] })),
         ];
       }),
     ),
   );
 }
 
-function strangers(names: readonly string[], known: ReadonlySet<string>): string[] {
-  const unknown = names.filter((name) => !known.has(name));
-  return unknown.map((name) => `"${name}"${didYouMean(name, known)}`);
-}
-
-/** Checks of a config, in the order of the file, and their problems; leaves wrong checks out. */
+/** In the order of the file, without wrong ones. */
 export function readChecks(
   file: SpecFile,
   { checks = {} }: ConfigSpec,
@@ -275,20 +264,16 @@ function addressFault(text: string): string | undefined {
   return isSecret ? 'the address holds credentials, which are not for git' : undefined;
 }
 
-const DEFAULT_TIMEOUT_MS = 5_000;
-
 function checkOf(name: string, spec: CheckSpec): RampCheck {
-  const { url, value, prometheus = '', query = '', timeout, equals, atMost, atLeast } = spec;
+  const { url, value, prometheus = '', query = '', timeout = '5s' } = spec;
+  const { equals, atMost, atLeast } = spec;
+  const server = prometheus.replace(/\/$/, '');
   return {
     name,
-    url: url ?? `${withoutSlash(prometheus)}/api/v1/query?query=${encodeURIComponent(query)}`,
-    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : Number.parseInt(timeout, 10) * 1_000,
+    url: url ?? `${server}/api/v1/query?query=${encodeURIComponent(query)}`,
+    timeoutMs: Number.parseInt(timeout, 10) * 1_000,
     ...(url === undefined && { value: 'prometheus' as const }),
     ...(value !== undefined && { value: { pointer: value } }),
     ...present({ equals, atMost, atLeast }),
   };
-}
-
-function withoutSlash(url: string): string {
-  return url.endsWith('/') ? url.slice(0, -1) : url;
 }

@@ -1,5 +1,4 @@
 import { grouped } from '../../model/collections.js';
-import { keyOf } from '../../model/ref.js';
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
@@ -12,18 +11,15 @@ import type { SpecSet } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
-/** The facts besides the named objects by which references are checked. */
-type Judge = Pick<SpecSet, 'config' | 'memory' | 'unjudged'>;
-
 interface DeclaredNames {
-  readonly specs: Judge;
+  readonly specs: SpecSet;
   readonly flags: ReadonlyMap<string, ResolvedFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
 }
 
 /** Checks every object that a rule names: it exists in the same environment and fits, and no flag depends on itself. */
 export function referenceDiagnostics(
-  specs: Judge,
+  specs: SpecSet,
   resolved: readonly ResolvedFlag[],
   segments: ReadonlyMap<string, DesiredSegment>,
 ): Diagnostic[] {
@@ -36,14 +32,9 @@ export function referenceDiagnostics(
     specs.memory.references.get(each, [], () => referencesOf(each)),
   );
   return [
-    ...references.flatMap((each) => DIAGNOSTICS_OF[each.kind](known, each)),
+    ...references.flatMap((each) => nameDiagnostics(known, each)),
     ...cycleDiagnostics(references),
   ];
-}
-
-/** `KIND/NAME` of the objects that rules of a flag name in any environment, with repetitions. */
-export function namesUsedBy(flag: ResolvedFlag): string[] {
-  return referencesOf(flag).map(({ kind, name }) => keyOf(kind, name));
 }
 
 export function referencesOf(from: ResolvedFlag): Reference[] {
@@ -110,70 +101,57 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
   return { kind: 'flag', name, treatments: NO_TREATMENTS, members: RAW_FLAG };
 }
 
+const LISTED = { flag: 'flags', segment: 'segments' } as const;
+
 /**
- * Checks that a segment in a rule is declared, for the flag's traffic type and for the rule's environment. Names under
- * `references` in flagkeel.yaml are managed elsewhere and always pass.
+ * Checks that a name in a rule is declared, fits, and is declared for the rule's environment. Names under `references`
+ * in flagkeel.yaml are managed elsewhere and always pass.
  */
-function segmentDiagnostics(
-  { specs, segments }: DeclaredNames,
-  reference: Reference,
-): Diagnostic[] {
-  const { name, environment, from } = reference;
-  const elsewhere = specs.config?.references.segments ?? [];
-  if (elsewhere.includes(name) || specs.unjudged.segments.has(name)) return [];
-  const segment = segments.get(name);
-  if (segment === undefined) {
+function nameDiagnostics(known: DeclaredNames, reference: Reference): Diagnostic[] {
+  const { specs } = known;
+  const { kind, name, environment } = reference;
+  const listed = LISTED[kind];
+  const elsewhere = specs.config?.references[listed] ?? [];
+  if (elsewhere.includes(name) || specs.unjudged[listed].has(name)) return [];
+  const declared = known[listed].get(name);
+  if (declared === undefined) {
     if (specs.config === undefined) return [];
-    const hint = didYouMean(name, [...segments.keys(), ...elsewhere]);
-    const message = `no segment "${name}" is declared here or in references${hint}`;
-    return [at(reference, 'unknown-segment', message)];
+    const hint = didYouMean(name, [...known[listed].keys(), ...elsewhere]);
+    const message = `no ${kind} "${name}" is declared here or in references${hint}`;
+    return [at(reference, `unknown-${kind}`, message)];
   }
-  if (
-    segment.trafficType !== from.trafficType &&
-    segment.trafficType !== '' &&
-    from.trafficType !== ''
-  ) {
-    const message = `segment "${name}" holds keys of "${segment.trafficType}", the flag is split by "${from.trafficType}"`;
-    return [at(reference, 'traffic-type-mismatch', message)];
-  }
-  if (segment.environments.has(environment)) return [];
-  const message = `segment "${name}" is not declared for environment "${environment}"`;
-  return [at(reference, 'segment-not-in-environment', message)];
+  const misfits = MISFITS[kind](known, reference);
+  if (misfits.length > 0 || declared.environments.has(environment)) return misfits;
+  const message = `${kind} "${name}" is not declared for environment "${environment}"`;
+  return [at(reference, `${kind}-not-in-environment`, message)];
 }
 
-/** Checks that a flag in a rule is declared in the rule's environment, with the treatments that the rule names. */
-function flagDiagnostics({ specs, flags }: DeclaredNames, reference: Reference): Diagnostic[] {
-  const { name, environment, treatments, members } = reference;
-  const elsewhere = specs.config?.references.flags ?? [];
-  if (elsewhere.includes(name) || specs.unjudged.flags.has(name)) return [];
-  const flag = flags.get(name);
-  if (flag === undefined) {
-    if (specs.config === undefined) return [];
-    const hint = didYouMean(name, [...flags.keys(), ...elsewhere]);
-    const message = `no flag "${name}" is declared here or in references${hint}`;
-    return [at(reference, 'unknown-flag', message)];
-  }
-  const definition = flag.environments.get(environment);
-  if (definition === undefined) {
-    const message = `flag "${name}" is not declared for environment "${environment}"`;
-    return [at(reference, 'flag-not-in-environment', message)];
-  }
-  return treatments.flatMap((treatment, i) => {
-    if (definition.treatments.includes(treatment)) return [];
-    const hint = didYouMean(treatment, definition.treatments);
-    const message = `flag "${name}" has no treatment "${treatment}"${hint}`;
-    const place = members.treatments === null ? members.name : [...members.treatments, i];
-    return [at(reference, 'unknown-treatment', message, place)];
-  });
-}
-
-const DIAGNOSTICS_OF: Readonly<
+const MISFITS: Readonly<
   Record<Reference['kind'], (known: DeclaredNames, reference: Reference) => Diagnostic[]>
-> = { segment: segmentDiagnostics, flag: flagDiagnostics };
+> = {
+  segment: ({ segments }, reference) => {
+    const keys = segments.get(reference.name)?.trafficType ?? '';
+    const { trafficType } = reference.from;
+    // A file without a traffic type has its own diagnostic.
+    if (keys === trafficType || keys === '' || trafficType === '') return [];
+    const message = `segment "${reference.name}" holds keys of "${keys}", the flag is split by "${trafficType}"`;
+    return [at(reference, 'traffic-type-mismatch', message)];
+  },
+  flag: ({ flags }, reference) => {
+    const { name, environment, treatments, members } = reference;
+    const known = flags.get(name)?.environments.get(environment)?.treatments;
+    return treatments.flatMap((treatment, i) => {
+      if (known === undefined || known.includes(treatment)) return [];
+      const message = `flag "${name}" has no treatment "${treatment}"${didYouMean(treatment, known)}`;
+      const place = members.treatments === null ? members.name : [...members.treatments, i];
+      return [at(reference, 'unknown-treatment', message, place)];
+    });
+  },
+};
 
 /** Reports flags that depend on each other in one environment: each cycle once, with its path. */
 function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   const done = new Set<string>();
   const edges = grouped(
@@ -186,9 +164,9 @@ function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
       const start = walked.findIndex(({ from }) => from.name === edge.name);
       const cycle = start === -1 ? [] : walked.slice(start);
       const names = cycle.map(({ from }) => from.name);
-      const identity = names.toSorted().join(' ');
-      if (cycle.length > 0 && !told.has(identity)) {
-        told.add(identity);
+      const members = names.toSorted().join(' ');
+      if (cycle.length > 0 && !reported.has(members)) {
+        reported.add(members);
         const shown = [...names, edge.name].join(' → ');
         const message = `flags depend on each other in "${edge.environment}": ${shown}`;
         diagnostics.push(at(edge, 'dependency-cycle', message));

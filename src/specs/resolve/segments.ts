@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { ActivationSpec, SegmentSpec } from '../../generated/segment.schema.d.js';
-import { keyList, type KeyList } from '../../model/segment-keys.js';
+import { keyList } from '../../model/segment-keys.js';
 import { SEGMENT_NAME } from '../../model/ref.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { hasControlCharacter } from '../parse/key-lists.js';
 import { kindOf } from '../parse/load-files.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { sortedMap } from '../../model/collections.js';
+import { present, sortedMap } from '../../model/collections.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -59,10 +59,9 @@ function resolveSegment(
   const environments = Object.entries(spec.environments ?? {}).map(([environment, activation]) => {
     const path = ['environments', environment];
     diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
-    const one = new ActivationReader(specs, { file, path, keyFiles });
-    const desired = one.read(activation);
-    diagnostics.push(...one.diagnostics);
-    return [environment, desired] as const;
+    const resolved = resolveActivation(activation, { specs, file, path, keyFiles });
+    diagnostics.push(...resolved.diagnostics);
+    return [environment, resolved.activation] as const;
   });
   const segment: DesiredSegment = {
     name,
@@ -91,100 +90,92 @@ function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diag
   return [file.diagnostic('file-name', place, message)];
 }
 
-class ActivationReader {
-  readonly diagnostics: Diagnostic[] = [];
-  readonly #specs: SpecSet;
-  readonly #file: SpecFile;
-  readonly #path: readonly string[];
-  readonly #keyFiles: ReadonlyMap<string, SpecFile>;
-
-  constructor(
-    specs: SpecSet,
-    at: { file: SpecFile; path: readonly string[]; keyFiles: ReadonlyMap<string, SpecFile> },
-  ) {
-    this.#specs = specs;
-    this.#file = at.file;
-    this.#path = at.path;
-    this.#keyFiles = at.keyFiles;
+/** The activation, even with errors. Without `keys` and `keysFile` git does not manage its keys. */
+function resolveActivation(
+  { mode = 'exact', keys, keysFile }: ActivationSpec,
+  place: ActivationPlace,
+): { activation: DesiredActivation; diagnostics: Diagnostic[] } {
+  const { specs, file, keyFiles } = place;
+  const diagnostics: Diagnostic[] = [];
+  const location = file.location(place.path);
+  const member = keys === undefined ? 'keysFile' : 'keys';
+  const atMember = { path: [...place.path, member], at: 'key' } as const;
+  if (mode === 'external' && (keys ?? keysFile) !== undefined) {
+    const message = `an external segment has its keys from elsewhere: "mode: external" and keys exclude each other`;
+    diagnostics.push(file.diagnostic('external-keys', atMember, message));
   }
+  const { path, diagnostic } = keysFile === undefined ? {} : keyFileOf(keysFile, place);
+  if (diagnostic) diagnostics.push(diagnostic);
+  diagnostics.push(...keyDiagnostics(keys ?? [], place));
+  if (keys === undefined && keysFile === undefined) {
+    return { activation: { location, mode }, diagnostics };
+  }
+  const parsed = path === undefined ? undefined : keyFiles.get(path)?.parsed.value;
+  const listed = (parsed ?? NO_LIST) as readonly string[];
+  // A key file by itself is sorted and hashed once, however many segments and readings use it.
+  const together = keys?.length
+    ? keyList([...keys, ...listed])
+    : specs.memory.keyLists.get(listed, [], () => keyList(listed));
+  if (together.digest.count > MAX_KEYS_PER_SEGMENT) {
+    const message = `${together.digest.count} keys; a segment holds ${MAX_KEYS_PER_SEGMENT} in an environment at most`;
+    diagnostics.push(file.diagnostic('key-number', atMember, message));
+  }
+  return {
+    activation: { location, mode, keys: together, ...present({ keysFile: path }) },
+    diagnostics,
+  };
+}
 
-  /** The activation, even with errors. Without `keys` and `keysFile` git does not manage its keys. */
-  read({ mode = 'exact', keys, keysFile }: ActivationSpec): DesiredActivation {
-    const location = this.#file.location(this.#path);
-    if (mode === 'external' && (keys ?? keysFile) !== undefined) {
-      const member = keys === undefined ? 'keysFile' : 'keys';
-      const message = `an external segment has its keys from elsewhere: "mode: external" and keys exclude each other`;
-      this.#add('external-keys', [member], { message, at: 'key' });
+const NO_LIST: readonly string[] = [];
+
+interface ActivationPlace {
+  readonly specs: SpecSet;
+  readonly file: SpecFile;
+  readonly path: readonly string[];
+  readonly keyFiles: ReadonlyMap<string, SpecFile>;
+}
+
+/** The path of a readable key file, or why there is none. */
+function keyFileOf(
+  written: string,
+  { specs, file, path: place, keyFiles }: ActivationPlace,
+): { readonly path?: string; readonly diagnostic?: Diagnostic } {
+  const path = keyFilePath(file, written);
+  const { entries } = specs.loaded;
+  const at = { path: [...place, 'keysFile'] };
+  // A link anywhere on the path may lead out of the repository.
+  const isLinked = [...parentsOf(path), path].some(
+    (part) => (entries.get(part)?.type ?? 'file') !== 'file',
+  );
+  if (posix.isAbsolute(written) || path.startsWith('../') || written.includes('\\') || isLinked) {
+    const message = `"${written}" leads out of the repository; a key file lies in segments/ and is no link`;
+    return { diagnostic: file.diagnostic('key-file-outside', at, message) };
+  }
+  // A file that is too large to be read has its own diagnostic.
+  if (entries.has(path) && (keyFiles.has(path) || kindOf(path) === 'keys')) return { path };
+  const others = [...keyFiles.keys()].map((each) => posix.relative(posix.dirname(file.path), each));
+  const message = `there is no key file "${written}" (a file in segments/ whose name ends in .keys)${didYouMean(written, others)}`;
+  return { diagnostic: file.diagnostic('key-file-missing', at, message) };
+}
+
+/** Only warns about duplicate keys, because a list of keys is a set. */
+function keyDiagnostics(
+  keys: readonly string[],
+  { file, path: place }: ActivationPlace,
+): Diagnostic[] {
+  const seen = new Set<string>();
+  return [...keys.entries()].flatMap(([position, key]): Diagnostic[] => {
+    const path = [...place, 'keys', position];
+    const isTwice = seen.has(key);
+    seen.add(key);
+    if (hasControlCharacter(key)) {
+      return [file.diagnostic('invalid-key', { path }, 'the key holds a control character')];
     }
-    const path = keysFile === undefined ? undefined : this.#keyFilePath(keysFile);
-    const listed =
-      path === undefined ? [] : ((this.#keyFiles.get(path)?.parsed.value ?? []) as string[]);
-    this.#checkKeys(keys ?? []);
-    if (keys === undefined && keysFile === undefined) return { location, mode };
-    const together = this.#keyList(keys ?? [], listed);
-    this.#checkCount(together.digest.count, keys === undefined ? 'keysFile' : 'keys');
-    return { location, mode, keys: together, ...(path !== undefined && { keysFile: path }) };
-  }
-
-  /** A key file by itself is sorted and hashed once, however many segments and readings use it. */
-  #keyList(keys: readonly string[], listed: readonly string[]): KeyList {
-    if (keys.length > 0) return keyList([...keys, ...listed]);
-    return this.#specs.memory.keyLists.get(listed, [], () => keyList(listed));
-  }
-
-  /** Path of a readable key file; undefined, with a diagnostic, otherwise. */
-  #keyFilePath(written: string): string | undefined {
-    const path = keyFilePath(this.#file, written);
-    const entry = this.#specs.loaded.entries.get(path);
-    // A link anywhere on the path may lead out of the repository.
-    const isLinked = [...parentsOf(path), path].some(
-      (part) => (this.#specs.loaded.entries.get(part)?.type ?? 'file') !== 'file',
-    );
-    if (posix.isAbsolute(written) || path.startsWith('../') || written.includes('\\') || isLinked) {
-      const message = `"${written}" leads out of the repository; a key file lies in segments/ and is no link`;
-      this.#add('key-file-outside', ['keysFile'], { message });
-      return undefined;
-    }
-    if (entry !== undefined && this.#keyFiles.has(path)) return path;
-    // The file is too large to be read, which has its own diagnostic.
-    if (entry !== undefined && kindOf(path) === 'keys') return path;
-    const others = [...this.#keyFiles.keys()].map((each) =>
-      posix.relative(posix.dirname(this.#file.path), each),
-    );
-    const message = `there is no key file "${written}" (a file in segments/ whose name ends in .keys)${didYouMean(written, others)}`;
-    this.#add('key-file-missing', ['keysFile'], { message });
-    return undefined;
-  }
-
-  /** Warns about duplicate keys, because a list of keys is a set. */
-  #checkKeys(keys: readonly string[]): void {
-    const seen = new Set<string>();
-    for (const [position, key] of keys.entries()) {
-      if (hasControlCharacter(key)) {
-        const message = 'the key holds a control character';
-        this.#add('invalid-key', ['keys', position], { message });
-      } else if (seen.has(key)) {
-        const message = `key "${key}" stands here twice`;
-        this.#add('key-listed-twice', ['keys', position], { message, severity: 'warning' });
-      }
-      seen.add(key);
-    }
-  }
-
-  #checkCount(count: number, member: string): void {
-    if (count <= MAX_KEYS_PER_SEGMENT) return;
-    const message = `${count} keys; a segment holds ${MAX_KEYS_PER_SEGMENT} in an environment at most`;
-    this.#add('key-number', [member], { message, at: 'key' });
-  }
-
-  #add(
-    code: Parameters<SpecFile['diagnostic']>[0],
-    path: readonly (string | number)[],
-    { message, ...place }: { message: string; at?: 'key'; severity?: 'warning' },
-  ): void {
-    const at = { path: [...this.#path, ...path], ...place };
-    this.diagnostics.push(this.#file.diagnostic(code, at, message));
-  }
+    const at = { path, severity: 'warning' } as const;
+    return isTwice
+      ? [file.diagnostic('key-listed-twice', at, `key "${key}" stands here twice`)]
+      : [];
+  });
 }
 
 function parentsOf(path: string): string[] {

@@ -22,10 +22,7 @@ import {
   type SpecSet,
 } from './spec-set.js';
 
-/**
- * Further mistakes in files that violate their schemas: one wrong field should not hide the others. Such files are used
- * for diagnostics only.
- */
+/** Further mistakes in files that violate their schemas: one wrong field should not hide the others. */
 export function departedDiagnostics(
   specs: SpecSet,
   flags: readonly ResolvedFlag[],
@@ -37,13 +34,16 @@ export function departedDiagnostics(
   const overlayParts = parts<FlagOverlaySpec>('flag-overlay');
   const segmentParts = parts<SegmentSpec>('segment');
   const testParts = parts<SpecTestSpec>('spec-test');
-  if (flagParts.length + overlayParts.length + segmentParts.length + testParts.length === 0) {
-    return [];
-  }
+  const all = [...flagParts, ...overlayParts, ...segmentParts, ...testParts];
+  if (all.length === 0) return [];
   // Results from these files must not enter the cache.
   const apart: SpecSet = { ...specs, memory: new SpecCache() };
   const overlays = [...specs.overlays, ...overlayParts];
-  const departed = flagsOf(specs, flagParts, overlayParts).map((each) =>
+  const withOverlays = [...new Set(overlayParts.map(({ spec }) => spec.flag))];
+  const departed = [
+    ...flagParts,
+    ...withOverlays.flatMap((name) => specs.flags.get(name) ?? []),
+  ].map((each) =>
     resolvedFlag(
       apart,
       each,
@@ -61,18 +61,9 @@ export function departedDiagnostics(
     ),
     ...specTestDiagnostics(apart, testParts),
   ];
-  return [...flagParts, ...overlayParts, ...segmentParts, ...testParts].flatMap((part) =>
+  return all.flatMap((part) =>
     found.filter((each) => each.location.file === part.file.path && !part.isEcho(each)),
   );
-}
-
-function flagsOf(
-  { flags }: SpecSet,
-  departed: readonly SoundPart<FlagSpec>[],
-  overlays: readonly SoundPart<FlagOverlaySpec>[],
-): SpecOf<FlagSpec>[] {
-  const names = new Set(overlays.map(({ spec }) => spec.flag));
-  return [...departed, ...[...names].flatMap((name) => flags.get(name) ?? [])];
 }
 
 /** The part of a file that can be checked although another part violates the schema. */
@@ -103,9 +94,8 @@ const CONDITION = { in: ['-'] };
 const CASE = { name: '-', environment: '-', expect: '-' };
 
 /**
- * The part of a file that fits its schema, so that one wrong field does not hide other mistakes. Wrong values are left
- * out or, if required, replaced; positions in lists stay. Only for diagnostics, because the content differs from the
- * file's.
+ * The part of a file that fits its schema. Wrong values are left out or, if required, replaced; positions in lists
+ * stay. Only for diagnostics, because the content differs from the file's.
  *
  * @returns undefined if the file is valid, is not YAML, or lacks too much.
  */

@@ -3,11 +3,11 @@ import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { SegmentSpec } from '../../generated/segment.schema.d.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
-import type { DiagnosticCode } from '../codes.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { SpecCache } from '../cache.js';
 import { didYouMean } from '../parse/suggest.js';
+import { unknownNames } from './diagnostics.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 
 export interface SpecOf<T> {
@@ -36,24 +36,14 @@ export interface SpecSet {
   readonly settings: string;
 }
 
-/**
- * Groups the files of a tree by the names of their objects.
- *
- * @returns diagnostics of names that are declared twice.
- */
+/** Groups files by the names of their objects, with diagnostics for names that are declared twice. */
 export function specSet(
   loaded: LoadedFiles,
   config: Config | undefined,
   memory: SpecCache,
 ): { specs: SpecSet; diagnostics: Diagnostic[] } {
-  const flags = named<FlagSpec>(loaded.files.get('flag') ?? [], {
-    code: 'duplicate-flag',
-    member: 'flag',
-  });
-  const segments = named<SegmentSpec>(loaded.files.get('segment') ?? [], {
-    code: 'duplicate-segment',
-    member: 'segment',
-  });
+  const flags = named<FlagSpec>('flag', loaded);
+  const segments = named<SegmentSpec>('segment', loaded);
   const overlayFiles = loaded.files.get('flag-overlay') ?? [];
   const specs: SpecSet = {
     config,
@@ -61,8 +51,11 @@ export function specSet(
     overlays: validOf<FlagOverlaySpec>(overlayFiles),
     segments: segments.specs,
     unjudged: {
-      // An unreadable overlay leaves unknown in which environments its flag is declared.
-      flags: new Set([...flags.unjudged, ...brokenOverlays(overlayFiles)]),
+      // An unreadable overlay, `FLAG@ENVIRONMENT.yaml`, leaves unknown in which environments its flag is declared.
+      flags: new Set([
+        ...flags.unjudged,
+        ...overlayFiles.flatMap(({ valid, path }) => (valid ? [] : objectNameOf(path))),
+      ]),
       segments: segments.unjudged,
     },
     loaded,
@@ -84,21 +77,15 @@ export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
   return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
 }
 
-/** Names of flags with an unreadable overlay, from the names of the files: `FLAG@ENVIRONMENT.yaml`. */
-function brokenOverlays(files: readonly SpecFile[]): string[] {
-  return files
-    .filter(({ valid }) => !valid)
-    .map(({ path }) => fileNameOf(path).split('@')[0] ?? '');
-}
-
 /**
  * Valid files by the name of their object. Of two with one name the first in the order of paths counts, and the second
  * gets a diagnostic. Invalid files count under the file's name and under the name in them.
  */
 function named<T>(
-  files: readonly SpecFile[],
-  { code, member }: { code: DiagnosticCode; member: string },
+  kind: 'flag' | 'segment',
+  loaded: LoadedFiles,
 ): { specs: Map<string, SpecOf<T>>; unjudged: Set<string>; diagnostics: Diagnostic[] } {
+  const files = loaded.files.get(kind) ?? [];
   const specs = new Map<string, SpecOf<T>>();
   const diagnostics: Diagnostic[] = [];
   for (const each of validOf<T>(files)) {
@@ -107,8 +94,8 @@ function named<T>(
     if (first === undefined) {
       specs.set(name, each);
     } else {
-      const message = `${member} "${name}" is declared in ${first.file.path} already`;
-      diagnostics.push(each.file.diagnostic(code, { path: [member] }, message));
+      const message = `${kind} "${name}" is declared in ${first.file.path} already`;
+      diagnostics.push(each.file.diagnostic(`duplicate-${kind}`, { path: [kind] }, message));
     }
   }
   const unjudged = new Set<string>();
@@ -125,24 +112,27 @@ export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
 }
 
+/** The object that a file's name promises. An overlay concerns its flag. */
+export function objectNameOf(path: string): string {
+  return fileNameOf(path.replace(/\.ya?ml$/i, '.yaml')).split('@', 1)[0] ?? '';
+}
+
 /** A diagnostic if flagkeel.yaml has no such environment; none if flagkeel.yaml itself is unreadable. */
 export function environmentDiagnostics(
   { config }: Pick<SpecSet, 'config'>,
   place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
   environment: string,
 ): Diagnostic[] {
-  const names = config?.environments.map(({ name }) => name);
-  if (names === undefined || names.includes(environment)) return [];
-  const message = `flagkeel.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
-  return [place.file.diagnostic('unknown-environment', place, message)];
+  if (config === undefined) return [];
+  const known = config.environments.map(({ name }) => name);
+  return unknownNames(
+    place.file,
+    { noun: 'environment', names: [environment], known },
+    () => place,
+  );
 }
 
-/**
- * The traffic type of a file, or the default of flagkeel.yaml, with a diagnostic if there is neither.
- *
- * @param written the file's own value.
- * @param member the member at which the diagnostic is placed.
- */
+/** The traffic type of a file, or the default of flagkeel.yaml, with a diagnostic at `member` if there is neither. */
 export function trafficTypeOf(
   { config }: Pick<SpecSet, 'config'>,
   { file, written, member }: { file: SpecFile; written: string | undefined; member: string },
@@ -152,11 +142,8 @@ export function trafficTypeOf(
     return { trafficType: trafficType ?? '', diagnostics: [] };
   }
   const message = 'no trafficType here, and no defaults.trafficType in flagkeel.yaml';
-  const place = { path: [member], at: 'key' } as const;
-  return {
-    trafficType: '',
-    diagnostics: [file.diagnostic('traffic-type-missing', place, message)],
-  };
+  const missing = file.diagnostic('traffic-type-missing', { path: [member], at: 'key' }, message);
+  return { trafficType: '', diagnostics: [missing] };
 }
 
 export function specTestDiagnostics(

@@ -9,20 +9,20 @@ import {
   parseMoment,
   startOfDay,
 } from '../../platform/zoned-time.js';
-import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { didYouMean } from '../parse/suggest.js';
+import { unknownNames } from './diagnostics.js';
 
-interface CalendarReading {
+type Wrong = readonly [path: readonly string[], message: string];
+
+/** Reads them in the order of the file, without wrong ones. @param spec of a file that fits its schema. */
+export function readCalendar(
+  file: SpecFile,
+  spec: ConfigSpec,
+): {
   readonly windows: readonly TimeWindow[];
   readonly freezes: readonly Freeze[];
   readonly diagnostics: readonly Diagnostic[];
-}
-
-type Wrong = readonly [path: readonly (string | number)[], code: DiagnosticCode, message: string];
-
-/** Reads them in the order of the file, without wrong ones. @param spec of a file that fits its schema. */
-export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading {
+} {
   const wrong: Wrong[] = [];
   const windows = file.keys('windows').flatMap((name) => {
     const window = ownMember(spec.windows, name);
@@ -32,42 +32,22 @@ export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading 
     const freeze = ownMember(spec.freezes, name);
     return freeze === undefined ? [] : freezeOf(name, freeze, wrong);
   });
-  const names = Object.keys(spec.environments);
-  const known = file.keys('windows');
-  for (const environment of names) {
-    const used = ownMember(spec.environments, environment)?.windows ?? [];
-    wrong.push(
-      ...unknown(used, known, ['environments', environment, 'windows'], {
-        code: 'unknown-window',
-        what: 'flagkeel.yaml has no window',
-      }),
-    );
-  }
-  for (const [freeze, { environments = [] }] of Object.entries(spec.freezes ?? {})) {
-    wrong.push(
-      ...unknown(environments, names, ['freezes', freeze, 'environments'], {
-        code: 'unknown-environment',
-        what: 'flagkeel.yaml has no environment',
-      }),
-    );
-  }
-  const diagnostics = wrong.map(([path, code, message]) =>
-    file.diagnostic(code, { path }, message),
-  );
+  const windowNames = { noun: 'window', known: file.keys('windows') } as const;
+  const environmentNames = { noun: 'environment', known: Object.keys(spec.environments) } as const;
+  const diagnostics = [
+    ...wrong.map(([path, text]) => file.diagnostic('wrong-value', { path }, text)),
+    ...Object.entries(spec.environments).flatMap(([environment, { windows: names = [] }]) =>
+      unknownNames(file, { ...windowNames, names }, (position) => ({
+        path: ['environments', environment, 'windows', position],
+      })),
+    ),
+    ...Object.entries(spec.freezes ?? {}).flatMap(([freeze, { environments: names = [] }]) =>
+      unknownNames(file, { ...environmentNames, names }, (position) => ({
+        path: ['freezes', freeze, 'environments', position],
+      })),
+    ),
+  ];
   return { windows, freezes, diagnostics };
-}
-
-function unknown(
-  used: readonly string[],
-  known: readonly string[],
-  path: readonly string[],
-  { code, what }: { readonly code: DiagnosticCode; readonly what: string },
-): Wrong[] {
-  return used.flatMap((name, at): Wrong[] =>
-    known.includes(name)
-      ? []
-      : [[[...path, at], code, `${what} "${name}"${didYouMean(name, known)}`]],
-  );
 }
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -76,10 +56,10 @@ function windowOf(name: string, spec: WindowSpec, wrong: Wrong[]): TimeWindow[] 
   const path = ['windows', name];
   const before = wrong.length;
   const { from, to, zone, days = DAYS } = spec;
-  if (!isTimeZone(zone)) wrong.push([[...path, 'zone'], 'wrong-value', noZone(zone)]);
+  if (!isTimeZone(zone)) wrong.push([[...path, 'zone'], noZone(zone)]);
   if (from === to) {
     const message = `window "${name}" ends when it begins (00:00 to 24:00 is a whole day)`;
-    wrong.push([[...path, 'to'], 'wrong-value', message]);
+    wrong.push([[...path, 'to'], message]);
   }
   if (wrong.length > before) return [];
   const numbers = days.map((day) => DAYS.indexOf(day) + 1);
@@ -100,7 +80,7 @@ function freezeOf(name: string, spec: FreezeSpec, wrong: Wrong[]): Freeze[] {
   const before = wrong.length;
   const { from, to, zone, reason, environments } = spec;
   if (zone !== undefined && !isTimeZone(zone)) {
-    wrong.push([[...path, 'zone'], 'wrong-value', noZone(zone)]);
+    wrong.push([[...path, 'zone'], noZone(zone)]);
     return [];
   }
   const fromMs = beginningOf(from, zone);
@@ -109,10 +89,10 @@ function freezeOf(name: string, spec: FreezeSpec, wrong: Wrong[]): Freeze[] {
     ['from', from, fromMs],
     ['to', to, toMs],
   ] as const) {
-    if (ms === undefined) wrong.push([[...path, member], 'wrong-value', noTime(text, zone)]);
+    if (ms === undefined) wrong.push([[...path, member], noTime(text, zone)]);
   }
   if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
-    wrong.push([[...path, 'to'], 'wrong-value', `freeze "${name}" ends before it begins`]);
+    wrong.push([[...path, 'to'], `freeze "${name}" ends before it begins`]);
   }
   if (wrong.length > before || fromMs === undefined || toMs === undefined) return [];
   return [{ name, fromMs, toMs, zone: zone ?? 'UTC', ...present({ reason, environments }) }];
