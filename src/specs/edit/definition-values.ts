@@ -4,9 +4,8 @@ import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.j
 import type { Json } from '../../model/json.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
 
-/** The parts of a definition as a spec writes them; the inverse of `model/flag/from-spec`. */
+/* The parts of a definition as a spec writes them; the inverse of `model/flag/from-spec`. */
 
-/** In bucket order. */
 export function writtenTreatments(treatments: readonly Treatment[]): Written {
   return new Map(treatments.map((treatment) => [treatment.name, writtenTreatment(treatment)]));
 }
@@ -19,9 +18,8 @@ export function writtenTreatment({ description, configuration }: Treatment): Wri
 }
 
 /**
- * Whether YAML preserves a configuration. Reading it again would refuse a whole number that JSON itself has rounded,
- * and the service uses null and the empty text for "no configuration". A value that is not written stays on the service
- * as it is.
+ * Whether YAML preserves a configuration: reading it again would refuse a whole number that JSON has rounded, and the
+ * service uses null and the empty text for "no configuration". A value that is not written stays on the service.
  */
 function isExact(configuration: Json): boolean {
   return configuration !== null && configuration !== '' && hasExactNumbers(configuration);
@@ -34,8 +32,7 @@ function hasExactNumbers(value: Json): boolean {
 }
 
 /**
- * Buckets in the shortest form that specs have: the name of one treatment, sizes by treatment, or a list if the buckets
- * are not in the order of the treatments.
+ * The name of one treatment, sizes by treatment, or a list if the buckets are not in the order of the treatments.
  *
  * @param treatments names in bucket order.
  */

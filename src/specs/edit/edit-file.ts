@@ -14,7 +14,7 @@ import { DEFINITION_FIELDS_IN_FILE } from '../../model/flag/flag.js';
 import { commonLines } from './lines.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
-/** One edit of a YAML file, at a path of member names. Everything else stays as it is, comments included. */
+/** At a path of member names. Everything else stays as it is, comments and spelling included. */
 export type Edit =
   | { readonly kind: 'set'; readonly path: readonly string[]; readonly value: Written }
   | { readonly kind: 'unset'; readonly path: readonly string[] }
@@ -52,18 +52,19 @@ const MEMBER_ORDER = [
   'unmanaged',
 ] as const;
 
-/**
- * A spec after the edits, made one after the other. Comments, order and spelling of everything else stay.
- *
- * @param text a valid spec.
- */
+/** A spec after the edits, made one after the other. @param text a valid spec. */
 export function editedText(text: string, edits: readonly Edit[]): string {
   return edits.reduce(editedOnce, text);
 }
 
 /** Whether the file has a member at the path, even one without a value. */
 export function hasMember(text: string, path: readonly string[]): boolean {
-  return memberAt(parsed(text), path) !== undefined;
+  const { contents } = parsed(text);
+  const member = path.reduce<unknown>(
+    (at, name) => (isMap(at) ? pairOf(at, name)?.value : undefined),
+    contents,
+  );
+  return member !== undefined;
 }
 
 function editedOnce(text: string, edit: Edit): string {
@@ -131,7 +132,7 @@ function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[])
   return held;
 }
 
-/** Keeps a comment above the first rule with that rule: to the library it belongs to the list. */
+/** To the library a comment above the first rule belongs to the list. */
 function moveFirstComment(list: YAMLSeq, first: unknown): void {
   const { commentBefore } = list;
   if (!commentBefore || !isMap(first) || list.items.indexOf(first) <= 0) return;
@@ -165,13 +166,6 @@ function mapAt(document: Document, path: readonly string[]): YAMLMap {
   return map;
 }
 
-function memberAt(document: Document, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (at, name) => (isMap(at) ? pairOf(at, name)?.value : undefined),
-    document.contents,
-  );
-}
-
 /** Finds a member by the spelling of its key in the file. */
 function pairOf(map: YAMLMap, name: string): Pair | undefined {
   return map.items.find(({ key }) => textOf(key) === name);
@@ -184,10 +178,7 @@ function textOf(node: unknown): string {
   return source ?? String(value);
 }
 
-/**
- * The position of a new member: after the last member that precedes it in the usual order; at the end if that order
- * does not contain it.
- */
+/** After the last member that precedes it in the usual order; at the end if that order does not contain it. */
 function placeOf(map: YAMLMap, name: string): number {
   const rank = (member: string): number => MEMBER_ORDER.indexOf(member as never);
   if (rank(name) === -1) return map.items.length;
@@ -200,9 +191,7 @@ function placeOf(map: YAMLMap, name: string): number {
  * The library rewrites a whole file in its own style. Takes the lines that an edit did not touch from the old text, if
  * the library changed only their white space.
  *
- * @param old the original text.
- * @param before the original as the library writes it.
- * @param after the edited text as the library writes it.
+ * @param before and `after`: original and edited text as the library writes them.
  */
 function withOldLines(old: string, before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
@@ -242,10 +231,9 @@ export interface KillEntry {
 }
 
 /**
- * A break-glass list with one more entry; comments and other entries stay as they were.
+ * A break-glass list with one more entry; undefined if the text is not such a list.
  *
- * @param text of the file; undefined for a new file.
- * @returns undefined if the text is not a list of kills.
+ * @param text undefined for a new file.
  */
 export function withKillEntry(
   text: string | undefined,
@@ -258,12 +246,7 @@ export function withKillEntry(
   return editedText(list, [{ kind: 'set', path: ['kills', flag], value }]);
 }
 
-/**
- * A break-glass list without the entry of a flag; comments and other entries stay as they were. Returns a list without
- * such an entry unchanged.
- *
- * @returns undefined if the text is not a list of kills.
- */
+/** A break-glass list without the entry of a flag; undefined if the text is not such a list. */
 export function withoutKillEntry(text: string, flag: string): string | undefined {
   if (!isList(text)) return undefined;
   const path = ['kills', flag];

@@ -132,7 +132,7 @@ function sortings(kind: SchemaName, text: string): Patch[] {
   const patches: Patch[] = [];
   for (const { node, path, isKey: isName } of visited(kind, text)) {
     if (isName || !isSeq(node) || !isSet(path)) continue;
-    const slots = node.flow === true ? flowSlots(node, text) : blockSlots(node, text);
+    const slots = slotsOf(node, text);
     if (!slots) continue;
     const sorted = slots.toSorted((a, b) => byCodeUnits(a.value, b.value));
     for (const [position, { from, to }] of slots.entries()) {
@@ -149,32 +149,26 @@ interface Slot {
   readonly value: string;
 }
 
-/** Null if anything but a comma separates two elements, such as a comment, or one takes several lines. */
-function flowSlots(list: YAMLSeq, text: string): Slot[] | null {
-  const slots = list.items.map((item) => slotOf(item, text));
-  const isPlainList = slots.every((slot, position) => {
-    const before = slots[position - 1];
-    return slot && (!before || /^\s*,\s*$/.test(text.slice(before.to, slot.from)));
-  });
-  return isPlainList ? (slots as Slot[]) : null;
+/**
+ * The elements of a list, in a block each with the rest of its line, which may be a comment. Null if one takes several
+ * lines, or anything else separates them: comments and blank lines group elements.
+ */
+function slotsOf({ items, flow }: YAMLSeq, text: string): Slot[] | null {
+  const between = flow === true ? /^\s*,\s*$/ : /^[ \t]*\r?\n[ \t]*-[ \t]+$/;
+  const slots: Slot[] = [];
+  for (const item of items) {
+    const slot = slotOf(item, text);
+    const before = slots.at(-1);
+    if (!slot || (before && !between.test(text.slice(before.to, slot.from)))) return null;
+    const rest = flow === true ? '' : REST_OF_LINE.exec(text.slice(slot.to))?.[0];
+    if (rest === undefined) return null;
+    slots.push({ ...slot, to: slot.to + rest.trimEnd().length });
+  }
+  return slots;
 }
 
-/**
- * Elements with the rest of their line, which may be a comment. Null if comments or blank lines separate them: these
- * group the elements and must stay in place.
- */
-function blockSlots(list: YAMLSeq, text: string): Slot[] | null {
-  const slots = list.items.map((item) => {
-    const slot = slotOf(item, text);
-    const rest = /^[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/.exec(text.slice(slot?.to));
-    return slot && rest ? { ...slot, to: slot.to + rest[0].trimEnd().length } : null;
-  });
-  const isPlainList = slots.every((slot, position) => {
-    const before = slots[position - 1];
-    return slot && (!before || /^[ \t]*\r?\n[ \t]*-[ \t]+$/.test(text.slice(before.to, slot.from)));
-  });
-  return isPlainList ? (slots as Slot[]) : null;
-}
+/** Nothing but white space and a comment. */
+const REST_OF_LINE = /^[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/;
 
 function slotOf(item: unknown, text: string): Slot | null {
   if (!isScalar(item) || !item.range) return null;
@@ -195,21 +189,14 @@ function withoutLooseEnds(text: string): string {
 /** Scalars that take several lines, up to the end of the last line. */
 function textSpans(text: string): { from: number; to: number }[] {
   const yaml = parseYaml(text);
+  const root = yaml.ok ? yaml.document.contents : null;
   const spans: { from: number; to: number }[] = [];
-  const visit = (node: unknown): void => {
-    if (isMap(node)) {
-      for (const { key, value } of node.items) {
-        visit(key);
-        visit(value);
-      }
-    } else if (isSeq(node)) node.items.forEach(visit);
-    else if (isScalar(node) && node.range) {
-      const [from, valueEnd, nodeEnd] = node.range;
-      const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
-      const to = isBlock ? nodeEnd : valueEnd;
-      if (text.slice(from, to).includes('\n')) spans.push({ from, to });
-    }
-  };
-  if (yaml.ok) visit(yaml.document.contents);
+  for (const { node } of below({ node: root, value: null, path: [], isKey: false })) {
+    if (!isScalar(node) || !node.range) continue;
+    const [from, valueEnd, nodeEnd] = node.range;
+    const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+    const to = isBlock ? nodeEnd : valueEnd;
+    if (text.slice(from, to).includes('\n')) spans.push({ from, to });
+  }
   return spans;
 }

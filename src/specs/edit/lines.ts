@@ -1,7 +1,4 @@
-/**
- * Comparing lines costs the product of their numbers. Beyond this limit it takes too long for the sake of preserving
- * the old spelling of a few lines.
- */
+/** Comparing lines costs the product of their numbers: beyond this, too much for the old spelling of a few lines. */
 const MOST_COMPARISONS = 4_000_000;
 
 /** Position in `is` → position in `was`, of the longest common sequence of lines. */

@@ -31,16 +31,9 @@ interface Promotion extends Way {
   readonly flag: ResolvedFlag;
 }
 
-/** The files that a promotion changes, by object, and what it takes along. */
-export interface PromotedAll {
-  readonly files: readonly Promoted[];
-  /** `KIND/NAME` of objects that the flags name and that the target lacked, sorted. */
-  readonly needed: readonly string[];
-}
-
 /**
- * Promotes flags together with what their rules name and the target lacks: flags are promoted likewise, and segments
- * are declared there without keys, because keys belong to one environment.
+ * Promotes flags together with what their rules name and the target lacks (`needed`: `KIND/NAME`, sorted): flags are
+ * promoted likewise, and segments are declared there without keys, because keys belong to one environment.
  *
  * @param flags declared for `from`.
  * @param parts without errors.
@@ -50,7 +43,7 @@ export function promotedAll(
   { from, to }: Way,
   parts: SpecParts,
   along: PromotedParts,
-): PromotedAll {
+): { readonly files: readonly Promoted[]; readonly needed: readonly string[] } {
   const declared = new Map(parts.flags.map((each) => [each.name, each]));
   const promotions = new Set(flags);
   const segments = new Set<string>();
@@ -84,7 +77,7 @@ function withEnvironment(name: string, to: string, { specs }: SpecParts): Promot
   if (segment === undefined) return [];
   const { path, parsed } = segment.file;
   const before = parsed.source.text;
-  const edit: Edit = { kind: 'set', path: ['environments', to], value: new Flow(new Map()) };
+  const edit = set(['environments', to], new Flow(new Map()));
   return [{ path, before, after: editedText(before, [edit]) }];
 }
 
@@ -106,20 +99,29 @@ export function promoted(
   if (!source) throw new Error(`bug: ${flag.name} is promoted from where it is not`);
   const target = flag.environments.get(to)?.definition;
   const at: Place = { flag, from, to, path, block, own, source, target };
+  const { percentages = false, targets = false, kills = false } = along;
   const edits = [
     ...treatmentEdits(at),
-    ...(along.targets === true ? targetEdits(at) : []),
-    ...ruleEdits(at, along.percentages === true),
-    ...(along.percentages === true ? sizeEdits(at) : []),
-    ...(along.kills === true ? killEdits(at) : []),
-    ...(target ? [] : newBlockEdits(at, along.percentages === true)),
+    ...(targets ? targetEdits(at) : []),
+    ...ruleEdits(at, percentages),
+    ...(percentages ? sizeEdits(at) : []),
+    ...(kills ? killEdits(at) : []),
+    // A new block needs a default rule, and a mapping around it.
+    ...(target || percentages
+      ? []
+      : [set([...path, 'defaultRule'], source.creation.defaultTreatment)]),
   ];
   const before = file.parsed.source.text;
-  return {
-    path: file.path,
-    before,
-    after: edits.length === 0 ? before : editedText(before, edits),
-  };
+  return { path: file.path, before, after: editedText(before, edits) };
+}
+
+function set(path: readonly string[], value: Written): Edit {
+  return { kind: 'set', path, value };
+}
+
+/** Writes a member, or takes it out for undefined. */
+function change(path: readonly string[], value: Written | undefined): Edit {
+  return value === undefined ? { kind: 'unset', path } : set(path, value);
 }
 
 interface Block {
@@ -151,11 +153,9 @@ function treatmentEdits({ path, block, own, source, target }: Place): Edit[] {
     (field): Edit[] => {
       if (target && sameJson(source.creation[field], target.creation[field])) return [];
       const said = own.block[field];
-      if (said === undefined) {
-        return block[field] === undefined ? [] : [{ kind: 'unset', path: [...path, field] }];
-      }
-      const value = typeof said === 'string' ? said : inOrder(said, own.file, [...own.path, field]);
-      return [{ kind: 'set', path: [...path, field], value }];
+      if (said === undefined && block[field] === undefined) return [];
+      const value = typeof said === 'object' ? inOrder(said, own.file, [...own.path, field]) : said;
+      return [change([...path, field], value)];
     },
   );
 }
@@ -211,8 +211,7 @@ function ruleEdits(
   });
   if (free.size === 0 && rules.every(({ same }) => same)) return [];
   const place = [...path, 'rules'];
-  if (rules.length === 0)
-    return [isOwn ? { kind: 'unset', path: place } : { kind: 'set', path: place, value: [] }];
+  if (rules.length === 0) return [change(place, isOwn ? undefined : [])];
   return [{ kind: 'rules', path: place, rules }];
 }
 
@@ -235,10 +234,10 @@ function sizeEdits({ flag, path, own, source, target }: Place): Edit[] {
     const said = own.block.defaultRule ?? flag.spec.environments?.['*']?.defaultRule;
     const sizes = defaultRule.map(({ treatment, size }) => [treatment, size] as const);
     const value = said === undefined ? new Flow(new Map(sizes)) : writtenServe(said);
-    edits.push({ kind: 'set', path: [...path, 'defaultRule'], value });
+    edits.push(set([...path, 'defaultRule'], value));
   }
   if (trafficAllocation !== (target?.creation.trafficAllocation ?? 100)) {
-    edits.push({ kind: 'set', path: [...path, 'trafficAllocation'], value: trafficAllocation });
+    edits.push(set([...path, 'trafficAllocation'], trafficAllocation));
   }
   return edits;
 }
@@ -246,17 +245,5 @@ function sizeEdits({ flag, path, own, source, target }: Place): Edit[] {
 /** If the source does not mention a kill, the target keeps not mentioning it. */
 function killEdits({ path, block, source }: Place): Edit[] {
   const { killed } = source.fields;
-  if (killed === block.killed) return [];
-  const place = [...path, 'killed'];
-  return [
-    killed === undefined
-      ? { kind: 'unset', path: place }
-      : { kind: 'set', path: place, value: killed },
-  ];
-}
-
-/** A new block needs a default rule, and a mapping around it. */
-function newBlockEdits({ path, source }: Place, withSizes: boolean): Edit[] {
-  if (withSizes) return [];
-  return [{ kind: 'set', path: [...path, 'defaultRule'], value: source.creation.defaultTreatment }];
+  return killed === block.killed ? [] : [change([...path, 'killed'], killed)];
 }

@@ -31,13 +31,10 @@ export function writtenJson(value: unknown): Written {
   return new Map(Object.entries(value).map(([name, member]) => [name, writtenJson(member)]));
 }
 
-/**
- * Text of a YAML 1.2 file. Equal values give equal text.
- *
- * @param comment a line above everything else.
- */
+/** Text of a YAML 1.2 file. @param comment a line above everything else. */
 export function yamlText(value: Written, comment?: string): string {
-  const document = newDocument(nodeOf(value));
+  const document = new Document(null, DOCUMENT_OPTIONS);
+  document.contents = nodeOf(value);
   if (comment !== undefined) document.commentBefore = ` ${comment}`;
   return document.toString(TEXT_OPTIONS);
 }
@@ -51,17 +48,8 @@ export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 
  */
 export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
 
-/**
- * Also quotes texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`), because some editors still read YAML
- * 1.1.
- */
+/** Also quotes texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`): some editors still read that. */
 const READERS = { version: '1.2', schema: 'core', compat: 'yaml-1.1', ...TEXT_OPTIONS } as const;
-
-function newDocument(contents: Node): Document {
-  const document = new Document(null, DOCUMENT_OPTIONS);
-  document.contents = contents;
-  return document;
-}
 
 /** @param inFlow whether an outer value is written on one line. */
 export function nodeOf(value: Written, inFlow = false): Node {
@@ -85,7 +73,6 @@ function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap 
   return map;
 }
 
-/** A scalar. Quotes text that would be invisible, or read as something else. */
 function scalarNode(value: string | number | boolean | null): Scalar {
   const scalar = new Scalar(String(value));
   if (typeof value !== 'string') scalar.type = 'PLAIN';
@@ -95,16 +82,11 @@ function scalarNode(value: string | number | boolean | null): Scalar {
 
 /** Whether a text without quotes would be invisible, or read as something else: a number, a boolean, a date. */
 export function needsQuotes(text: string): boolean {
-  return isHidden(text) || stringify(text, READERS).startsWith('"');
+  return HIDDEN.test(text) || stringify(text, READERS).startsWith('"');
 }
 
-/**
- * Whether the text has a character that editors do not show, or that some readers take for a line end; plain line
- * breaks are fine.
- */
-function isHidden(text: string): boolean {
-  return /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
-}
+/** A character that editors do not show, or that some readers take for a line end; plain line breaks are fine. */
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 type StringifyContext = NonNullable<Parameters<YAMLSeq['toString']>[0]>;
 

@@ -61,11 +61,6 @@ const SUBJECTS: Partial<Record<FileKind, string>> = {
   segment: 'segment',
 };
 
-function subjectOf(kind: FileKind, value: unknown): string | undefined {
-  const name = memberOf(value, SUBJECTS[kind] ?? '');
-  return typeof name === 'string' ? name : undefined;
-}
-
 function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const leaks = apiKeyProblems(source.text);
   const yaml = parseYaml(source.text);
@@ -75,18 +70,15 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   // The remains of an alias or a duplicate key would only repeat as errors of the schema.
   const departures =
     problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
-  const all = [...leaks, ...problems, ...departures];
+  const places = { text: source.text, value, spans: problems.length > 0 ? null : spans };
+  const name = memberOf(value, SUBJECTS[kind] ?? '');
   return {
     source,
     value,
-    subject: subjectOf(kind, value),
+    subject: typeof name === 'string' ? name : undefined,
     valid: problems.length + departures.length === 0,
-    places: new SourcePositions(kind, {
-      text: source.text,
-      value,
-      spans: problems.length > 0 ? null : spans,
-    }),
-    problems: all,
+    places: new SourcePositions(kind, places),
+    problems: [...leaks, ...problems, ...departures],
   };
 }
 
@@ -239,7 +231,7 @@ function countBefore(value: unknown, part: string): number | null {
   return null;
 }
 
-/** The number of values in a value, itself included. */
+/** Itself included. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;
@@ -250,12 +242,8 @@ function countOf(value: unknown): number {
 /** Keys that JavaScript objects sort before all others. */
 const LIKE_A_NUMBER = /^(?:0|[1-9]\d*)$/;
 
-/**
- * Keys in the order of the file. Undefined if the object does not keep that order, because it puts keys that look like
- * numbers first.
- */
+/** Keys in the order of the file; undefined if the object does not keep that order. */
 function orderedKeys(mapping: object): string[] | undefined {
   const keys = Object.keys(mapping);
-  // Objects put such keys first, so checking the first one is enough.
   return LIKE_A_NUMBER.test(keys[0] ?? '') ? undefined : keys;
 }

@@ -31,9 +31,9 @@ export function schemaProblems(
   const seen = new Set<string>();
   return collapsed(withoutEchoes(errors))
     .map((error) => toProblem(error, places))
-    .filter((problem) => {
-      const identity = `${problem.pointer ?? ''} ${problem.message}`;
-      return !seen.has(identity) && Boolean(seen.add(identity));
+    .filter(({ pointer = '', message }) => {
+      const id = `${pointer} ${message}`;
+      return !seen.has(id) && Boolean(seen.add(id));
     });
 }
 
@@ -113,22 +113,24 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
   }
   if (keyword === 'enum') {
     const values = (params['allowedValues'] as unknown[]).map(String);
-    const removed = typeof data === 'string' ? removedText(data, parent) : undefined;
-    if (removed !== undefined) return `one of ${quotedList(values)}; ${removed}`;
-    const hint = typeof data === 'string' ? didYouMean(data, values) : '';
-    return `one of ${quotedList(values)}${hint}`;
+    const choice = `one of ${quotedList(values)}`;
+    if (typeof data !== 'string') return choice;
+    const removed = removedText(data, parent);
+    return choice + (removed === undefined ? didYouMean(data, values) : `; ${removed}`);
   }
-  if (keyword === 'minimum') return `${String(params['limit'])} or more`;
-  if (keyword === 'maximum') return `${String(params['limit'])} or less`;
-  if (keyword === 'minLength') return 'longer than nothing';
-  if (keyword === 'minItems' || keyword === 'minProperties') {
-    return `at least ${String(params['limit'])} long`;
-  }
-  if (keyword === 'maxItems' || keyword === 'maxProperties') {
-    return `at most ${String(params['limit'])} long`;
-  }
-  return parent['x-expected'] ?? message ?? keyword;
+  const limit = LIMIT_WORDS[keyword]?.replace('LIMIT', String(params['limit']));
+  return limit ?? parent['x-expected'] ?? message ?? keyword;
 }
+
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  minimum: 'LIMIT or more',
+  maximum: 'LIMIT or less',
+  minLength: 'longer than nothing',
+  minItems: 'at least LIMIT long',
+  minProperties: 'at least LIMIT long',
+  maxItems: 'at most LIMIT long',
+  maxProperties: 'at most LIMIT long',
+};
 
 /** How to replace a word that an earlier version accepted; undefined for other words. */
 function removedText(word: string, { 'x-removed': removed = {} }: Schema): string | undefined {

@@ -52,8 +52,8 @@ export function schemaNameOf(id: string): SchemaName | undefined {
 
 /**
  * The schema for editors. They parse YAML before they apply the schema, so a text that looks like a number or a boolean
- * is one to them, but a text in specs. Accepts every value that the schema accepts. Schemas refer to each other as
- * files in one folder, and have no `$id`: editors resolve references against it and cannot fetch a URN.
+ * is one to them, but a text in specs. Schemas refer to each other as files in one folder, and have no `$id`: editors
+ * resolve references against it and cannot fetch a URN.
  */
 export function editorSchemaOf(name: SchemaName): unknown {
   const { $id: _, ...schema } = schemaOf(name);

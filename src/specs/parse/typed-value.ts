@@ -12,7 +12,6 @@ import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.
 import type { Problem, Span } from './source-text.js';
 import { partsOf, pointerOf, valueAt } from '../../model/json.js';
 
-/** The span of a value, and of its key if it is a member. */
 export interface Place {
   readonly key?: Span;
   readonly value: Span;
@@ -36,8 +35,7 @@ export const OFFSETS = 4;
 
 /**
  * The value of a document, each plain scalar typed by the schema's expectation at its place: a number where a number
- * belongs, otherwise the text in the file. Without an expectation the core schema of YAML 1.2 decides. Quoted scalars
- * and mapping keys are always text.
+ * belongs, otherwise the text in the file. Without an expectation the core schema of YAML 1.2 decides.
  */
 export function typedValue(document: Document, name: SchemaName): TypedValue {
   const walk = new Walk();
@@ -173,7 +171,6 @@ class Walk {
   }
 }
 
-/** An anchor or a tag, which YAML allows on any node. */
 interface Properties {
   readonly anchor?: string;
   readonly tag?: string;
@@ -194,7 +191,7 @@ function placeOf(node: unknown, at: At): Place {
   return { ...(key !== undefined && { key }), value };
 }
 
-/** The type of a plain scalar by the core schema of YAML 1.2: null, boolean, number, or the text itself. */
+/** By the core schema of YAML 1.2: null, boolean, number, or the text itself. */
 function coreValue(text: string): unknown {
   const tag = CORE_TAGS.find((each) => each.test?.test(text) === true);
   const value = tag?.resolve(text, () => undefined, {}) ?? text;
@@ -291,7 +288,7 @@ function expectedOf(name: SchemaName): Expected {
   return expected;
 }
 
-/** Whether a schema names the member, instead of just allowing it. */
+/** Names the member, instead of just allowing it. */
 function isNamed({ properties }: Schema, name: string): boolean {
   return properties !== undefined && Object.hasOwn(properties, name);
 }
@@ -306,18 +303,16 @@ function typesOf({ type, const: only, enum: several }: Schema): string[] {
 
 /** The alternatives of a schema, with references followed. */
 function expand({ schema, root }: Candidate): Candidate[] {
-  if (schema.$ref !== undefined) return expand(follow(schema.$ref, root));
-  if (schema.anyOf !== undefined)
-    return schema.anyOf.flatMap((each) => expand({ schema: each, root }));
-  return [{ schema, root }];
+  const { $ref, anyOf } = schema;
+  if ($ref !== undefined) return expand(follow($ref, root));
+  return anyOf?.flatMap((each) => expand({ schema: each, root })) ?? [{ schema, root }];
 }
 
 /** The target of a reference, in the same document or in that of another kind. */
 function follow(ref: string, root: SchemaName): Candidate {
   const [document = '', fragment = ''] = ref.split('#');
   const name = document === '' ? root : schemaNameOf(document);
-  if (name === undefined) throw new Error(`bug: no schema at ${ref}`);
-  const found = valueAt(schemaOf(name), partsOf(fragment));
-  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
+  const found = name && valueAt(schemaOf(name), partsOf(fragment));
+  if (name === undefined || found === undefined) throw new Error(`bug: no schema at ${ref}`);
   return { schema: found as Schema, root: name };
 }
