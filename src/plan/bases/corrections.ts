@@ -2,7 +2,6 @@ import { keyOf } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcomes } from '../../model/outcome.js';
 import type { Base, State } from '../../model/state.js';
-import type { PlanInput } from '../input.js';
 import { baseIn, placeNamed, putBase } from '../place.js';
 
 /**
@@ -28,7 +27,10 @@ export function isContested(moments: readonly string[]): boolean {
 
 /** The state with the corrections of an apply added. @param now the time of the apply, ISO 8601 in UTC. */
 export function stateAfterCorrections(
-  { state, policy }: Pick<PlanInput, 'state' | 'policy'>,
+  {
+    state,
+    policy,
+  }: { state: State; policy: { environments: readonly { name: string; id: string }[] } },
   changes: readonly Change[],
   outcomes: Outcomes,
   now: string,
