@@ -14,7 +14,7 @@ export interface FigureRow {
  * applications says killed flags and ramps as a client has to see them.
  */
 const ROOMS: Readonly<Record<string, number>> = {
-  ramps: 11,
+  ramps: 8,
   approvals: 8,
   kills: 13,
   identities: 9,

@@ -37,8 +37,8 @@ interface BlockToEdit {
     /** Names of the rules in the spec, by position. */
     readonly ruleNames: readonly (string | undefined)[];
   };
-  /** Positions of the rules that have a ramp; null for the default rule. */
-  readonly ramped: ReadonlySet<number | null>;
+  /** Positions of the rules whose shares grow by steps; null for the default rule. */
+  readonly stepped: ReadonlySet<number | null>;
   readonly text: string;
   /** Path of the environment's block; empty in an overlay. */
   readonly at: readonly string[];
@@ -56,7 +56,7 @@ export function definitionEdits(fields: readonly FieldChange[], block: BlockToEd
     ...(changed.has('/defaultRule')
       ? [set(block, 'defaultRule', writtenBuckets(block.live.defaultRule, namesIn(block, changed)))]
       : []),
-    ...(changed.has('/defaultRule') && block.ramped.has(null)
+    ...(changed.has('/defaultRule') && block.stepped.has(null)
       ? [{ kind: 'unset', path: [...block.at, 'ramp'] } as const]
       : []),
   ];
@@ -117,7 +117,7 @@ function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[]
 }
 
 /** Keeps place, name and comments of a rule that is equal, or differs in one of its two halves. */
-function rulesEdit({ live, spec, ramped, text, at }: BlockToEdit): Edit {
+function rulesEdit({ live, spec, stepped, text, at }: BlockToEdit): Edit {
   const path = [...at, 'rules'];
   const old = spec.definition.rules;
   const names = namesOf(live.treatments);
@@ -144,7 +144,7 @@ function rulesEdit({ live, spec, ramped, text, at }: BlockToEdit): Edit {
       ? {
           member: 'serve' as const,
           value: writtenBuckets(rule.buckets, names),
-          dropsRamp: ramped.has(from),
+          dropsSteps: stepped.has(from),
         }
       : { member: 'if' as const, value: writtenConditions(rule.matchers) };
     return { value, from, replace };

@@ -2,7 +2,7 @@ import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
 import { flagFieldsFromWire, withTag } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { Definition, FlagFields } from '../model/flag/flag.js';
-import { bucketsOn } from '../model/flag/ramp.js';
+import { leavesSteps, steppedRules } from '../model/desired.js';
 import { sortedMap } from '../model/collections.js';
 import { sameJson } from '../model/json.js';
 import type { SpecTree } from '../model/spec-tree.js';
@@ -29,8 +29,8 @@ export interface Adoption {
 interface Adopted {
   readonly id: string;
   readonly paths: readonly string[];
-  /** A share of a ramp was written as a plain share, and the ramp taken out. */
-  readonly endsRamp: boolean;
+  /** A share that grew by steps was written as a plain share, and its ramp taken out. */
+  readonly endsSteps: boolean;
 }
 
 /** Gives the specs the live values of objects changed outside git, if specs can say them. Writes nothing to disk. */
@@ -58,7 +58,11 @@ export async function adoptDrift(
       continue;
     }
     files = after;
-    adopted.push({ id: change.id, paths: [...written.keys()], endsRamp: endsRamp(change, input) });
+    adopted.push({
+      id: change.id,
+      paths: [...written.keys()],
+      endsSteps: endsSteps(change, input),
+    });
   }
   const sorted = sortedMap(files);
   const still = await stillDifferent(sorted, input, tree, new Set(adopted.map(({ id }) => id)));
@@ -148,9 +152,14 @@ async function writtenFlag(change: Change, input: PlanInput, read: Read): Promis
   // An overlay file is the block itself.
   const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
   const live: Required<Definition> = definitionFromWire(definition);
-  const ramped = new Set(spec.ramps?.map(({ rule }) => rule));
   const block = { definition: spec.creation, ruleNames: spec.ruleNames };
-  const edits = definitionEdits(change.fields, { live, spec: block, ramped, text, at });
+  const edits = definitionEdits(change.fields, {
+    live,
+    spec: block,
+    stepped: steppedRules(spec),
+    text,
+    at,
+  });
   return new Map([[file, editedText(text, edits)]]);
 }
 
@@ -208,18 +217,12 @@ async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined
   return `specs cannot say what is live${where}`;
 }
 
-/** Whether the adoption of a change takes a ramp out of its file: whether the live share is not that of the ramp. */
-function endsRamp({ ref: { name, environment }, fields }: Change, input: PlanInput): boolean {
+/** Whether the adoption of a change writes a plain share in place of one that grows by steps. */
+function endsSteps({ ref: { name, environment }, fields }: Change, input: PlanInput): boolean {
   const spec = input.desired.flags.get(name)?.environments.get(environment ?? '');
   const wire = input.actual.flags.get(name)?.definitions.get(environment ?? '');
-  if (!spec?.ramps || !wire) return false;
-  const live = definitionFromWire(wire);
   const paths = new Set(fields.map(({ path }) => path));
-  return spec.ramps.some((ramp) => {
-    const buckets = bucketsOn(live, ramp);
-    const isChanged = paths.has(ramp.rule === null ? '/defaultRule' : '/rules');
-    return isChanged && buckets && !sameJson(buckets, bucketsOn(spec.creation, ramp));
-  });
+  return spec && wire ? leavesSteps(spec, definitionFromWire(wire), paths) : false;
 }
 
 async function stillDifferent(

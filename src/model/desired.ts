@@ -7,10 +7,11 @@ import type {
 } from '../generated/config.schema.d.js';
 import type { KillSpec } from '../generated/kills.schema.d.js';
 import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
-import type { DesiredRamp } from './flag/ramp.js';
+import { bucketsOn, pathOf, type DesiredRamp } from './flag/ramp.js';
 import type { NamedConditions } from './matcher/from-condition.js';
 import type { Identities } from './identities.js';
 import type { Frozen } from './json.js';
+import { sameJson } from './json.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 import type { Reason, Withheld } from './plan.js';
@@ -149,6 +150,23 @@ export interface DesiredDefinition {
   readonly timed?: ReadonlyMap<string, TimedField>;
   /** Guards that the flag may pass; each allowance counts for the change in which it was added. */
   readonly allow?: readonly Allowance[];
+}
+
+/** Positions of the rules whose shares grow by steps; null for the default rule. */
+export function steppedRules({ ramps = [] }: DesiredDefinition): ReadonlySet<number | null> {
+  return new Set(ramps.map(({ rule }) => rule));
+}
+
+/** Whether a definition with these fields changed has another share than its specs where it grows by steps. */
+export function leavesSteps(
+  { ramps = [], creation }: DesiredDefinition,
+  live: Definition,
+  changed: ReadonlySet<string>,
+): boolean {
+  return ramps.some((ramp) => {
+    const buckets = bucketsOn(live, ramp);
+    return changed.has(pathOf(ramp)) && buckets && !sameJson(buckets, bucketsOn(creation, ramp));
+  });
 }
 
 /** How a planner treats a difference in a field whose value the time decides. */

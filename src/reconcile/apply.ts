@@ -47,14 +47,14 @@ export async function applyOnce(
   options: ApplyOptions & { readonly observedAtMs: number },
 ): Promise<Applied> {
   const { input } = planned;
-  const { home, applied: before, ramps: known } = planned.remembered;
+  const { home, applied: before, timing: known } = planned.remembered;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
   const isTakingBack = input.moment.facts.setbacks.size > 0;
-  const ramps = isTakingBack ? recordsBefore(input.moment, known) : known;
-  await home?.write(begun, { head: before, message: beginning, ramps });
+  const timing = isTakingBack ? recordsBefore(input.moment, known) : known;
+  await home?.write(begun, { head: before, message: beginning, timing });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
   const made = stateAfterRefusals(begun, input, planned.plan.changes, sent);
@@ -85,10 +85,10 @@ export async function settle(
   const state = policy.behind ? stateOfCovered(input.state, asked, policy) : asked;
   const verdict = verdictAfter({ ...done, ...verified, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
-  const { ramps: known, applied: before } = remembered;
-  // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
-  const ramps =
-    // A suspended run starts no ramp, because it writes nothing.
+  const { timing: known, applied: before } = remembered;
+  // An older HEAD leaves these facts to the next run, because its specs lack ramps that began since; a suspended run
+  // starts none, because it writes nothing.
+  const timing =
     policy.behind || policy.suspended !== null
       ? known
       : recordsAfter(input.moment, {
@@ -97,12 +97,12 @@ export async function settle(
         });
   const applied = {
     ...{ ...done, outcomes, ...verified, state, verdict, converged: isConverged(verdict) },
-    remembered: { ...remembered, ramps, outOfSync },
+    remembered: { ...remembered, timing, outOfSync },
   };
   const isInterrupted = options.signal.aborted;
   const said = runMessage('Apply', done, head, { outcomes, isInterrupted });
   const last = isDone(verdict);
-  const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, ramps };
+  const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, timing };
   return { applied, meta };
 }
 

@@ -69,7 +69,7 @@ export function historyOf(
 /** Data of earlier runs from the state. */
 export interface Remembered extends Pick<
   StateReading,
-  'commit' | 'state' | 'outOfSync' | 'ramps' | 'approvals'
+  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals'
 > {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;
@@ -134,7 +134,7 @@ export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   readonly allowed: readonly AllowedFinding[];
   readonly input: TimedInput;
   readonly at: Catalog;
-  /** As read from the state; after an apply with the ramps and objects out of sync that it wrote. */
+  /** As read from the state; after an apply with the facts of timing and objects out of sync that it wrote. */
   readonly remembered: Remembered;
   /** Facts that could not be known. */
   readonly unknowns: readonly Unknown[];

@@ -16,7 +16,7 @@ export async function momentOfRun(
   { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
   desired: BoundDesired,
   { environments, only }: Pick<PlanPolicy, 'environments' | 'only'>,
-  { home, ramps: records, state }: Remembered,
+  { home, timing: records, state }: Remembered,
 ): Promise<Moment> {
   const facts: Facts = {
     ...{ records, environments, state, unkept: unkeptIn(home), head: source.revision.commit },
@@ -45,12 +45,11 @@ export async function momentOfRun(
   return desiredAt(desired, { ...facts, checks }, nowMs);
 }
 
-/** Why ramps cannot be remembered, if so: a ramp that begins with this run would begin again with the next one. */
+/** Why the moments at which steps begin cannot be remembered: they would begin again with the next run. */
 function unkeptIn(home: Remembered['home']): string | null {
-  const only = 'so that only ramps with a `start`, and steps with `at`, move';
-  if (home === null) return `no state is kept here, ${only}`;
+  if (home === null) return 'no state is kept here';
   const missing = home.notShared();
-  return missing && `the state cannot be shared (${missing.why}), ${only}`;
+  return missing && `the state cannot be shared (${missing.why})`;
 }
 
 async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<CheckStanding> {

@@ -100,7 +100,7 @@ function touchedObjects(
     // Identities are compared with the recorded answers of the service, which needs no request.
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),
-    // Time moves ramps, without any commit or change of a base.
+    // Time moves shares, without any commit or change of a base.
     ...[...moment.ladders.keys()].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...kills.results.keys()].map(keyOfId),
     ...[...policy.restorable.values(), ...killed.map(({ flag: name }) => ({ name }))].map(

@@ -28,7 +28,8 @@ export interface KnownState {
   readonly head: string | null;
   /** `KIND/NAME` of objects that runs left different on the service; null if no run recorded them. */
   readonly outOfSync: ReadonlySet<string> | null;
-  readonly ramps: RampRecords;
+  /** Of `timing`, which says what of the specs applies when. */
+  readonly timing: RampRecords;
   readonly approvals: UsedApprovals;
   /** The commit whose kills were sent last, all of them; null while no run has sent any. */
   readonly killsOf: string | null;
@@ -43,7 +44,7 @@ export const NOTHING: KnownState = {
   state: EMPTY_STATE,
   head: null,
   outOfSync: null,
-  ramps: {},
+  timing: {},
   approvals: {},
   killsOf: null,
   flagIds: {},
@@ -53,19 +54,19 @@ export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
   const { head, outOfSync, ...rest } = parseRunFile(record);
-  const { ramps = {}, approvals = {}, killsOf = null, flagIds = {} } = rest;
+  const { ramps: timing = {}, approvals = {}, killsOf = null, flagIds = {} } = rest;
   const listed = outOfSync === undefined ? null : new Set(outOfSync);
-  return { state, head, outOfSync: listed, ramps, approvals, killsOf, flagIds };
+  return { state, head, outOfSync: listed, timing, approvals, killsOf, flagIds };
 }
 
 export function treeOf(
-  { state, head, outOfSync, ramps, approvals, killsOf, flagIds }: KnownState,
+  { state, head, outOfSync, timing, approvals, killsOf, flagIds }: KnownState,
   { workspaceId: workspace, ...place }: StateKey,
 ): StateTree {
   return stateTree(state, {
     ...{ head, workspace, ...place },
     ...(outOfSync !== null && { outOfSync: sortedSet(outOfSync) }),
-    ...(!isEmpty(ramps) && { ramps }),
+    ...(!isEmpty(timing) && { ramps: timing }),
     ...(!isEmpty(approvals) && { approvals }),
     ...(killsOf !== null && { killsOf }),
     ...(!isEmpty(flagIds) && { flagIds }),
@@ -93,7 +94,7 @@ export async function mergeStates(
     state: await mergeInventories(before.state, ours.state, theirs.state, isOlder),
     head: await mergeHeads(before.head, ours.head, theirs.head, isOlder),
     outOfSync: mergeLists(before.outOfSync, ours.outOfSync, theirs.outOfSync),
-    ramps: mergeRecords(before.ramps, ours.ramps, theirs.ramps),
+    timing: mergeRecords(before.timing, ours.timing, theirs.timing),
     approvals: mergeRecords(before.approvals, ours.approvals, theirs.approvals),
     killsOf: ours.killsOf === before.killsOf ? theirs.killsOf : ours.killsOf,
     flagIds: mergeRecords(before.flagIds, ours.flagIds, theirs.flagIds),

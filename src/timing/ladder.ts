@@ -74,6 +74,9 @@ export interface RampFacts {
   readonly head: string | null;
 }
 
+/** What moves where nothing is remembered. */
+const MOVING = 'so that only ramps with a `start`, and steps with `at`, move';
+
 /** @param calendars of the environment, and of the ramp itself. */
 export function ladderOf(
   ramp: DesiredRamp,
@@ -96,7 +99,11 @@ export function ladderOf(
   const sinceMs = anchor === null ? (ramp.startMs ?? null) : Date.parse(anchor.since);
   const dueMs = dueMoments(ramp, { sinceMs, from: anchor?.from ?? 0 }, calendars);
   const isExplicit = sinceMs !== null || ramp.steps.some(({ atMs }) => atMs !== undefined);
-  const held = ramp.hold ? 'its spec says `hold: true`' : isExplicit ? null : unkept;
+  const held = ramp.hold
+    ? 'its spec says `hold: true`'
+    : isExplicit || unkept === null
+      ? null
+      : `${unkept}, ${MOVING}`;
   const step = stepAt(dueMs, nowMs);
   return { id, ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
 }

@@ -62,7 +62,7 @@ export class MemoryRef {
           head,
           commit: exists ? String(this.messages.length).padStart(40, '1') : null,
           outOfSync: listed,
-          ramps: {},
+          timing: {},
           approvals: {},
           killsOf: null,
           flagIds: {},

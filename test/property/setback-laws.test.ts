@@ -118,13 +118,13 @@ class World {
     const policy = aPolicy({
       environments: [anEnvironment('staging', { selected: false }), anEnvironment('production')],
     });
-    const [commit, state, ramps] = [String(this.#commit).repeat(40), this.#state, this.#records];
+    const [commit, state, timing] = [String(this.#commit).repeat(40), this.#state, this.#records];
     const context = {
       source: { revision: { commit } },
       now: () => ms,
       askCheck: async () => Promise.resolve(FAULTS[answer]),
     };
-    const remembered = { home: { notShared: () => null }, state, ramps };
+    const remembered = { home: { notShared: () => null }, state, timing };
     const desired = this.#desired();
     const moment = await momentOfRun(context as never, desired, policy, remembered as never);
     const look = (): ReturnType<typeof anActual> =>
@@ -133,7 +133,7 @@ class World {
     const { changes } = planChanges(input);
     const fields = changes.flatMap((each) => each.fields);
     const written = fields.map(({ path, after }) => [path.slice(1), after]);
-    this.#records = recordsBefore(input.moment, ramps);
+    this.#records = recordsBefore(input.moment, timing);
     this.live = { ...this.live, ...(Object.fromEntries(written) as Definition) };
     if (!isCut) {
       const again = timedInput({ ...input, desired, actual: look() }, input.moment);
@@ -142,7 +142,7 @@ class World {
       this.#state = stateAfterVerify(again, new Set(left.unchanged), commit);
       const isKill = fields.some(({ path }) => path === '/killed');
       this.#records = recordsAfter(input.moment, {
-        ...{ state: this.#state, known: ramps, restored: new Set() },
+        ...{ state: this.#state, known: timing, restored: new Set() },
         ...{ killed: new Set(isKill ? [ID] : []), isPlanned: () => true },
       });
     }

@@ -112,11 +112,11 @@ async function adopt(
 
 function adoptionText({ adopted, left, files }: Adoption): string {
   const lines = [
-    ...adopted.map(({ id, paths, endsRamp }) => {
-      const ramp = endsRamp
+    ...adopted.map(({ id, paths, endsSteps }) => {
+      const more = endsSteps
         ? ' A live share is a plain share there now, and its ramp is taken out.'
         : '';
-      return `Wrote ${clean(id)} into ${clean(paths.join(', '))}.${ramp}`;
+      return `Wrote ${clean(id)} into ${clean(paths.join(', '))}.${more}`;
     }),
     ...left.map(({ id, why }) => `Left ${clean(id)}: ${clean(why)}.`),
     ...(files.size > 0 ? ['Nothing was committed: look at git diff, then commit.'] : []),

@@ -9,17 +9,16 @@ import {
   type DesiredDefinition,
   type DesiredFlag,
 } from '../../model/desired.js';
-import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
 import { isKillListed } from '../../plan/kills/orders.js';
 import { quoted } from '../../report/sanitize.js';
 import {
+  explainedSteps,
   explainText,
   type ExplainedAnswer,
   type ExplainedDefinition,
-  type ExplainedRamp,
   type ExplainedFlag,
   type ExplainedRule,
 } from '../../report/text/explain.js';
@@ -130,11 +129,6 @@ async function explainedFlag(
   };
 }
 
-function explainedRamp(ramp: DesiredRamp): ExplainedRamp {
-  const { rule, treatment, steps, checks = [], onFail = 'hold' } = ramp;
-  return { rule, treatment, steps: steps.map(({ percent }) => percent), checks, onFail };
-}
-
 function explainedDefinition(
   name: string,
   [environment, definition]: readonly [string, DesiredDefinition],
@@ -142,7 +136,7 @@ function explainedDefinition(
   options: ExplainOptions,
 ): ExplainedDefinition {
   const { desired } = specs;
-  const { creation, location, ramps } = definition;
+  const { creation, location } = definition;
   const { defaultTreatment, trafficAllocation, targets, defaultRule } = creation;
   const situation = situationOf(options);
   const answer = situation && evaluate(desired, { flag: name, environment }, situation);
@@ -151,7 +145,7 @@ function explainedDefinition(
     killed: creation.killed || isKillListed(desired, name, environment),
     ...{ defaultTreatment, trafficAllocation, targets },
     rules: rulesOf(name, environment, definition, specs),
-    ...(ramps && { ramps: ramps.map(explainedRamp) }),
+    ...explainedSteps(definition),
     defaultRule,
     ...(answer && { answer: explainedAnswer(answer) }),
   };

@@ -5,10 +5,10 @@ import { agedFlags } from '../../lint/stale.js';
 import { present } from '../../model/collections.js';
 import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
 import { withTag } from '../../model/flag/fields.js';
-import type { RampStep } from '../../model/flag/ramp.js';
 import { byCodeUnits } from '../../model/json.js';
 import { isKillListed } from '../../plan/kills/orders.js';
 import {
+  cataloguedDefinition,
   cataloguePage,
   type Catalogue,
   type CataloguedFlag,
@@ -71,38 +71,11 @@ function cataloguedFlag(
     file: location.file,
     ...present({ description: sent.description, owner, expires }),
     tags: withTag(sent, ownershipTag).tags ?? [],
-    environments: [...environments].map(([environment, { creation, unmanaged, ramps = [] }]) => ({
-      environment,
-      killed: creation.killed || isKillListed(desired, name, environment),
-      defaultTreatment: creation.defaultTreatment,
-      trafficAllocation: creation.trafficAllocation,
-      targets: Object.values(creation.targets).flat().length,
-      rules: creation.rules,
-      defaultRule: creation.defaultRule,
-      ramps: ramps.map(({ treatment, rule, steps }) => ({
-        ...{ treatment, rule },
-        steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),
-      })),
-      ...(unmanaged && { unmanaged }),
-    })),
+    environments: [...environments].map(([environment, definition]) =>
+      cataloguedDefinition(environment, definition, isKillListed(desired, name, environment)),
+    ),
   };
 }
-
-/** Text such as `2026-10-05 09:00 UTC` or `after 2 h`. */
-function whenText({ atMs, afterMs }: RampStep): string {
-  if (atMs !== undefined)
-    return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const unit = UNITS.find(({ ms }) => afterMs % ms === 0);
-  if (afterMs === 0 || unit === undefined) return 'at once';
-  return `after ${String(afterMs / unit.ms)} ${unit.word}`;
-}
-
-const UNITS = [
-  { ms: 86_400_000, word: 'd' },
-  { ms: 3_600_000, word: 'h' },
-  { ms: 60_000, word: 'min' },
-  { ms: 1, word: 'ms' },
-];
 
 /** Sorted by kind and name; environments in the order of the file. */
 function usesOf(flag: ResolvedFlag | undefined): CataloguedUse[] {

@@ -2,9 +2,9 @@ import { grouped } from '../../model/collections.js';
 import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 import type { Rule } from '../../model/flag/flag.js';
-import type { DesiredRamp } from '../../model/flag/ramp.js';
+import type { DesiredRamp, RampStep } from '../../model/flag/ramp.js';
 import { clean } from '../sanitize.js';
-import { mostProtectedFirst } from '../../model/desired.js';
+import { mostProtectedFirst, type DesiredDefinition } from '../../model/desired.js';
 import { plural } from '../values.js';
 import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './definition.js';
 
@@ -55,6 +55,43 @@ interface CataloguedDefinition extends Omit<ShownDefinition, 'rules'> {
   readonly rules: readonly Rule[];
   readonly ramps: readonly CataloguedRamp[];
 }
+
+export function cataloguedDefinition(
+  environment: string,
+  { creation, unmanaged, ramps = [] }: DesiredDefinition,
+  isKillListed: boolean,
+): CataloguedDefinition {
+  return {
+    environment,
+    killed: creation.killed || isKillListed,
+    defaultTreatment: creation.defaultTreatment,
+    trafficAllocation: creation.trafficAllocation,
+    targets: Object.values(creation.targets).flat().length,
+    rules: creation.rules,
+    defaultRule: creation.defaultRule,
+    ramps: ramps.map(({ treatment, rule, steps }) => ({
+      ...{ treatment, rule },
+      steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),
+    })),
+    ...(unmanaged && { unmanaged }),
+  };
+}
+
+/** Text such as `2026-10-05 09:00 UTC` or `after 2 h`. */
+function whenText({ atMs, afterMs }: RampStep): string {
+  if (atMs !== undefined)
+    return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const unit = UNITS.find(({ ms }) => afterMs % ms === 0);
+  if (afterMs === 0 || unit === undefined) return 'at once';
+  return `after ${String(afterMs / unit.ms)} ${unit.word}`;
+}
+
+const UNITS = [
+  { ms: 86_400_000, word: 'd' },
+  { ms: 3_600_000, word: 'h' },
+  { ms: 60_000, word: 'min' },
+  { ms: 1, word: 'ms' },
+];
 
 export interface CataloguedSegment {
   readonly name: string;

@@ -1,4 +1,5 @@
 import type { Bucket, Definition, Rule } from '../../model/flag/flag.js';
+import type { DesiredDefinition } from '../../model/desired.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import type { Location } from '../../model/diagnostic.js';
 import { placeText, plural } from '../values.js';
@@ -42,11 +43,21 @@ export interface ExplainedDefinition extends Served {
   readonly live?: ExplainedLive | 'unknown' | null;
 }
 
-export interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
+interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
   /** The share of each step, in whole per cent. */
   readonly steps: readonly number[];
   readonly checks: readonly string[];
   readonly onFail: 'hold' | 'previous' | 'kill';
+}
+
+/** The ramps of a definition with the share of each step; nothing if it has none. */
+export function explainedSteps({ ramps }: DesiredDefinition): Pick<ExplainedDefinition, 'ramps'> {
+  if (ramps === undefined) return {};
+  const explained = ramps.map(({ rule, treatment, steps, checks = [], onFail }) => {
+    const shares = steps.map(({ percent }) => percent);
+    return { rule, treatment, steps: shares, checks, onFail: onFail ?? 'hold' };
+  });
+  return { ramps: explained };
 }
 
 export interface ExplainedLive {

@@ -38,7 +38,7 @@ export interface EditedRule {
   readonly replace?: {
     readonly member: 'if' | 'serve';
     readonly value: Written;
-    readonly dropsRamp?: boolean;
+    readonly dropsSteps?: boolean;
   };
 }
 
@@ -128,7 +128,7 @@ function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[])
   if (!isMap(held)) return nodeOf(value);
   const pair = replace && pairOf(held, replace.member);
   if (pair) pair.value = withComments(nodeOf(replace.value), pair.value as Node | null);
-  if (replace?.dropsRamp === true && isMap(held)) held.delete('ramp');
+  if (replace?.dropsSteps === true && isMap(held)) held.delete('ramp');
   return held;
 }
 

@@ -81,7 +81,7 @@ export class RampWorld {
       environments: [anEnvironment('staging', { selected: false }), anEnvironment('production')],
     });
     const context = { source: { revision: { commit: null } }, now: () => nowMs };
-    const remembered = { home, state, ramps: isStateless ? {} : this.#ramps };
+    const remembered = { home, state, timing: isStateless ? {} : this.#ramps };
     const moment = await momentOfRun(context as never, desired, policy, remembered as never);
     const { closed } = moment;
     const input = this.#looked({ desired, state, policy: { ...policy, closed } }, moment);

@@ -72,16 +72,16 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
       ...{ commit: HEAD, from: 0, reached: 10, ladder: 'steps' },
     });
     await one.read();
-    await one.write(stateOf(), { ...said('Both'), ramps: { a: at(1), b: at(1), c: at(1) } });
+    await one.write(stateOf(), { ...said('Both'), timing: { a: at(1), b: at(1), c: at(1) } });
     await one.read();
     await other.read();
-    await other.write(stateOf(), { ...said('Theirs'), ramps: { a: at(1), c: at(2), d: at(2) } });
+    await other.write(stateOf(), { ...said('Theirs'), timing: { a: at(1), c: at(2), d: at(2) } });
 
-    await one.write(stateOf(), { ...said('Ours'), ramps: { a: at(3), b: at(1), c: at(1) } });
+    await one.write(stateOf(), { ...said('Ours'), timing: { a: at(3), b: at(1), c: at(1) } });
     await one.write(stateOf(flag('a', 1)), said('Without a word of them'));
 
-    const { ramps } = await (await next()).read();
-    expect(ramps).toEqual({ a: at(3), c: at(2), d: at(2) });
+    const { timing } = await (await next()).read();
+    expect(timing).toEqual({ a: at(3), c: at(2), d: at(2) });
   });
 
   it('merges a lost race: what only one run touched is its own, for both the newer base', async () => {

@@ -73,7 +73,7 @@ describe('state', () => {
       head: null,
       commit: null,
       outOfSync: null,
-      ramps: {},
+      timing: {},
       approvals: {},
       killsOf: null,
       flagIds: {},

@@ -105,7 +105,7 @@ function servedEnvironment({ config }: Desired, [name]: readonly string[]): stri
   );
 }
 
-/** Looks at the specs until the signal comes; also at the clock, by which ramps go on. */
+/** Looks at the specs until the signal comes; also at the clock, by which shares grow. */
 async function follow(
   upstream: Upstream,
   start: { readonly seen: Seen; readonly desired: Desired },
