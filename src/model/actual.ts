@@ -98,8 +98,5 @@ export interface SegmentScope {
   readonly placesAlone?: true;
 }
 
-/**
- * How closely to observe the keys of a segment in one environment. With a digest, of the keys that the base has and the
- * specs still want, they are listed only if the service does not provably count as many.
- */
+/** With a digest of the expected keys, they are listed only if the service does not provably count as many. */
 export type KeyDetail = 'keys' | 'activation' | KeyDigest;

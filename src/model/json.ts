@@ -10,10 +10,7 @@ export type ItemOf<T> = NonNullable<T> extends readonly (infer I)[] ? Frozen<I> 
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/**
- * RFC 8785 form: equal values give equal text, whatever the order of their members. Half surrogate pairs, which an
- * answer may hold but that form excludes, become U+FFFD.
- */
+/** RFC 8785. Half surrogate pairs, which an answer may hold but that form excludes, become U+FFFD. */
 export function canonicalJson(value: unknown): string {
   let text: string | undefined;
   try {

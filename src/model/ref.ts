@@ -2,9 +2,7 @@ export const KINDS = ['flag', 'segment', 'identities'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
-/**
- * The unit of comparison and change: an object at workspace level (`environment` null), or its part in one environment.
- */
+/** The unit of comparison and change: an object at workspace level, or its part in one environment. */
 export interface ObjectRef {
   readonly kind: Kind;
   readonly name: string;

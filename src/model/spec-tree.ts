@@ -1,7 +1,4 @@
-/**
- * The files of one config directory, from a commit or from disk. Paths are relative to the config directory, with
- * forward slashes, never `..`.
- */
+/** The files of one config directory; paths are relative to it, with forward slashes. */
 export interface SpecTree {
   /** Sorted by path. Contains only paths that `isSpecPath` accepts. */
   list(): readonly TreeEntry[];

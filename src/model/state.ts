@@ -85,10 +85,7 @@ export interface Base<T> {
   readonly liveKillSeen?: string;
   /** Our change request for this object, as long as it is open or its rejection stands. */
   readonly request?: RememberedRequest<T>;
-  /**
-   * JSON Pointer → times of the latest few corrections of drift in that field, ISO 8601 in UTC, rising. The empty
-   * pointer stands for the whole object, which was created again.
-   */
+  /** JSON Pointer (empty for a new creation) → times of the last few corrections of drift, ISO 8601 in UTC, rising. */
   readonly corrections?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -94,37 +94,38 @@ export interface Verdict {
   readonly whole: StandingName;
 }
 
-/** Differences that no run may write: they are no pending change, and neither exit code nor readiness depends on them. */
-const NOT_ORDERED: ReadonlySet<WithheldWhy> = new Set([
-  'immutable',
-  'not-ours',
-  'not-remembered',
-  'stays-on-service',
-]);
-
 /** Differences that the next run without a review applies by itself, because their specs were reviewed before. */
 const REVIEWED_BEFORE: ReadonlySet<Reason> = new Set(['drift', 'ramp']);
 
-const HELD_FOR: Partial<Record<WithheldWhy, HeldFor>> = {
-  'conflict-held': 'conflict',
-  'adopt-needed': 'adoption',
-  'approval-needed': 'approval',
-  'not-reviewed': 'review',
-  contested: 'contested',
-  'check-failed': 'check-failed',
-};
-
-const WAITS_FOR: Partial<Record<WithheldWhy, WaitsFor>> = {
-  'prune-off': 'removal',
-  'no-witness': 'removal',
-  protected: 'removal',
-  'still-in-use': 'removal',
-  'drift-reported': 'drift-reported',
-  'live-kill': 'live-kill',
-  suspended: 'suspended',
-  'ramp-held': 'ramp',
-  'window-closed': 'window',
-  'not-reviewed': 'apply',
+/**
+ * Null for differences that no run may write: they are no pending change, and neither exit code nor readiness depends on
+ * them.
+ */
+const JUDGED: Readonly<
+  Record<
+    Exclude<WithheldWhy, 'needs-withheld'>,
+    { readonly heldFor: HeldFor } | { readonly waitsFor: WaitsFor } | null
+  >
+> = {
+  'conflict-held': { heldFor: 'conflict' },
+  'adopt-needed': { heldFor: 'adoption' },
+  'approval-needed': { heldFor: 'approval' },
+  'not-reviewed': { heldFor: 'review' },
+  contested: { heldFor: 'contested' },
+  'check-failed': { heldFor: 'check-failed' },
+  'prune-off': { waitsFor: 'removal' },
+  'no-witness': { waitsFor: 'removal' },
+  protected: { waitsFor: 'removal' },
+  'still-in-use': { waitsFor: 'removal' },
+  'drift-reported': { waitsFor: 'drift-reported' },
+  'live-kill': { waitsFor: 'live-kill' },
+  suspended: { waitsFor: 'suspended' },
+  'ramp-held': { waitsFor: 'ramp' },
+  'window-closed': { waitsFor: 'window' },
+  immutable: null,
+  'not-ours': null,
+  'not-remembered': null,
+  'stays-on-service': null,
 };
 
 export interface RunEnd {
@@ -236,7 +237,6 @@ export function judgeWithheld(
   all: ReadonlyMap<ObjectId, Judgeable> = new Map(),
 ): Judged | undefined {
   const { why, reason, until = null } = withheld;
-  if (NOT_ORDERED.has(why)) return undefined;
   if (why === 'needs-withheld') {
     const needed = withheld.dependsOn.flatMap((id) => all.get(id) ?? []);
     const isHeld = needed.some((each) => judgeWithheld(each)?.is === 'held');
@@ -247,10 +247,13 @@ export function judgeWithheld(
   if (why === 'ramp-held' && (reason === 'drift' || reason === 'conflict')) {
     return { is: 'held', why: 'ramp-changed' };
   }
-  const isReviewed = why === 'not-reviewed' && REVIEWED_BEFORE.has(reason);
-  const held = HELD_FOR[why];
-  if (held !== undefined && !isReviewed) return { is: 'held', why: held };
-  return { is: 'waits', why: WAITS_FOR[why] ?? 'apply', until };
+  if (why === 'not-reviewed' && REVIEWED_BEFORE.has(reason)) {
+    return { is: 'waits', why: 'apply', until };
+  }
+  const judged = JUDGED[why];
+  if (judged === null) return undefined;
+  if ('heldFor' in judged) return { is: 'held', why: judged.heldFor };
+  return { is: 'waits', why: judged.waitsFor, until };
 }
 
 function isWorse(one: Standing, other: Standing): boolean {

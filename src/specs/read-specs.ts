@@ -41,10 +41,7 @@ export type SpecsResult =
       readonly kills: readonly DesiredKill[];
       /** The readable part of flagkeel.yaml: sufficient for kills only. */
       readonly config?: Config;
-      /**
-       * The objects without errors, for callers that can continue with them. Unset if the errors do not show which
-       * objects those are.
-       */
+      /** Unset if the errors do not show which objects they concern. */
       readonly rest?: Rest;
     };
 
@@ -204,10 +201,7 @@ function desiredOf(
   };
 }
 
-/**
- * Kills by environment and flag. Of two orders for one flag the first counts: the entry of `kills/`, which has a
- * reason.
- */
+/** Of two orders for one flag the first counts: the entry of `kills/`, which has a reason. */
 function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   const byFlag = new Map<string, DesiredKill>();
   for (const kill of kills) {

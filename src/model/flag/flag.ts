@@ -1,9 +1,6 @@
 import type { Json } from '../json.js';
 
-/*
- * A flag in canonical form: both the spec and the service's answer take this form before they are compared. It drops
- * nulls and defaults, sorts sets and expands shorthands.
- */
+/* Both the spec and the service's answer take this form before they are compared: sets sorted, shorthands expanded. */
 
 /** At workspace level. Git does not manage an absent field. */
 export interface FlagFields {

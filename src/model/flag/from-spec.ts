@@ -84,10 +84,7 @@ function allMatchers(spec: RuleSpec['if'], named: NamedConditions | null): Check
 
 type OptionalField = 'baselineTreatment' | 'killed';
 
-/**
- * With every default except those of two fields: without a baseline, a creation sends the default treatment; without
- * `killed`, git leaves kills to the service.
- */
+/** Without a baseline, a creation sends the default treatment; without `killed`, git leaves kills to the service. */
 export type SpecifiedDefinition = Required<Omit<Definition, OptionalField>> &
   Pick<Definition, OptionalField>;
 
@@ -110,12 +107,7 @@ interface WrittenBucket {
   readonly path: SpecPath;
 }
 
-/**
- * Buckets in the order in which they are sent: that of `treatments`, or as written where the spec is a list. Computes
- * `rest` and drops buckets of size 0.
- *
- * @param treatments names in bucket order.
- */
+/** In the order of `treatments`, or as written where the spec is a list; computes `rest`, drops buckets of size 0. */
 export function bucketsOf(spec: Buckets, treatments: readonly string[]): Checked<Bucket[]> {
   const written = writtenBuckets(spec);
   const unknown = written

@@ -128,10 +128,7 @@ function ruleToWire(rule: Rule): WireRule {
   };
 }
 
-/**
- * The live definition with the managed fields of `desired`. Unmanaged fields, and fields that flagkeel does not know,
- * stay as they are.
- */
+/** Unmanaged fields, and fields that flagkeel does not know, stay as they are. */
 export function withFields(live: WireDefinition, desired: Definition): WireDefinition {
   const { treatments, targets, rules, ...plain } = desired;
   return {

@@ -131,10 +131,7 @@ function isComparison(subject: Subject): subject is ComparisonWord {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/**
- * Milliseconds since the epoch of a date as specs write it: a day (its midnight in UTC), a moment with its zone, or the
- * milliseconds themselves. Undefined for anything else, and for a day that no calendar has.
- */
+/** Of a day (its midnight in UTC), a moment with its zone, or milliseconds; undefined for other days. */
 export function dateMs(written: string | number): number | undefined {
   const text = String(written);
   if (/^-?\d+$/.test(text)) {
@@ -157,11 +154,7 @@ export type NamedConditions = ReadonlyMap<string, readonly Matcher[]>;
 
 export const NO_CONDITIONS: NamedConditions = new Map();
 
-/**
- * The matchers that a condition stands for, one unless it uses a name.
- *
- * @param named null where the config is unreadable; a condition that uses a name then stands for no matcher.
- */
+/** @param named null where the config is unreadable; a condition that uses a name then stands for no matcher. */
 export function matchersOf(
   condition: ConditionSpec,
   named: NamedConditions | null,

@@ -5,10 +5,7 @@ import { sameJson, type Json } from '../json.js';
 import { dependencyOf, segmentOf } from './canonical.js';
 import { COMPARISONS, OPERAND_MEMBER, wordOf, type ComparisonWord } from './matchers.js';
 
-/**
- * The condition that stands for a canonical matcher: in the words of the specs where they express all of it, otherwise
- * the raw matcher, so that nothing on the service is lost.
- */
+/** In the words of the specs where they express all of it, otherwise the raw matcher, so that nothing is lost. */
 export function conditionOf(matcher: Matcher): ConditionSpec {
   const { negate, ...bare } = matcher;
   const worded = wordedCondition(bare);

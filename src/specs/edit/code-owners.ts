@@ -17,14 +17,7 @@ const END = '# flagkeel: end';
 
 export const EMPTY_BLOCK = `${BEGIN}\n${END}\n`;
 
-/**
- * The text of a CODEOWNERS file with the marked block of owners written anew; everything around the block stays. Both
- * GitHub and GitLab read its lines.
- *
- * @param prefix path of the config directory in its repository: forward slashes, one at the end, or empty.
- * @param loaded all files are valid.
- * @returns the same text if it has no such block.
- */
+/** Writes the marked block anew, if there is one. @param prefix of the config directory: empty, or with a final slash. */
 export function withCodeOwners(text: string, prefix: string, loaded: LoadedFiles): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin === -1 || end < begin) return text;

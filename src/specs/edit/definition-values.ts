@@ -31,11 +31,7 @@ function hasExactNumbers(value: Json): boolean {
   return Object.values(value).every(hasExactNumbers);
 }
 
-/**
- * The name of one treatment, sizes by treatment, or a list if the buckets are not in the order of the treatments.
- *
- * @param treatments names in bucket order.
- */
+/** @param treatments names in bucket order: buckets in another order become a list. */
 export function writtenBuckets(buckets: readonly Bucket[], treatments: readonly string[]): Written {
   const [first] = buckets;
   if (buckets.length === 1 && first?.size === 100) return first.treatment;

@@ -206,10 +206,7 @@ function withOldLines(old: string, before: string, after: string): string {
     .join('\n');
 }
 
-/**
- * The spelling of each line of `was` in the old text, with the empty lines after it that the library removed. Undefined
- * for lines that the library changed.
- */
+/** Each line of `was` in the old text, with the empty lines after it; undefined where the library changed more. */
 function spelling(old: readonly string[], was: readonly string[]): (string | undefined)[] {
   if (old.length === was.length) return [...old];
   const bare = (line: string): string => line.replaceAll(/\s/g, '');
@@ -230,11 +227,7 @@ export interface KillEntry {
   readonly since: string;
 }
 
-/**
- * A break-glass list with one more entry; undefined if the text is not such a list.
- *
- * @param text undefined for a new file.
- */
+/** Undefined if the text is not a break-glass list. @param text undefined for a new file. */
 export function withKillEntry(
   text: string | undefined,
   flag: string,

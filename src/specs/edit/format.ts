@@ -17,10 +17,7 @@ export function formattedSpec(kind: SchemaName, text: string): string {
   return withoutLooseEnds(patched(quoted, sortings(kind, quoted)));
 }
 
-/**
- * A list of keys, sorted and without repetitions. Comments above all keys stay there. A list with comments or blank
- * lines among its keys was ordered on purpose, and keeps its order.
- */
+/** A list with comments or blank lines among its keys was ordered on purpose, and keeps its order. */
 export function formattedKeys(text: string): string {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();

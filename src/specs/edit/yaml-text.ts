@@ -1,9 +1,6 @@
 import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
 
-/**
- * A value to write. Mappings are `Map`s: an object would put keys that look like numbers first, and the order of
- * treatments is the bucket order.
- */
+/** Mappings are `Map`s: an object would put keys that look like numbers first. */
 export type Written =
   string | number | boolean | null | readonly Written[] | ReadonlyMap<string, Written> | Flow;
 
@@ -42,10 +39,7 @@ export function yamlText(value: Written, comment?: string): string {
 /** Never folds lines: line breaks would move with the text around them, which makes diffs noisy. */
 export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 } as const;
 
-/**
- * Every scalar is text to the library, so that a scalar in a file keeps its spelling (`0012`) through edits. This file
- * decides which scalars need quotes.
- */
+/** Every scalar is text, so that one in a file keeps its spelling (`0012`); this file decides what needs quotes. */
 export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
 
 /** Also quotes texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`): some editors still read that. */

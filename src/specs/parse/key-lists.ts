@@ -3,10 +3,7 @@ import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 
 type Row = readonly { readonly text: string; readonly from: number }[];
 
-/**
- * Key → attribute → value, of a CSV file (RFC 4180) with the header `key,<attribute>,…`. An empty cell leaves its
- * attribute out.
- */
+/** Of a CSV file (RFC 4180) with the header `key,<attribute>,…`. An empty cell leaves its attribute out. */
 export function parseIdentitiesCsv(text: string): {
   keys: Record<string, Record<string, string>>;
   problems: Problem[];

@@ -102,10 +102,7 @@ const WORDS_OF = {
   special: 'a special file (a pipe, a socket or a device)',
 } as const;
 
-/**
- * Reports a path that flagkeel cannot read although a spec belongs there. Without a report it would look like a
- * removal.
- */
+/** Without a report, a path that flagkeel cannot read would look like a removal. */
 export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnostic[] {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (isSpecFolder(path)) {

@@ -102,13 +102,8 @@ function toldApart(errors: readonly ErrorObject[]): ErrorObject[] {
 /** The place of an error, and the end of a sentence about it. */
 function wordsOf({ instancePath, message, params }: ErrorObject): [SpecPath, string] {
   const { additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
-  const known = allowedValues ?? allowedValue;
-  const detail =
-    typeof additionalProperty === 'string'
-      ? `: ${JSON.stringify(additionalProperty)}`
-      : known === undefined
-        ? ''
-        : `: ${JSON.stringify(known)}`;
+  const known = additionalProperty ?? allowedValues ?? allowedValue;
+  const detail = known === undefined ? '' : `: ${JSON.stringify(known)}`;
   const place = instancePath === '' ? '' : `at ${instancePath} `;
   return [partsOf(instancePath), `${place}${message ?? 'is wrong'}${detail}`];
 }

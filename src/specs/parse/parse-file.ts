@@ -117,11 +117,7 @@ export class SpecFile {
     return this.parsed.source.location(this.path, this.parsed.places?.startOf(path) ?? 0);
   }
 
-  /**
-   * A mistake that only other files or the config reveal, at a value of this file.
-   *
-   * @param place its severity is `error` by default.
-   */
+  /** @param place its severity is `error` by default. */
   diagnostic(
     code: Problem['code'],
     place: { path: readonly (string | number)[]; at?: 'key' | 'value'; severity?: 'warning' },

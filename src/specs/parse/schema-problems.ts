@@ -15,11 +15,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/**
- * Violations of a schema: one problem for each mistake.
- *
- * @param placesIn called only if there is a problem, because finding all places costs a second walk.
- */
+/** @param placesIn called only if there is a problem, because finding all places costs a second walk. */
 export function schemaProblems(
   name: SchemaName,
   value: unknown,
@@ -103,9 +99,7 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
   return { ...problemAt(code, span, `${subject} ${fault}`), pointer: instancePath };
 }
 
-/**
- * The schema's expectation, as the end of a sentence with "must be". A schema may bring its own words in `x-expected`.
- */
+/** The end of a sentence with "must be". */
 function expectation({ keyword, params, data, message }: ErrorObject, parent: Schema): string {
   if (keyword === 'type') {
     const types = [params['type'] as string | string[]].flat();
@@ -150,10 +144,7 @@ function placeOf(
     : place.value;
 }
 
-/**
- * Validators compiled ahead of time, because compiling schemas takes longer than most runs use them. A test checks that
- * they agree with `schemas/`.
- */
+/** Compiled ahead of time, because compiling schemas takes longer than most runs use them. */
 const VALIDATORS = {
   config: generated.config,
   flag: generated.flag,

@@ -37,11 +37,7 @@ export class SourceText {
     this.text = text;
   }
 
-  /**
-   * Line and column count from 1, columns in UTF-16 code units.
-   *
-   * @param file the path in the location.
-   */
+  /** Line and column count from 1, columns in UTF-16 code units. */
   location(file: string, offset: number): Location {
     const { line, start } = this.#lineAt(offset);
     return { file, line: line + 1, column: offset - start + 1 };

@@ -17,11 +17,7 @@ const MARKS = [
   [/^tests:/m, /^cases:/m, 'spec tests lie in tests/ and end in .test.yaml'],
 ] as const;
 
-/**
- * Files that look like specs but lie where flagkeel does not read them.
- *
- * @param beside candidate files outside of the folders of specs.
- */
+/** @param beside candidate files outside of the folders of specs. */
 export function straysOf(
   tree: SpecTree,
   beside: readonly { readonly path: string; readonly text: string }[],

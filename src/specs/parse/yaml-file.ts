@@ -53,10 +53,7 @@ function withoutEnvironment<T>(parse: () => T): T {
   }
 }
 
-/**
- * The tokens of a text. The composer that reads them is recursive, and a malicious file would exhaust the stack, so the
- * depth is limited before it starts.
- */
+/** Limits the depth: the composer is recursive, and a malicious file would exhaust the stack. */
 function tokensOf(text: string): CST.Token[] | Problem {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

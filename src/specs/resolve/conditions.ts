@@ -86,11 +86,7 @@ export function placed(
   return written.map((condition, at) => ({ condition, path: [at] }));
 }
 
-/**
- * The members that lead from a rule to the condition of each of its matchers, or to the name in it if it uses one.
- *
- * @param named those that the rule was made with.
- */
+/** Paths from a rule to the condition of each matcher, or to the name in it. @param named those of the rule. */
 export function matcherPaths(
   { if: written }: RuleSpec,
   named: NamedConditions = NO_CONDITIONS,

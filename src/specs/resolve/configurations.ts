@@ -5,10 +5,7 @@ import type { OwnSchema } from '../parse/own-schema.js';
 import { faultDiagnostic } from './diagnostics.js';
 import type { SpecOf, SpecSet } from './spec-set.js';
 
-/**
- * Compares the configurations of each flag with its own `configurationSchema`, wherever a file of the flag has them.
- * The compiler of schemas is loaded only if a flag has one.
- */
+/** The compiler of schemas is loaded only if a flag has one. */
 export async function configurationDiagnostics(specs: SpecSet): Promise<Diagnostic[]> {
   const judged = [...specs.flags.values()].filter(
     ({ spec }) => spec.configurationSchema !== undefined,

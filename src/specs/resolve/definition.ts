@@ -30,9 +30,7 @@ import { BoundedMap } from '../../platform/bounded-map.js';
 import { faultDiagnostic } from './diagnostics.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 
-/**
- * A place that sets fields of a definition: the environment's block, an overlay, the block `"*"`, or the flag itself.
- */
+/** The block of an environment, an overlay, the block `"*"`, or the flag itself. */
 export interface BlockSource {
   readonly file: SpecFile;
   readonly path: readonly string[];

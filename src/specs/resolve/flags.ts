@@ -65,10 +65,7 @@ export function resolvedFlag(
   });
 }
 
-/**
- * The definition of a flag in each environment that its files name. Takes each field from the environment's own block,
- * then from the block of all environments, then from the flag itself.
- */
+/** In each environment that the files name: fields of its block first, then of all environments, then of the flag. */
 function resolveEnvironments(
   specs: FlagSurroundings,
   { file, spec }: SpecOf<FlagSpec>,

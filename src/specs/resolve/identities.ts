@@ -13,10 +13,7 @@ import {
   type SpecSet,
 } from './spec-set.js';
 
-/**
- * Identities of all files, one list for each traffic type and environment, sorted by both. Files for the same place are
- * merged; a key in two of them is an error.
- */
+/** Files for the same traffic type and environment are merged; a key in two of them is an error. */
 export function resolveIdentities(specs: SpecSet): {
   identities: DesiredIdentities[];
   diagnostics: Diagnostic[];

@@ -5,11 +5,9 @@ import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
 import { memberOf, pointerOf, valueAt } from '../../model/json.js';
+import type { SpecFile } from '../parse/parse-file.js';
 
-/**
- * The entries of the break-glass lists. A valid entry counts, even with errors in its file or elsewhere. Without a
- * config the environments are unknown, and every list is accepted.
- */
+/** A valid entry counts, even with errors in its file or elsewhere, and in any list while the config is unreadable. */
 export function resolveKills({ config, loaded }: SpecSet): {
   kills: DesiredKill[];
   diagnostics: Diagnostic[];
@@ -44,36 +42,29 @@ export function resolveKills({ config, loaded }: SpecSet): {
   return { kills, diagnostics };
 }
 
-/**
- * `killed: true` of flags and overlays, read as leniently as possible, to kill even if the specs are invalid.
- *
- * @param environments kills elsewhere are left out.
- */
+/** `killed: true` of flags and overlays, read as leniently as possible, to kill even if the specs are invalid. */
 export function orderedKills(loaded: LoadedFiles, environments: readonly string[]): DesiredKill[] {
   const kills: DesiredKill[] = [];
+  const add = (file: SpecFile, environment: unknown, path: readonly string[]): void => {
+    const flag = memberOf(file.parsed.value, 'flag');
+    if (typeof flag !== 'string' || !FLAG_NAME.test(flag)) return;
+    if (typeof environment !== 'string' || !environments.includes(environment)) return;
+    const reason = `killed: true in ${file.path}`;
+    kills.push({ flag, environment, location: file.location(path), reason });
+  };
   for (const file of loaded.files.get('flag') ?? []) {
     const { value } = file.parsed;
-    const flag = memberOf(value, 'flag');
     const shared = valueAt(value, ['environments', '*', 'killed']);
     for (const environment of file.keys('environments')) {
-      const own = valueAt(value, ['environments', environment, 'killed']);
-      if (!isFlagName(flag) || (own ?? shared) !== true) continue;
-      const path = ['environments', environment, ...(own === true ? ['killed'] : [])];
-      const reason = `killed: true in ${file.path}`;
-      kills.push({ flag, environment, location: file.location(path), reason });
+      const path = ['environments', environment];
+      const own = valueAt(value, [...path, 'killed']);
+      if ((own ?? shared) === true)
+        add(file, environment, own === true ? [...path, 'killed'] : path);
     }
   }
   for (const file of loaded.files.get('flag-overlay') ?? []) {
     const { value } = file.parsed;
-    const [flag, environment] = [memberOf(value, 'flag'), memberOf(value, 'environment')];
-    if (!isFlagName(flag) || typeof environment !== 'string') continue;
-    if (memberOf(value, 'killed') !== true) continue;
-    const reason = `killed: true in ${file.path}`;
-    kills.push({ flag, environment, location: file.location(['killed']), reason });
+    if (memberOf(value, 'killed') === true) add(file, memberOf(value, 'environment'), ['killed']);
   }
-  return kills.filter(({ environment }) => environments.includes(environment));
-}
-
-function isFlagName(value: unknown): value is string {
-  return typeof value === 'string' && FLAG_NAME.test(value);
+  return kills;
 }

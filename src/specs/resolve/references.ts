@@ -72,10 +72,7 @@ function usedIn(matcher: Matcher): Named[] {
   return [{ kind: 'flag', name: flag, treatments, members: USED }];
 }
 
-/**
- * Where a condition has the name of each form of reference. The raw forms are matchers that a spec writes as the
- * service has them.
- */
+/** Where a condition has the name; the raw forms are matchers that a spec writes as the service has them. */
 const SEGMENT = { name: ['segment'], treatments: [] };
 const FLAG = { name: ['flag'], treatments: ['treatments'] };
 const RAW_SEGMENT = { name: ['matcher', 'string'], treatments: [] };

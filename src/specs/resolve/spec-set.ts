@@ -22,10 +22,7 @@ export interface SpecSet {
   readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
   readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
   readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
-  /**
-   * Names of objects whose files cannot be checked. References to them pass, because a second error would only repeat
-   * the first.
-   */
+  /** Objects whose files cannot be checked: a second error in a reference to one would only repeat the first. */
   readonly unjudged: {
     readonly flags: ReadonlySet<string>;
     readonly segments: ReadonlySet<string>;
