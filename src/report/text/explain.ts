@@ -53,7 +53,7 @@ interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
 /** The ramps of a definition with the share of each step; nothing if it has none. */
 export function explainedSteps({ ramps }: DesiredDefinition): Pick<ExplainedDefinition, 'ramps'> {
   if (ramps === undefined) return {};
-  const explained = ramps.map(({ rule, treatment, steps, checks = [], onFail }) => {
+  const explained = ramps.map(({ rule, treatment, steps, checks = [], onFail }): ExplainedRamp => {
     const shares = steps.map(({ percent }) => percent);
     return { rule, treatment, steps: shares, checks, onFail: onFail ?? 'hold' };
   });
