@@ -75,9 +75,7 @@ async function decide(id: string | undefined, status: string, by = approver): Pr
 }
 
 async function share(): Promise<number> {
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  const { defaultRule } = await live.ok<WireDefinition>('GET', path);
-  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+  return live.share('pay');
 }
 
 describe('a change where the service requires approvals, with `approvals: request`', () => {
@@ -237,8 +235,7 @@ describe('a change where the service requires approvals, with `approvals: reques
   });
 
   it('keeps its hands off requests of others', async () => {
-    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-    const split = { ...(await live.ok<WireDefinition>('GET', path)), trafficAllocation: 50 };
+    const split = { ...(await live.definition('pay')), trafficAllocation: 50 };
     const body = { split, operationType: 'UPDATE', title: 'By hand', comment: 'c' };
     await approver.ok(
       'POST',

@@ -41,17 +41,8 @@ async function approve(hash: string): Promise<void> {
   await watched.rest(before + 1);
 }
 
-async function shares(): Promise<(number | undefined)[]> {
-  const found = [live.staging, live.production].map(async (environment) => {
-    const path = `/splits/ws/${live.id}/pay/environments/${environment}`;
-    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-      'GET',
-      path,
-    );
-    return defaultRule.find(({ treatment }) => treatment === 'on')?.size;
-  });
-  return Promise.all(found);
-}
+const shares = async (): Promise<number[]> =>
+  Promise.all([live.share('pay', 'staging'), live.share('pay')]);
 
 it('lets the approved plan pass and no other, and says in service, history and log by whom and whose token', async () => {
   const farther = { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) };

@@ -42,13 +42,9 @@ describe('what may be asked of a daemon', () => {
     return scenario.commit({ 'kills/staging.yaml': kills }, 'Kill pay');
   }
 
-  async function definition(): Promise<{ killed: boolean; on: number | undefined }> {
-    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-    const { defaultRule, killed } = await live.ok<{
-      killed: boolean;
-      defaultRule: { treatment: string; size: number }[];
-    }>('GET', path);
-    return { killed, on: defaultRule.find(({ treatment }) => treatment === 'on')?.size };
+  async function definition(): Promise<{ killed: boolean; on: number }> {
+    const { killed } = await live.definition('pay', 'staging');
+    return { killed, on: await live.share('pay', 'staging') };
   }
 
   it('shows where it stands, what git keeps killed, what is wrong in a broken commit, and that the config suspends it', async () => {

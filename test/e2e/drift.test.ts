@@ -63,31 +63,17 @@ describe('drift', () => {
     scenario.service.requests.length = 0;
   });
 
-  async function change(environment: 'staging' | 'production', ...operations: object[]) {
-    const path = `/splits/ws/${live.id}/checkout/environments/${live[environment]}`;
-    await live.ok('PATCH', path, operations);
-  }
-
   /** By hand on the service: fields of all sorts, the keys of a target, of a segment, a kill. */
   async function changeEverything(): Promise<void> {
     const old = ruleOn({ type: 'IN_LIST_STRING', attribute: 'contract', strings: ['old'] }, 'off');
     const staff = { ...ruleOn({ type: 'IN_SEGMENT', string: 'staff' }) };
     const fresh = ruleOn({ type: 'IN_LIST_STRING', attribute: 'country', strings: ['NO'] });
-    await change(
-      'production',
+    await live.ok('PATCH', live.at('checkout'), [
       { op: 'replace', path: '/rules', value: [fresh, old, staff] },
-      {
-        op: 'replace',
-        path: '/defaultRule',
-        value: [
-          { treatment: 'on', size: 25 },
-          { treatment: 'off', size: 75 },
-        ],
-      },
       { op: 'replace', path: '/treatments/0/keys', value: ['qa-1', '0012'] },
-      { op: 'replace', path: '/killed', value: true },
-    );
-    await change('staging', { op: 'replace', path: '/trafficAllocation', value: 60 });
+    ]);
+    await live.set('checkout', { on: 25, killed: true });
+    await live.set('checkout', { trafficAllocation: 60 }, 'staging');
     await live.ok('PATCH', `/splits/ws/${live.id}/checkout`, [
       { op: 'replace', path: '/description', value: 'Two pages' },
     ]);
@@ -175,7 +161,7 @@ environments:
     expect(pending.stdout).toContain('Not applied: 1 change of git, which is no drift');
     expect(pending.stdout).toContain('No drift');
 
-    await live.ok('DELETE', `/splits/ws/${live.id}/checkout/environments/${live.staging}`);
+    await live.ok('DELETE', live.at('checkout', 'staging'));
     const gone = await run('drift', '--adopt');
     expect(gone.code).toBe(2);
     expect(gone.stdout).toContain('- flag/checkout@staging gone from the service');
@@ -183,25 +169,17 @@ environments:
   });
 
   it('is a rollback by hand of a ramp that was applied beside a withheld field', async () => {
-    const defaultRule = (on: number) => ({
-      op: 'replace',
-      path: '/defaultRule',
-      value: [
-        { treatment: 'on', size: on },
-        { treatment: 'off', size: 100 - on },
-      ],
-    });
     const allocated = CHECKOUT.replace('    killed: false', '    trafficAllocation: 100');
     scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
     expect(await run('reconcile')).toMatchObject({ code: 0 });
-    await change('production', { op: 'replace', path: '/trafficAllocation', value: 40 });
+    await live.set('checkout', { trafficAllocation: 40 });
     scenario.commit(
       { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') },
       'Ramp to 50 %',
     );
     const ramp = await run('reconcile');
     expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
-    await change('production', defaultRule(10));
+    await live.set('checkout', { on: 10 });
     scenario.service.requests.length = 0;
 
     const next = await run('reconcile', '--format', 'json');

@@ -78,10 +78,9 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
       await push('Ramp alpha to 20 %', { 'flags/alpha.yaml': flag('alpha', 20) }),
     ];
     const live = await liveWorkspace(service);
-    const path = `/splits/ws/${live.id}/beta/environments/${live.production}`;
-    await live.ok('PATCH', path, [{ op: 'replace', path: '/trafficAllocation', value: 50 }]);
+    await live.set('beta', { trafficAllocation: 50 });
     jobs.push(await push('Ramp alpha to 40 %', { 'flags/alpha.yaml': flag('alpha', 40) }));
-    expect(await live.ok('GET', path)).toMatchObject({ trafficAllocation: 50 });
+    expect(await live.definition('beta')).toMatchObject({ trafficAllocation: 50 });
     return jobs;
   }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { CliResult } from '../support/cli.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
@@ -24,8 +23,7 @@ async function found(): Promise<{ requests: string[]; killed: boolean }> {
     'GET',
     '/changeRequests?limit=100',
   );
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  const { killed } = await live.ok<WireDefinition>('GET', path);
+  const { killed } = await live.definition('pay');
   const requests = list.data.map(({ operationType, status }) => `${operationType} ${status}`);
   return { requests, killed };
 }

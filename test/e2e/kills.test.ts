@@ -25,15 +25,11 @@ const { reconcile, run } = scenario;
 const dryRun = scenario.dryRun<PlanJson>;
 let live: LiveWorkspace;
 
-type Environment = 'staging' | 'production';
-
-function place(name: string, environment: Environment): string {
-  return `/splits/ws/${live.id}/${name}/environments/${live[environment]}`;
+async function isKilled(...[name = 'pay', environment]: Partial<Place>): Promise<boolean> {
+  return (await live.definition(name, environment)).killed;
 }
 
-async function isKilled(name = 'pay', environment: Environment = 'production'): Promise<boolean> {
-  return (await live.ok<{ killed: boolean }>('GET', place(name, environment))).killed;
-}
+type Place = Parameters<LiveWorkspace['definition']>;
 
 /** Adds the flags, one of them killed in git, and has a run apply them. */
 async function begin(names: readonly string[], kills: string): Promise<void> {
@@ -162,10 +158,6 @@ describe('a kill on the service that git does not order', () => {
 
   beforeEach(async () => begin(FLAGS, 'kills:\n  search: { reason: "INC-1", by: ana }\n'));
 
-  async function setKilled(name: string, environment: Environment, value: boolean): Promise<void> {
-    await live.ok('PATCH', place(name, environment), [{ op: 'replace', path: '/killed', value }]);
-  }
-
   /** Asked of the service alone: what is killed, without the one that git orders. */
   async function killedThere(): Promise<string[]> {
     const found: string[] = [];
@@ -182,8 +174,8 @@ describe('a kill on the service that git does not order', () => {
 
   it('is named beside "In sync", with the commit that first saw it, stays, and is adopted as drift', async () => {
     const before = await dryRun();
-    await setKilled('pay', 'production', true);
-    await setKilled('cart', 'staging', true);
+    await live.set('pay', { killed: true });
+    await live.set('cart', { killed: true }, 'staging');
     const text = await reconcile('--dry-run');
     const json = await dryRun('--detailed-exitcode');
     const markdown = await reconcile('--dry-run', '--format', 'markdown');
@@ -201,7 +193,7 @@ describe('a kill on the service that git does not order', () => {
     expect(markdown.stdout).toContain('killed on the service, not ordered by git');
     expect(markdown.stdout).toContain(ID.replace('@', '&#64;'));
 
-    await setKilled('cart', 'staging', false);
+    await live.set('cart', { killed: false }, 'staging');
     const wayOut = expect.stringContaining('`flagkeel restore pay') as string;
     expect((await dryRun()).liveKills).toEqual([{ id: ID, seen: null, commit: null, wayOut }]);
     const first = await reconcile();

@@ -50,13 +50,8 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
     });
   };
   const share = async (): Promise<string> => {
-    const path = `/splits/ws/${live.id}/shop/environments/${live.production}`;
-    const { defaultRule, killed } = await live.ok<{
-      defaultRule: { treatment: string; size: number }[];
-      killed: boolean;
-    }>('GET', path);
-    const on = defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-    return `${on} %${killed ? ', killed' : ''}`;
+    const { killed } = await live.definition('shop');
+    return `${await live.share('shop')} %${killed ? ', killed' : ''}`;
   };
   vi.setSystemTime(new Date('2026-01-05T09:30Z'));
   const spec = flagSpec('shop', { on: 0, production: RAMP });

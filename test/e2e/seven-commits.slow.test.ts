@@ -194,7 +194,7 @@ describe.each([
       'update flag/new-checkout@production «Ramp the new checkout to 25 %»',
     ]);
     expect(comments[0]).toBe(
-      `${ramp.slice(0, 8)} Ana Alvarez: Ramp the new checkout to 25 %\nConversion is up 2 %.`,
+      `${ramp.slice(0, 8)} Ana: Ramp the new checkout to 25 %\nConversion is up 2 %.`,
     );
 
     scenario.commit(

@@ -39,8 +39,12 @@ describe('what was written is told with the words that it carried', () => {
     return flagText('pay', on, { staging: members, production: members });
   }
 
-  async function changeByHand(path: string, value: unknown): Promise<void> {
-    const place = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  async function changeByHand(
+    path: string,
+    value: unknown,
+    environment?: 'staging',
+  ): Promise<void> {
+    const place = live.at('pay', environment);
     const operation = { op: 'replace', path, value };
     await live.ok('PATCH', `${place}?title=By%20hand&comment=By%20hand`, [operation]);
   }
@@ -99,10 +103,7 @@ describe('what was written is told with the words that it carried', () => {
   });
 
   it('a drift correction, a kill and its restore were missing in history', async () => {
-    const place = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-    await live.ok('PATCH', `${place}?title=By%20hand&comment=By%20hand`, [
-      { op: 'replace', path: '/trafficAllocation', value: 40 },
-    ]);
+    await changeByHand('/trafficAllocation', 40, 'staging');
     expect(await reconcile()).toMatchObject({ code: 0 });
     const inProduction = ['pay', '--environment', 'production'];
     expect(await scenario.run('kill', ...inProduction, '--reason', 'INC-1')).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireDefinition, WireFlag } from '../../src/admin-api/wire.js';
+import type { WireFlag } from '../../src/admin-api/wire.js';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
@@ -27,15 +27,12 @@ describe('fields that people own', () => {
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
     const live = await liveWorkspace(scenario.service);
     const flag = `/splits/ws/${live.id}/pay`;
-    const definition = `${flag}/environments/${live.staging}`;
     expect(await live.ok<WireFlag>('GET', flag)).toMatchObject({ description: 'Old' });
-    expect(await live.ok('GET', definition)).toMatchObject({ defaultRule: [{ size: 10 }, {}] });
+    expect(await live.definition('pay', 'staging')).toMatchObject({
+      defaultRule: [{ size: 10 }, {}],
+    });
 
-    const shares = [
-      { treatment: 'on', size: 60 },
-      { treatment: 'off', size: 40 },
-    ];
-    await live.ok('PATCH', definition, [{ op: 'replace', path: '/defaultRule', value: shares }]);
+    await live.set('pay', { on: 60 }, 'staging');
     await live.ok('PATCH', flag, [{ op: 'replace', path: '/description', value: 'By hand' }]);
     scenario.commit({ 'flags/pay.yaml': pay(20, 'New') }, 'Change what people own');
     const written = scenario.writes().length;
@@ -45,7 +42,7 @@ describe('fields that people own', () => {
 
     expect(run).toMatchObject({ code: 0 });
     expect(scenario.writes()).toHaveLength(written);
-    expect(await live.ok<WireDefinition>('GET', definition)).toMatchObject({ defaultRule: shares });
+    expect(await live.share('pay', 'staging')).toBe(60);
     const text = run.stdout.replaceAll(/\s+/g, ' ');
     expect(text).toContain('People own the percentages (defaultRule) of flag/pay@staging: no run');
     expect(text).toContain('People own description of flag/pay: no run');

@@ -72,10 +72,7 @@ describe('watching a git server', () => {
   }
 
   async function percent(): Promise<number | undefined> {
-    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-    const { body } = await live.call('GET', path);
-    const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
-    return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
+    return live.share('pay', 'staging');
   }
 
   it('applies every push over http, and keeps the token out of its words', async () => {

@@ -1,12 +1,24 @@
+import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from './service-calls.js';
 import type { TestService } from './service.js';
 
-/** Ids of the workspace `Default` of a test service, and the way to it. */
+type Environment = 'staging' | 'production';
+
+/** Ids of the workspace `Default` of a test service, and the way to it. Without an environment, production is meant. */
 export interface LiveWorkspace extends ServiceCalls {
   readonly id: string;
   readonly staging: string;
   readonly production: string;
+  /** Path of a definition. */
+  at(flag: string, environment?: Environment): string;
+  definition(flag: string, environment?: Environment): Promise<WireDefinition>;
+  /** The percentage of `on` in the default rule. */
+  share(flag: string, environment?: Environment): Promise<number>;
+  /** Sets fields of a definition as somebody does by hand; `on`: the percentage in the default rule. */
+  set(flag: string, fields: HandEdit, environment?: Environment): Promise<void>;
 }
+
+type HandEdit = Partial<WireDefinition> & { readonly on?: number };
 
 export async function liveWorkspace(service: TestService): Promise<LiveWorkspace> {
   const calls = callsOf(service);
@@ -14,7 +26,33 @@ export async function liveWorkspace(service: TestService): Promise<LiveWorkspace
   const id = objects[0]?.id ?? '';
   const all = await calls.ok<{ id: string; name: string }[]>('GET', `/environments/ws/${id}`);
   const idOf = (name: string): string => all.find((each) => each.name === name)?.id ?? '';
-  return { ...calls, id, staging: idOf('staging'), production: idOf('production') };
+  const ids = { staging: idOf('staging'), production: idOf('production') };
+  const at: LiveWorkspace['at'] = (flag, environment = 'production') =>
+    `/splits/ws/${id}/${flag}/environments/${ids[environment]}`;
+  const definition: LiveWorkspace['definition'] = async (...place) => calls.ok('GET', at(...place));
+  return {
+    ...{ ...calls, id, ...ids, at, definition },
+    share: async (...place) => {
+      const { defaultRule } = await definition(...place);
+      return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+    },
+    set: async (flag, { on, ...fields }, environment) => {
+      const all = { ...fields, ...(on !== undefined && { defaultRule: sharesOf(on) }) };
+      const operations = Object.entries(all).map(([name, value]) => {
+        return { op: 'replace', path: `/${name}`, value };
+      });
+      await calls.ok('PATCH', at(flag, environment), operations);
+    },
+  };
+}
+
+/** Buckets that serve `on` to so many percent, and `off` to the rest. */
+export function sharesOf(on: number): { treatment: string; size: number }[] {
+  const all = [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: 100 - on },
+  ];
+  return all.filter(({ size }) => size > 0);
 }
 
 /** What people made by hand before there was git: two flags and two segments, of nearly every shape. */

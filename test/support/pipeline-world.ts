@@ -1,15 +1,16 @@
 import { onTestFinished } from 'vitest';
 import { openRun, type Run, type RunFlags } from '../../src/compose/run.js';
 import { operatorSettings } from '../../src/compose/settings.js';
-import type { Applied, Planned } from '../../src/reconcile/context.js';
+import type { Applied, Planned, RunContext } from '../../src/reconcile/context.js';
 import type { ApplyOptions } from '../../src/reconcile/apply.js';
 import { plan, reconcile } from '../../src/reconcile/reconcile.js';
 import { RunCache } from '../../src/reconcile/cache.js';
 import type { ServiceOptions } from '../../src/service/service.js';
-import { makeRepository, type TestRepository } from './git.js';
+import { makeRepository, type Files, type TestRepository } from './git.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { startTestService, type RecordedRequest, type TestService } from './service.js';
 import { SimulatedTime } from './simulated-time.js';
+import { cliRun, type CliRun } from './terminal.js';
 
 /** Flags of a run, and what runs before it left behind. */
 export type RunSettings = Partial<RunFlags> & {
@@ -25,10 +26,20 @@ export interface PipelineWorld {
   readonly live: LiveWorkspace;
   /** A dry run. */
   planned(settings?: RunSettings): Promise<Planned>;
-  /** A run that may write; by a clock that does not wait. */
-  reconciled(settings?: RunSettings, options?: Partial<ApplyOptions>): Promise<Planned | Applied>;
+  /**
+   * A run that may write; by a clock that does not wait.
+   *
+   * @param change what the run works with instead.
+   */
+  reconciled(
+    settings?: RunSettings,
+    options?: Partial<ApplyOptions>,
+    change?: (context: RunContext) => Partial<RunContext>,
+  ): Promise<Planned | Applied>;
   /** The same, where no guard stands against it. */
-  applied(settings?: RunSettings, options?: Partial<ApplyOptions>): Promise<Applied>;
+  applied(...run: Parameters<PipelineWorld['reconciled']>): Promise<Applied>;
+  /** A command over the repository and the service. */
+  command(...words: readonly string[]): Promise<CliRun>;
   /** What a run works with; it is closed after the test. */
   opened(settings?: RunSettings): Promise<Run>;
   /** Requests that write, as `METHOD last/parts`, in the order in which they ended; of all since the last call. */
@@ -70,10 +81,11 @@ export async function pipelineWorld(
         memory,
       },
     );
-  const reconciled: PipelineWorld['reconciled'] = async (settings = {}, options = {}) => {
+  const reconciled: PipelineWorld['reconciled'] = async (settings = {}, options = {}, change) => {
     await using run = await open(settings);
     const time = new SimulatedTime();
-    const work = reconcile(run.context, {
+    const context = { ...run.context, ...change?.(run.context) };
+    const work = reconcile(context, {
       openWriter: run.openWriter,
       now: () => time.now(),
       signal: settings.signal ?? new AbortController().signal,
@@ -94,11 +106,15 @@ export async function pipelineWorld(
       await using run = await open({ dryRun: true, ...settings });
       return await plan(run.context);
     },
-    applied: async (settings, options) => {
-      const result = await reconciled(settings, options);
+    applied: async (...asked) => {
+      const result = await reconciled(...asked);
       if ('outcomes' in result) return result;
       throw new Error(`a guard stood against it: ${JSON.stringify(result.guardFindings)}`);
     },
+    command: async (...words) =>
+      cliRun([...words, repository.directory, '--url', service.origin], {
+        FLAGKEEL_API_KEY: service.key,
+      }),
     opened: async (settings = {}) => {
       const run = await open(settings);
       onTestFinished(async () => run[Symbol.asyncDispose]());
@@ -108,12 +124,35 @@ export async function pipelineWorld(
   };
 }
 
+/**
+ * A world whose first commit was applied, and whose writes of that are forgotten.
+ *
+ * @param files beside the config. Default: `pay`.
+ */
+export async function appliedWorld(
+  files: Files = { 'flags/pay.yaml': flagSpec('pay') },
+  options?: Partial<ServiceOptions>,
+  environment?: Readonly<Record<string, string>>,
+): Promise<PipelineWorld> {
+  const world = await pipelineWorld(undefined, options, environment);
+  world.repository.commit('Begin', { 'flagkeel.yaml': PIPELINE_CONFIG, ...files });
+  const { converged } = await world.applied();
+  if (!converged) throw new Error('the first commit was not applied');
+  world.writes();
+  return world;
+}
+
 export const PIPELINE_CONFIG = `workspace: Default
 environments:
   staging: {}
   production: {}
 defaults: { trafficType: user }
 `;
+
+export const PROTECTED_PIPELINE = PIPELINE_CONFIG.replace(
+  'production: {}',
+  'production: { protected: true }',
+);
 
 /** A flag that both environments have, with a share of `on`; lines of its definitions may be added. */
 export function flagSpec(name: string, { on = 10, staging = '', production = '' } = {}): string {

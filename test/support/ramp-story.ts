@@ -1,4 +1,4 @@
-import { flagSpec, PIPELINE_CONFIG, pipelineWorld, type PipelineWorld } from './pipeline-world.js';
+import { appliedWorld, flagSpec, PIPELINE_CONFIG, type PipelineWorld } from './pipeline-world.js';
 
 const HOUR_MS = 3_600_000;
 export const STEPS = `ramp: "10, 6h, 25, 12h, 50, 1d, 100"`;
@@ -12,12 +12,8 @@ export async function storyOf(
   config = PIPELINE_CONFIG,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ world: PipelineWorld; after: Clock }> {
-  const world = await pipelineWorld(undefined, {}, environment);
-  world.repository.commit('Start', {
-    'flagkeel.yaml': config,
-    'flags/shop.yaml': flagSpec('shop', { on: 0 }),
-  });
-  await world.applied();
+  const files = { 'flagkeel.yaml': config, 'flags/shop.yaml': flagSpec('shop', { on: 0 }) };
+  const world = await appliedWorld(files, {}, environment);
   return { world, after: ramp(world, production) };
 }
 
@@ -34,33 +30,4 @@ export function ramp(
 export function since(repository: PipelineWorld['repository']): Clock {
   const startMs = Number(repository.git('show', '-s', '--format=%ct')) * 1_000;
   return (hours) => ({ now: () => startMs + hours * HOUR_MS });
-}
-
-export async function shareOf(
-  { live }: PipelineWorld,
-  environment = live.production,
-): Promise<number> {
-  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-    'GET',
-    `/splits/ws/${live.id}/shop/environments/${environment}`,
-  );
-  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-}
-
-/** Somebody edits the share by hand. */
-export async function edit(
-  { live }: PipelineWorld,
-  on: number,
-  environment = live.production,
-): Promise<void> {
-  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${environment}`, [
-    {
-      op: 'replace',
-      path: '/defaultRule',
-      value: [
-        { treatment: 'on', size: on },
-        { treatment: 'off', size: 100 - on },
-      ],
-    },
-  ]);
 }

@@ -111,11 +111,7 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
   const review = async ({ number, head, base, from }: Pull): Promise<Played> =>
     play({ kind: 'pull-request', number, head, base, from });
   const write = (files: Files, message: string): string => {
-    const kept = Object.entries(files).flatMap(([path, text]) =>
-      text === null ? [] : [[path, text]],
-    );
-    for (const [path, text] of Object.entries(files)) if (text === null) repository.remove(path);
-    return scenario.commit(Object.fromEntries(kept) as Record<string, string>, message);
+    return repository.commit(message, files);
   };
   const landing = async (commit: string): Promise<Played> =>
     play({ kind: 'push', commit, changed: changedBy.get(commit) ?? [], merged });
@@ -168,12 +164,8 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
     live: async (flags) => {
       const service = await liveWorkspace(scenario.service);
       const shares = flags.map(async (name) => {
-        const path = `/splits/ws/${service.id}/${name}/environments/${service.staging}`;
-        const { defaultRule, killed } = await service.ok<{
-          defaultRule: { treatment: string; size: number }[];
-          killed: boolean;
-        }>('GET', path);
-        const on = defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+        const { killed } = await service.definition(name, 'staging');
+        const on = await service.share(name, 'staging');
         return `\`${name}\` ${killed ? 'killed' : String(on)}`;
       });
       return (await Promise.all(shares)).join(', ');

@@ -6,9 +6,9 @@ import { RunCache } from '../../../src/reconcile/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
-  pipelineWorld,
   type PipelineWorld,
   type RunSettings,
 } from '../../support/pipeline-world.js';
@@ -24,13 +24,10 @@ let told: string[];
 
 beforeEach(async () => {
   told = [];
-  world = await pipelineWorld();
-  world.repository.commit('Two flags', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  world = await appliedWorld({
     'flags/cart.yaml': flagSpec('cart'),
     'flags/pay.yaml': flagSpec('pay'),
   });
-  await world.applied();
   world.repository.commit('Kill both', { 'kills/production.yaml': KILL_TWO });
   world.writes();
 });

@@ -1,30 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/service.js';
 import { withIdsAlone } from '../../support/ids-alone.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
-import { cliRun } from '../../support/terminal.js';
 
 const ID = 'flag/theirs@production';
 
 /** Specs with a flag of their own, and on the service one of somebody else, whose definition its name does not find. */
 async function worldWithTheirs(options: Partial<ServiceOptions> = {}): Promise<PipelineWorld> {
-  const world = await pipelineWorld(undefined, { middleware: withIdsAlone, ...options });
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-    'kills/production.yaml': 'kills: {}\n',
-  });
-  await world.applied();
+  const files = { 'flags/pay.yaml': flagSpec('pay'), 'kills/production.yaml': 'kills: {}\n' };
+  const world = await appliedWorld(files, { middleware: withIdsAlone, ...options });
   const { live } = world;
-  const flags = `/splits/ws/${live.id}`;
-  await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'theirs' });
-  await live.ok('POST', `${flags}/theirs/environments/${live.production}`, aDefinition());
+  await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'theirs' });
+  await live.ok('POST', live.at('theirs'), aDefinition());
   world.writes();
   return world;
 }
@@ -33,12 +21,6 @@ async function worldWithTheirs(options: Partial<ServiceOptions> = {}): Promise<P
 function taken(world: PipelineWorld): string[] {
   const writes = world.writes().filter(({ status }) => status === 200);
   return writes.map(({ method, path }) => `${method} ${path.split('/').slice(7, 9).join('/')}`);
-}
-
-/** Runs a command over the repository and the service of a world. */
-async function command({ repository, service }: PipelineWorld, ...words: string[]) {
-  const place = [repository.directory, '--url', service.origin];
-  return cliRun([...words, ...place], { FLAGKEEL_API_KEY: service.key });
 }
 
 function killTheirs({ repository }: PipelineWorld): void {
@@ -78,12 +60,12 @@ describe('the kill of a flag that no spec names, and whose definition only its i
       const world = await worldWithTheirs({ strict });
       const inProduction = ['--environment', 'production'];
 
-      const { exitCode, stdout } = await command(world, 'kill', ...inProduction, 'theirs');
+      const { exitCode, stdout } = await world.command('kill', ...inProduction, 'theirs');
 
       expect(exitCode).toBe(0);
       expect(stdout).toContain('theirs is killed in production.');
       expect(taken(world)).toEqual(['PATCH theirs/environments']);
-      const nobody = await command(world, 'kill', ...inProduction, 'nobody');
+      const nobody = await world.command('kill', ...inProduction, 'nobody');
       expect(nobody).toMatchObject({ exitCode: 6 });
       expect(nobody.stderr).toContain('it has no definition in environment "production"');
     },
@@ -118,9 +100,7 @@ describe('where definitions are found by the id of their flag alone, and no flag
     const world = await worldWithTheirs({ strict: true });
     killTheirs(world);
     await world.applied();
-    const { live } = world;
-    const path = `/splits/ws/${live.id}/theirs/environments/${live.production}`;
-    await live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value: false }]);
+    await world.live.set('theirs', { killed: false });
     world.writes();
 
     await world.applied();
@@ -131,7 +111,7 @@ describe('where definitions are found by the id of their flag alone, and no flag
   it('`explain --online` shows a definition that only the id in the state finds', async () => {
     const world = await worldWithTheirs({ strict: true });
 
-    const { stdout } = await command(world, 'explain', '--online', 'flag/pay');
+    const { stdout } = await world.command('explain', '--online', 'flag/pay');
 
     expect(stdout.match(/on the service: .*/g)).toEqual([
       'on the service: as git has it',
@@ -143,7 +123,7 @@ describe('where definitions are found by the id of their flag alone, and no flag
     const world = await worldWithTheirs({ strict: true });
     world.repository.write({ 'flags/theirs.yaml': flagSpec('theirs') });
 
-    const { stdout } = await command(world, 'explain', '--online', 'flag/theirs');
+    const { stdout } = await world.command('explain', '--online', 'flag/theirs');
 
     expect(stdout).not.toContain('not there');
     expect(stdout).toContain('on the service: not known');

@@ -1,13 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/report/text/layout.js';
 import { liveKillRow, sinceText } from '../../../src/report/view/sentences.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 
 const FILE = 'flags/pay.yaml';
 const ID = 'flag/pay@production';
@@ -17,33 +11,13 @@ const SAYS_ALIVE = flagSpec('pay', { production: 'killed: false' });
 let world: PipelineWorld;
 
 beforeEach(async () => {
-  world = await pipelineWorld();
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    [FILE]: flagSpec('pay'),
-    [LIST]: 'kills: {}\n',
-  });
-  await world.applied();
+  world = await appliedWorld({ [FILE]: flagSpec('pay'), [LIST]: 'kills: {}\n' });
 });
 
-async function killByHand(value = true): Promise<void> {
-  const { live } = world;
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  await live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value }]);
-}
-
-async function isKilled(): Promise<boolean> {
-  const { live } = world;
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
-}
-
-async function restored(...more: string[]): Promise<number> {
-  const { repository, service } = world;
-  const place = ['--environment', 'production', '--url', service.origin, ...more];
-  const key = { FLAGKEEL_API_KEY: service.key };
-  return (await cliRun(['restore', 'pay', repository.directory, ...place], key)).exitCode;
-}
+const killByHand = async (killed = true): Promise<void> => world.live.set('pay', { killed });
+const isKilled = async (): Promise<boolean> => (await world.live.definition('pay')).killed;
+const restored = async (): Promise<number> =>
+  (await world.command('restore', '--environment', 'production', 'pay')).exitCode;
 
 describe('the way out of a live kill', () => {
   it('works a second time by `killed: false` in a later commit', async () => {

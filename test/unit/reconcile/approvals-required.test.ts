@@ -1,23 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 
 /** `pay` is on both environments, production wants approvals from then on, and a commit changes `pay`. */
 beforeEach(async () => {
-  world = await pipelineWorld();
+  world = await appliedWorld();
   const { repository, live } = world;
-  repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied();
   await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [
     { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
   ]);

@@ -8,9 +8,9 @@ import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import type { ServiceOptions } from '../../../src/service/service.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
-  pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -33,15 +33,15 @@ async function begin(
   options: Partial<ServiceOptions> = {},
   files: Record<string, string> = {},
 ): Promise<PipelineWorld> {
-  const world = await pipelineWorld(undefined, options);
-  world.repository.commit('Start', {
-    'flagkeel.yaml': CONFIG,
-    'flags/shop.yaml': flagSpec('shop'),
-    'flags/stays.yaml': flagSpec('stays'),
-    ...files,
-  });
-  expect((await world.applied()).converged).toBe(true);
-  world.writes();
+  const world = await appliedWorld(
+    {
+      'flagkeel.yaml': CONFIG,
+      'flags/shop.yaml': flagSpec('shop'),
+      'flags/stays.yaml': flagSpec('stays'),
+      ...files,
+    },
+    options,
+  );
   return world;
 }
 

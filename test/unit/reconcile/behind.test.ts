@@ -5,7 +5,7 @@ import {
   pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { cliRun, type CliRun } from '../../support/terminal.js';
+import type { CliRun } from '../../support/terminal.js';
 
 interface PlanJson {
   readonly planHash: string;
@@ -37,12 +37,7 @@ beforeEach(async () => {
   hash = { first: ofFirst, second: await hashSince(first) };
 });
 
-async function run(...args: readonly string[]): Promise<CliRun> {
-  const { repository, service } = world;
-  return cliRun([...args, repository.directory, '--url', service.origin], {
-    FLAGKEEL_API_KEY: service.key,
-  });
-}
+const run = async (...args: readonly string[]): Promise<CliRun> => world.command(...args);
 
 async function hashSince(revision: string): Promise<string> {
   const { stdout } = await run('plan', '--since', revision, '--format', 'json');
@@ -58,10 +53,7 @@ async function applyFirst(): Promise<CliRun> {
 }
 
 async function shareOf(flag: string): Promise<number | undefined> {
-  const { id, production } = world.live;
-  const path = `/splits/ws/${id}/${flag}/environments/${production}`;
-  const { defaultRule } = await world.live.ok<{ defaultRule: { size: number }[] }>('GET', path);
-  return defaultRule[0]?.size;
+  return world.live.share(flag);
 }
 
 describe('a merged and reviewed change that was never applied', () => {

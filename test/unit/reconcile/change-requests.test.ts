@@ -1,28 +1,16 @@
 import { expect, it } from 'vitest';
-import type { WireDefinition } from '../../../src/admin-api/wire.js';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
-import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
+import { sharesOf } from '../../support/live-workspace.js';
+import { appliedWorld, flagSpec } from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
 
 const CHANGED = flagSpec('pay', { on: 30 });
 
 /** `pay` as the specs say, and a change request for its definition in staging. */
 async function worldWithRequest() {
-  const world = await pipelineWorld();
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  expect((await world.applied()).converged).toBe(true);
+  const world = await appliedWorld();
   const { live, service } = world;
-  const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-  const split = {
-    ...(await live.ok<WireDefinition>('GET', path)),
-    defaultRule: [
-      { treatment: 'on', size: 30 },
-      { treatment: 'off', size: 70 },
-    ],
-  };
+  const split = { ...(await live.definition('pay', 'staging')), defaultRule: sharesOf(30) };
   const { id } = await live.ok<{ id: string }>(
     'POST',
     `/changeRequests/ws/${live.id}/environments/${live.staging}`,
@@ -30,7 +18,7 @@ async function worldWithRequest() {
   );
   world.writes();
   const approver = callsOf({ origin: service.origin, key: await service.createKey('approver') });
-  return { world, path, id, approver };
+  return { world, id, approver };
 }
 
 it('holds back what a change request is about, names it, and writes the rest', async () => {
@@ -68,11 +56,11 @@ it('is in sync once it is approved as the specs say', async () => {
 });
 
 it('kills past it', async () => {
-  const { world, path } = await worldWithRequest();
+  const { world } = await worldWithRequest();
   const kill = flagSpec('pay', { staging: 'killed: true' });
   world.repository.commit('Kill pay', { 'flags/pay.yaml': kill });
 
   await world.applied();
 
-  expect(await world.live.ok('GET', path)).toMatchObject({ killed: true });
+  expect(await world.live.definition('pay', 'staging')).toMatchObject({ killed: true });
 });

@@ -2,11 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
 import type { ServiceOptions } from '../../../src/service/service.js';
 import { withIdsAlone } from '../../support/ids-alone.js';
-import {
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, PIPELINE_CONFIG, type PipelineWorld } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
 
 const REVERTING = PIPELINE_CONFIG.replace('staging: {}', 'staging: { onDrift: revert }').replace(
@@ -26,14 +22,14 @@ let world: PipelineWorld;
 
 /** A service that has `pay` as the specs say. */
 async function begin(options: Partial<ServiceOptions>, config = PIPELINE_CONFIG): Promise<void> {
-  world = await pipelineWorld(undefined, options);
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': `${config}prune: true\nguards: { maxDeletePercent: 100 }\n`,
-    'flags/pay.yaml': PAY,
-    'flags/stays.yaml': PAY.replace('pay', 'stays'),
-  });
-  expect((await world.applied()).converged).toBe(true);
-  world.writes();
+  world = await appliedWorld(
+    {
+      'flagkeel.yaml': `${config}prune: true\nguards: { maxDeletePercent: 100 }\n`,
+      'flags/pay.yaml': PAY,
+      'flags/stays.yaml': PAY.replace('pay', 'stays'),
+    },
+    options,
+  );
 }
 
 /** What somebody does to `pay`; the path goes on after the flag. */

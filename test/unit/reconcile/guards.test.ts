@@ -3,9 +3,9 @@ import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
-  pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -14,13 +14,10 @@ const STRICT = `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`;
 let world: PipelineWorld;
 
 beforeEach(async () => {
-  world = await pipelineWorld();
-  world.repository.commit('Add pay', {
+  world = await appliedWorld({
     'flagkeel.yaml': STRICT,
     'flags/pay.yaml': flagSpec('pay'),
   });
-  await world.applied();
-  world.writes();
 });
 
 it('writes nothing where a guard stands, until the plan is approved, and no other', async () => {

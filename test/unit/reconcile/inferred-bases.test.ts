@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -40,26 +39,6 @@ function ramp(flag: string, on: number): string {
   return world.repository.commit(`Ramp ${flag} to ${on} %`, file);
 }
 
-/** Somebody sets the share of `on` in production outside git. */
-async function setByHand(flag: string, on: number): Promise<void> {
-  const { live } = world;
-  const value = [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-  const path = `/splits/ws/${live.id}/${flag}/environments/${live.production}`;
-  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
-}
-
-async function shareInProduction(flag: string): Promise<number | undefined> {
-  const { live } = world;
-  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-    'GET',
-    `/splits/ws/${live.id}/${flag}/environments/${live.production}`,
-  );
-  return defaultRule.find(({ treatment }) => treatment === 'on')?.size;
-}
-
 function changesOf({ plan, notes }: Planned): string[] {
   return plan.changes
     .filter(({ ref }) => ref.environment === 'production')
@@ -88,7 +67,7 @@ describe('where no run remembers anything', () => {
   });
 
   it('holds what was changed outside git as well, and says that it may be ours', async () => {
-    await setByHand('pay', 5);
+    await world.live.set('pay', { on: 5 });
     ramp('pay', 20);
     const done = await world.applied();
 
@@ -106,7 +85,7 @@ describe('where no run remembers anything', () => {
     ramp('pay', 20);
     await world.applied();
     forget();
-    await setByHand('pay', 10);
+    await world.live.set('pay', { on: 10 });
     ramp('cart', 30);
     const done = await world.applied();
 
@@ -149,31 +128,18 @@ describe('where no run remembers anything', () => {
   describe('and nothing can be, because the checkout cannot be written', () => {
     /** As in a checkout that the account of the run cannot write; the account of the tests may write everything. */
     async function statelessRun(settings: RunSettings = {}): Promise<Applied> {
-      const run = await world.opened(settings);
       const noHome = async () => Promise.resolve(null);
       const homes = { openState: noHome, peekState: noHome, openRecords: noHome };
-      const done = await reconcile(
-        { ...run.context, ...homes },
-        {
-          openWriter: run.openWriter,
-          now: Date.now,
-          signal: new AbortController().signal,
-          progress: {},
-          note: {},
-          onKill: () => undefined,
-        },
-      );
-      if ('outcomes' in done) return done;
-      throw new Error('a guard stood against it');
+      return world.applied(settings, {}, () => homes);
     }
 
     it('undoes no rollback of the newest commit in a protected environment', async () => {
       ramp('pay', 20);
-      await setByHand('pay', 20);
-      await setByHand('pay', 10);
+      await world.live.set('pay', { on: 20 });
+      await world.live.set('pay', { on: 10 });
       const done = await statelessRun();
 
-      expect(await shareInProduction('pay')).toBe(10);
+      expect(await world.live.share('pay')).toBe(10);
       expect(changesOf(done)).toEqual([]);
       expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
       expect(done.plan.withheld[0]?.reason).toBe('unknown');
@@ -188,11 +154,11 @@ describe('where no run remembers anything', () => {
       const done = await statelessRun({ since: added });
 
       expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 20 %`]);
-      expect(await shareInProduction('pay')).toBe(20);
+      expect(await world.live.share('pay')).toBe(20);
     });
 
     it('holds there what was changed by hand, also where --since names the push, until --adopt', async () => {
-      await setByHand('pay', 5);
+      await world.live.set('pay', { on: 5 });
       ramp('pay', 20);
       const held = await statelessRun({ since: added });
       const adopted = await statelessRun({ since: added, adopt: true });
@@ -201,7 +167,7 @@ describe('where no run remembers anything', () => {
       expect(adopted.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
         `${PAY} unknown`,
       ]);
-      expect(await shareInProduction('pay')).toBe(20);
+      expect(await world.live.share('pay')).toBe(20);
     });
   });
 });

@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest';
-import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
 const BROKEN = 'flag: broken\ntreatments: 3\n';
 
 it('leaves an invalid object as it is, and applies the rest, where a run may quarantine', async () => {
-  const world = await pipelineWorld();
-  world.repository.commit('Two flags', {
+  const world = await appliedWorld({
     'flagkeel.yaml': `${PIPELINE_CONFIG}prune: true\n`,
     'flags/broken.yaml': flagSpec('broken'),
     'flags/pay.yaml': flagSpec('pay'),
   });
-  await world.applied();
   world.repository.commit('Break one, change the other', {
     'flags/broken.yaml': BROKEN,
     'flags/pay.yaml': flagSpec('pay', { on: 20 }),

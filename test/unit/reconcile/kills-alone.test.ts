@@ -1,11 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 import { cliRun } from '../../support/terminal.js';
 
 const LIST = 'kills/production.yaml';
@@ -14,14 +9,10 @@ const KILL_PAY = 'kills:\n  pay: { reason: INC-1 }\n';
 let world: PipelineWorld;
 
 beforeEach(async () => {
-  world = await pipelineWorld();
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  world = await appliedWorld({
     'flags/pay.yaml': flagSpec('pay'),
     [LIST]: 'kills: {}\n',
   });
-  await world.applied();
-  world.writes();
 });
 
 async function sent(...more: string[]): Promise<Awaited<ReturnType<typeof cliRun>>> {

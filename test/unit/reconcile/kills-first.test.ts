@@ -5,34 +5,20 @@ import { reportOf } from '../../../src/reconcile/result.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
-  pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
 const KILL_PAY = 'kills:\n  pay: { reason: INC-1 double charges, by: ana }\n';
 const ID = 'flag/pay@production';
 
-/** A service that has `pay` as the specs say. */
-async function worldWithPay(): Promise<PipelineWorld> {
-  const world = await pipelineWorld();
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied();
-  world.writes();
-  return world;
-}
-
-async function isKilled({ live }: PipelineWorld): Promise<boolean> {
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
-}
+const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
+  (await live.definition('pay')).killed;
 
 it('sends a kill before it reads a single flag, in the words of its commit, and a dry run only plans it', async () => {
-  const world = await worldWithPay();
+  const world = await appliedWorld();
   world.repository.commit('Stop the double charges\n\nSeen by the night shift.', {
     'kills/production.yaml': KILL_PAY,
   });
@@ -65,7 +51,7 @@ it('sends a kill before it reads a single flag, in the words of its commit, and 
 });
 
 it('sends the kills of specs that are invalid otherwise, and nothing else, and a dry run says which', async () => {
-  const world = await worldWithPay();
+  const world = await appliedWorld();
   world.repository.commit('Kill pay, and break all else', {
     'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
     'flags/pay.yaml': flagSpec('pay', { on: 90 }),
@@ -85,7 +71,7 @@ it('sends the kills of specs that are invalid otherwise, and nothing else, and a
 });
 
 it('sends a kill though a guard stands against the rest of the plan', async () => {
-  const world = await worldWithPay();
+  const world = await appliedWorld();
   world.repository.commit('Kill pay, and remove too much', {
     'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
     'flags/pay.yaml': flagSpec('pay', { on: 60 }),
@@ -103,7 +89,7 @@ it('sends a kill though a guard stands against the rest of the plan', async () =
 });
 
 it('kills in spite of a state that cannot be read, and then ends', async () => {
-  const world = await worldWithPay();
+  const world = await appliedWorld();
   const { repository } = world;
   repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
   const [ref = ''] = repository

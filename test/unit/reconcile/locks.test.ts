@@ -1,5 +1,4 @@
 import { beforeEach, expect, it } from 'vitest';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
 import type { Applied, Planned, RunContext } from '../../../src/reconcile/context.js';
 import { openStateHome } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
@@ -29,23 +28,13 @@ async function run(before: (home: StateHome, context: RunContext) => Promise<voi
   readonly locks: number;
 }> {
   let locks = 0;
-  await using opened = await world.opened();
-  const lockState = async (home: StateHome): Promise<void> => {
-    locks += 1;
-    await before(home, opened.context);
-    await opened.context.lockState(home);
-  };
-  const done = await reconcile(
-    { ...opened.context, lockState },
-    {
-      openWriter: opened.openWriter,
-      now: Date.now,
-      signal: new AbortController().signal,
-      progress: {},
-      note: {},
-      onKill: () => undefined,
+  const done = await world.reconciled({}, {}, (context) => ({
+    lockState: async (home) => {
+      locks += 1;
+      await before(home, context);
+      await context.lockState(home);
     },
-  );
+  }));
   return { done, locks };
 }
 
@@ -73,9 +62,7 @@ it('a state that another run wrote between the plan and the lock is planned from
   });
   world.repository.git('checkout', '--quiet', first);
   const { live } = world;
-  const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-  const value = [{ treatment: 'off', size: 100 }];
-  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+  await live.set('pay', { on: 0 }, 'staging');
   world.writes();
 
   const late = run(async (_, { source: { checkout } }) => {

@@ -1,11 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 
 const NEEDED = 'rules: [{ if: { segment: beta }, serve: { "on": 100 } }]';
 const SEGMENT = `segment: beta
@@ -16,13 +11,10 @@ environments:
 let world: PipelineWorld;
 
 beforeEach(async () => {
-  world = await pipelineWorld();
-  world.repository.commit('Add pay and beta', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  world = await appliedWorld({
     'flags/pay.yaml': flagSpec('pay'),
     'segments/beta.yaml': SEGMENT,
   });
-  expect((await world.applied()).converged).toBe(true);
 });
 
 async function deactivate(): Promise<void> {

@@ -3,9 +3,9 @@ import {
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
+  PROTECTED_PIPELINE,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 let older: string;
@@ -47,20 +47,11 @@ it('goes on from a commit beside the applied one', async () => {
 });
 
 it('does not call the newer commit applied, because a part of it may be held', async () => {
-  const protectedConfig = PIPELINE_CONFIG.replace(
-    'production: {}',
-    'production: { protected: true }',
-  );
   world.repository.git('checkout', '--quiet', '-');
   const { live, repository } = world;
-  const before = repository.commit('Protect production', { 'flagkeel.yaml': protectedConfig });
+  const before = repository.commit('Protect production', { 'flagkeel.yaml': PROTECTED_PIPELINE });
   await world.applied();
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  const value = [
-    { treatment: 'on', size: 70 },
-    { treatment: 'off', size: 30 },
-  ];
-  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+  await live.set('pay', { on: 70 });
   const held = repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   const done = await world.applied();
   expect(done.plan.withheld.map(({ why }) => why)).toEqual(['conflict-held']);
@@ -74,11 +65,7 @@ it('does not call the newer commit applied, because a part of it may be held', a
 
 /** The text of a command that refuses to go back. */
 async function typedRefusal(command: string): Promise<string> {
-  const { repository, service } = world;
-  const { exitCode, stdout, stderr } = await cliRun([command, repository.directory], {
-    FLAGKEEL_API_KEY: service.key,
-    FLAGKEEL_URL: service.origin,
-  });
+  const { exitCode, stdout, stderr } = await world.command(command);
   expect(exitCode).toBe(7);
   return stdout + stderr;
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
@@ -12,14 +13,11 @@ const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys:
 
 /** A protected flag and a protected segment that are on the service, beside a flag that is not. */
 async function storyOf(): Promise<PipelineWorld> {
-  const world = await pipelineWorld();
-  world.repository.commit('Start', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  const world = await appliedWorld({
     'flags/shop.yaml': flagSpec('shop'),
     'flags/cart.yaml': flagSpec('cart'),
     'segments/staff.yaml': SEGMENT,
   });
-  await world.applied();
   // The base comes from the commit before: what counts is what the specs said last.
   world.repository.commit('Protect', { 'flags/shop.yaml': PROTECTED });
   return world;

@@ -10,7 +10,7 @@ import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
-import { shareOf, storyOf } from '../../support/ramp-story.js';
+import { storyOf } from '../../support/ramp-story.js';
 
 const allowing = (...allowedOrigins: string[]) => ({
   allowedOrigins,
@@ -40,7 +40,7 @@ describe('a ramp with a check', () => {
     const asked = [];
     for (const hours of [0, 1, 6, 7, 8, 9]) {
       await world.applied({}, after(hours));
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
       asked.push(server.seen.length);
     }
 
@@ -73,7 +73,7 @@ describe('a ramp with a check', () => {
     const done = await world.applied({}, after(7));
 
     expect(server.seen).toEqual([]);
-    expect(await shareOf(world)).toBe(0);
+    expect(await world.live.share('shop')).toBe(0);
     expect(standingsOf(done.input.moment, done.plan)[0]?.held).toBe(
       `check "slo" failed: it was not asked: the operator did not allow it (set FLAGKEEL_ORIGINS=https://slo.example.com,${server.url})`,
     );
@@ -137,7 +137,7 @@ describe('a ramp with a check', () => {
     const { world, after, server } = await guardedStory(left(0.5), left(0.5), left(0));
     await world.applied({}, after(0));
     await world.applied({}, after(7));
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
     world.repository.commit('Ask no more', {
       'flags/shop.yaml': flagSpec('shop', {
         on: 0,
@@ -147,7 +147,7 @@ describe('a ramp with a check', () => {
 
     await world.applied({}, after(18));
 
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
     expect(server.seen).toHaveLength(2);
   });
 });

@@ -9,7 +9,7 @@ import {
   pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { edit, shareOf, since, storyOf, type Clock } from '../../support/ramp-story.js';
+import { since, storyOf, type Clock } from '../../support/ramp-story.js';
 
 const PRO = '{ if: { attribute: plan, in: [pro] }, serve: "on" }';
 const LADDER = 'serve: "off", ramp: "1, 1d, 10, 7d, 100"';
@@ -43,15 +43,10 @@ async function ruleStory(list: string[]): Promise<{ world: PipelineWorld; after:
 
 /** What rules serve of `on`, by what they ask for. */
 async function served({ live }: PipelineWorld): Promise<Record<string, number>> {
-  const { rules: all } = await live.ok<{
-    rules: {
-      condition: { matchers: { strings: string[] }[] };
-      buckets: { treatment: string; size: number }[];
-    }[];
-  }>('GET', `/splits/ws/${live.id}/shop/environments/${live.production}`);
+  const { rules: all } = await live.definition('shop');
   return Object.fromEntries(
     all.map(({ condition, buckets }) => [
-      condition.matchers[0]?.strings.join(',') ?? '',
+      String(condition.matchers[0]?.['strings']),
       buckets.find(({ treatment }) => treatment === 'on')?.size ?? 0,
     ]),
   );
@@ -152,10 +147,10 @@ describe('where no state is kept', () => {
     const { world } = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
     rmSync(join(world.repository.directory, '.git'), { recursive: true });
     await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T10:00Z') });
-    expect(await shareOf(world)).toBe(25);
-    await edit(world, 50);
+    expect(await world.live.share('shop')).toBe(25);
+    await world.live.set('shop', { on: 50 });
     await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T11:00Z') });
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
   });
 });
 
@@ -172,7 +167,7 @@ describe('a lost state', () => {
     const shares = [];
     for (const hours of [100, 141, 142]) {
       await world.applied({ adopt: true }, after(hours));
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
 
     expect(shares).toEqual([50, 50, 100]);
@@ -183,7 +178,7 @@ describe('a step that waits', () => {
   it('is not told as served', async () => {
     const { world, after } = await storyOf();
     await world.applied({}, after(0));
-    await edit(world, 5);
+    await world.live.set('shop', { on: 5 });
     const run = await world.opened({ dryRun: true, at: after(7).now() });
 
     const [line] = (reportOf(await plan(run.context), run).ramps ?? []).map(rampText);

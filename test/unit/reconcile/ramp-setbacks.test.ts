@@ -9,7 +9,7 @@ import { standingsOf } from '../../../src/timing/standings.js';
 import { startScripted, type Reply } from '../../support/http.js';
 import { flagSpec, PIPELINE_CONFIG, type PipelineWorld } from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
-import { edit, shareOf, storyOf, type Clock } from '../../support/ramp-story.js';
+import { storyOf, type Clock } from '../../support/ramp-story.js';
 
 const SHOP = 'flag/shop@production';
 const SHOP_HELD = { id: SHOP, action: 'update', fields: [] } as const;
@@ -39,23 +39,14 @@ async function grownStory(onFail: string, config = PIPELINE_CONFIG, lines = ''):
     FLAGKEEL_ORIGINS: server.url,
   });
   for (const hours of [0, 7]) await known.world.applied({}, known.after(hours));
-  expect(await shareOf(known.world)).toBe(25);
+  expect(await known.world.live.share('shop')).toBe(25);
   known.world.writes();
   const asked = (): number => server.seen.length;
   return Object.assign(story, known, { asked, config: config + checks });
 }
 
-async function isKilled({ live }: PipelineWorld): Promise<boolean> {
-  const path = `/splits/ws/${live.id}/shop/environments/${live.production}`;
-  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
-}
-
-/** A person takes the kill back on the service. */
-async function bringBack(world: PipelineWorld): Promise<void> {
-  const path = `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`;
-  await world.live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value: false }]);
-  world.writes();
-}
+const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
+  (await live.definition('shop')).killed;
 
 /** The writes since the last call: title and comment of each. */
 function notesOf(world: PipelineWorld): string[] {
@@ -86,7 +77,7 @@ describe('a ramp that goes back where its check fails', () => {
 
     const done = await world.applied({}, after(19));
 
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
     const failure = 'check "slo" failed: 0.1 is less than 0.2';
     expect(notesOf(world)).toEqual([
       `Ramp ${SHOP}: on back to 10 %: ${failure}\n` +
@@ -108,7 +99,7 @@ describe('a ramp that goes back where its check fails', () => {
       const later = await world.applied({}, after(hours));
       expect(later.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
     }
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
     expect(world.writes()).toEqual([]);
     expect(story.asked()).toBe(asked);
 
@@ -120,7 +111,7 @@ describe('a ramp that goes back where its check fails', () => {
     // The whole wait of the step begins anew.
     for (const hours of [410, 415, 416.1]) {
       await world.applied({}, after(hours));
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
     expect(shares).toEqual([10, 10, 25]);
   });
@@ -138,7 +129,7 @@ describe('a ramp that goes back where its check fails', () => {
       const done = await world.applied({}, after(hours));
       expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
     }
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
     expect(world.writes()).toEqual([]);
 
     world.repository.commit('Stay', { 'flags/shop.yaml': flagSpec('shop', { on: 10 }) });
@@ -147,7 +138,7 @@ describe('a ramp that goes back where its check fails', () => {
     expect(done.verdict.objects.get(SHOP)?.is).toBe('live');
     const written = world.writes().map(({ path }) => path.includes(world.live.production));
     expect(written).not.toContain(true);
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
   });
 
   it('is only held after no answer, one without the value, or a fault of the server that has the value', async () => {
@@ -158,13 +149,13 @@ describe('a ramp that goes back where its check fails', () => {
     for (const [nth, answer] of without.entries()) {
       story.answer = answer;
       const done = await world.applied({}, after(19 + nth));
-      expect(await shareOf(world)).toBe(25);
+      expect(await world.live.share('shop')).toBe(25);
       expect(done.plan.withheld).toEqual([]);
     }
 
     story.answer = good;
     await world.applied({}, after(22));
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
   });
 
   it('is only held before its first step, because it has brought nothing yet', async () => {
@@ -176,19 +167,19 @@ describe('a ramp that goes back where its check fails', () => {
     for (const hours of [0, 1]) await world.applied({}, after(hours));
 
     expect(await isKilled(world)).toBe(false);
-    expect(await shareOf(world)).toBe(0);
+    expect(await world.live.share('shop')).toBe(0);
   });
 
   it('leaves a share that a person changed to the person', async () => {
     const story = await grownStory('previous');
     const { world, after } = story;
     story.answer = bad;
-    await edit(world, 17);
+    await world.live.set('shop', { on: 17 });
     world.writes();
 
     const done = await world.applied({}, after(19));
 
-    expect(await shareOf(world)).toBe(17);
+    expect(await world.live.share('shop')).toBe(17);
     expect(world.writes()).toEqual([]);
     expect(done.verdict.objects.get(SHOP)?.is).toBe('held');
   });
@@ -223,7 +214,7 @@ describe('a ramp that goes back where its check fails', () => {
 
     const asked = await world.applied({}, after(19));
     const again = await world.applied({}, after(20));
-    const before = await shareOf(world);
+    const before = await world.live.share('shop');
     const request = again.plan.withheld.find((each) => each.request)?.request?.id ?? '';
     const approver = callsOf({
       origin: world.service.origin,
@@ -235,7 +226,7 @@ describe('a ramp that goes back where its check fails', () => {
 
     expect(asked.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'approval' });
     expect(before).toBe(25);
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
     expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
   });
 });
@@ -273,11 +264,12 @@ describe('a ramp that kills its flag where its check fails', () => {
       expect(world.writes()).toEqual([]);
       expect(await isKilled(world)).toBe(true);
 
-      await bringBack(world);
+      await world.live.set('shop', { killed: false });
+      world.writes();
       const back = await world.applied({}, after(72));
 
       expect(await isKilled(world)).toBe(false);
-      expect(await shareOf(world)).toBe(25);
+      expect(await world.live.share('shop')).toBe(25);
       expect(world.writes()).toEqual([]);
       expect(back.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
     },
@@ -297,7 +289,7 @@ describe('a ramp that kills its flag where its check fails', () => {
     const shares = [];
     for (const hours of [21, 32, 33.1]) {
       await world.applied({}, after(hours));
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
 
     expect(said.verdict.objects.get(SHOP)?.is).toBe('live');

@@ -9,7 +9,7 @@ import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
-import { edit, ramp, shareOf, STEPS, storyOf } from '../../support/ramp-story.js';
+import { ramp, STEPS, storyOf } from '../../support/ramp-story.js';
 
 const withheldOf = ({ plan }: Planned): string[] =>
   plan.withheld.map(({ id, why }) => `${id} ${why}`);
@@ -23,7 +23,7 @@ describe('a ramp', () => {
     for (const hours of [0, 5.9, 6, 17.9, 18, 41.9, 42, 1_000]) {
       const { converged } = await world.applied({}, after(hours));
       expect(converged).toBe(true);
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
 
     expect(shares).toEqual([10, 10, 25, 25, 50, 50, 100, 100]);
@@ -44,7 +44,7 @@ describe('a ramp', () => {
     const shares = [];
     for (const hours of [2_000, 2_005, 2_006]) {
       await world.applied({}, after(hours));
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
 
     expect(shares).toEqual([10, 10, 25]);
@@ -63,7 +63,7 @@ describe('a ramp', () => {
     const shares = [];
     for (const hours of [100, 111, 112]) {
       expect(withheldOf(await world.applied({}, after(hours)))).toEqual([]);
-      shares.push(await shareOf(world));
+      shares.push(await world.live.share('shop'));
     }
 
     expect(shares).toEqual([50, 50, 60]);
@@ -79,14 +79,14 @@ describe('a ramp', () => {
       'Hold it',
     );
     await world.applied({}, held(1_000));
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
 
     ramp(world, STEPS, 'Go on');
     await world.applied({}, after(2_000));
     await world.applied({}, after(2_011));
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
     await world.applied({}, after(2_012));
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
   });
 
   it('stands still while the flag is killed, and goes on by its ladder after the restore', async () => {
@@ -96,16 +96,16 @@ describe('a ramp', () => {
     await world.applied({}, after(7));
     repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
     await world.applied({}, after(1_000));
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
 
     repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
     // The next wait counts from the run that takes the kill back.
     expect((await world.applied({}, after(1_100))).converged).toBe(true);
     await world.applied({}, after(1_101));
     await world.applied({}, after(1_111));
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
     await world.applied({}, after(1_112));
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
   });
 
   it('takes its steps in its window alone, and counts the next wait from there', async () => {
@@ -114,7 +114,7 @@ describe('a ramp', () => {
     const { world } = await storyOf(spec, PIPELINE_CONFIG + windows);
     const at = async (text: string): Promise<number> => {
       await world.applied({}, { now: () => Date.parse(text) });
-      return shareOf(world);
+      return world.live.share('shop');
     };
 
     expect(await at('2026-03-02T10:00Z')).toBe(10);
@@ -162,10 +162,7 @@ environments:
       plan.changes.map(({ reason, fields }) => [reason, fields.map(({ path }) => path)]),
     ).toEqual([['ramp', ['/rules']]]);
     await world.applied({}, after(1));
-    const { rules: live } = await world.live.ok<{ rules: { buckets: unknown }[] }>(
-      'GET',
-      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
-    );
+    const { rules: live } = await world.live.definition('shop');
     expect(live.map(({ buckets }) => buckets)).toEqual([
       [
         { treatment: 'on', size: 80 },
@@ -181,7 +178,7 @@ describe('a person who edits what a ramp is about', () => {
     const { world, after } = await storyOf();
     await world.applied({}, after(0));
     await world.applied({}, after(7));
-    await edit(world, 5);
+    await world.live.set('shop', { on: 5 });
 
     const done = await world.applied({}, after(20));
 
@@ -189,16 +186,16 @@ describe('a person who edits what a ramp is about', () => {
     expect(done.plan.withheld[0]?.because).toBe(
       '"on" went back from 25 to 5 % on the service, and the ramp waits',
     );
-    expect(await shareOf(world)).toBe(5);
+    expect(await world.live.share('shop')).toBe(5);
     await world.applied({ revertDrift: true }, after(20));
-    expect(await shareOf(world)).toBe(50);
+    expect(await world.live.share('shop')).toBe(50);
   });
 
   it('and goes ahead is left alone until the ladder has caught up', async () => {
     const { world, after } = await storyOf();
     await world.applied({}, after(0));
     await world.applied({}, after(7));
-    await edit(world, 40);
+    await world.live.set('shop', { on: 40 });
 
     expect(withheldOf(await world.applied({}, after(8)))).toEqual([
       'flag/shop@production ramp-held',
@@ -207,7 +204,7 @@ describe('a person who edits what a ramp is about', () => {
     expect(withheldOf(await world.applied({}, after(20)))).toEqual([
       'flag/shop@production drift-reported',
     ]);
-    expect(await shareOf(world)).toBe(40);
+    expect(await world.live.share('shop')).toBe(40);
   });
 });
 
@@ -235,7 +232,7 @@ describe('what stands against a step', () => {
 
     expect('outcomes' in refused).toBe(false);
     expect(refused.guardFindings.map(({ guard }) => guard)).toEqual(['maxShift']);
-    expect(await shareOf(world)).toBe(10);
+    expect(await world.live.share('shop')).toBe(10);
   });
 
   it('is that no state is kept: no run could tell when it began', async () => {
@@ -271,7 +268,7 @@ describe('the ladder', () => {
 
     const back = await lines(1_000, true);
     expect(back).not.toContain('the flag is killed');
-    expect(await shareOf(world)).toBe(25);
+    expect(await world.live.share('shop')).toBe(25);
   });
 
   it('is told in every format: done, now, next, when, and why it waits', async () => {
@@ -291,7 +288,7 @@ describe('the ladder', () => {
     expect(planDocument(report).ramps).toMatchObject([
       { id: 'flag/shop@production', rule: null, treatment: 'on', step: 1, held: null },
     ]);
-    await edit(world, 5);
+    await world.live.set('shop', { on: 5 });
     const again = reportOf(await plan(run.context), run);
     expect((again.ramps ?? []).map(rampText).join('')).toMatch(
       /100 %\. It waits: its share was changed on the service\.$/,

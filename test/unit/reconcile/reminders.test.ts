@@ -5,6 +5,7 @@ import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
@@ -12,16 +13,12 @@ import {
 } from '../../support/pipeline-world.js';
 
 it('a kill and a flag whose time is over are named by every plan, and stay as they are', async () => {
-  const world = await pipelineWorld();
-  world.repository.commit('Start', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  const world = await appliedWorld({
     'flags/pay.yaml': flagSpec('pay'),
     'flags/old.yaml': flagSpec('old').replace('treatments:', 'expires: 2026-10-01\ntreatments:'),
     'kills/production.yaml':
       'kills: { pay: { reason: INC-1 double charges, by: ana, review: 2026-10-05 } }\n',
   });
-  await world.applied();
-  world.writes();
   const reported = async (at: string, settings: RunSettings = {}) => {
     const run = await world.opened({ dryRun: true, at: Date.parse(at), ...settings });
     return reportOf(await plan(run.context), run);

@@ -13,8 +13,8 @@ import { changeAnswer } from '../../support/changed-answers.js';
 import { InProcessDaemon } from '../../support/in-process-daemon.js';
 import {
   flagSpec,
-  PIPELINE_CONFIG,
   pipelineWorld,
+  PROTECTED_PIPELINE,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -26,12 +26,10 @@ const NAMES = Array.from({ length: FLAGS }, (_, index) => `flag-${index}`);
 /** Beside one for each write: the workspace, its environments, its kinds, and pages of what there is. */
 const MOST_MORE = 12;
 
-const CONFIG = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
-
 function commitFlags({ repository }: PipelineWorld): void {
   const files = NAMES.map((name) => [`flags/${name}.yaml`, flagSpec(name)]);
   repository.commit('Add flags', {
-    'flagkeel.yaml': CONFIG,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     ...(Object.fromEntries(files) as Record<string, string>),
   });
 }
@@ -53,8 +51,6 @@ async function cut(world: PipelineWorld, passing: number): Promise<number> {
   expect((await run).converged).toBe(false);
   return createdIn(world);
 }
-
-const KILL = { op: 'replace', path: '/killed', value: true };
 
 function notLookedAtIn({ plan }: Applied): readonly ObjectId[] {
   return plan.notCompared.flatMap(({ id, what }) => (what === 'definition' ? [id] : []));
@@ -152,13 +148,8 @@ describe('a first apply that was interrupted', () => {
   it('writes nothing to a definition that was changed or killed meanwhile, and finds that with the next run', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     await cutAfter(world, 24);
-    const { id, staging, production } = world.live;
-    const path = (flag: string, environment: string): string =>
-      `/splits/ws/${id}/${flag}/environments/${environment}`;
-    await world.live.ok('PATCH', path('flag-0', staging), [KILL]);
-    await world.live.ok('PATCH', path('flag-1', production), [
-      { op: 'replace', path: '/defaultRule', value: [{ treatment: 'on', size: 100 }] },
-    ]);
+    await world.live.set('flag-0', { killed: true }, 'staging');
+    await world.live.set('flag-1', { on: 100 });
     world.service.requests.length = 0;
 
     await world.applied();
@@ -194,7 +185,7 @@ describe('a first apply that was interrupted', () => {
     const world = await pipelineWorld(undefined, { strict: true });
     await cutAfter(world, 24);
     world.repository.commit('Prune', {
-      'flagkeel.yaml': `${CONFIG}prune: true\n`,
+      'flagkeel.yaml': `${PROTECTED_PIPELINE}prune: true\n`,
       'flags/flag-0.yaml': null,
     });
 
@@ -210,7 +201,7 @@ describe('a first apply that was interrupted', () => {
   it('looks at everything where nothing may be written', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     await cutAfter(world, 24);
-    world.repository.commit('Suspend', { 'flagkeel.yaml': `${CONFIG}suspend: true\n` });
+    world.repository.commit('Suspend', { 'flagkeel.yaml': `${PROTECTED_PIPELINE}suspend: true\n` });
 
     const resumed = await world.applied();
 
@@ -273,9 +264,7 @@ describe('a first apply that was interrupted', () => {
   it('leaves alone what another writer has created meanwhile', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     await cutAfter(world, 4);
-    const { id, production } = world.live;
-    const path = `/splits/ws/${id}/flag-19/environments/${production}`;
-    await world.live.ok('POST', path, aDefinition());
+    await world.live.ok('POST', world.live.at('flag-19'), aDefinition());
 
     const refused = await world.applied();
     const next = await world.applied();

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
+  appliedWorld,
   flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
   type PipelineWorld,
+  PROTECTED_PIPELINE,
 } from '../../support/pipeline-world.js';
-import { cliRun, type CliRun } from '../../support/terminal.js';
+import type { CliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 let folder: string;
@@ -17,14 +17,11 @@ let first: string;
 /** Two merges, each with a plan that was reviewed; neither was applied. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'flagkeel-reviewed-'));
-  world = await pipelineWorld();
-  const { repository } = world;
-  repository.commit('Add pay and cart', {
-    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+  world = await appliedWorld({
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'flags/pay.yaml': flagSpec('pay'),
     'flags/cart.yaml': flagSpec('cart'),
   });
-  await world.applied();
   first = await merged('first', 'Ramp pay (#7)', { pay: 20 });
   await merged('second', 'Ramp cart (#8)', { cart: 30 });
   world.writes();
@@ -59,22 +56,14 @@ async function reviewed(
   return commit;
 }
 
-async function run(...args: readonly string[]): Promise<CliRun> {
-  const { repository, service } = world;
-  return cliRun([...args, repository.directory, '--url', service.origin], {
-    FLAGKEEL_API_KEY: service.key,
-  });
-}
+const run = async (...args: readonly string[]): Promise<CliRun> => world.command(...args);
 
 async function apply(...names: readonly string[]): Promise<CliRun> {
   return run('reconcile', '--touched', ...names.flatMap((name) => ['--plan', planFile(name)]));
 }
 
 async function shareOf(flag: string, place: 'production' | 'staging' = 'production') {
-  const { id } = world.live;
-  const path = `/splits/ws/${id}/${flag}/environments/${world.live[place]}`;
-  const { defaultRule } = await world.live.ok<{ defaultRule: { size: number }[] }>('GET', path);
-  return defaultRule[0]?.size;
+  return world.live.share(flag, place);
 }
 
 it('a merge whose apply was lost goes out with the apply of the next one', async () => {
@@ -173,14 +162,8 @@ it('a kill that a merge takes back is restored where a review showed it', async 
   const done = await apply('first', 'second', 'back');
 
   expect([held.exitCode, done.exitCode]).toEqual([8, 0]);
-  expect(await isKilled('cart')).toBe(false);
+  expect((await world.live.definition('cart')).killed).toBe(false);
 });
-
-async function isKilled(flag: string): Promise<boolean> {
-  const { id, production } = world.live;
-  const path = `/splits/ws/${id}/${flag}/environments/${production}`;
-  return (await world.live.ok<{ killed: boolean }>('GET', path)).killed;
-}
 
 it('a ramp is held where the review showed its first share alone', async () => {
   const production = "ramp: '20, 1d, 100'";

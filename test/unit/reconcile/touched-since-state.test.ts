@@ -47,10 +47,7 @@ function lookedAt({ plan, input }: Planned): readonly string[] {
 }
 
 async function setLive(world: PipelineWorld, name: string, allocation: number): Promise<void> {
-  const { id, production } = world.live;
-  await world.live.ok('PATCH', `/splits/ws/${id}/${name}/environments/${production}`, [
-    { op: 'replace', path: '/trafficAllocation', value: allocation },
-  ]);
+  await world.live.set(name, { trafficAllocation: allocation });
   world.service.requests.length = 0;
 }
 

@@ -1,21 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
+import {
+  appliedWorld,
+  flagSpec,
+  pipelineWorld,
+  PROTECTED_PIPELINE,
+} from '../../support/pipeline-world.js';
 
-const PROTECTED = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
 const SEGMENT = `segment: beta
 environments:
   production: { keys: [ana] }
 `;
 
 it('tells a write that was made, though its answer was lost and the service was away from then on', async () => {
-  const world = await pipelineWorld();
-  world.repository.commit('Add beta', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'segments/beta.yaml': SEGMENT,
-  });
-  expect((await world.applied()).converged).toBe(true);
+  const world = await appliedWorld({ 'segments/beta.yaml': SEGMENT });
   world.repository.commit('Let ben in', {
     'segments/beta.yaml': SEGMENT.replace('ana', 'ana, ben'),
   });
@@ -32,10 +30,7 @@ it('tells a write that was made, though its answer was lost and the service was 
 it.each(['reset-before', 'reset-after'] as const)(
   'makes a patch of a flag in one run, though its first try got no answer: %s',
   async (fault) => {
-    const world = await pipelineWorld();
-    const files = { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') };
-    world.repository.commit('Add pay', files);
-    await world.applied();
+    const world = await appliedWorld();
     world.repository.commit('Tag pay', { 'flags/pay.yaml': `${flagSpec('pay')}tags: [web]\n` });
     world.service.failNext({ method: 'PATCH', path: /\/pay$/ }, fault);
 
@@ -51,13 +46,8 @@ it.each(['reset-before', 'reset-after'] as const)(
 );
 
 it('tells a kill that was made, though nobody answered it', async () => {
-  const world = await pipelineWorld();
+  const world = await appliedWorld();
   const { repository, service } = world;
-  repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied();
   repository.commit('Kill pay', {
     'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n',
   });
@@ -68,8 +58,7 @@ it('tells a kill that was made, though nobody answered it', async () => {
   const done = await world.applied({ timeout: 3_000 });
 
   expect(done.kills.results.get('flag/pay@production')).toMatchObject({ status: 'failed' });
-  const args = ['history', 'flag/pay', repository.directory, '--url', service.origin];
-  const { stdout } = await cliRun(args, { FLAGKEEL_API_KEY: service.key });
+  const { stdout } = await world.command('history', 'flag/pay');
   expect(stdout).toMatch(/failed kill .*flag\/pay@production: Kill pay/);
 });
 
@@ -84,20 +73,19 @@ it('leaves what somebody set in a definition that it had created and could not l
     },
   });
   repository.commit('Add pay', {
-    'flagkeel.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'flags/pay.yaml': flagSpec('pay'),
   });
   expect((await world.applied({ timeout: 3_000 })).unverified).toContain('503');
   isAway = false;
-  const place = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  await live.ok('PATCH', place, [{ op: 'replace', path: '/trafficAllocation', value: 40 }]);
+  await live.set('pay', { trafficAllocation: 40 });
 
   const done = await world.applied();
 
   expect(done.plan.withheld).toMatchObject([
     { id: 'flag/pay@production', why: 'drift-reported', fields: [{ path: '/trafficAllocation' }] },
   ]);
-  expect(await live.ok('GET', place)).toMatchObject({ trafficAllocation: 40 });
+  expect(await live.definition('pay')).toMatchObject({ trafficAllocation: 40 });
 });
 
 describe('a signal while the answer to a creation is lost', () => {
@@ -119,7 +107,7 @@ describe('a signal while the answer to a creation is lost', () => {
         },
       });
       repository.commit('Add pay and beta', {
-        'flagkeel.yaml': PROTECTED,
+        'flagkeel.yaml': PROTECTED_PIPELINE,
         'flags/pay.yaml': flagSpec('pay').replace(/  staging.*\n/, ''),
         'segments/beta.yaml': SEGMENT,
       });

@@ -2,16 +2,17 @@ import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
 import type { Applied } from '../../../src/reconcile/context.js';
 import {
+  appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
+  PROTECTED_PIPELINE,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
 
 /** What one run says, the next does not unsay. */
 
-const PROTECTED = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
 const HOLDING = PIPELINE_CONFIG.replace(
   'staging: {}',
   'staging: { onDrift: report, onConflict: hold }',
@@ -42,7 +43,7 @@ it('a creation that was answered 409 was written over in production by the next 
   const { live } = world;
   const pay = flagSpec('pay');
   world.repository.commit('Add pay to staging', {
-    'flagkeel.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'flags/pay.yaml': pay.replace(/ {2}production:.*\n/, ''),
   });
   await world.applied();
@@ -50,10 +51,9 @@ it('a creation that was answered 409 was written over in production by the next 
     'flags/alpha.yaml': flagSpec('alpha'),
     'flags/pay.yaml': pay,
   });
-  const theirs = `/splits/ws/${live.id}/pay/environments/${live.production}`;
 
   const first = await overtaken(world, /trafficTypes/, async () => {
-    await live.ok('POST', theirs, aDefinition({ trafficAllocation: 40 }));
+    await live.ok('POST', live.at('pay'), aDefinition({ trafficAllocation: 40 }));
   });
   const second = await world.applied();
 
@@ -64,31 +64,24 @@ it('a creation that was answered 409 was written over in production by the next 
   expect(codeOf(first)).toBe(5);
   expect(heldIn(second)).toEqual(['flag/pay@production adopt-needed']);
   expect(codeOf(second)).toBe(8);
-  expect(await live.ok('GET', theirs)).toMatchObject({ trafficAllocation: 40 });
+  expect(await live.definition('pay')).toMatchObject({ trafficAllocation: 40 });
 });
 
 it('a change that failed and was then held gave exit code 0 where another was written in the next round', async () => {
-  const world = await pipelineWorld();
-  const { live } = world;
   const specs = (on: number): Record<string, string> => ({
     'flagkeel.yaml': HOLDING,
     'flags/alpha.yaml': flagSpec('alpha', { on }),
     'flags/beta.yaml': flagSpec('beta', { on }),
   });
-  world.repository.commit('Add two', specs(10));
-  await world.applied();
+  const world = await appliedWorld(specs(10));
+  const { live } = world;
   world.repository.commit('Ramp two, and add one', {
     ...specs(20),
     'flags/aaa.yaml': flagSpec('aaa'),
   });
-  const patch = async (flag: string, path: string, value: unknown): Promise<void> => {
-    const place = `/splits/ws/${live.id}/${flag}/environments/${live.staging}`;
-    await live.ok('PATCH', place, [{ op: 'replace', path, value }]);
-  };
-
   const done = await overtaken(world, /trafficTypes/, async () => {
-    await patch('alpha', '/defaultRule', [{ treatment: 'off', size: 100 }]);
-    await patch('beta', '/trafficAllocation', 40);
+    await live.set('alpha', { on: 0 }, 'staging');
+    await live.set('beta', { trafficAllocation: 40 }, 'staging');
   });
 
   expect(done.outcomes.get('flag/alpha@staging')).toMatchObject({ status: 'failed' });
@@ -98,25 +91,19 @@ it('a change that failed and was then held gave exit code 0 where another was wr
 });
 
 it('what another machine wrote into the state during a run was lost with the next round of that run', async () => {
-  const world = await pipelineWorld();
+  const world = await appliedWorld({ 'flagkeel.yaml': HOLDING, 'flags/pay.yaml': flagSpec('pay') });
   const { live, repository } = world;
-  repository.commit('Add pay', {
-    'flagkeel.yaml': HOLDING,
-    'flags/pay.yaml': flagSpec('pay', { on: 10 }),
-  });
-  await world.applied();
   repository.commit('Ramp pay, and add another', {
     'flags/pay.yaml': flagSpec('pay', { on: 20 }),
     'flags/aaa.yaml': flagSpec('aaa'),
   });
   const ref = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
-  const place = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
   let theirs = '';
 
   const done = await overtaken(world, /trafficTypes/, async () => {
     theirs = repository.git('commit-tree', '-m', 'Theirs', '-p', ref, `${ref}~1^{tree}`);
     repository.git('update-ref', ref, theirs);
-    await live.ok('PATCH', place, [{ op: 'replace', path: '/trafficAllocation', value: 40 }]);
+    await live.set('pay', { trafficAllocation: 40 }, 'staging');
   });
 
   expect(repository.git('rev-parse', ref)).toBe(theirs);
@@ -130,7 +117,7 @@ it('a flag that had to wait for a withheld segment was exit code 5 in the first 
   const segment =
     'segment: staff\nenvironments:\n  staging: { keys: [] }\n  production: { keys: [] }\n';
   world.repository.commit('Add staff', {
-    'flagkeel.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'segments/staff.yaml': segment,
   });
   await world.applied();
@@ -157,7 +144,7 @@ it('an allocation from 0 to 100 and a rule that everybody matches passed the gua
   const world = await pipelineWorld();
   const rule = 'rules: [{ if: { segment: staff, not: true }, serve: "on" }]';
   const specs = (allocation: number, rules: string): Record<string, string> => ({
-    'flagkeel.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'segments/staff.yaml': 'segment: staff\nenvironments:\n  production: { keys: [] }\n',
     'flags/cart.yaml': flagSpec('cart', { on: 0, production: rules }),
     'flags/pay.yaml': flagSpec('pay', {
@@ -183,7 +170,7 @@ it('an allocation from 0 to 100 and a rule that everybody matches passed the gua
 it('a restore is no flip, whatever it brings back', async () => {
   const world = await pipelineWorld();
   const specs = (killed: boolean): Record<string, string> => ({
-    'flagkeel.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED_PIPELINE,
     'flags/pay.yaml': flagSpec('pay', { on: 100, production: `killed: ${String(killed)}` }),
   });
   world.repository.commit('Add pay', specs(false));

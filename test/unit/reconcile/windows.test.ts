@@ -4,6 +4,7 @@ import { plan } from '../../../src/reconcile/reconcile.js';
 import { exitCodeOf, reportOf } from '../../../src/reconcile/result.js';
 import { planText, summaryLine } from '../../../src/report/text/plan.js';
 import { closedText } from '../../../src/report/view/sentences.js';
+import { sharesOf } from '../../support/live-workspace.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -83,11 +84,7 @@ describe('outside its window', () => {
 
   it('drift is not put back either', async () => {
     const world = await storyOf(10);
-    await world.live.ok(
-      'PATCH',
-      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
-      [{ op: 'replace', path: '/trafficAllocation', value: 50 }],
-    );
+    await world.live.set('shop', { trafficAllocation: 50 });
     world.writes();
 
     const done = await world.applied({ revertDrift: true }, by(FROZEN));
@@ -116,15 +113,8 @@ describe('outside its window', () => {
         'flag/shop@production window-closed',
       ]);
     }
-    const live = await world.live.ok<{ killed: boolean; defaultRule: unknown }>(
-      'GET',
-      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
-    );
-    expect(live.killed).toBe(false);
-    expect(live.defaultRule).toEqual([
-      { treatment: 'on', size: 10 },
-      { treatment: 'off', size: 90 },
-    ]);
+    const { killed: isKilled, defaultRule } = await world.live.definition('shop');
+    expect([isKilled, defaultRule]).toEqual([false, sharesOf(10)]);
   });
 
   it('deletions for the whole workspace wait for every environment', async () => {
