@@ -2,42 +2,34 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminKey } from '../../src/service/rules/admin-key.js';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { aService, startTestService, type TestService } from '../support/service.js';
 
 /** Who may do what: keys, their restrictions, approvals, required words, and how often. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService({
-    seed: {
-      workspaces: [
-        {
-          name: 'Default',
-          environments: [
-            { name: 'staging' },
-            { name: 'guarded', approvalsRequired: true },
-            { name: 'killable', approvalsRequired: true, allowKills: true },
-          ],
-          trafficTypes: ['user'],
-        },
-        {
-          name: 'Worded',
-          requiresTitleAndComments: true,
-          environments: [{ name: 'live' }],
-          trafficTypes: ['user'],
-        },
-      ],
-    },
-  });
-  client = callsOf(service);
-  return async () => service.stop();
+const service = aService({
+  seed: {
+    workspaces: [
+      {
+        name: 'Default',
+        environments: [
+          { name: 'staging' },
+          { name: 'guarded', approvalsRequired: true },
+          { name: 'killable', approvalsRequired: true, allowKills: true },
+        ],
+        trafficTypes: ['user'],
+      },
+      {
+        name: 'Worded',
+        requiresTitleAndComments: true,
+        environments: [{ name: 'live' }],
+        trafficTypes: ['user'],
+      },
+    ],
+  },
 });
+const client = callsOf(service);
 
 const withKey = (key: string): ServiceCalls => callsOf({ origin: service.origin, key });
-const at = (flag: string, environment: string): string =>
-  `/splits/ws/Default/${flag}/environments/${environment}`;
 
 describe('Admin API keys', () => {
   it('are made, listed without their secret, and revoked, by HTTP', async () => {
@@ -134,7 +126,7 @@ describe('Admin API keys', () => {
     const changes = await service.audit({ kind: 'admin-key' });
 
     const mine = withKey(service.lendKey('borrower'));
-    await mine.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'by-borrower' });
+    await mine.flag('by-borrower');
     const made = await mine.ok<{ id: string }>('POST', '/apiKeys', { name: 'by borrower' });
     await mine.ok('DELETE', `/apiKeys/${made.id}`);
 
@@ -143,14 +135,6 @@ describe('Admin API keys', () => {
     expect(listed.text).not.toContain('borrower');
     expect((await client.call('GET', '/apiKeys')).text).not.toContain('"borrower"');
     expect(await service.audit({ kind: 'admin-key' })).toHaveLength(changes.length + 2);
-  });
-
-  it('that are lent end with their service', async () => {
-    const lender = await startTestService();
-    const key = lender.lendKey('borrower');
-    await lender.stop();
-
-    expect((await withKey(key).call('GET', '/workspaces')).status).toBe(401);
   });
 
   it('with the right id and another secret are refused', async () => {
@@ -183,18 +167,16 @@ describe('Admin API keys', () => {
 describe('a key for one workspace', () => {
   it('does not see the others', async () => {
     const mine = withKey(await service.createKey('w1', { workspaces: ['Worded'] }));
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'unseen' });
-    await client.ok('POST', '/segments/staging/unseen');
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'unseen' });
-    await client.ok('POST', at('unseen', 'staging'), aDefinition());
+    await client.segment('unseen');
+    await client.define('unseen');
 
     const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
 
     expect(objects.map(({ name }) => name)).toEqual(['Worded']);
-    expect((await mine.call('GET', '/environments/ws/Default')).status).toBe(404);
-    expect((await mine.call('GET', '/segments/staging/unseen/keys')).status).toBe(404);
-    expect((await mine.call('GET', '/splits/ws/Default/environments/staging')).status).toBe(404);
-    expect((await mine.call('GET', '/splits/ws/Worded')).status).toBe(200);
+    expect(await mine.status('GET', '/environments/ws/Default')).toBe(404);
+    expect(await mine.status('GET', '/segments/staging/unseen/keys')).toBe(404);
+    expect(await mine.status('GET', '/splits/ws/Default/environments/staging')).toBe(404);
+    expect(await mine.status('GET', '/splits/ws/Worded')).toBe(200);
   });
 
   it('may not make keys or workspaces, or read what others did', async () => {
@@ -212,7 +194,7 @@ describe('a key for one workspace', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 404, 200]);
     const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
     for (const id of [type?.id ?? '', 'none']) {
-      expect((await mine.call('DELETE', `/trafficTypes/${id}`)).status).toBe(404);
+      expect(await mine.status('DELETE', `/trafficTypes/${id}`)).toBe(404);
     }
   });
 });
@@ -298,7 +280,7 @@ describe('a key where two workspaces have an environment of one name', () => {
     const [two] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/Two');
     const body = { name: 'nowhere', workspace: 'One', environments: [two?.id] };
 
-    expect((await admin.call('POST', '/apiKeys', body)).status).toBe(404);
+    expect(await admin.status('POST', '/apiKeys', body)).toBe(404);
   });
 
   it('for both workspaces and one name is for that environment of both', async () => {
@@ -342,7 +324,7 @@ describe('a key for an empty list of restrictions', () => {
 
 describe('a key for one environment', () => {
   it('works there, and changes nothing that all environments share', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'scoped' });
+    await client.flag('scoped');
     const mine = withKey(await service.createKey('e', { environments: ['staging'] }));
 
     const environments = await mine.ok<WireEnvironment[]>('GET', '/environments/ws/Default');
@@ -351,8 +333,11 @@ describe('a key for one environment', () => {
     const flag = await mine.call('DELETE', '/splits/ws/Default/scoped');
 
     expect(environments.map(({ name }) => name)).toEqual(['staging']);
-    expect([here.status, elsewhere.status, flag.status]).toEqual([200, 404, 403]);
-    expect((await mine.call('GET', '/environments/ws/Worded')).status).toBe(404);
+    const segment = await mine.status('POST', '/segments/ws/Default/trafficTypes/user', {
+      name: 's',
+    });
+    expect([here.status, elsewhere.status, flag.status, segment]).toEqual([200, 404, 403, 403]);
+    expect(await mine.status('GET', '/environments/ws/Worded')).toBe(404);
   });
 });
 
@@ -439,7 +424,7 @@ describe('the keys of applications', () => {
 
 describe('a key that is restricted to another place', () => {
   it('neither reads nor changes a definition that is there', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'elsewhere' });
+    await client.flag('elsewhere');
     const path = at('elsewhere', 'staging');
     const before = await client.ok('POST', path, aDefinition());
     const keys = [
@@ -467,14 +452,13 @@ describe('an environment that requires approvals', () => {
     await client.ok('PATCH', '/environments/ws/Default/guarded', [
       { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
     ]);
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'kept' });
-    await client.ok('POST', '/segments/guarded/kept');
+    await client.segment('kept', 'guarded');
     await client.ok('PUT', '/segments/guarded/kept/upload', ['k']);
     await client.ok('PATCH', '/environments/ws/Default/guarded', [
       { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
     ]);
 
-    expect((await client.call('DELETE', '/segments/ws/Default/kept')).status).toBe(403);
+    expect(await client.status('DELETE', '/segments/ws/Default/kept')).toBe(403);
   });
 
   it.each<[number, object[]]>([
@@ -493,7 +477,7 @@ describe('an environment that requires approvals', () => {
   ])('answers %i to a patch, which may kill and nothing else: %j', async (status, operations) => {
     const name = `patched-${status}`;
     if (status === 200) {
-      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+      await client.flag(name);
       const approvals = (value: boolean): object[] => [
         { op: 'replace', path: '/changePermissions/areApprovalsRequired', value },
       ];
@@ -502,7 +486,7 @@ describe('an environment that requires approvals', () => {
       await client.ok('PATCH', '/environments/ws/Default/killable', approvals(true));
     }
 
-    expect((await client.call('PATCH', at(name, 'killable'), operations)).status).toBe(status);
+    expect(await client.status('PATCH', at(name, 'killable'), operations)).toBe(status);
   });
 });
 
@@ -534,13 +518,9 @@ describe('a workspace that requires title and comment', () => {
     const mute = '/splits/ws/Worded/mute/environments/live';
 
     const answers = [
-      await client.call('POST', mute, aDefinition({ title: 't' })),
       await client.call('POST', mute, aDefinition({ title: ' ', comment: 'c' })),
       await client.call('PUT', mute, aDefinition()),
       await client.call('PUT', `${mute}/kill`, { comment: 'c' }),
-      await client.call('DELETE', mute),
-      await client.call('POST', '/segments/live/muted'),
-      await client.call('PUT', '/segments/live/muted/upload', ['k']),
       await client.call('PUT', '/segments/live/muted/removeKeys', { keys: ['k'] }),
     ];
 
@@ -599,7 +579,7 @@ describe('the audit log', () => {
   });
 
   it('records nothing of what was refused or changed nothing', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'quiet' });
+    await client.flag('quiet');
     await client.ok('PATCH', '/splits/ws/Default/quiet', [
       { op: 'replace', path: '/description', value: '' },
     ]);

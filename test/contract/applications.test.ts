@@ -45,7 +45,7 @@ interface SegmentChanges {
 
 const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
 const createFlag = async (name: string, definition = {}, of = world): Promise<void> => {
-  await of.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+  await of.admin.flag(name);
   await of.admin.ok('POST', at(name), aDefinition(definition));
 };
 const changes = async (since: number, of = world): Promise<SplitChanges> =>
@@ -187,7 +187,7 @@ describe('splitChanges', () => {
   });
 
   it('has the flags of its own environment alone', async () => {
-    await world.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'elsewhere' });
+    await world.admin.flag('elsewhere');
     await world.admin.ok(
       'POST',
       '/splits/ws/Default/elsewhere/environments/production',

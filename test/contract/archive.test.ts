@@ -1,32 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireFlag, WirePage } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = callsOf(service);
-  return async () => service.stop();
-});
+const service = aService();
+const client = callsOf(service);
 
 const FLAGS = '/splits/ws/Default';
-const at = (flag: string, environment = 'staging'): string =>
-  `${FLAGS}/${flag}/environments/${environment}`;
 
 /** A flag with a definition in both environments. */
 async function flagCalled(name: string, definition = aDefinition()): Promise<WireFlag> {
-  const flag = await client.ok<WireFlag>('POST', `${FLAGS}/trafficTypes/user`, { name });
+  const flag = await client.flag(name);
   for (const environment of ['staging', 'production']) {
     await client.ok('POST', at(name, environment), definition);
   }
   return flag;
-}
-
-async function statusOf(method: string, path: string, body?: unknown): Promise<number> {
-  return (await client.call(method, path, body)).status;
 }
 
 async function names(): Promise<string[]> {
@@ -45,9 +33,9 @@ describe('an archived flag', () => {
     const definitions = `${FLAGS}/environments/staging`;
     expect(await client.ok('GET', definitions)).toMatchObject({ objects: [], totalCount: 0 });
     for (const path of [`${FLAGS}/banner`, `${FLAGS}/${flag.id}`, at('banner'), at(flag.id)]) {
-      expect(await statusOf('GET', path)).toBe(404);
+      expect(await client.status('GET', path)).toBe(404);
     }
-    expect(await statusOf('POST', `${FLAGS}/banner/archive`)).toBe(404);
+    expect(await client.status('POST', `${FLAGS}/banner/archive`)).toBe(404);
     const again = await client.call('POST', `${FLAGS}/trafficTypes/user`, { name: 'banner' });
     expect(again.status).toBe(409);
     expect(JSON.stringify(again.body)).toContain('Feature flag banner is archived');
@@ -70,7 +58,7 @@ describe('an archived flag', () => {
       expect(after).toEqual(before);
       expect(await names()).toContain('wheel');
     }
-    expect(await statusOf('POST', `${FLAGS}/wheel/unarchive`)).toBe(404);
+    expect(await client.status('POST', `${FLAGS}/wheel/unarchive`)).toBe(404);
   });
 
   it('is no flag that a rule can name, and no user of what its own rules name', async () => {
@@ -89,7 +77,7 @@ describe('an archived flag', () => {
     expect(JSON.stringify(back.body)).toContain('There is no feature flag base');
     await client.ok('POST', `${FLAGS}/base/unarchive`);
     await client.ok('POST', `${FLAGS}/user-of-base/unarchive`);
-    expect(await statusOf('DELETE', `${FLAGS}/base`)).toBe(409);
+    expect(await client.status('DELETE', `${FLAGS}/base`)).toBe(409);
   });
 
   it('does not come back to a segment that is gone, and waits for no approval where it was not', async () => {
@@ -110,10 +98,10 @@ describe('an archived flag', () => {
     }
     await client.ok('DELETE', '/segments/production/beta');
 
-    const here = await statusOf('POST', `${FLAGS}/in-beta-here/unarchive`);
+    const here = await client.status('POST', `${FLAGS}/in-beta-here/unarchive`);
     const back = await client.call('POST', `${FLAGS}/in-beta/unarchive`);
     await client.ok('POST', '/segments/production/beta');
-    const later = await statusOf('POST', `${FLAGS}/in-beta/unarchive`);
+    const later = await client.status('POST', `${FLAGS}/in-beta/unarchive`);
 
     await client.ok('DELETE', '/environments/ws/Default/guarded');
     expect([here, back.status, later]).toEqual([200, 409, 200]);
@@ -148,9 +136,9 @@ describe('an archived flag', () => {
     const flags = '/splits/ws/Words';
     await client.ok('POST', `${flags}/trafficTypes/user`, { name: 'pay' });
 
-    expect(await statusOf('POST', `${flags}/pay/archive`, { comment: 'alone' })).toBe(400);
+    expect(await client.status('POST', `${flags}/pay/archive`, { comment: 'alone' })).toBe(400);
     await client.ok('POST', `${flags}/pay/archive`, { title: 't', comment: 'c' });
-    expect(await statusOf('POST', `${flags}/pay/unarchive`)).toBe(400);
+    expect(await client.status('POST', `${flags}/pay/unarchive`)).toBe(400);
     await client.ok('POST', `${flags}/pay/unarchive?title=t&comment=c`);
   });
 
@@ -163,6 +151,6 @@ describe('an archived flag', () => {
 
     await client.ok('POST', `${FLAGS}/lasting/unarchive`);
 
-    expect(await statusOf('GET', at('lasting', 'production'))).toBe(200);
+    expect(await client.status('GET', at('lasting', 'production'))).toBe(200);
   });
 });

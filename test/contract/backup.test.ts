@@ -63,7 +63,7 @@ async function writeOn(client: ServiceCalls, name: string, isOver: () => boolean
   let written = 0;
   while (!isOver()) {
     const flag = `${name}-${written}`;
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: flag });
+    await client.flag(flag);
     await client.ok('POST', `/splits/ws/Default/${flag}/environments/staging`, aDefinition());
     await client.ok('PUT', '/segments/staging/seg/upload', [flag]);
     written += 1;
@@ -109,15 +109,14 @@ describe('a backup of a store that is written to all the time', () => {
     const location = await aStore();
     const service = await start(location);
     const client = callsOf(service);
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await client.ok('POST', '/segments/staging/seg');
+    await client.segment('seg');
     const many = Array.from({ length: 6_000 }, (_, index) => `k-${index}`);
     await client.ok('PUT', '/segments/staging/seg/upload', many);
     let isOver = false;
     const writers = Array.from({ length: WRITERS }, async (_, index) =>
       writeOn(client, `w${index}`, () => isOver),
     );
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'before' });
+    await client.flag('before');
 
     const made = await backUp(location, file, Date.now());
     isOver = true;
@@ -142,8 +141,7 @@ describe('a backup of a store that is written to all the time', () => {
     const location = await aStore();
     const service = await start(location);
     const client = callsOf(service);
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await client.ok('POST', '/segments/staging/seg');
+    await client.segment('seg');
     await client.ok('PUT', '/segments/staging/seg/upload', ['old']);
     await backUp(location, file, Date.now());
     const target = await aStore();
@@ -152,7 +150,7 @@ describe('a backup of a store that is written to all the time', () => {
     const other = callsOf(again);
 
     await other.ok('POST', '/segments/production/seg');
-    await other.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'new' });
+    await other.flag('new');
 
     expect(await other.ok('GET', '/segments/production/seg/keys')).toMatchObject({ count: 0 });
     const ids = (await again.audit()).map(({ id }) => id);

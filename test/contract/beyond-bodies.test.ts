@@ -1,18 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** What bodies may say where the contract shows no such operation. */
-let service: TestService;
-let client: ServiceCalls;
+const service = aService();
+const client = callsOf(service);
 
 beforeAll(async () => {
-  service = await startTestService({ seed: TEST_SEED });
-  client = callsOf(service);
-  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'known' });
+  await client.flag('known');
   await client.ok('POST', FLAG, aDefinition());
-  return async () => service.stop();
 });
 
 const FLAG = '/splits/ws/Default/known/environments/staging';
@@ -51,7 +48,7 @@ describe('a body beyond the contract', () => {
     ['restricts who edits', '/environments/ws/Default', permitting({ areEditorsRestricted: true })],
     ['gives a key a lesser role', '/apiKeys', { name: 'k', roles: ['API_FEATURE_FLAG_VIEWER'] }],
   ])('that %s, which nobody would enforce, is refused', async (_what, path, body) => {
-    expect((await client.call('POST', path, body)).status).toBe(400);
+    expect(await client.status('POST', path, body)).toBe(400);
   });
 
   it('may hold what public documentation names, where it asks for nothing', async () => {
@@ -91,7 +88,7 @@ describe('a body beyond the contract', () => {
 
 describe('what an earlier version kept', () => {
   it('does not stand in the way of a patch or a kill', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'older' });
+    await client.flag('older');
     const path = '/splits/ws/Default/older/environments/staging';
     const paid = { type: 'BOOLEAN', attribute: 'paid', bool: true };
     await client.ok('POST', path, aDefinition({ rules: [ruleOn(paid)] }));

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -8,22 +8,12 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** What the contract leaves open, as public documentation and clients of such services have it. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = callsOf(service);
-  return async () => service.stop();
-});
-
-const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
-const createFlag = async (name: string, more: object = {}): Promise<WireFlag> =>
-  client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name, ...more });
+const service = aService();
+const client = callsOf(service);
 
 describe('lists of flags and definitions', () => {
   it('are in the order of names, whatever their case, in pages of twenty and at most fifty', async () => {
@@ -107,15 +97,15 @@ describe('lists of flags and definitions', () => {
   it('are refused for their place before their page', async () => {
     const statuses = await Promise.all(
       ['Default/environments/staging?limit=0', 'Default/environments/nowhere?limit=0'].map(
-        async (path) => (await client.call('GET', `/splits/ws/${path}`)).status,
+        async (path) => await client.status('GET', `/splits/ws/${path}`),
       ),
     );
     expect(statuses).toEqual([400, 404]);
   });
 
   it('can be narrowed by part of the name, tag and rollout status', async () => {
-    await createFlag('narrow_one', { tags: [{ name: '50%' }, { name: 'web' }] });
-    await createFlag('narrow-two', { tags: [{ name: 'web' }] });
+    await client.flag('narrow_one', { tags: [{ name: '50%' }, { name: 'web' }] });
+    await client.flag('narrow-two', { tags: [{ name: 'web' }] });
     const names = async (query: string): Promise<string[]> => {
       const page = await client.ok<WirePage<WireFlag>>('GET', `/splits/ws/Default?${query}`);
       expect(page.totalCount).toBe(page.objects.length);
@@ -129,11 +119,11 @@ describe('lists of flags and definitions', () => {
   });
 
   it('shows one flag by name or id', async () => {
-    const flag = await createFlag('single');
+    const flag = await client.flag('single');
 
     expect(await client.ok('GET', '/splits/ws/Default/single')).toEqual(flag);
     expect(await client.ok('GET', `/splits/ws/Default/${flag.id}`)).toEqual(flag);
-    expect((await client.call('GET', '/splits/ws/Default/none')).status).toBe(404);
+    expect(await client.status('GET', '/splits/ws/Default/none')).toBe(404);
   });
 });
 
@@ -142,8 +132,7 @@ describe('a kill', () => {
     'and a restore by %s answer true and change nothing else',
     async (method) => {
       const name = `kill-${method}`;
-      await createFlag(name);
-      const before = await client.ok<WireDefinition>('POST', at(name), aDefinition());
+      const before = await client.define(name);
 
       const killed = await client.call(method, `${at(name)}/kill`, { comment: 'c' });
       const again = await client.call(method, `${at(name)}/kill`);
@@ -158,8 +147,7 @@ describe('a kill', () => {
   );
 
   it('by PATCH is recorded as what it is', async () => {
-    await createFlag('kill-patch');
-    await client.ok('POST', at('kill-patch'), aDefinition());
+    await client.define('kill-patch');
 
     await client.ok('PATCH', `${at('kill-patch')}?title=t&comment=c`, [
       { op: 'replace', path: '/killed', value: true },
@@ -174,12 +162,6 @@ describe('a kill', () => {
     expect(kill).toMatchObject({ action: 'kill', title: 't', comment: 'c' });
     expect(end).toMatchObject({ action: 'restore', title: null });
   });
-
-  it('needs a definition', async () => {
-    await createFlag('kill-none');
-
-    expect((await client.call('PUT', `${at('kill-none')}/kill`)).status).toBe(404);
-  });
 });
 
 describe('PUT of a definition', () => {
@@ -190,7 +172,7 @@ describe('PUT of a definition', () => {
     );
 
   it('keeps a rollout to 5 %, a kill and the baseline treatment that it does not name', async () => {
-    await createFlag('put');
+    await client.flag('put');
     const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
     await client.ok('POST', at('put'), aDefinition(kept));
 
@@ -201,7 +183,7 @@ describe('PUT of a definition', () => {
   });
 
   it('empties the rules and the individual keys that it does not name', async () => {
-    await createFlag('put-empty');
+    await client.flag('put-empty');
     const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
     const treatments = [{ name: 'on', keys: ['ana'] }, { name: 'off' }];
     await client.ok('POST', at('put-empty'), aDefinition({ rules, treatments }));
@@ -213,50 +195,34 @@ describe('PUT of a definition', () => {
   });
 
   it('takes the default treatment as the baseline where the baseline treatment is gone', async () => {
-    await createFlag('put-baseline');
-    await client.ok('POST', at('put-baseline'), aDefinition({ baselineTreatment: 'on' }));
+    await client.define('put-baseline', { baselineTreatment: 'on' });
     const treatments = [{ name: 'new' }, { name: 'off' }];
 
     const after = await client.ok('PUT', at('put-baseline'), bare({ treatments }));
 
     expect(after).toMatchObject({ baselineTreatment: 'off' });
   });
+});
 
-  it.each(['killed', 'trafficAllocation', 'baselineTreatment', 'impressionsDisabled', 'flagSets'])(
-    'refuses null for %s, and changes nothing',
-    async (member) => {
-      const name = `put-null-${member}`;
-      await createFlag(name);
-      const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
-      const before = await client.ok('POST', at(name), aDefinition(kept));
+describe('a flag without a definition', () => {
+  it.each(['PUT ', 'PUT /kill', 'POST /restore', 'POST /reallocate'])(
+    'is not changed there: %s',
+    async (operation) => {
+      const [method = '', action = ''] = operation.split(' ');
+      const name = `bare-${action.slice(1)}`;
+      await client.flag(name);
 
-      const answer = await client.call('PUT', at(name), { ...bare(), [member]: null });
-
-      expect(answer.body).toMatchObject({ code: 400 });
-      expect(await client.ok('GET', at(name))).toEqual(before);
+      expect(
+        await client.status(method, `${at(name)}${action}`, action ? undefined : aDefinition()),
+      ).toBe(404);
     },
   );
-
-  it('takes null for rules, as clients send a definition without rules', async () => {
-    await createFlag('put-no-rules');
-    await client.ok('POST', at('put-no-rules'), aDefinition());
-
-    const after = await client.ok('PUT', at('put-no-rules'), { ...bare(), rules: null });
-
-    expect(after).toMatchObject({ rules: [] });
-  });
-
-  it('makes no definition where there is none', async () => {
-    await createFlag('put-none');
-
-    expect((await client.call('PUT', at('put-none'), aDefinition())).status).toBe(404);
-  });
 });
 
 describe('tags, owners and description', () => {
   it('are set with a new flag and changed by PATCH', async () => {
     const owners = [{ id: 'u1', type: 'User' }];
-    const flag = await createFlag('owned', { tags: [{ name: 'a' }], owners });
+    const flag = await client.flag('owned', { tags: [{ name: 'a' }], owners });
 
     expect(flag).toMatchObject({ tags: [{ name: 'a' }], owners });
     const none = await client.ok<WireFlag>('PATCH', '/splits/ws/Default/owned', [
@@ -268,7 +234,7 @@ describe('tags, owners and description', () => {
   });
 
   it('replaces all tags at once', async () => {
-    await createFlag('tagged', { tags: [{ name: 'old' }] });
+    await client.flag('tagged', { tags: [{ name: 'old' }] });
 
     const answer = await client.ok('POST', '/tags/ws/Default/object/tagged/objecttype/Split', [
       'a',
@@ -365,15 +331,15 @@ describe('workspaces, environments and traffic types', () => {
       objects: [{ id: workspace.id, name: 'Renamed', requiresTitleAndComments: false }],
       totalCount: 1,
     });
-    expect((await client.call('DELETE', `/workspaces/${workspace.id}`)).status).toBe(409);
+    expect(await client.status('DELETE', `/workspaces/${workspace.id}`)).toBe(409);
     expect((await client.call('DELETE', '/environments/ws/Renamed/live')).text).toBe('true');
     expect((await client.call('DELETE', `/trafficTypes/${trafficType.id}`)).text).toBe('true');
     expect((await client.call('DELETE', `/workspaces/${workspace.id}`)).text).toBe('true');
-    expect((await client.call('GET', '/environments/ws/Renamed')).status).toBe(404);
+    expect(await client.status('GET', '/environments/ws/Renamed')).toBe(404);
   });
 
   it('keep their names for themselves', async () => {
-    expect((await client.call('POST', '/workspaces', { name: 'Default' })).status).toBe(409);
+    expect(await client.status('POST', '/workspaces', { name: 'Default' })).toBe(409);
     const environment = await client.call('POST', '/environments/ws/Default', { name: 'staging' });
     expect(environment.status).toBe(409);
     const trafficType = await client.call('POST', '/trafficTypes/ws/Default', { name: 'user' });
@@ -389,14 +355,13 @@ describe('workspaces, environments and traffic types', () => {
   });
 
   it('are not deleted while something is in them', async () => {
-    await createFlag('resident');
-    await client.ok('POST', at('resident'), aDefinition());
+    await client.define('resident');
     const [user] = (await client.ok<WireTrafficType[]>('GET', '/trafficTypes/ws/Default')).filter(
       ({ name }) => name === 'user',
     );
 
-    expect((await client.call('DELETE', '/environments/ws/Default/staging')).status).toBe(409);
-    expect((await client.call('DELETE', `/trafficTypes/${user?.id ?? ''}`)).status).toBe(409);
+    expect(await client.status('DELETE', '/environments/ws/Default/staging')).toBe(409);
+    expect(await client.status('DELETE', `/trafficTypes/${user?.id ?? ''}`)).toBe(409);
   });
 
   it('are found by the start or a part of their name', async () => {
@@ -436,7 +401,7 @@ describe('single identities', () => {
     expect(replaced).toMatchObject({ values: { c: '4' } });
     expect((replaced as { values: object }).values).not.toHaveProperty('a');
     expect(deleted.text).toBe('true');
-    expect((await client.call('DELETE', path)).status).toBe(404);
+    expect(await client.status('DELETE', path)).toBe(404);
   });
 });
 
@@ -477,6 +442,6 @@ describe('an environment name that several workspaces have', () => {
       await client.ok('POST', `/segments/ws/${workspace}/trafficTypes/user`, { name: 'both' });
     }
 
-    expect((await client.call('POST', '/segments/staging/both')).status).toBe(400);
+    expect(await client.status('POST', '/segments/staging/both')).toBe(400);
   });
 });

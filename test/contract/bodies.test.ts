@@ -5,31 +5,17 @@ import type {
   WireIdentitiesResult,
   WireRolloutStatus,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /**
  * What bodies may say and what they may not, by nothing but the endpoints that the contract shows.
  */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService({ seed: TEST_SEED });
-  client = callsOf(service);
-  return async () => service.stop();
-});
+const service = aService();
+const client = callsOf(service);
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
 const IDENTITIES = '/trafficTypes/user/environments/staging/identities';
-const pathOf = (flag: string, environment = 'staging'): string =>
-  `/splits/ws/Default/${flag}/environments/${environment}`;
-
-/** A flag with a definition in staging. */
-async function defined(name: string, changed: object = {}): Promise<WireDefinition> {
-  await client.ok<WireFlag>('POST', FLAGS, { name });
-  return client.ok('POST', pathOf(name), aDefinition(changed));
-}
 
 describe('a patch', () => {
   it.each(
@@ -40,30 +26,30 @@ describe('a patch', () => {
   )('refuses a patch that leaves %s to chance by %s', async (path, how, operation) => {
     const name = `kept-${path.slice(1)}-${how}`;
     const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
-    const before = await defined(name, kept);
+    const before = await client.define(name, kept);
 
-    const answer = await client.call('PATCH', pathOf(name), [operation]);
+    const answer = await client.call('PATCH', at(name), [operation]);
 
     expect(answer.status).toBe(400);
-    expect(await client.ok('GET', pathOf(name))).toEqual(before);
+    expect(await client.ok('GET', at(name))).toEqual(before);
   });
 
   it('refuses null for the rules, which would take all of them away', async () => {
-    const before = await defined('rules-by-null', {});
+    const before = await client.define('rules-by-null', {});
 
-    const answer = await client.call('PATCH', pathOf('rules-by-null'), [
+    const answer = await client.call('PATCH', at('rules-by-null'), [
       { op: 'replace', path: '/rules', value: null },
     ]);
 
     expect(answer.status).toBe(400);
-    expect(await client.ok('GET', pathOf('rules-by-null'))).toEqual(before);
+    expect(await client.ok('GET', at('rules-by-null'))).toEqual(before);
   });
 
   it('takes away what is optional', async () => {
     const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
-    await defined('lightened', { rules });
+    await client.define('lightened', { rules });
 
-    const after = await client.ok<WireDefinition>('PATCH', pathOf('lightened'), [
+    const after = await client.ok<WireDefinition>('PATCH', at('lightened'), [
       { op: 'remove', path: '/rules' },
       { op: 'remove', path: '/treatments/0/description' },
     ]);
@@ -79,18 +65,18 @@ describe('keys of treatments', () => {
   it('echoes an empty list of keys, and no list where none was sent', async () => {
     const treatments = [{ name: 'on', description: '', keys: [] }, { name: 'off' }];
 
-    const created = await defined('empty-keys', { treatments });
+    const created = await client.define('empty-keys', { treatments });
 
     expect(keysOf(created)).toEqual([[], undefined]);
-    expect(await client.ok('GET', pathOf('empty-keys'))).toEqual(created);
+    expect(await client.ok('GET', at('empty-keys'))).toEqual(created);
   });
 
   it('adds a key to any treatment, also to one without keys', async () => {
-    await defined('first-key', {
+    await client.define('first-key', {
       treatments: [{ name: 'on' }, { name: 'off' }, { name: 'third' }],
     });
 
-    const after = await client.ok<WireDefinition>('PATCH', pathOf('first-key'), [
+    const after = await client.ok<WireDefinition>('PATCH', at('first-key'), [
       { op: 'add', path: '/treatments/1/keys/-', value: 'a' },
       { op: 'add', path: '/treatments/1/keys/-', value: 'b' },
     ]);
@@ -99,8 +85,8 @@ describe('keys of treatments', () => {
   });
 
   it('adds a key to a treatment whose last key left', async () => {
-    await defined('last-key', { treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] });
-    const path = pathOf('last-key');
+    await client.define('last-key', { treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] });
+    const path = at('last-key');
 
     const left = await client.ok<WireDefinition>('PATCH', path, [
       { op: 'remove', path: '/treatments/0/keys/0' },
@@ -119,7 +105,7 @@ describe('names of treatments', () => {
     'takes a treatment that is called %s',
     async (name) => {
       const flag = `named-${name}`;
-      const created = await defined(flag, {
+      const created = await client.define(flag, {
         treatments: [
           { name, description: 'd', keys: ['a'] },
           { name: 'off', description: '' },
@@ -129,7 +115,7 @@ describe('names of treatments', () => {
         defaultRule: [{ treatment: name, size: 100 }],
       });
 
-      const after = await client.ok<WireDefinition>('PATCH', pathOf(flag), [
+      const after = await client.ok<WireDefinition>('PATCH', at(flag), [
         { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
         { op: 'replace', path: '/killed', value: true },
       ]);
@@ -170,22 +156,22 @@ describe('a body', () => {
     ],
   ])('that defines a flag is refused with %s', async (what, wrong) => {
     const name = `wrong-${what.replaceAll(' ', '-')}`;
-    await client.ok('POST', FLAGS, { name });
+    await client.flag(name);
 
-    const answer = await client.call('POST', pathOf(name), aDefinition(wrong));
+    const answer = await client.call('POST', at(name), aDefinition(wrong));
 
     expect(answer.status).toBe(400);
-    expect((await client.call('GET', pathOf(name))).status).toBe(404);
-    await client.ok('POST', pathOf(name), aDefinition());
+    expect(await client.status('GET', at(name))).toBe(404);
+    await client.ok('POST', at(name), aDefinition());
   });
 
   it('that was read in one environment is refused in another', async () => {
-    const read = await defined('carried');
+    const read = await client.define('carried');
 
-    const answer = await client.call('POST', pathOf('carried', 'production'), read);
+    const answer = await client.call('POST', at('carried', 'production'), read);
 
     expect(answer.status).toBe(400);
-    expect((await client.call('GET', pathOf('carried', 'production'))).status).toBe(404);
+    expect(await client.status('GET', at('carried', 'production'))).toBe(404);
   });
 
   it.each([
@@ -244,24 +230,23 @@ describe('null', () => {
   ];
 
   beforeAll(async () => {
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'nulls' });
-    await client.ok('POST', '/segments/staging/nulls');
-    await defined('nulls');
-    await client.ok('POST', FLAGS, { name: 'no-nulls' });
+    await client.segment('nulls');
+    await client.define('nulls');
+    await client.flag('no-nulls');
   });
 
   it.each(DEFINITIONS)('is no value of %s in a definition', async (_, wrong) => {
-    const before = await client.ok('GET', pathOf('nulls'));
+    const before = await client.ok('GET', at('nulls'));
     const patch = Object.entries(wrong).map(([member, value]) => {
       return { op: 'add', path: `/${member}`, value: value as unknown };
     });
 
-    const created = await client.call('POST', pathOf('no-nulls'), aDefinition(wrong));
-    const patched = await client.call('PATCH', pathOf('nulls'), patch);
+    const created = await client.call('POST', at('no-nulls'), aDefinition(wrong));
+    const patched = await client.call('PATCH', at('nulls'), patch);
 
     expect([created.status, patched.status]).toEqual([400, 400]);
-    expect((await client.call('GET', pathOf('no-nulls'))).status).toBe(404);
-    expect(await client.ok('GET', pathOf('nulls'))).toEqual(before);
+    expect(await client.status('GET', at('no-nulls'))).toBe(404);
+    expect(await client.ok('GET', at('nulls'))).toEqual(before);
   });
 
   it.each<[string, string, unknown]>([
@@ -293,7 +278,7 @@ describe('null', () => {
 
 describe('identities', () => {
   it('belong to a traffic type by its id and by its name', async () => {
-    const flag = await client.ok<WireFlag>('POST', FLAGS, { name: 'typed' });
+    const flag = await client.flag('typed');
     const byId = `/trafficTypes/${flag.trafficType.id}/environments/staging/identities`;
     const sent = (values: object) => [{ key: 'both', values }];
 
@@ -302,25 +287,7 @@ describe('identities', () => {
 
     expect(named.objects[0]?.values).toEqual({ plan: 'pro', seats: '2' });
     const unknown = IDENTITIES.replace('user', 'visitor');
-    expect((await client.call('POST', unknown, sent({}))).status).toBe(404);
-  });
-
-  it('fail one by one where they say that they belong elsewhere', async () => {
-    const nowhere = '6f1c2f4e-0000-4000-8000-000000000000';
-
-    const answer = await client.ok<WireIdentitiesResult>('POST', IDENTITIES, [
-      { key: 'right', values: { plan: 'pro' } },
-      { key: 'elsewhere', environmentId: nowhere, values: { plan: 'pro' } },
-      { key: 'other', trafficTypeId: nowhere, values: { plan: 'pro' } },
-    ]);
-
-    expect(answer.objects.map(({ key }) => key)).toEqual(['right']);
-    expect(answer.failed.map(({ message }) => message)).toEqual([
-      'environmentId is not that of the path',
-      'trafficTypeId is not that of the path',
-    ]);
-    const [read] = answer.objects;
-    expect(await client.ok('POST', IDENTITIES, [read])).toMatchObject({ objects: [read] });
+    expect(await client.status('POST', unknown, sent({}))).toBe(404);
   });
 });
 
@@ -345,7 +312,7 @@ describe('a patch of a flag', () => {
   });
 
   it('takes a rollout status by its id and its name together', async () => {
-    const { id } = await client.ok<WireFlag>('POST', FLAGS, { name: 'patched-whole' });
+    const { id } = await client.flag('patched-whole');
     const statuses = await client.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses');
     const [, second, third] = statuses;
     const whole = (value: object) => [{ op: 'replace', path: '/rolloutStatus', value }];
@@ -360,17 +327,12 @@ describe('a patch of a flag', () => {
 });
 
 describe('a strict service', () => {
-  let strict: TestService;
-  let theirs: ServiceCalls;
+  const strict = aService({ strict: true });
+  const theirs = callsOf(strict);
 
   beforeAll(async () => {
-    strict = await startTestService({ seed: TEST_SEED, strict: true });
-    theirs = callsOf(strict);
-    await theirs.ok('POST', FLAGS, { name: 'to-the-letter' });
-    await theirs.ok('POST', pathOf('to-the-letter'), aDefinition());
-    await theirs.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'letters' });
-    await theirs.ok('POST', '/segments/staging/letters');
-    return async () => strict.stop();
+    await theirs.define('to-the-letter');
+    await theirs.segment('letters');
   });
 
   it.each([
@@ -380,11 +342,9 @@ describe('a strict service', () => {
   ])('knows no patch operation but replace, add and remove: $op', async (operation) => {
     const own = { ...operation, from: '/description', path: '/description', value: '' };
 
-    expect((await theirs.call('PATCH', pathOf('to-the-letter'), [operation])).status).toBe(400);
-    expect((await theirs.call('PATCH', '/splits/ws/Default/to-the-letter', [own])).status).toBe(
-      400,
-    );
-    await theirs.ok('PATCH', pathOf('to-the-letter'), [
+    expect(await theirs.status('PATCH', at('to-the-letter'), [operation])).toBe(400);
+    expect(await theirs.status('PATCH', '/splits/ws/Default/to-the-letter', [own])).toBe(400);
+    await theirs.ok('PATCH', at('to-the-letter'), [
       { op: 'replace', path: '/killed', value: false },
     ]);
   });
@@ -394,7 +354,7 @@ describe('a strict service', () => {
     const form =
       '--x\r\nContent-Disposition: form-data; name="file"; filename="keys.csv"\r\n\r\na\r\n--x--';
 
-    expect((await theirs.call('PUT', path, { keys: ['a'] })).status).toBe(400);
+    expect(await theirs.status('PUT', path, { keys: ['a'] })).toBe(400);
     expect((await theirs.send('PUT', path, form)).status).toBe(400);
     await theirs.ok('PUT', path, ['a']);
   });

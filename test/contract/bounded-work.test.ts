@@ -1,28 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** Requests that are small or legal, and whose work would hold up everybody else. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService({ seed: TEST_SEED });
-  client = callsOf(service);
-  return async () => service.stop();
-});
+const service = aService();
+const client = callsOf(service);
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
-const pathOf = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** A flag with a definition in staging; gives the path of the definition. */
 async function defined(name: string, changed: object = {}): Promise<string> {
-  await client.ok('POST', FLAGS, { name });
-  await client.ok('POST', pathOf(name), aDefinition(changed));
-  return pathOf(name);
+  await client.define(name, changed);
+  return at(name);
 }
 
 /** Sends a patch that is to be refused, and makes sure that nothing of it is left. */
@@ -120,8 +112,7 @@ describe('a body', () => {
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([413, 413]);
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'large' });
-    await client.ok('POST', '/segments/staging/large');
+    await client.segment('large');
     const keys = many(10_000, (index) => String(index).padEnd(1_000, 'k'));
     await client.ok('PUT', '/segments/staging/large/upload', keys);
   });

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseBrokenRequest } from '../../src/service/http/broken-request.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aService } from '../support/service.js';
 
 /** Sends bytes, and resolves with all that came back until the connection was closed. */
 async function answerTo(port: number, bytes: string): Promise<string> {
@@ -28,11 +28,10 @@ const HEAD = 'HTTP/1.1\r\nhost: localhost\r\n';
 const CLOSE = 'connection: close\r\n';
 
 describe('the service', () => {
-  let service: TestService;
+  const service = aService();
   let port: number;
 
   beforeAll(async () => {
-    service = await startTestService();
     port = Number(new URL(service.origin).port);
   });
 

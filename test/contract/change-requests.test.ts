@@ -5,40 +5,38 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aService, startTestService } from '../support/service.js';
 
 /** What nobody may change alone: one key asks, another approves. */
-let service: TestService;
+const service = aService({
+  seed: {
+    workspaces: [
+      {
+        name: 'Default',
+        environments: [
+          { name: 'staging' },
+          { name: 'production', approvalsRequired: true, allowKills: true },
+          { name: 'vault', approvalsRequired: true },
+        ],
+        trafficTypes: ['user'],
+      },
+      {
+        name: 'Worded',
+        requiresTitleAndComments: true,
+        environments: [{ name: 'live', approvalsRequired: true }],
+        trafficTypes: ['user'],
+      },
+    ],
+  },
+});
 /** Asks. */
 let ana: ServiceCalls;
 /** Approves. */
 let ben: ServiceCalls;
 
 beforeAll(async () => {
-  service = await startTestService({
-    seed: {
-      workspaces: [
-        {
-          name: 'Default',
-          environments: [
-            { name: 'staging' },
-            { name: 'production', approvalsRequired: true, allowKills: true },
-            { name: 'vault', approvalsRequired: true },
-          ],
-          trafficTypes: ['user'],
-        },
-        {
-          name: 'Worded',
-          requiresTitleAndComments: true,
-          environments: [{ name: 'live', approvalsRequired: true }],
-          trafficTypes: ['user'],
-        },
-      ],
-    },
-  });
   ana = await callsAs('ana');
   ben = await callsAs('ben');
-  return async () => service.stop();
 });
 
 /** A client with a key of its own. */
@@ -60,7 +58,7 @@ const halved = [
 ];
 
 async function createFlag(name: string): Promise<WireFlag> {
-  return ana.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+  return ana.flag(name);
 }
 
 async function submit(body: object, environment = 'production'): Promise<Requested> {
@@ -172,7 +170,7 @@ describe('a change in an environment that requires approvals', () => {
     await decide(ben, await ask('ended', 'ARCHIVE'), 'APPROVED');
 
     expect(seen).toEqual([true, false]);
-    expect((await ana.call('GET', at('ended'))).status).toBe(404);
+    expect(await ana.status('GET', at('ended'))).toBe(404);
   });
 
   it('is made when another key approves it: keys of a segment', async () => {
@@ -381,8 +379,8 @@ describe('while a change request is open', () => {
     await decide(ben, await ask('safe', 'CREATE', aDefinition(), 'vault'), 'APPROVED');
 
     const kill = [{ op: 'replace', path: '/killed', value: true }];
-    expect((await ana.call('PUT', `${at('safe', 'vault')}/kill`)).status).toBe(403);
-    expect((await ana.call('PATCH', at('safe', 'vault'), kill)).status).toBe(403);
+    expect(await ana.status('PUT', `${at('safe', 'vault')}/kill`)).toBe(403);
+    expect(await ana.status('PATCH', at('safe', 'vault'), kill)).toBe(403);
   });
 });
 
@@ -397,7 +395,7 @@ describe('a change request', () => {
       operationType: 'KILL',
     });
     const put = async (who: ServiceCalls, status: string): Promise<number> =>
-      (await who.call('PUT', `/changeRequests/${id}`, { status })).status;
+      await who.status('PUT', `/changeRequests/${id}`, { status });
 
     const answers = [
       await put(dan, 'APPROVED'),
@@ -584,9 +582,9 @@ describe('a change request', () => {
       400,
     ],
   ])('about %s is refused', async (_, body, status) => {
-    if ((await ana.call('GET', at('asked'))).status === 404) await defined('asked');
+    if ((await ana.status('GET', at('asked'))) === 404) await defined('asked');
 
-    expect((await ana.call('POST', `${REQUESTS}/production`, body)).status).toBe(status);
+    expect(await ana.status('POST', `${REQUESTS}/production`, body)).toBe(status);
     expect(await ana.ok('GET', at('asked'))).not.toHaveProperty('openChangeRequestId');
   });
 
@@ -650,7 +648,7 @@ describe('a change request', () => {
 
     await ana.ok('DELETE', '/environments/ws/Default/passing');
 
-    expect((await ana.call('GET', `/changeRequests/${id}`)).status).toBe(404);
+    expect(await ana.status('GET', `/changeRequests/${id}`)).toBe(404);
     await ana.ok('DELETE', '/splits/ws/Default/passing');
   });
 });
@@ -683,7 +681,7 @@ describe('the list of change requests', () => {
     expect((await page('')).count).toBe(3);
     const { data } = await ana.ok<RequestPage>('GET', '/changeRequests?environmentId=&status=');
     expect(data[0]?.id).toBe(elsewhere.id);
-    expect((await ana.call('GET', '/changeRequests?limit=0')).status).toBe(400);
+    expect(await ana.status('GET', '/changeRequests?limit=0')).toBe(400);
   });
 
   it('shows those of one status', async () => {
@@ -705,7 +703,7 @@ describe('a change request that stays open', () => {
     const short = await startTestService({ requestsExpireAfterMs: 300 });
     const client = callsOf(short);
     const path = '/splits/ws/Default/forgotten/environments/staging';
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'forgotten' });
+    await client.flag('forgotten');
     await client.ok('POST', path, aDefinition());
     const { id } = await client.ok<Requested>(
       'POST',

@@ -166,7 +166,7 @@ describe('the key command', () => {
       const after = await other.call('GET', '/workspaces');
 
       expect([before.status, after.status]).toEqual([200, 401]);
-      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'still-writes' });
+      await client.flag('still-writes');
     });
   });
 
@@ -176,9 +176,7 @@ describe('the key command', () => {
       const flags = Array.from({ length: 40 }, (_, index) => `f${index}`);
 
       await Promise.all([
-        ...flags.map(async (name) =>
-          client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name }),
-        ),
+        ...flags.map(async (name) => client.flag(name)),
         ...flags.slice(0, 5).map(async (name) => onStore('keys', 'create', name)),
       ]);
 
@@ -273,8 +271,7 @@ describe('the audit command', () => {
       await client.ok('PATCH', '/splits/ws/Default/a', [
         { op: 'replace', path: '/description', value: 'a\nb' },
       ]);
-      await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
-      await client.ok('POST', '/segments/staging/s');
+      await client.segment('s');
       await client.ok('PUT', '/segments/staging/s/upload', ['k1', 'k2\u001b']);
     });
 
@@ -295,7 +292,7 @@ describe('the audit command', () => {
     const configurations = '{"color":"red"}';
     await whileServing({}, async (service) => {
       const client = callsOf(service);
-      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'a' });
+      await client.flag('a');
       const at = '/splits/ws/Default/a/environments/staging';
       const treatments = [
         { name: 'on', description: 'The new way' },

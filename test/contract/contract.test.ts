@@ -3,48 +3,46 @@ import type {
   WireDefinition,
   WireEnvironment,
   WireFlag,
+  WireIdentitiesResult,
   WirePage,
   WireRolloutStatus,
   WireSegment,
   WireSegmentKeys,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /**
  * What the contract's tables show, by nothing but the endpoints that it shows: also held against a service that has
  * no others.
  */
-let service: TestService;
-let client: ServiceCalls;
+const service = aService({
+  seed: {
+    workspaces: [
+      {
+        name: 'Default',
+        environments: [{ name: 'staging' }, { name: 'production', production: true }],
+        trafficTypes: ['user', 'account'],
+      },
+      {
+        name: 'Strict',
+        requiresTitleAndComments: true,
+        environments: [{ name: 'live', production: true }],
+        trafficTypes: ['user'],
+      },
+    ],
+  },
+});
+const client = callsOf(service);
 let ws: string;
 let staging: string;
 
 beforeAll(async () => {
-  service = await startTestService({
-    seed: {
-      workspaces: [
-        {
-          name: 'Default',
-          environments: [{ name: 'staging' }, { name: 'production', production: true }],
-          trafficTypes: ['user', 'account'],
-        },
-        {
-          name: 'Strict',
-          requiresTitleAndComments: true,
-          environments: [{ name: 'live', production: true }],
-          trafficTypes: ['user'],
-        },
-      ],
-    },
-  });
-  client = callsOf(service);
   const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
   ws = objects.find(({ name }) => name === 'Default')?.id ?? '';
   const environments = await client.ok<WireEnvironment[]>('GET', `/environments/ws/${ws}`);
   staging = environments.find(({ name }) => name === 'staging')?.id ?? '';
-  return async () => service.stop();
 });
 
 async function createFlag(name: string, workspace = ws): Promise<WireFlag> {
@@ -78,21 +76,8 @@ describe('workspaces and environments', () => {
     });
   });
 
-  it('skips what the offset says and keeps the total', async () => {
-    const page = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces?offset=1&limit=1');
-
-    expect(page.objects.map(({ name }) => name)).toEqual(['Strict']);
-    expect(page).toMatchObject({ offset: 1, limit: 1, totalCount: 2 });
-  });
-
-  it('cuts a limit above 200 and says so', async () => {
-    const page = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces?limit=999');
-
-    expect(page.limit).toBe(200);
-  });
-
   it.each(['offset=-1', 'offset=x', 'limit=1.5', 'limit=0'])('refuses %s', async (query) => {
-    expect((await client.call('GET', `/workspaces?${query}`)).status).toBe(400);
+    expect(await client.status('GET', `/workspaces?${query}`)).toBe(400);
   });
 
   it('lists environments as a bare array', async () => {
@@ -149,7 +134,7 @@ describe('flags', () => {
       tags: null,
     });
     expect(flag.creationTime).toBeGreaterThanOrEqual(before);
-    expect((await client.call('GET', definitionPath('created'))).status).toBe(404);
+    expect(await client.status('GET', definitionPath('created'))).toBe(404);
   });
 
   it('moves the rollout status by the id of a status, and its timestamp with it', async () => {
@@ -185,7 +170,7 @@ describe('flags', () => {
 
     expect(answer).toMatchObject({ status: 200, text: 'true' });
     await createFlag('deleted');
-    expect((await client.call('GET', definitionPath('deleted'))).status).toBe(404);
+    expect(await client.status('GET', definitionPath('deleted'))).toBe(404);
   });
 });
 
@@ -286,24 +271,8 @@ describe('definitions', () => {
     const answer = await client.call('DELETE', definitionPath('emptied'));
 
     expect(answer).toMatchObject({ status: 200, text: 'true' });
-    expect((await client.call('GET', definitionPath('emptied'))).status).toBe(404);
+    expect(await client.status('GET', definitionPath('emptied'))).toBe(404);
     await client.ok('POST', definitionPath('emptied'), aDefinition());
-  });
-
-  it('refuses a PATCH without title and comment by a 400 without a body, where they are required', async () => {
-    await createFlag('worded', 'Strict');
-    const path = '/splits/ws/Strict/worded/environments/live';
-    await client.ok('POST', `${path}?title=t&comment=c`, aDefinition());
-    const operations = [{ op: 'replace', path: '/killed', value: true }];
-
-    const bare = await client.call('PATCH', path, operations);
-    const half = await client.call('PATCH', `${path}?title=t`, operations);
-    const full = await client.call('PATCH', `${path}?title=t&comment=c`, operations);
-
-    expect(bare).toMatchObject({ status: 400, text: '' });
-    expect(bare.headers.get('content-length')).toBe('0');
-    expect(half.status).toBe(400);
-    expect(full.status).toBe(200);
   });
 });
 
@@ -354,19 +323,6 @@ describe('what a deletion leaves in the audit log', () => {
   });
 });
 
-describe('a workspace that requires title and comment', () => {
-  it('asks for them before a flag or a segment is deleted from all environments', async () => {
-    await createFlag('kept', 'Strict');
-    await client.ok('POST', '/segments/ws/Strict/trafficTypes/user', { name: 'kept' });
-
-    for (const path of ['/splits/ws/Strict/kept', '/segments/ws/Strict/kept']) {
-      expect((await client.call('DELETE', path)).status).toBe(400);
-      expect((await client.call('DELETE', `${path}?comment=c`)).status).toBe(400);
-      expect(await client.ok('DELETE', `${path}?title=t&comment=c`)).toBe(true);
-    }
-  });
-});
-
 describe('segments', () => {
   it('creates, lists, activates and deletes', async () => {
     const path = `/segments/ws/${ws}`;
@@ -402,7 +358,7 @@ describe('segments', () => {
     await createSegment('filled');
 
     const answer = await client.ok('PUT', `/segments/${staging}/filled/upload`, ['b', 'a']);
-    await client.ok('PUT', `/segments/${staging}/filled/upload`, ['c', 'a']);
+    await client.ok('PUT', `/segments/${staging}/filled/upload`, ['c', 'a', 'c']);
 
     expect(answer).toMatchObject({
       environmentURN: { type: 'Environment', id: staging, name: 'staging' },
@@ -427,7 +383,7 @@ describe('segments', () => {
     await client.ok('PUT', `/segments/${staging}/thinned/upload`, ['a', 'b', 'c']);
 
     const answer = await client.ok('PUT', `/segments/${staging}/thinned/removeKeys`, {
-      keys: ['a', 'b', 'unknown'],
+      keys: ['', 'a', 'a', 'b', 'unknown'],
       comment: 'gone',
     });
 
@@ -467,13 +423,6 @@ describe('segments', () => {
     expect(more.status).toBe(400);
     const page = await client.ok<WireSegmentKeys>('GET', `${path}/keys?offset=99999`);
     expect(page).toMatchObject({ count: 100_000, keys: [{ key: expect.any(String) as string }] });
-  });
-
-  it('has no keys to show or to take where it is not active', async () => {
-    await client.ok('POST', `/segments/ws/${ws}/trafficTypes/user`, { name: 'idle' });
-
-    expect((await client.call('GET', `/segments/${staging}/idle/keys`)).status).toBe(404);
-    expect((await client.call('PUT', `/segments/${staging}/idle/upload`, ['a'])).status).toBe(404);
   });
 });
 
@@ -521,60 +470,35 @@ describe('identities', () => {
   it('names the one that it cannot take, and takes the others', async () => {
     const { trafficType } = await createFlag('typed-too');
     const path = `/trafficTypes/${trafficType.id}/environments/${staging}/identities`;
-    const bad = [
-      { key: 'bad', values: { list: [1] } },
-      { key: 'bad', values: { '1st': 'a' } },
-      { key: 'bad', values: { long: 'v'.repeat(10_001) } },
-      { key: '' },
-      { key: 'k'.repeat(1_001) },
-      { key: 'bad', environmentId: 'another' },
+    const bad: [object, string][] = [
+      [{ key: 'bad', values: { list: [1] } }, 'The value of list is no text or number'],
+      [{ key: 'bad', values: { '1st': 'a' } }, 'The attribute 1st is no name of an attribute'],
+      [
+        { key: 'bad', values: { long: 'v'.repeat(10_001) } },
+        'The value of long is no text or number',
+      ],
+      [{ key: '' }, 'The key is empty'],
+      [{ key: 'k'.repeat(1_001) }, 'The key cannot be stored'],
+      [{ key: '\ud800' }, 'The key cannot be stored'],
+      [{ key: 'bad', environmentId: 'another' }, 'environmentId is not that of the path'],
+      [{ key: 'bad', trafficTypeId: 'another' }, 'trafficTypeId is not that of the path'],
     ];
     const good = { key: 'k'.repeat(1_000), values: { long: 'v'.repeat(10_000) } };
 
-    const answer = await client.ok('POST', path, [...bad, good]);
+    const answer = await client.ok<WireIdentitiesResult>('POST', path, [
+      ...bad.map(([object]) => object),
+      good,
+    ]);
 
     expect(answer).toMatchObject({
       objects: [good],
-      failed: bad.map((object) => ({ object, status: 400, message: expect.any(String) as string })),
+      failed: bad.map(([object, message]) => ({ object, status: 400, message })),
     });
+    expect(await client.ok('POST', path, answer.objects)).toMatchObject({ objects: [good] });
   });
 });
 
 describe('keys and errors', () => {
-  it.each([
-    ['no key', {}],
-    ['a wrong key', { authorization: 'Bearer fka_wrong' }],
-  ])('refuses a request with %s', async (_, headers) => {
-    const response = await fetch(`${service.origin}/internal/api/v2/workspaces`, { headers });
-
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ code: 401, details: '' });
-  });
-
-  it('keeps a key that is restricted to its workspace or environment', async () => {
-    const keys = {
-      workspace: await service.createKey('for a workspace', { workspaces: ['Strict'] }),
-      environment: await service.createKey('for an environment', { environments: ['live'] }),
-    };
-    await createSegment('unseen');
-
-    for (const key of Object.values(keys)) {
-      const mine = callsOf({ origin: service.origin, key });
-      const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-      const answers = [
-        await mine.call('GET', `/environments/ws/${ws}`),
-        await mine.call('GET', `/segments/${staging}/unseen/keys`),
-        await mine.call('DELETE', `/segments/ws/${ws}/unseen`),
-      ];
-
-      expect(objects.map(({ name }) => name)).toEqual(['Strict']);
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-    }
-    const mine = callsOf({ origin: service.origin, key: keys.environment });
-    const shared = await mine.call('POST', '/segments/ws/Strict/trafficTypes/user', { name: 's' });
-    expect(shared.status).toBe(403);
-  });
-
   it('refuses what it cannot take in the error shape', async () => {
     const path = `/splits/ws/${ws}/trafficTypes/user`;
     await createFlag('taken');

@@ -100,7 +100,7 @@ const matching = (matcher: object): object => aDefinition({ rules: [ruleOn(match
 describe('a body', () => {
   beforeAll(async () => {
     const client = callsOf(service);
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'described' });
+    await client.flag('described');
     await client.ok('POST', DEFINITION, aDefinition());
   });
 

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage } from '../support/browser.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aService } from '../support/service.js';
 
 const LOOKS = [
   { width: 1280, colorScheme: 'light' },
@@ -10,12 +10,7 @@ const LOOKS = [
 
 /** `/docs` as a browser shows it, under the policy that it is sent with. */
 describe.skipIf(lacks('chromium'))('the page of the endpoints', () => {
-  let service: TestService;
-
-  beforeAll(async () => {
-    service = await startTestService();
-    return async () => service.stop();
-  });
+  const service = aService();
 
   it.each(LOOKS)(
     'can be read by everybody and fits the window, $width wide and $colorScheme',

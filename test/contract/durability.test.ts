@@ -47,7 +47,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     expect(failed.status).toBe(503);
     expect(failed.body).toMatchObject({ code: 503, message: 'The store does not answer' });
     await other.query('select pg_advisory_unlock_all()');
-    expect((await client.call('GET', '/splits/ws/Default/f')).status).toBe(404);
+    expect(await client.status('GET', '/splits/ws/Default/f')).toBe(404);
   });
 
   it('whose database is away answers 503, to whoever asks for its health too', async () => {
@@ -56,7 +56,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     const before = await health();
 
     await postgres.stop();
-    const away = [await health(), (await client.call('GET', '/workspaces')).status];
+    const away = [await health(), await client.status('GET', '/workspaces')];
 
     expect(before).toBe(200);
     expect(away).toEqual([503, 503]);
@@ -69,7 +69,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     );
     await aWriterWaits();
 
-    expect((await client.call('GET', '/workspaces')).status).toBe(200);
+    expect(await client.status('GET', '/workspaces')).toBe(200);
     await other.query('select pg_advisory_unlock_all()');
     expect((await Promise.all(writers)).map(({ status }) => status)).toEqual(
       writers.map(() => 200),

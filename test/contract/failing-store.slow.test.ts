@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CutLine } from '../support/cut-line.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
-import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
+import { type Answer, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { END_OTHERS, strikeDatabase, strikeDirectory } from '../support/store-faults.js';
 
@@ -94,7 +94,7 @@ describe('a service over a directory', () => {
         'Another process holds the lock of the store',
         'SQLITE_BUSY',
       ]);
-      expect((await client.call('GET', '/workspaces')).status).toBe(200);
+      expect(await client.status('GET', '/workspaces')).toBe(200);
       expect(logged.join()).toContain('database is locked');
 
       await mend();
@@ -165,7 +165,7 @@ describe('a service in a process', () => {
         'The disk of the store takes no writes: full, over a quota, or read-only',
         'SQLITE_IOERR_WRITE',
       ]);
-      expect((await client.call('GET', '/workspaces')).status).toBe(200);
+      expect(await client.status('GET', '/workspaces')).toBe(200);
 
       await mend();
       await expectWell(client, origin);
@@ -288,7 +288,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
       'Another process holds the lock of the store',
       '55P03',
     ]);
-    expect((await client.call('GET', '/splits/ws/Default/kept')).status).toBe(200);
+    expect(await client.status('GET', '/splits/ws/Default/kept')).toBe(200);
     expect(logged.join()).toContain('lock timeout');
 
     await mend();
@@ -308,7 +308,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     await expect.poll(async () => (await health(service.origin)).status, PATIENTLY).toBe(503);
 
     await expectRefused(client, service.origin, [503, 'The store is read-only', '25006']);
-    expect((await client.call('GET', '/splits/ws/Default/kept')).status).toBe(200);
+    expect(await client.status('GET', '/splits/ws/Default/kept')).toBe(200);
     expect(logged.join()).toContain('read-only transaction');
 
     await operator.query('set transaction_read_only = off');

@@ -30,7 +30,7 @@ describe('a fault', () => {
 
     await expect(client.call('POST', PATH, { name: 'a' })).rejects.toThrow();
 
-    expect((await client.call('GET', '/splits/ws/Default/a')).status).toBe(404);
+    expect(await client.status('GET', '/splits/ws/Default/a')).toBe(404);
   });
 
   it('after the request leaves all of it done', async () => {
@@ -38,7 +38,7 @@ describe('a fault', () => {
 
     await expect(client.call('POST', PATH, { name: 'a' })).rejects.toThrow();
 
-    expect((await client.call('GET', '/splits/ws/Default/a')).status).toBe(200);
+    expect(await client.status('GET', '/splits/ws/Default/a')).toBe(200);
   });
 
   it('that hangs answers nothing, and does not keep the service from stopping', async () => {

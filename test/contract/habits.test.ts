@@ -7,23 +7,20 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** What clients of such services are known to send, and what would break them in an answer. */
-let service: TestService;
-let client: ServiceCalls;
+const service = aService();
+const client = callsOf(service);
 let ws: string;
 
 beforeAll(async () => {
-  service = await startTestService();
-  client = callsOf(service);
   const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
   ws = objects[0]?.id ?? '';
-  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'habit' });
+  await client.flag('habit');
   await client.ok('POST', '/splits/ws/Default/habit/environments/staging', aDefinition());
   await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'habitual' });
-  return async () => service.stop();
 });
 
 /** An empty body under a content type, which `fetch` would not send. */
@@ -63,7 +60,7 @@ describe('bodies', () => {
   });
 
   it('may be empty text in quotes on an activation', async () => {
-    expect((await client.call('POST', '/segments/production/habitual', '')).status).toBe(200);
+    expect(await client.status('POST', '/segments/production/habitual', '')).toBe(200);
   });
 
   it.each(['text/plain', 'application/json-patch+json', 'application/x-www-form-urlencoded'])(
@@ -135,7 +132,7 @@ describe('paths and queries', () => {
 
   it('may be long, as names are', async () => {
     const name = 'n'.repeat(256);
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+    await client.flag(name);
 
     expect(await client.ok('GET', `/splits/ws/Default/${name}`)).toMatchObject({ name });
   });
@@ -200,7 +197,7 @@ describe('answers', () => {
   });
 
   it('hold no null in treatments and matchers', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'voids' });
+    await client.flag('voids');
     const unused = { string: '', strings: [], number: 0, date: 0, between: {}, depends: {} };
 
     const answer = await client.call(

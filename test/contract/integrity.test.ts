@@ -1,31 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WireSegmentKeys } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService, startTestService } from '../support/service.js';
 
 /** Rules that keep the data whole, whoever writes and in whatever order. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = callsOf(service);
-  return async () => service.stop();
-});
-
-const at = (flag: string, environment = 'staging'): string =>
-  `/splits/ws/Default/${flag}/environments/${environment}`;
+const service = aService();
+const client = callsOf(service);
 
 async function flagWith(name: string, definition?: object, environment = 'staging') {
   await client.call('POST', '/splits/ws/Default/trafficTypes/user', { name });
   if (definition) await client.ok('POST', at(name, environment), definition);
-}
-
-async function segmentIn(name: string, ...environments: string[]): Promise<void> {
-  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
-  for (const environment of environments) {
-    await client.ok('POST', `/segments/${environment}/${name}`);
-  }
 }
 
 const inSegment = (name: string): object =>
@@ -97,7 +81,7 @@ describe('times', () => {
     const calls = callsOf(still);
     const flag = '/splits/ws/Default/f';
     const path = `${flag}/environments/staging`;
-    await calls.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+    await calls.flag('f');
     const [, next] = await calls.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
     await calls.ok('POST', path, aDefinition());
 
@@ -107,8 +91,7 @@ describe('times', () => {
     const moved = await calls.ok<WireFlag>('PATCH', flag, [
       { op: 'replace', path: '/rolloutStatus/id', value: next?.id },
     ]);
-    await calls.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
-    await calls.ok('POST', '/segments/staging/s');
+    await calls.segment('s');
     const keys = await calls.ok('PUT', '/segments/staging/s/upload', ['k']);
     await still.stop();
 
@@ -120,7 +103,7 @@ describe('times', () => {
 
 describe('a segment that a definition names', () => {
   it('must be active in that environment', async () => {
-    await segmentIn('elsewhere', 'production');
+    await client.segment('elsewhere', 'production');
     await flagWith('needs-segment');
 
     const inactive = await client.call('POST', at('needs-segment'), inSegment('elsewhere'));
@@ -135,7 +118,7 @@ describe('a segment that a definition names', () => {
   });
 
   it('can be neither deleted nor deactivated until no definition names it', async () => {
-    await segmentIn('held', 'staging');
+    await client.segment('held', 'staging');
     await flagWith('holds', inSegment('held'));
 
     const deleted = await client.call('DELETE', '/segments/ws/Default/held');
@@ -150,17 +133,17 @@ describe('a segment that a definition names', () => {
   });
 
   it('is free again when the definition or its flag is deleted', async () => {
-    await segmentIn('freed', 'staging');
+    await client.segment('freed', 'staging');
     await flagWith('frees', inSegment('freed'));
     await client.ok('DELETE', '/splits/ws/Default/frees');
 
-    expect((await client.call('DELETE', '/segments/ws/Default/freed')).status).toBe(200);
+    expect(await client.status('DELETE', '/segments/ws/Default/freed')).toBe(200);
   });
 });
 
 describe('deactivation', () => {
   it('waits until the segment is empty', async () => {
-    await segmentIn('emptied', 'staging');
+    await client.segment('emptied', 'staging');
     await client.ok('PUT', '/segments/staging/emptied/upload', ['k']);
 
     const full = await client.call('DELETE', '/segments/staging/emptied');
@@ -169,8 +152,8 @@ describe('deactivation', () => {
 
     expect(full.status).toBe(409);
     expect(empty).toMatchObject({ status: 200, text: 'true' });
-    expect((await client.call('GET', '/segments/staging/emptied/keys')).status).toBe(404);
-    expect((await client.call('GET', '/segments/ws/Default/emptied')).status).toBe(200);
+    expect(await client.status('GET', '/segments/staging/emptied/keys')).toBe(404);
+    expect(await client.status('GET', '/segments/ws/Default/emptied')).toBe(200);
   });
 });
 
@@ -211,7 +194,7 @@ describe('a flag that a definition depends on', () => {
 
 describe('an upload that is refused', () => {
   it('changes nothing', async () => {
-    await segmentIn('untouched', 'staging');
+    await client.segment('untouched', 'staging');
     await client.ok('PUT', '/segments/staging/untouched/upload', ['a']);
 
     const answer = await client.call('PUT', '/segments/staging/untouched/upload', ['b', '']);
@@ -224,7 +207,7 @@ describe('an upload that is refused', () => {
 
 describe('writers at the same time', () => {
   it('all leave their mark', async () => {
-    await segmentIn('shared', 'staging');
+    await client.segment('shared', 'staging');
     const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
 
     await Promise.all(
@@ -250,7 +233,7 @@ describe('writers at the same time', () => {
   });
 
   it('undo what they did where they are refused, and nothing of the others', async () => {
-    await segmentIn('nearly-full', 'staging');
+    await client.segment('nearly-full', 'staging');
     const upload = async (keys: readonly string[]) =>
       client.call('PUT', '/segments/staging/nearly-full/upload', keys);
     for (let part = 0; part < 10; part += 1) {

@@ -1,23 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/admin-api/wire.js';
-import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { type Answer, callsOf } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
-let service: TestService;
-let client: ServiceCalls;
+const service = aService();
+const client = callsOf(service);
 let names = 0;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = callsOf(service);
-  return async () => service.stop();
-});
 
 /** A new segment, active in staging. */
 async function segmentPath(...keys: string[]): Promise<string> {
   names += 1;
-  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: `seg-${names}` });
-  await client.ok('POST', `/segments/staging/seg-${names}`);
+  await client.segment(`seg-${names}`);
   if (keys.length > 0) await client.ok('PUT', `/segments/staging/seg-${names}/upload`, keys);
   return `/segments/staging/seg-${names}`;
 }

@@ -66,12 +66,12 @@ async function changeLongAgo(): Promise<{ readonly key: string }> {
   const service = await start(LONG_AGO);
   const client = callsOf(service);
   const at = '/splits/ws/Default/kept/environments/staging';
-  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'kept' });
+  await client.flag('kept');
   await client.ok('POST', at, aDefinition());
   for (const value of [10, 20]) {
     await client.ok('PATCH', at, [{ op: 'replace', path: '/trafficAllocation', value }]);
   }
-  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'gone' });
+  await client.flag('gone');
   await client.ok('DELETE', '/splits/ws/Default/gone');
   await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
   await stop(service);
@@ -160,7 +160,7 @@ describe('the audit log of a service with --log-expires', () => {
   it('counts on for applications, which get each change that they missed', async () => {
     const old = await startServedWorld({ store: location, clock: () => LONG_AGO });
     running.push(old.service);
-    await old.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'first' });
+    await old.admin.flag('first');
     const asked = '/sdk/splitChanges?s=1.3&rbSince=-1&since=';
     const { ff } = await old.ask<Changes>(`${asked}-1`);
     await stop(old.service);
@@ -205,7 +205,7 @@ describe('the audit log of a service with --log-expires', () => {
     await restore(location, file);
     const again = await start(LONG_AGO + 366 * DAY_MS);
     const client = callsOf({ origin: again.origin, key });
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'new' });
+    await client.flag('new');
 
     const says = /Entries before 2026-01-02T00:00:00.000Z were pruned: \d+/;
     expect(JSON.stringify(workspace)).toMatch(says);

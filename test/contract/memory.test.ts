@@ -38,15 +38,13 @@ describe('an answer to a question that was asked before', () => {
 
     await service.revokeKey(id ?? '');
 
-    expect((await reads.call('GET', path)).status).toBe(401);
+    expect(await reads.status('GET', path)).toBe(401);
   });
 
   it('by the id of a flag is new when the flag was changed by its name', async () => {
     const service = await start({});
     const calls = callsOf(service);
-    const { id } = await calls.ok<{ id: string }>('POST', '/splits/ws/Default/trafficTypes/user', {
-      name: 'f',
-    });
+    const { id } = await calls.flag('f');
     const byId = `/splits/ws/Default/${id}/environments/staging`;
     await calls.ok('POST', '/splits/ws/Default/f/environments/staging', aDefinition());
     expect(await calls.ok('GET', byId)).toMatchObject({ name: 'f' });

@@ -1,24 +1,18 @@
 import { request } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { describe, expect, it } from 'vitest';
+import { callsOf } from '../support/service-calls.js';
+import { aService, TEST_SEED } from '../support/service.js';
 
 /** Requests that the description of the service does not have. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService({
-    seed: {
-      workspaces: [
-        ...TEST_SEED.workspaces,
-        { name: 'Odd', environments: [{ name: 'ws' }], trafficTypes: ['user'] },
-      ],
-    },
-  });
-  client = callsOf(service);
-  return async () => service.stop();
+const service = aService({
+  seed: {
+    workspaces: [
+      ...TEST_SEED.workspaces,
+      { name: 'Odd', environments: [{ name: 'ws' }], trafficTypes: ['user'] },
+    ],
+  },
 });
+const client = callsOf(service);
 
 interface Answer {
   readonly status: number | undefined;
@@ -107,13 +101,13 @@ describe('what the description says of requests', () => {
       }
     }
     expect(text).toContain('"pattern":"^[^\\\\u0000]*$"');
-    expect((await client.call('GET', '/environments/ws/%00')).status).toBe(400);
+    expect(await client.status('GET', '/environments/ws/%00')).toBe(400);
   });
 
   it.each(['nameOp=IS&nameOp=IS', 'nameOp=LIKE', 'limit=1&limit=1', 'offset=1000000000000000'])(
     'is that a parameter stands once, with one of its values: %s',
     async (query) => {
-      expect((await client.call('GET', `/workspaces?${query}`)).status).toBe(400);
+      expect(await client.status('GET', `/workspaces?${query}`)).toBe(400);
     },
   );
 });

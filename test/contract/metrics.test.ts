@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_METRICS, ServiceMetrics } from '../../src/service/metrics.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aService, startTestService } from '../support/service.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startTestService({ metrics: new ServiceMetrics() });
-  return async () => service.stop();
-});
+const service = aService({ metrics: new ServiceMetrics() });
 
 async function metrics(): Promise<string> {
   const answer = await fetch(`${service.origin}/metrics`);
@@ -20,10 +15,9 @@ async function metrics(): Promise<string> {
 describe('the metrics of the service', () => {
   it('count requests by route and status, and the objects that there are', async () => {
     const client = callsOf(service);
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'a-flag' });
+    await client.flag('a-flag');
     await client.ok('POST', '/splits/ws/Default/a-flag/environments/staging', aDefinition());
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await client.ok('POST', '/segments/staging/seg');
+    await client.segment('seg');
     await client.ok('PUT', '/segments/staging/seg/upload', ['k1', 'k2', 'k3']);
     await client.call('GET', '/splits/ws/Default/no-flag');
     await client.call('GET', '/no-such-path');

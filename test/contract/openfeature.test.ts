@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const PATH = '/ofrep/v1/evaluate/flags';
 const create = async (name: string, definition: object): Promise<void> => {
-  await world.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+  await world.admin.flag(name);
   const path = `/splits/ws/Default/${name}/environments/staging`;
   await world.admin.ok('POST', path, aDefinition(definition));
 };

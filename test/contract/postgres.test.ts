@@ -39,8 +39,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     const first = await start(url);
     const client = callsOf(first);
     const path = '/splits/ws/Default/f/environments/staging';
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await client.ok('POST', '/segments/staging/seg');
+    await client.segment('seg');
     await client.ok('PUT', '/segments/staging/seg/upload', ['ä', 'B', 'a', '10', '9', "o'k\\"]);
     await client.ok('PUT', '/segments/staging/seg/removeKeys', { keys: ['9'], comment: 'c' });
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', {
@@ -64,7 +63,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     expect(await second.ok('GET', '/splits/ws/Default?tag=50%25&name=F')).toMatchObject({
       totalCount: 1,
     });
-    expect((await second.call('DELETE', '/segments/ws/Default/seg')).status).toBe(409);
+    expect(await second.status('DELETE', '/segments/ws/Default/seg')).toBe(409);
     const inStaging = await first.audit({ environment: 'staging' });
     expect(inStaging.map(({ kind }) => kind)).toEqual([
       ...['identity', 'identity', 'flag', 'segment', 'segment', 'segment'],
@@ -86,7 +85,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
   it('sorts names as the embedded store does', async () => {
     const client = callsOf(await start(await freshDatabase()));
     for (const name of ['a_b', 'a-b', 'aB', 'A', 'b', 'a1']) {
-      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+      await client.flag(name);
     }
 
     const { objects } = await client.ok<WirePage<WireFlag>>('GET', '/splits/ws/Default');
@@ -100,7 +99,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     const clients = [a, b].map((service) => callsOf(service));
     const [client] = clients;
     if (client === undefined) throw new Error('bug: no service');
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+    await client.flag('f');
     const path = '/splits/ws/Default/f/environments/staging';
     const treatments = [{ name: 'on', keys: ['k'] }, { name: 'off' }];
     await client.ok('POST', path, aDefinition({ treatments }));
@@ -149,8 +148,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
 
   it('takes ten thousand keys in one request', async () => {
     const client = callsOf(await start(await freshDatabase()));
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await client.ok('POST', '/segments/staging/seg');
+    await client.segment('seg');
     const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
 
     await client.ok('PUT', '/segments/staging/seg/upload', keys);

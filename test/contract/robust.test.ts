@@ -2,23 +2,21 @@ import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { lawSettings } from '../property/law-settings.js';
-import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, callsOf } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** Whatever is sent, the service answers by its own rules, and what it keeps obeys them. */
-let service: TestService;
-let client: ServiceCalls;
 const failures: unknown[] = [];
 /** A sample: `npm run test:laws` sends as much as its other laws draw. */
 const settings = lawSettings('whatever is sent to the service', 100);
 
+const service = aService({
+  log: { info: () => undefined, warn: () => undefined, error: (fields) => failures.push(fields) },
+});
+const client = callsOf(service);
+
 beforeAll(async () => {
-  service = await startTestService({
-    log: { info: () => undefined, warn: () => undefined, error: (fields) => failures.push(fields) },
-  });
-  client = callsOf(service);
-  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
-  return async () => service.stop();
+  await client.flag('f');
 });
 
 beforeEach(() => {

@@ -78,10 +78,9 @@ const pathOf = (flag: string): string => `/splits/ws/Default/${flag}/environment
 beforeAll(async () => {
   service = await startTestService({ seed: TEST_SEED, strict: true });
   client = callsOf(service);
-  for (const name of ['tried', 'empty']) await client.ok('POST', FLAGS, { name });
+  for (const name of ['tried', 'empty']) await client.flag(name);
   await client.ok('POST', pathOf('tried'), aDefinition());
-  await client.ok('POST', SEGMENTS, { name: 'kept' });
-  await client.ok('POST', '/segments/staging/kept');
+  await client.segment('kept');
   await client.ok('PUT', '/segments/staging/kept/upload', ['a', 'b']);
   return async () => service.stop();
 });
@@ -184,7 +183,7 @@ describe('a strict service', () => {
     const patched = await client.call('PATCH', pathOf('tried'), patch);
 
     expect([created.status, patched.status]).toEqual([400, 400]);
-    expect((await client.call('GET', pathOf('empty'))).status).toBe(404);
+    expect(await client.status('GET', pathOf('empty'))).toBe(404);
     expect(await client.ok('GET', pathOf('tried'))).toEqual(before);
   });
 

@@ -1,18 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireFlag, WireIdentity } from '../../src/admin-api/wire.js';
 import type { AuditEntry } from '../../src/service/store/audit.js';
-import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { aDefinition, callsOf } from '../support/service-calls.js';
+import { aService } from '../support/service.js';
 
 /** Each change leaves a row that says what it was, and nothing else does. */
-let service: TestService;
-let client: ServiceCalls;
-
-beforeAll(async () => {
-  service = await startTestService({ seed: TEST_SEED, strict: false });
-  client = callsOf(service);
-  return async () => service.stop();
-});
+const service = aService({ strict: false });
+const client = callsOf(service);
 
 /** What the rows of one object say was done, the oldest first. */
 async function actionsOf(kind: string, name: string): Promise<string[]> {
@@ -21,7 +15,6 @@ async function actionsOf(kind: string, name: string): Promise<string[]> {
 }
 
 const patch = (path: string, value: unknown): object[] => [{ op: 'replace', path, value }];
-const FLAGS = '/splits/ws/Default/trafficTypes/user';
 
 describe('the audit log tells of', () => {
   it('workspaces and their traffic types', async () => {
@@ -107,7 +100,7 @@ describe('the audit log tells of', () => {
   });
 
   it('definitions, with individual targets by number and sample', async () => {
-    await client.ok('POST', FLAGS, { name: 'told' });
+    await client.flag('told');
     const path = '/splits/ws/Default/told/environments/staging';
     const keys = Array.from({ length: 25 }, (_, index) => `k${index + 10}`);
     const treatments = (own: object): object => ({
@@ -131,8 +124,7 @@ describe('the audit log tells of', () => {
   });
 
   it('keys of segments, and of the segment without keys', async () => {
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'empty' });
-    await client.ok('POST', '/segments/staging/empty');
+    await client.segment('empty');
     await client.ok('POST', '/segments/staging/empty');
     await client.ok('PUT', '/segments/staging/empty/removeKeys', { keys: ['a', ''] });
     await client.ok('DELETE', '/segments/ws/Default/empty');
@@ -147,7 +139,7 @@ describe('the audit log tells of', () => {
     await client.ok('POST', '/trafficTypes/ws/Seeking', { name: 'user' });
     await client.ok('POST', '/splits/ws/Seeking/trafficTypes/user', { name: 'sought' });
     await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'sought' });
-    await client.ok('POST', FLAGS, { name: 'sought' });
+    await client.flag('sought');
     const path = '/splits/ws/Default/sought/environments/production';
     await client.ok('POST', path, aDefinition());
     const rows = async (query: string): Promise<readonly AuditEntry[]> =>
@@ -169,7 +161,7 @@ describe('the audit log tells of', () => {
 
 describe('a key for one environment', () => {
   it('does not see what another environment holds, though it was read with another key', async () => {
-    await client.ok('POST', FLAGS, { name: 'secret' });
+    await client.flag('secret');
     const path = '/splits/ws/Default/secret/environments/production';
     await client.ok('POST', path, aDefinition());
     await client.ok('GET', path);
@@ -189,7 +181,7 @@ describe('a key for one environment', () => {
 
 describe('the description of a flag', () => {
   it('has up to ten thousand characters, whichever way it is sent', async () => {
-    await client.ok('POST', FLAGS, { name: 'wordy' });
+    await client.flag('wordy');
     const path = '/splits/ws/Default/wordy';
     const most = 'd'.repeat(10_000);
 

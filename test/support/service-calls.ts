@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../../src/admin-api/wire.js';
+import { API_PREFIX, type WireDefinition, type WireFlag } from '../../src/admin-api/wire.js';
 import { descriptionOf } from './service-description.js';
 import type { TestService } from './service.js';
 
@@ -20,6 +20,18 @@ export interface ServiceCalls {
   send(method: string, path: string, text: string, headers?: object): Promise<Answer>;
   /** The body of a 200; anything else fails the test. */
   ok<T>(method: string, path: string, body?: unknown): Promise<T>;
+  status(method: string, path: string, body?: unknown): Promise<number>;
+  /** Creates a flag in `Default`. */
+  flag(name: string, more?: object): Promise<WireFlag>;
+  /** Creates a flag in `Default`, and its definition in `staging`. */
+  define(name: string, changed?: object): Promise<WireDefinition>;
+  /** Creates a segment in `Default` and activates it, without a place in `staging`. Gives its path in the first. */
+  segment(name: string, ...places: readonly string[]): Promise<string>;
+}
+
+/** The path of a definition. */
+export function at(flag: string, environment = 'staging', workspace = 'Default'): string {
+  return `/splits/ws/${workspace}/${flag}/environments/${environment}`;
 }
 
 export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCalls {
@@ -44,15 +56,30 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
   };
   const call: ServiceCalls['call'] = async (method, path, body, headers) =>
     send(method, path, body === undefined ? '' : JSON.stringify(body), headers);
+  const ok: ServiceCalls['ok'] = async <T>(method: string, path: string, body?: unknown) => {
+    const answer = await call(method, path, body);
+    if (answer.status !== 200) {
+      throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    }
+    return answer.body as T;
+  };
+  const flag: ServiceCalls['flag'] = async (name, more = {}) =>
+    ok('POST', '/splits/ws/Default/trafficTypes/user', { name, ...more });
   return {
     send,
     call,
-    ok: async <T>(method: string, path: string, body?: unknown) => {
-      const answer = await call(method, path, body);
-      if (answer.status !== 200) {
-        throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-      }
-      return answer.body as T;
+    ok,
+    status: async (...request) => (await call(...request)).status,
+    flag,
+    define: async (name, changed) => {
+      await flag(name);
+      return ok('POST', at(name), aDefinition(changed));
+    },
+    segment: async (name, ...places) => {
+      const [first = 'staging', ...others] = places;
+      await ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
+      for (const place of [first, ...others]) await ok('POST', `/segments/${place}/${name}`);
+      return `/segments/${first}/${name}`;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { beforeAll } from 'vitest';
 import {
   startService,
   type RunningService,
@@ -122,6 +123,21 @@ export async function startTestService(
       await service.stop();
     },
   };
+}
+
+/** The service of a file or a `describe`: started before its tests, and stopped after them. */
+export function aService(options: Partial<ServiceOptions> = {}): TestService {
+  let running: TestService | undefined;
+  beforeAll(async () => {
+    running = await startTestService(options);
+    return async () => running?.stop();
+  });
+  return new Proxy({} as TestService, {
+    get: (_, name) => {
+      if (running === undefined) throw new Error('the service starts before the first test');
+      return Reflect.get(running, name) as unknown;
+    },
+  });
 }
 
 /**
