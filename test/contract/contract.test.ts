@@ -7,10 +7,11 @@ import type {
   WirePage,
   WireRolloutStatus,
   WireSegment,
+  WireSegmentDefinition,
   WireSegmentKeys,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /**
@@ -164,13 +165,14 @@ describe('flags', () => {
 
   it('answers true to a deletion, and the definitions go too', async () => {
     await createFlag('deleted');
-    await client.ok('POST', definitionPath('deleted'), aDefinition());
+    const paths = [definitionPath('deleted'), at('deleted', 'production')];
+    for (const path of paths) await client.ok('POST', path, aDefinition());
 
     const answer = await client.call('DELETE', `/splits/ws/${ws}/deleted`);
 
     expect(answer).toMatchObject({ status: 200, text: 'true' });
     await createFlag('deleted');
-    expect(await client.status('GET', definitionPath('deleted'))).toBe(404);
+    for (const path of paths) expect(await client.status('GET', path)).toBe(404);
   });
 });
 
@@ -191,12 +193,13 @@ describe('definitions', () => {
 
   it('echoes the definition that was sent, with the times', async () => {
     const flag = await createFlag('echoed');
+    await createSegment('echoed');
     const sent = {
       id: flag.id,
       name: flag.name,
       environment: { id: staging, name: 'staging' },
       trafficType: flag.trafficType,
-      ...aDefinition({ rules: [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })] }),
+      ...aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'echoed' })] }),
     };
 
     const answer = await client.ok<WireDefinition>('POST', definitionPath('echoed'), sent);
@@ -228,6 +231,7 @@ describe('definitions', () => {
 
     expect(after.treatments[0]?.keys).toEqual(['a', 'b']);
     expect(after.defaultRule).toEqual([{ treatment: 'on', size: 100 }]);
+    expect(before.lastUpdateTime).toBe(before.creationTime);
     expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
     expect({ ...after, treatments: 0, defaultRule: 0, lastUpdateTime: 0 }).toEqual({
       ...before,
@@ -357,8 +361,10 @@ describe('segments', () => {
   it('adds keys by upload and lists them in pages of a hundred, with their count', async () => {
     await createSegment('filled');
 
-    const answer = await client.ok('PUT', `/segments/${staging}/filled/upload`, ['b', 'a']);
-    await client.ok('PUT', `/segments/${staging}/filled/upload`, ['c', 'a', 'c']);
+    const upload = async (keys: string[]): Promise<WireSegmentDefinition> =>
+      client.ok('PUT', `/segments/${staging}/filled/upload`, keys);
+    const answer = await upload(['b', 'a']);
+    const next = await upload(['c', 'a', 'c']);
 
     expect(answer).toMatchObject({
       environmentURN: { type: 'Environment', id: staging, name: 'staging' },
@@ -369,6 +375,8 @@ describe('segments', () => {
       creationTime: expect.any(Number) as number,
       lastUpdateTime: expect.any(Number) as number,
     });
+    expect(next.creationTime).toBe(answer.creationTime);
+    expect(next.lastUpdateTime).toBeGreaterThan(answer.lastUpdateTime);
     expect(await client.ok('GET', `/segments/${staging}/filled/keys`)).toEqual({
       keys: [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
       openChangeRequestId: null,

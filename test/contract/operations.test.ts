@@ -10,8 +10,8 @@ import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/
 import { aService } from '../support/service.js';
 
 /** What every operation of the contract refuses, and how far what it does reaches. Uses nothing but what the contract shows. */
-/** With a key for a workspace that holds nothing. */
-let stranger: ServiceCalls;
+/** With keys for places that hold nothing. */
+const strangers: ServiceCalls[] = [];
 
 /** With those below as many as two pages of the largest size do not hold. */
 const OTHERS = Array.from({ length: 200 }, (_, index) => ({
@@ -34,8 +34,10 @@ const service = aService({
 const client = callsOf(service);
 
 beforeAll(async () => {
-  const key = await service.createKey('stranger', { workspaces: ['Other 7'] });
-  stranger = callsOf({ origin: service.origin, key });
+  for (const restrictions of [{ workspaces: ['Other 7'] }, { environments: ['live'] }]) {
+    const key = await service.createKey(JSON.stringify(restrictions), restrictions);
+    strangers.push(callsOf({ origin: service.origin, key }));
+  }
   await client.define('f');
   await client.segment('s');
 });
@@ -79,10 +81,12 @@ describe('every operation', () => {
   });
 
   it.each(OF_ONE_WORKSPACE)('is 404 for a key of another workspace: %s %s', async (...request) => {
-    const answer = await stranger.call(...request);
+    for (const stranger of strangers) {
+      const answer = await stranger.call(...request);
 
-    expect(answer.status).toBe(404);
-    expect(answer.body).toMatchObject({ code: 404, details: '' });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ code: 404, details: '' });
+    }
   });
 
   it.each<[string, string, unknown]>([
