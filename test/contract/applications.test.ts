@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp, restore } from '../../src/service/store/backup.js';
 import { applicationKey, startServedWorld, type ServedWorld } from '../support/applications.js';
-import { aDefinition, ruleOn } from '../support/service-calls.js';
+import { aDefinition, at, ruleOn } from '../support/service-calls.js';
 
 /** What the vendor's SDKs ask. `test/sdk` runs the SDKs themselves. */
 let world: ServedWorld;
@@ -43,11 +43,6 @@ interface SegmentChanges {
   readonly till: number;
 }
 
-const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
-const createFlag = async (name: string, definition = {}, of = world): Promise<void> => {
-  await of.admin.flag(name);
-  await of.admin.ok('POST', at(name), aDefinition(definition));
-};
 const changes = async (since: number, of = world): Promise<SplitChanges> =>
   of.ask(`/sdk/splitChanges?s=1.3&since=${since}&rbSince=-1`);
 const splitOf = async (name: string, of = world): Promise<Split> => {
@@ -57,17 +52,12 @@ const splitOf = async (name: string, of = world): Promise<Split> => {
 };
 const keysSince = async (segment: string, since: number): Promise<SegmentChanges> =>
   world.ask(`/sdk/segmentChanges/${segment}?since=${since}`);
-const createSegment = async (name: string): Promise<void> => {
-  await world.admin.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
-  await world.admin.ok('POST', `/segments/staging/${name}`);
-};
-
 describe('splitChanges', () => {
   it('has every flag at first, and then what changed alone', async () => {
-    await createFlag('first');
+    await world.admin.define('first');
     const { ff: before } = await changes(-1);
     const { ff: nothing } = await changes(before.t);
-    await createFlag('second');
+    await world.admin.define('second');
     const { ff: after } = await changes(before.t);
 
     expect(before.d.map(({ name }) => name)).toContain('first');
@@ -77,7 +67,7 @@ describe('splitChanges', () => {
   });
 
   it('says that a flag is gone: deleted here, deleted everywhere, archived', async () => {
-    for (const name of ['gone-here', 'gone', 'archived']) await createFlag(name);
+    for (const name of ['gone-here', 'gone', 'archived']) await world.admin.define(name);
     const { ff: before } = await changes(-1);
     await world.admin.ok('DELETE', at('gone-here'));
     await world.admin.ok('DELETE', '/splits/ws/Default/gone');
@@ -93,7 +83,7 @@ describe('splitChanges', () => {
   });
 
   it('has a kill at once', async () => {
-    await createFlag('killed');
+    await world.admin.define('killed');
     const { ff: before } = await changes(-1);
     await world.admin.ok('PUT', `${at('killed')}/kill`);
 
@@ -101,7 +91,7 @@ describe('splitChanges', () => {
   });
 
   it('keeps the seeds of a definition for its life, and draws others when it is reallocated', async () => {
-    await createFlag('seeded');
+    await world.admin.define('seeded');
     const seeds = async (): Promise<number[]> => {
       const { seed, trafficAllocationSeed } = await splitOf('seeded');
       return [seed, trafficAllocationSeed];
@@ -123,7 +113,7 @@ describe('splitChanges', () => {
   });
 
   it('has the seeds that administrators see, alone and in the list, and take no others from them', async () => {
-    await createFlag('shown');
+    await world.admin.define('shown');
     const { seed, trafficAllocationSeed } = await splitOf('shown');
     const shown = await world.admin.ok<Split>('GET', at('shown'));
     const list = await world.admin.ok<{ objects: Split[] }>(
@@ -143,8 +133,8 @@ describe('splitChanges', () => {
   });
 
   it('has conditions in the order of evaluation, buckets in that of the rule', async () => {
-    await createSegment('ordered');
-    await createFlag('ordered', {
+    await world.admin.segment('ordered');
+    await world.admin.define('ordered', {
       treatments: [
         { name: 'on', segments: ['ordered'] },
         { name: 'off', keys: ['ana'] },
@@ -180,7 +170,7 @@ describe('splitChanges', () => {
   });
 
   it('tells everything to an SDK that knows a number of another life of the service', async () => {
-    await createFlag('of-this-life');
+    await world.admin.define('of-this-life');
     const { ff } = await changes(9_000_000_000_000_000);
 
     expect(ff.d.map(({ name }) => name)).toContain('of-this-life');
@@ -200,7 +190,7 @@ describe('splitChanges', () => {
 
 describe('segmentChanges', () => {
   it('has all keys at first, and then what was added and removed', async () => {
-    await createSegment('moving');
+    await world.admin.segment('moving');
     await world.admin.ok('PUT', '/segments/staging/moving/uploadKeys', { keys: ['a', 'b', 'c'] });
     const first = await keysSince('moving', -1);
     await world.admin.ok('PUT', '/segments/staging/moving/removeKeys', { keys: ['a', 'b'] });
@@ -214,7 +204,7 @@ describe('segmentChanges', () => {
   });
 
   it('takes the keys of a deleted segment away', async () => {
-    await createSegment('deleted');
+    await world.admin.segment('deleted');
     await world.admin.ok('PUT', '/segments/staging/deleted/uploadKeys', { keys: ['a', 'b'] });
     const { till } = await keysSince('deleted', -1);
     await world.admin.ok('DELETE', '/segments/ws/Default/deleted');
@@ -224,7 +214,7 @@ describe('segmentChanges', () => {
   });
 
   it('has all keys for an SDK that missed more changes than are kept', async () => {
-    await createSegment('busy');
+    await world.admin.segment('busy');
     const path = '/segments/staging/busy';
     await world.admin.ok('PUT', `${path}/uploadKeys`, { keys: ['stays'] });
     const { till } = await keysSince('busy', -1);
@@ -261,7 +251,7 @@ describe('segmentChanges', () => {
 
 describe('an application', () => {
   it('asks for the segments of a key, with any character in it', async () => {
-    await createSegment('holding');
+    await world.admin.segment('holding');
     await world.admin.ok('PUT', '/segments/staging/holding/uploadKeys', { keys: ['a/b%é'] });
 
     const held = await world.ask(`/sdk/memberships/${encodeURIComponent('a/b%é')}`);
@@ -339,7 +329,7 @@ describe('a store that was restored', () => {
     const [from, to] = [join(directory, 'from'), join(directory, 'to')];
     const first = await startServedWorld({ store: { kind: 'directory', path: from } });
     try {
-      await createFlag('restored', {}, first);
+      await first.admin.define('restored');
       const before = await changes(-1, first);
       const backup = join(directory, 'backup');
       await backUp({ kind: 'directory', path: from }, backup, Date.now());

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
+import type { WireDefinition, WireRolloutStatus } from '../../src/admin-api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';
@@ -57,10 +57,6 @@ const halved = [
   { treatment: 'off', size: 50 },
 ];
 
-async function createFlag(name: string): Promise<WireFlag> {
-  return ana.flag(name);
-}
-
 async function submit(body: object, environment = 'production'): Promise<Requested> {
   return ana.ok('POST', `${REQUESTS}/${environment}`, body);
 }
@@ -82,22 +78,16 @@ async function decide(who: ServiceCalls, { id }: Requested, status: string): Pro
 
 /** A flag with a definition in an environment that requires approvals. */
 async function defined(name: string): Promise<WireDefinition> {
-  await createFlag(name);
+  await ana.flag(name);
   await decide(ben, await ask(name, 'CREATE', aDefinition()), 'APPROVED');
   return ana.ok('GET', at(name));
-}
-
-async function activated(name: string, environment = 'production'): Promise<string> {
-  await ana.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
-  await ana.ok('POST', `/segments/${environment}/${name}`);
-  return `/segments/${environment}/${name}`;
 }
 
 describe('a change in an environment that requires approvals', () => {
   it('is refused, and the refusal names the way out', async () => {
     await defined('guarded');
-    const keys = await activated('guarded');
-    await createFlag('guarded-new');
+    const keys = await ana.segment('guarded', 'production');
+    await ana.flag('guarded-new');
 
     const answers = [
       await ana.call('POST', at('guarded-new'), aDefinition()),
@@ -124,7 +114,7 @@ describe('a change in an environment that requires approvals', () => {
   });
 
   it('is made when another key approves it: a creation', async () => {
-    const flag = await createFlag('created');
+    const flag = await ana.flag('created');
 
     const request = await ask('created', 'CREATE', aDefinition({ trafficAllocation: 40 }));
     const absent = await ana.call('GET', at('created'));
@@ -174,7 +164,7 @@ describe('a change in an environment that requires approvals', () => {
   });
 
   it('is made when another key approves it: keys of a segment', async () => {
-    const path = await activated('keyed');
+    const path = await ana.segment('keyed', 'production');
     const words = { title: 't', comment: 'c' };
 
     const segment = { name: 'keyed', keys: ['a', 'b'] };
@@ -264,9 +254,9 @@ describe('while a change request is open', () => {
   });
 
   it('nothing else changes what it is about, in any environment: 423', async () => {
-    await createFlag('held');
+    await ana.flag('held');
     await ana.ok('POST', at('held', 'staging'), aDefinition());
-    const keys = await activated('held', 'staging');
+    const keys = await ana.segment('held', 'staging');
     const { id } = await ask('held', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
     const segment = { name: 'held', keys: ['a'] };
     const other = await submit({ segment, operationType: 'CREATE' }, 'staging');
@@ -298,7 +288,7 @@ describe('while a change request is open', () => {
   });
 
   it('no definition is created besides', async () => {
-    await createFlag('awaited');
+    await ana.flag('awaited');
     await ask('awaited', 'CREATE', aDefinition(), 'staging');
 
     const answer = await ana.call('POST', at('awaited', 'staging'), aDefinition());
@@ -307,7 +297,7 @@ describe('while a change request is open', () => {
   });
 
   it('other environments of the same flag change as ever', async () => {
-    await createFlag('elsewhere');
+    await ana.flag('elsewhere');
     await ask('elsewhere', 'CREATE', aDefinition());
 
     await ana.ok('POST', at('elsewhere', 'staging'), aDefinition());
@@ -335,7 +325,7 @@ describe('while a change request is open', () => {
   });
 
   it('a killed flag is restored past it, by PUT and by a patch', async () => {
-    await createFlag('restored');
+    await ana.flag('restored');
     await ana.ok('POST', at('restored', 'staging'), aDefinition({ killed: true }));
     const path = at('restored', 'staging');
     const { id } = await ask('restored', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
@@ -375,7 +365,7 @@ describe('while a change request is open', () => {
   });
 
   it('a kill is refused where kills need an approval too', async () => {
-    await createFlag('safe');
+    await ana.flag('safe');
     await decide(ben, await ask('safe', 'CREATE', aDefinition(), 'vault'), 'APPROVED');
 
     const kill = [{ op: 'replace', path: '/killed', value: true }];
@@ -467,7 +457,7 @@ describe('a change request', () => {
   });
 
   it('is about as many keys as an upload takes, and none that cannot be kept', async () => {
-    await activated('wide');
+    await ana.segment('wide', 'production');
     const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`.padEnd(120, 'k'));
     const bodyOf = (given: string[]): object => ({
       segment: { name: 'wide', keys: given },
@@ -604,7 +594,7 @@ describe('a change request', () => {
 
   it('that can no longer be made stays open', async () => {
     await defined('stuck');
-    const path = await activated('support');
+    const path = await ana.segment('support', 'production');
     const treatments = [{ name: 'on', segments: ['support'] }, { name: 'off' }];
     const request = await ask('stuck', 'UPDATE', aDefinition({ treatments }));
     await ana.ok('DELETE', path);
@@ -643,7 +633,7 @@ describe('a change request', () => {
 
   it('goes with its environment', async () => {
     await ana.ok('POST', '/environments/ws/Default', { name: 'passing' });
-    await createFlag('passing');
+    await ana.flag('passing');
     const { id } = await ask('passing', 'CREATE', aDefinition(), 'passing');
 
     await ana.ok('DELETE', '/environments/ws/Default/passing');
@@ -663,7 +653,7 @@ describe('the list of change requests', () => {
   it('shows the newest first, in pages that lead to the next', async () => {
     const mine: string[] = [];
     for (const name of ['l1', 'l2', 'l3']) {
-      await createFlag(name);
+      await ana.flag(name);
       mine.push((await ask(name, 'CREATE', aDefinition(), 'vault')).id);
     }
     const elsewhere = await ask('l1', 'CREATE', aDefinition());

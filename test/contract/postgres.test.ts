@@ -1,12 +1,7 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import type {
-  WireDefinition,
-  WireFlag,
-  WirePage,
-  WireSegmentKeys,
-} from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import { aDefinition, callsOf } from '../support/service-calls.js';
 import { migrations } from '../../src/service/store/migrations.js';
 import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';
@@ -33,65 +28,6 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     running.push(service);
     return service;
   }
-
-  it('keeps flags, definitions, segments, keys, identities and the audit log', async () => {
-    const url = await freshDatabase();
-    const first = await start(url);
-    const client = callsOf(first);
-    const path = '/splits/ws/Default/f/environments/staging';
-    await client.segment('seg');
-    await client.ok('PUT', '/segments/staging/seg/upload', ['ä', 'B', 'a', '10', '9', "o'k\\"]);
-    await client.ok('PUT', '/segments/staging/seg/removeKeys', { keys: ['9'], comment: 'c' });
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', {
-      name: 'f',
-      tags: [{ name: '50%' }],
-    });
-    const rule = ruleOn({ type: 'IN_SEGMENT', string: 'seg' });
-    const definition = await client.ok('POST', path, aDefinition({ rules: [rule] }));
-    await client.ok('POST', '/trafficTypes/user/environments/staging/identities', [
-      { key: 'k', values: { a: 1 } },
-      { key: 'k', values: { b: 2 } },
-    ]);
-
-    const second = callsOf({ origin: (await start(url)).origin, key: first.key });
-
-    expect(await second.ok('GET', path)).toEqual(definition);
-    expect(await second.ok<WireSegmentKeys>('GET', '/segments/staging/seg/keys')).toMatchObject({
-      count: 5,
-      keys: [{ key: '10' }, { key: 'B' }, { key: 'a' }, { key: "o'k\\" }, { key: 'ä' }],
-    });
-    expect(await second.ok('GET', '/splits/ws/Default?tag=50%25&name=F')).toMatchObject({
-      totalCount: 1,
-    });
-    expect(await second.status('DELETE', '/segments/ws/Default/seg')).toBe(409);
-    const inStaging = await first.audit({ environment: 'staging' });
-    expect(inStaging.map(({ kind }) => kind)).toEqual([
-      ...['identity', 'identity', 'flag', 'segment', 'segment', 'segment'],
-    ]);
-    const log = await second.ok<WirePage<{ kind: string }>>('GET', '/auditLog/ws/Default');
-    expect(log.objects.map(({ kind }) => kind)).toEqual([
-      'identity',
-      'identity',
-      'flag',
-      'flag',
-      'segment',
-      'segment',
-      'segment',
-      'segment',
-      'workspace',
-    ]);
-  });
-
-  it('sorts names as the embedded store does', async () => {
-    const client = callsOf(await start(await freshDatabase()));
-    for (const name of ['a_b', 'a-b', 'aB', 'A', 'b', 'a1']) {
-      await client.flag(name);
-    }
-
-    const { objects } = await client.ok<WirePage<WireFlag>>('GET', '/splits/ws/Default');
-
-    expect(objects.map(({ name }) => name)).toEqual(['A', 'a-b', 'a1', 'a_b', 'aB', 'b']);
-  });
 
   it('is shared by several services, whose writers come one after the other', async () => {
     const url = await freshDatabase();
@@ -144,17 +80,6 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     expect(await client.ok('GET', '/trafficTypes/ws/Default')).toContainEqual(
       expect.objectContaining({ name: 'planted' }),
     );
-  });
-
-  it('takes ten thousand keys in one request', async () => {
-    const client = callsOf(await start(await freshDatabase()));
-    await client.segment('seg');
-    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
-
-    await client.ok('PUT', '/segments/staging/seg/upload', keys);
-    await client.ok('PUT', '/segments/staging/seg/uploadKeys?replace', { keys: keys.slice(5_000) });
-
-    expect(await client.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 5_000 });
   });
 
   it('of a newer version stops the start in words, and is left alone', async () => {
