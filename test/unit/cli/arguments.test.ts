@@ -1,16 +1,44 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { duration, moment } from '../../../src/cli/options.js';
+import { readWatchConfig } from '../../../src/specs/read-config.js';
+import { cliRun } from '../../support/terminal.js';
 
 const DAY_MS = 86_400_000;
+const UNIT = 'Expected a duration with its unit: 15s, 15m or 15h.';
+const OFFSET = 'Expected a time with its offset';
 
-describe('a moment on the command line', () => {
-  it('is a day, a time, or so long ago', () => {
+it.each([
+  ['watch . --interval 15', UNIT],
+  ['watch . --jitter 15', UNIT],
+  ['watch . --debounce 15', UNIT],
+  ['watch . --lease 15', UNIT],
+  ['reconcile . --timeout 15', UNIT],
+  ['reconcile . --lock-timeout 15', UNIT],
+  ['service --requests-expire 15', UNIT],
+  ['service --log-expires 15', UNIT],
+  ['service keys create ci --expires 15', UNIT],
+  ['plan --at tomorrow', OFFSET],
+  // The zone of this machine does not matter.
+  ['plan --at 2026-11-24T09:00', OFFSET],
+  ['reconcile --at 2026-11-24T09:00Z', 'cannot use --at without --dry-run'],
+  ['reconcile --override-window=', 'cannot use --override-window without a reason'],
+])('`%s` is refused with a line that helps', async (line, why) => {
+  const { exitCode, stderr } = await cliRun(line.split(' '));
+
+  expect(exitCode).toBe(64);
+  expect(stderr).toContain(why);
+});
+
+describe('a moment or a duration on the command line', () => {
+  it('is a day, a time, or so long ago; 0 needs no unit', () => {
     expect(moment('2026-10-03')).toBe(Date.UTC(2026, 9, 3));
     expect(moment('2026-10-03T22:14Z')).toBe(Date.UTC(2026, 9, 3, 22, 14));
     const [before, found, after] = [Date.now(), moment('7d'), Date.now()];
     expect(found).toBeGreaterThanOrEqual(before - 7 * DAY_MS);
     expect(found).toBeLessThanOrEqual(after - 7 * DAY_MS);
+    expect(duration('2d')).toBe(2 * DAY_MS);
+    expect(duration('0')).toBe(0);
   });
 
   it.each(['', 'yesterday', '7', '2026', '2026-13-45', '3 October', '7days'])(
@@ -21,6 +49,25 @@ describe('a moment on the command line', () => {
   );
 });
 
-it('a duration may be told in days', () => {
-  expect(duration('2d')).toBe(2 * DAY_MS);
+it.each([
+  ['watch', ['(default: 30s)', '(default: 500ms)', '(default: 15s)']],
+  ['reconcile', ['(default: 0)', '(default: 30s)']],
+])('the help of %s shows each duration as it can be typed', async (command, shown) => {
+  const { stdout } = await cliRun([command, '--help', '--all']);
+
+  for (const each of shown) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(each);
+  expect(stdout).not.toMatch(/\(default: [1-9]\d*\)/);
+});
+
+it.each([
+  ['15s', true],
+  ['0', true],
+  ['15', false],
+])('an interval of %s in a file of sources is taken: %s', (interval, isTaken) => {
+  const text = `sources:\n  - { name: shop, directory: shop, interval: '${interval}' }\n`;
+
+  const read = readWatchConfig('sources.yaml', Buffer.from(text));
+
+  expect(read.ok).toBe(isTaken);
+  if (!isTaken) expect(JSON.stringify(read)).toContain('a duration with its unit, such as 30s');
 });

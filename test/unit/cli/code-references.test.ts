@@ -5,17 +5,16 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { linesWithName, namesInCode } from '../../../src/git/search.js';
 import { ConfigRepository } from '../../support/git.js';
 import { makeRepository } from '../../support/git.js';
+import { flagText } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';
-
-function flag(name: string): string {
-  return `flag: ${name}\ntrafficType: user\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { production: { defaultRule: { "on": 10, "off": rest } } }\n`;
-}
 
 function world(codeReferences: string, flags: readonly string[]): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
     'flagkeel.yaml': `workspace: Shop\nenvironments: { production: {} }\nlint: { codeReferences: ${codeReferences} }\n`,
-    ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
+    ...Object.fromEntries(
+      flags.map((name) => [`flags/${name}.yaml`, flagText(name, 10, { production: '' })]),
+    ),
   });
   repository.commit('Add flags');
   return repository;

@@ -1,36 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cliRun } from '../../support/terminal.js';
+import { ConfigRepository } from '../../support/git.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
 
-let top: string;
-beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-usage-')));
-  write({
-    'specs/flagkeel.yaml': 'workspace: Default\nenvironments: { production: {} }\n',
-    'specs/flags/pay.yaml': flagText('pay', '        - { if: { segment: staff }, serve: "on" }'),
-    'specs/flags/ship.yaml': flagText(
-      'ship',
-      '        - { if: { segment: staff }, serve: "on" }\n        - { if: [{ flag: pay, treatments: ["on"] }], serve: "on" }',
-    ),
-    'specs/segments/staff.yaml':
-      'segment: staff\ntrafficType: user\nenvironments: { production: { keys: [ana] } }\n',
-    'specs/segments/idle.yaml':
-      'segment: idle\ntrafficType: user\nenvironments: { production: { keys: [bo] } }\n',
-    'specs/kills/production.yaml': 'kills:\n  pay: { reason: broken }\n',
-    'specs/tests/ship.test.yaml': `tests: ship
-cases:
-  - { name: staff, environment: production, segments: [staff], expect: "on" }
-`,
-  });
-});
-afterEach(() => {
-  rmSync(top, { recursive: true, force: true });
-});
+const CONFIG = 'workspace: Default\nenvironments: { production: {} }\n';
+const STAFF = '{ if: { segment: staff }, serve: "on" }';
 
-function flagText(name: string, rules: string): string {
+function flagText(name: string, ...rules: readonly string[]): string {
+  const lines = rules.map((rule) => `        - ${rule}\n`).join('');
   return `flag: ${name}
 trafficType: user
 treatments: { "on": Shown, "off": Hidden }
@@ -38,101 +15,80 @@ defaultTreatment: "off"
 environments:
   production:
     rules:
-${rules}
-    defaultRule: "off"
+${lines}    defaultRule: "off"
 `;
 }
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(top, path)), { recursive: true });
-    writeFileSync(join(top, path), text);
-  }
+const segmentText = (name: string): string =>
+  `segment: ${name}\ntrafficType: user\nenvironments: { production: { keys: [ana] } }\n`;
+
+let repository: ConfigRepository;
+let specs: string;
+let shop: string;
+beforeEach(() => {
+  repository = new ConfigRepository();
+  specs = join(repository.directory, 'specs');
+  shop = join(repository.directory, 'shop');
+  repository.write({
+    'specs/flagkeel.yaml': CONFIG,
+    'specs/flags/pay.yaml': flagText('pay', STAFF),
+    'specs/flags/ship.yaml': flagText(
+      ...['ship', STAFF, '{ if: [{ flag: pay, treatments: ["on"] }], serve: "on" }'],
+    ),
+    'specs/segments/staff.yaml': segmentText('staff'),
+    'specs/segments/idle.yaml': segmentText('idle'),
+    'specs/kills/production.yaml': 'kills:\n  pay: { reason: broken }\n',
+    'specs/tests/ship.test.yaml':
+      'tests: ship\ncases:\n  - { name: staff, environment: production, segments: [staff], expect: "on" }\n',
+  });
+});
+afterEach(() => {
+  repository[Symbol.dispose]();
+});
+
+const find = async (...args: readonly string[]): Promise<CliRun> =>
+  cliRun(['find-usage', ...args, specs, '--quiet']);
+
+async function expectPlaces(object: string, ...places: readonly string[]): Promise<void> {
+  const stdout = [...places, `${places.length} places in the specs`, ''].join('\n');
+  expect(await find(object)).toEqual({ exitCode: 0, stderr: '', stdout });
 }
 
-const find = async (...args: readonly string[]): ReturnType<typeof cliRun> =>
-  cliRun(['find-usage', ...args, join(top, 'specs'), '--quiet']);
-
 describe('find-usage in specs', () => {
-  it('tells the rules and the spec tests that name a segment', async () => {
-    const run = await find('segment/staff');
-
-    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(run.stdout).toBe(`flags/pay.yaml:8  rule 1 of flag/pay in production
-flags/ship.yaml:8  rule 1 of flag/ship in production
-tests/ship.test.yaml:3  case of the spec test of flag/ship
-3 places in the specs
-`);
+  it('tells the rules, spec tests and kills that name an object', async () => {
+    await expectPlaces(
+      'segment/staff',
+      'flags/pay.yaml:8  rule 1 of flag/pay in production',
+      'flags/ship.yaml:8  rule 1 of flag/ship in production',
+      'tests/ship.test.yaml:3  case of the spec test of flag/ship',
+    );
+    await expectPlaces(
+      'flag/pay',
+      'flags/ship.yaml:9  rule 2 of flag/ship in production',
+      'kills/production.yaml:2  kill in production',
+    );
   });
 
-  it('tells who uses a named condition, and what it names itself', async () => {
-    write({
-      'specs/flagkeel.yaml': `workspace: Default
-environments: { production: {} }
-conditions:
+  it('tells who uses a named condition, through another one too, and what it names itself', async () => {
+    repository.write({
+      'specs/flagkeel.yaml': `${CONFIG}conditions:
   insiders: [{ segment: staff }, { segment: idle }]
   testers: { use: insiders }
 `,
-      'specs/flags/pay.yaml': flagText('pay', '        - { if: [{ use: insiders }], serve: "on" }'),
+      'specs/flags/pay.yaml': flagText('pay', '{ if: [{ use: insiders }], serve: "on" }'),
+      'specs/flags/ship.yaml': flagText('ship', '{ if: [{ use: testers }], serve: "on" }'),
     });
+    const pay = 'flags/pay.yaml:8  rule 1 of flag/pay in production';
+    const ship = 'flags/ship.yaml:8  rule 1 of flag/ship in production';
+    const through = `${ship}, through condition testers`;
 
-    const condition = await find('condition/insiders');
-    const segment = await find('segment/idle');
+    await expectPlaces('condition/insiders', 'flagkeel.yaml:5  condition testers', pay, through);
+    await expectPlaces('segment/idle', 'flagkeel.yaml:4  condition insiders', pay, ship);
     const none = await find('condition/insider');
-
-    expect(condition.stdout).toBe(
-      [
-        'flagkeel.yaml:5  condition testers',
-        'flags/pay.yaml:8  rule 1 of flag/pay in production',
-        '2 places in the specs',
-        '',
-      ].join('\n'),
-    );
-    expect(segment.stdout).toBe(
-      [
-        'flagkeel.yaml:4  condition insiders',
-        'flags/pay.yaml:8  rule 1 of flag/pay in production',
-        '2 places in the specs',
-        '',
-      ].join('\n'),
-    );
     expect(none.exitCode).toBe(64);
     expect(none.stderr).toContain('did you mean "insiders"?');
-  });
-
-  it('tells the rules that use a condition through another one', async () => {
-    write({
-      'specs/flagkeel.yaml': `workspace: Default
-environments: { production: {} }
-conditions:
-  insiders: [{ segment: staff }]
-  testers: { use: insiders }
-`,
-      'specs/flags/pay.yaml': flagText('pay', '        - { if: [{ use: testers }], serve: "on" }'),
-    });
-
-    expect((await find('condition/insiders')).stdout).toBe(
-      [
-        'flagkeel.yaml:5  condition testers',
-        'flags/pay.yaml:8  rule 1 of flag/pay in production, through condition testers',
-        '2 places in the specs',
-        '',
-      ].join('\n'),
-    );
-    const explained = await cliRun(['explain', 'flag/pay', join(top, 'specs'), '--format', 'json']);
+    const explained = await cliRun(['explain', 'flag/ship', specs, '--format', 'json']);
     expect(explained.stdout.replaceAll(/\s/g, '')).toContain('"uses":["testers","insiders"]');
-  });
-
-  it('tells the rules and the kills that name a flag', async () => {
-    expect((await find('flag/pay')).stdout)
-      .toBe(`flags/ship.yaml:9  rule 2 of flag/ship in production
-kills/production.yaml:2  kill in production
-2 places in the specs
-`);
-  });
-
-  it('says where it has looked when nothing names it', async () => {
-    expect((await find('segment/idle')).stdout).toBe('nothing names segment/idle in the specs\n');
   });
 
   it.each(['flag/payy', 'segment/pay', 'identities/user'])(
@@ -144,9 +100,8 @@ kills/production.yaml:2  kill in production
 });
 
 describe('find-usage in code', () => {
-  beforeEach(() => {
-    execFileSync('git', ['init', '--quiet', join(top, 'shop')]);
-    write({
+  it('tells the lines that hold the name by itself, in files that git does not ignore', async () => {
+    repository.write({
       'shop/.gitignore': 'built/\n',
       'shop/built/cart.js': 'isOn("pay");\n',
       'shop/src/cart.js': `const a = isOn('pay');
@@ -154,30 +109,19 @@ const b = isOn('pay-now') || isOn('prepay') || isOn('pay.now') || isOn('pay_now'
 // Goes by pay.
 `,
     });
-  });
+    repository.shell('git init --quiet shop');
+    const { stdout } = await find('flag/pay', '--code', shop, '--format', 'json');
 
-  it('tells the lines that hold the name by itself, in files that git does not ignore', async () => {
-    const code = join(top, 'shop');
-    const run = await find('flag/pay', '--code', code, '--format', 'json');
-
-    const { usages } = JSON.parse(run.stdout) as { usages: { code?: string }[] };
+    const { usages } = JSON.parse(stdout) as { usages: { code?: string }[] };
     expect(usages.filter((each) => each.code !== undefined)).toEqual([
-      { code, file: 'src/cart.js', line: 1, text: "const a = isOn('pay');" },
-      { code, file: 'src/cart.js', line: 3, text: '// Goes by pay.' },
+      { code: shop, file: 'src/cart.js', line: 1, text: "const a = isOn('pay');" },
+      { code: shop, file: 'src/cart.js', line: 3, text: '// Goes by pay.' },
     ]);
-  });
-
-  it('says where it has looked when no code names it', async () => {
-    const code = join(top, 'shop');
-    expect((await find('segment/idle', '--code', code)).stdout).toBe(
-      `nothing names segment/idle in the specs, ${code}\n`,
+    expect((await find('segment/idle', '--code', shop)).stdout).toBe(
+      `nothing names segment/idle in the specs, ${shop}\n`,
     );
-  });
-
-  it('fails where the directory of code is not there', async () => {
-    const run = await find('flag/pay', '--code', join(top, 'nowhere'));
-
-    expect(run.exitCode).not.toBe(0);
-    expect(run.stderr).toContain('cannot search');
+    const nowhere = await find('flag/pay', '--code', join(shop, 'nowhere'));
+    expect(nowhere.exitCode).not.toBe(0);
+    expect(nowhere.stderr).toContain('cannot search');
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cliRun } from '../../support/terminal.js';
 import { projectText, sectionOf } from '../docs/page.js';
@@ -31,23 +31,32 @@ interface Written {
   readonly workflow: Workflow;
 }
 
-let directory: string;
-let message: string;
+/** What init wrote for a forge, and printed. */
+const made: Record<string, { directory: string; message: string }> = {};
 let written: Written[];
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'flagkeel-init-workflows-'));
-  ({ stdout: message } = await cliRun(['init', directory]));
-  const folder = join(directory, '.github/workflows');
+beforeAll(async () => {
+  for (const forge of ['github', 'gitlab']) {
+    const directory = mkdtempSync(join(tmpdir(), 'flagkeel-init-workflows-'));
+    const { stdout } = await cliRun(['init', '--forge', forge, directory]);
+    made[forge] = { directory, message: words(stdout.slice(stdout.indexOf('\nOn Git'))).trim() };
+  }
+  const folder = join(inForge('github').directory, '.github/workflows');
   written = readdirSync(folder).map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     return { file, text, workflow: parse(text) as Workflow };
   });
 });
 
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+afterAll(() => {
+  for (const { directory } of Object.values(made)) rmSync(directory, { recursive: true });
 });
+
+function inForge(forge: string): { directory: string; message: string } {
+  return made[forge] ?? { directory: '-', message: '' };
+}
+
+const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 /** What the pattern's first group finds in all files, each once, in order. */
 function found(pattern: RegExp): string[] {
@@ -62,19 +71,18 @@ function jobsOf({ workflow }: Written): Job[] {
 }
 
 describe('the workflows that init writes', () => {
-  it('name each other by the files that init wrote', () => {
+  it('are those that the documents show, with names of their own, and name each other by their files', () => {
     const named = found(/(?<![\w/.-])([\w-]+\.ya?ml)\b/g).filter(
       (file) => file !== 'flagkeel.yaml',
     );
 
+    expect(written.map(({ file }) => file)).toEqual(
+      ['apply', 'approve', 'drift', 'kill', 'review'].map((name) => `flagkeel-${name}.yml`),
+    );
+    for (const { file, text } of written) expect(text).toBe(projectText(`workflows/${file}`));
     expect(named).toContain('flagkeel-review.yml');
     expect(written.map(({ file }) => file)).toEqual(expect.arrayContaining(named));
-  });
-
-  it('have names of their own', () => {
-    const names = written.map(({ workflow }) => workflow.name);
-
-    expect(new Set(names).size).toBe(5);
+    expect(new Set(written.map(({ workflow }) => workflow.name)).size).toBe(5);
   });
 
   it('download only artifacts and files that one of them uploads', () => {
@@ -124,14 +132,8 @@ describe('the workflows that init writes', () => {
       ...new Set(environments.filter((each) => each !== undefined)),
     ];
 
-    expect(
-      [
-        ...(message
-          .split('\nOn GitHub')
-          .at(-1)
-          ?.matchAll(/`([\w-]+)`/g) ?? []),
-      ].map(([, name]) => name),
-    ).toEqual(expect.arrayContaining(needed));
+    const said = [...inForge('github').message.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+    expect(said).toEqual(expect.arrayContaining(needed));
     expect(needed.sort()).toEqual([
       'FLAGKEEL_API_KEY',
       'FLAGKEEL_URL',
@@ -142,71 +144,51 @@ describe('the workflows that init writes', () => {
   });
 });
 
-describe('what init writes for GitLab', () => {
-  it('is the components that come with the package, and a pipeline that includes them all', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'flagkeel-init-gitlab-'));
-    onTestFinished(() => {
-      rmSync(other, { recursive: true });
-    });
+it('gives GitLab the components that come with the package, and a pipeline that includes them all', () => {
+  const { directory } = inForge('gitlab');
+  const { include } = parse(readFileSync(join(directory, '.gitlab-ci.yml'), 'utf8')) as {
+    include: { local: string }[];
+  };
+  const files = ['apply.yml', 'approve.yml', 'drift.yml', 'kill.yml', 'review.yml'];
 
-    const { stdout } = await cliRun(['init', '--forge', 'gitlab', other]);
-
-    const { include } = parse(readFileSync(join(other, '.gitlab-ci.yml'), 'utf8')) as {
-      include: { local: string }[];
-    };
-    const files = readdirSync(join(other, '.gitlab/flagkeel'));
-    expect(files).toEqual(['apply.yml', 'approve.yml', 'drift.yml', 'kill.yml', 'review.yml']);
-    expect(include.map(({ local }) => local)).toEqual(
-      files.map((name) => `.gitlab/flagkeel/${name}`),
-    );
-    expect(existsSync(join(other, '.github'))).toBe(false);
-    const needs = words(stdout.slice(stdout.indexOf('\nOn GitLab'))).trim();
-    expect(needs).toMatch(/^On GitLab, set /);
-    expect(
-      words(sectionOf(projectText('docs/review.md'), '## The keys of the workflows')),
-    ).toContain(needs);
-  });
+  expect(readdirSync(join(directory, '.gitlab/flagkeel'))).toEqual(files);
+  expect(include.map(({ local }) => local)).toEqual(
+    files.map((name) => `.gitlab/flagkeel/${name}`),
+  );
+  expect(existsSync(join(directory, '.github'))).toBe(false);
 });
 
-describe.each(['github', 'gitlab'])('the bots of what init writes for %s', (forge) => {
-  it('find the version of flagkeel in each file, and it is the version of the program', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'flagkeel-init-bots-'));
-    onTestFinished(() => {
-      rmSync(other, { recursive: true });
-    });
-
-    await cliRun(['init', '--forge', forge, other]);
-
+describe.each(['github', 'gitlab'])('what init writes for %s', (forge) => {
+  it('has bots that find the version of flagkeel in each file, and it is that of the program', () => {
+    const { directory } = inForge(forge);
     const { version } = JSON.parse(projectText('package.json')) as { version: string };
-    const { customManagers } = JSON.parse(readFileSync(join(other, 'renovate.json'), 'utf8')) as {
+    const renovate = readFileSync(join(directory, 'renovate.json'), 'utf8');
+    const { customManagers } = JSON.parse(renovate) as {
       customManagers: { managerFilePatterns: string[]; matchStrings: string[] }[];
     };
-    const [manager] = customManagers;
-    const isMeant = (path: string): boolean =>
-      manager?.managerFilePatterns.some((pattern) => new RegExp(pattern.slice(1, -1)).test(path)) ??
-      false;
-    const files = readdirSync(other, { recursive: true, encoding: 'utf8' }).filter(isMeant);
+    const { managerFilePatterns = [], matchStrings = [] } = customManagers[0] ?? {};
+    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      managerFilePatterns.some((pattern) => new RegExp(pattern.slice(1, -1)).test(path)),
+    );
     const versions = files.map((file) => {
-      const text = readFileSync(join(other, file), 'utf8');
-      return manager?.matchStrings.flatMap((pattern) =>
+      const text = readFileSync(join(directory, file), 'utf8');
+      return matchStrings.flatMap((pattern) =>
         [...text.matchAll(new RegExp(pattern, 'g'))].map((match) => match.groups?.['currentValue']),
       );
     });
+
     expect(files).toHaveLength(5);
     expect(versions).toEqual(files.map(() => [version]));
-    expect(existsSync(join(other, '.github/dependabot.yml'))).toBe(forge === 'github');
+    expect(existsSync(join(directory, '.github/dependabot.yml'))).toBe(forge === 'github');
   });
-});
 
-const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+  it('says where the keys go in the words of docs/review.md, to which the how-to refers', () => {
+    const { message } = inForge(forge);
+    const page = words(sectionOf(projectText('docs/review.md'), '## The keys of the workflows'));
 
-it('the place of the key is said by init in the words of docs/review.md, and the how-to refers to them', () => {
-  const needs = words(message.slice(message.indexOf('\nOn GitHub'))).trim();
-
-  expect(needs).toMatch(/^On GitHub, set /);
-  expect(words(sectionOf(projectText('docs/review.md'), '## The keys of the workflows'))).toContain(
-    needs,
-  );
-  expect(projectText('docs/how-to.md')).toContain('(review.md#the-keys-of-the-workflows)');
-  expect(projectText('docs/how-to.md')).not.toContain('FLAGKEEL_API_KEY` of');
+    expect(message).toMatch(/^On Git(?:Hub|Lab), set /);
+    expect(page).toContain(message);
+    expect(projectText('docs/how-to.md')).toContain('(review.md#the-keys-of-the-workflows)');
+    expect(projectText('docs/how-to.md')).not.toContain('FLAGKEEL_API_KEY` of');
+  });
 });

@@ -1,151 +1,101 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../../support/git.js';
+import { flagText, STAGING_CONFIG } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';
 
-const CONFIG = 'workspace: Default\nenvironments: { production: {} }\n';
-const flagText = (name: string, treatment = 'on'): string => `flag: ${name}
-description: Holds one thing.
-owner: team
-trafficType: user
-treatments: { "on": Shown, "off": Hidden }
-defaultTreatment: "off"
-environments:
-  production:
-    defaultRule: "${treatment}"
-`;
-const testText = (flag: string, treatment: string): string => `tests: ${flag}
-cases:
-  - name: somebody of ${flag}
-    environment: production
-    expect: { "${treatment}": 100 }
-`;
+const flag = (name: string): string => flagText(name, 10, { staging: '' });
+const broken = (name: string): string => flag(name).replace('"on": 10', '"onn": 10');
+const loose = (name: string): string => flag(name).replace('"on": ""', 'on: ""');
+const testText = (name: string, treatment: string): string =>
+  `tests: ${name}\ncases: [{ name: all, environment: staging, at: 1, expect: "${treatment}" }]\n`;
 
-let top: string;
+let repository: ConfigRepository;
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-parts-')));
-  execFileSync('git', ['init', '--quiet', top]);
+  repository = new ConfigRepository();
+  repository.write({
+    'flagkeel.yaml': STAGING_CONFIG,
+    'flags/pay/pay.yaml': flag('pay'),
+    'flags/ship.yaml': flag('ship'),
+  });
 });
 afterEach(() => {
-  rmSync(top, { recursive: true, force: true });
+  repository[Symbol.dispose]();
 });
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(top, path)), { recursive: true });
-    writeFileSync(join(top, path), text);
-  }
-}
+const at = (path: string): string => join(repository.directory, path);
 
 describe('validate of a part of a config repository', () => {
-  beforeEach(() => {
-    write({
-      'flagkeel.yaml': CONFIG,
-      'flags/pay/pay.yaml': flagText('pay', 'onn'),
-      'flags/ship.yaml': flagText('ship', 'offf'),
-    });
-  });
+  it.each([
+    ['flags/pay/pay.yaml', 'a wrong file', broken('pay'), ['flags/pay/pay.yaml']],
+    ['flags/pay', 'a folder', broken('pay'), ['flags/pay/pay.yaml']],
+    ['flags/pay/pay.yaml', 'a right file', flag('pay'), []],
+  ])('shows the problems of %s, %s, and calls all of it invalid', async (path, _, pay, files) => {
+    repository.write({ 'flags/pay/pay.yaml': pay, 'flags/ship.yaml': broken('ship') });
 
-  it('shows the problems of a file, and says that there are others', async () => {
-    const run = await cliRun(['validate', join(top, 'flags/pay/pay.yaml')]);
+    const { exitCode, stdout, stderr } = await cliRun(['validate', at(path)]);
 
-    expect(run.exitCode).toBe(3);
-    expect(run.stdout).toContain('flags/pay/pay.yaml:9:');
-    expect(run.stdout).not.toContain('ship.yaml');
-    expect(run.stderr).toContain('1 error in other files, which keep all of it from being valid\n');
-  });
-
-  it('shows the problems of a folder', async () => {
-    const run = await cliRun(['validate', join(top, 'flags/pay'), '--quiet']);
-
-    expect(run.stdout).toContain('flags/pay/pay.yaml:9:');
-    expect(run.stdout).not.toContain('ship.yaml');
-  });
-
-  it('does not call a right file valid while its repository is not', async () => {
-    write({ 'flags/pay/pay.yaml': flagText('pay') });
-
-    const run = await cliRun(['validate', join(top, 'flags/pay/pay.yaml')]);
-
-    expect({ exitCode: run.exitCode, stdout: run.stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(run.stderr).toContain('1 error in other files');
+    const named = [...stdout.matchAll(/^(\S+\.yaml):\d+:\d+: error/gm)].map(([, file]) => file);
+    expect({ exitCode, named }).toEqual({ exitCode: 3, named: files });
+    expect(stderr).toContain('1 error in other files, which keep all of it from being valid\n');
   });
 });
 
 describe('other commands on a part of a config repository', () => {
   it('formats the file that is named and no other', async () => {
-    const text = 'kills:\n  b: { reason: no }\n';
-    write({
-      'flagkeel.yaml': CONFIG,
-      'flags/pay.yaml': flagText('pay').replace('"on": Shown', 'on: Shown'),
-      'flags/ship.yaml': flagText('ship').replace('"on": Shown', 'on: Shown'),
-      'kills/production.yaml': text,
-    });
+    const files = { 'flags/ship.yaml': loose('ship'), 'kills/staging.yaml': 'kills: {  }\n' };
+    repository.write({ 'flags/pay/pay.yaml': loose('pay'), ...files });
 
-    const run = await cliRun(['fmt', join(top, 'flags/pay.yaml')]);
+    const { stdout } = await cliRun(['fmt', at('flags/pay/pay.yaml')]);
 
-    expect(run.stdout).toBe('flags/pay.yaml\n');
-    expect(readFileSync(join(top, 'flags/ship.yaml'), 'utf8')).toContain('{ on: Shown');
-    expect(readFileSync(join(top, 'kills/production.yaml'), 'utf8')).toBe(text);
+    expect(stdout).toBe('flags/pay/pay.yaml\n');
+    for (const [path, text] of Object.entries(files)) {
+      expect(readFileSync(at(path), 'utf8')).toBe(text);
+    }
   });
 
   it('runs the tests of the file that is named, and all of them where a spec is', async () => {
-    write({
-      'flagkeel.yaml': CONFIG,
-      'flags/pay.yaml': flagText('pay'),
-      'flags/ship.yaml': flagText('ship'),
+    repository.write({
       'tests/pay.test.yaml': testText('pay', 'on'),
       'tests/ship.test.yaml': testText('ship', 'off'),
     });
 
-    const one = await cliRun(['test', join(top, 'tests/pay.test.yaml')]);
-    const all = await cliRun(['test', join(top, 'flags/pay.yaml')]);
-
-    expect({ exitCode: one.exitCode, stdout: one.stdout }).toEqual({
-      exitCode: 0,
-      stdout: '1 passed, 0 failed\n',
+    expect(await cliRun(['test', at('tests/pay.test.yaml'), '--quiet'])).toEqual({
+      ...{ exitCode: 0, stderr: '', stdout: '1 passed, 0 failed\n' },
     });
+    const all = await cliRun(['test', at('flags/ship.yaml')]);
     expect(all.stdout).toContain('1 passed, 1 failed\n');
   });
 
-  it('applies nothing where a file is named, since it would be more than that', async () => {
-    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
+  it('applies no file by itself, and plans all of a repository of which a folder is named', async () => {
+    const file = await cliRun(['reconcile', '--embedded', at('flags/ship.yaml')]);
+    repository.write({ 'flags/ship.yaml': broken('ship') });
+    const folder = await cliRun(['plan', '--embedded', '--allow-dirty', at('flags/pay')]);
 
-    const run = await cliRun(['reconcile', '--embedded', join(top, 'flags/pay.yaml')]);
-
-    expect(run.exitCode).toBe(64);
-    expect(run.stderr).toContain('cannot apply flags/pay.yaml by itself');
-  });
-
-  it('plans all of the repository where a folder is named, and says so', async () => {
-    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay', 'onn') });
-
-    const run = await cliRun(['plan', '--embedded', '--allow-dirty', join(top, 'flags')]);
-
-    expect(run.exitCode).toBe(3);
-    expect(run.stderr).toContain(`warning: flags is a part of ${top}, which is planned as a whole`);
+    expect(file.exitCode).toBe(64);
+    expect(file.stderr).toContain('cannot apply flags/ship.yaml by itself');
+    expect(folder.exitCode).toBe(3);
+    expect(folder.stderr).toMatch(
+      /warning: flags\/pay is a part of \S+, which is planned as a whole/,
+    );
   });
 });
 
 describe('a folder that belongs to no config repository', () => {
-  it('is not taken for a part of one above its git repository', async () => {
-    write({ 'flagkeel.yaml': CONFIG, 'inner/flags/pay.yaml': flagText('pay') });
-    execFileSync('git', ['init', '--quiet', join(top, 'inner')]);
+  it.each([
+    [
+      'a git repository of its own',
+      'flags/pay',
+      () => repository.shell('git init --quiet flags/pay'),
+    ],
+    ['none', 'flags', () => rmSync(at('.git'), { recursive: true })],
+  ])('is no part of one above it: it lies in %s', async (_, path, prepare) => {
+    prepare();
 
-    const run = await cliRun(['validate', join(top, 'inner/flags')]);
+    const { exitCode, stdout } = await cliRun(['validate', at(path)]);
 
-    expect(run.exitCode).toBe(3);
-    expect(run.stdout).toContain('flagkeel.yaml');
-  });
-
-  it('is not taken for a part of one where there is no git', async () => {
-    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
-    rmSync(join(top, '.git'), { recursive: true });
-
-    const run = await cliRun(['validate', join(top, 'flags')]);
-
-    expect(run.exitCode).toBe(3);
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('flagkeel.yaml');
   });
 });

@@ -63,14 +63,18 @@ const production = (repository: ConfigRepository): string => {
 };
 
 describe('promote', () => {
-  it('shows the difference, and writes nothing unasked', async () => {
+  it('shows the difference, writes nothing unasked, and keeps sizes, targets, kills and comments', async () => {
     using repository = world();
 
     const run = await promote(repository);
+    const unasked = read(repository);
+    await promote(repository, '--write');
+    const again = await promote(repository, '--write');
 
     expect(run.exitCode).toBe(0);
     expect(run.stderr).toContain('nothing is written (add --write)');
-    expect(read(repository)).toBe(PAY);
+    expect(unasked).toBe(PAY);
+    expect(again.stdout).toBe('no difference\n');
     expect(run.stdout).toBe(`flags/pay.yaml:18
           - qa-1 # the robot
       rules:
@@ -84,26 +88,6 @@ describe('promote', () => {
       # Next step 25.
       defaultRule: { "on": 10, "off": rest }
 `);
-  });
-
-  it('takes the names of conditions along, and not what they stand for', async () => {
-    using repository = world({
-      'flagkeel.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
-      'flags/pay.yaml': PAY.replace('if: { segment: staff }', 'if: { use: colleagues }'),
-    });
-
-    await promote(repository, '--write');
-
-    expect(production(repository)).toContain('        if: { use: colleagues }\n');
-    expect(await cliRun(['validate', repository.directory])).toMatchObject({ exitCode: 0 });
-  });
-
-  it('takes rules along, and keeps sizes, targets, kills and comments', async () => {
-    using repository = world();
-
-    await promote(repository, '--write');
-    const again = await promote(repository, '--write');
-
     expect(production(repository)).toBe(`  production:
     targets:
       "on":
@@ -118,7 +102,18 @@ describe('promote', () => {
     # Next step 25.
     defaultRule: { "on": 10, "off": rest }
 `);
-    expect(again.stdout).toBe('no difference\n');
+  });
+
+  it('takes the names of conditions along, and not what they stand for', async () => {
+    using repository = world({
+      'flagkeel.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
+      'flags/pay.yaml': PAY.replace('if: { segment: staff }', 'if: { use: colleagues }'),
+    });
+
+    await promote(repository, '--write');
+
+    expect(production(repository)).toContain('        if: { use: colleagues }\n');
+    expect(await cliRun(['validate', repository.directory])).toMatchObject({ exitCode: 0 });
   });
 
   it('takes the rest along where it is asked to', async () => {
@@ -210,14 +205,14 @@ environments:
   });
 
   it.each([
-    [['promote', 'flag/payy', '--from', 'staging', '--to', 'production'], 'did you mean "pay"?'],
-    [['promote', 'flag/pay', '--from', 'stagin', '--to', 'production'], 'did you mean "staging"?'],
-    [['promote', 'flag/pay', '--from', 'staging', '--to', 'staging'], 'are the same'],
-    [['promote', 'flag/pay', '--from', 'staging'], '--to'],
-  ])('is a wrong command line: %j', async (args, expected) => {
+    ['flag/payy --from staging --to production', 'did you mean "pay"?'],
+    ['flag/pay --from stagin --to production', 'did you mean "staging"?'],
+    ['flag/pay --from staging --to staging', 'are the same'],
+    ['flag/pay --from staging', '--to'],
+  ])('is a wrong command line: %s', async (words, expected) => {
     using repository = world();
 
-    const run = await cliRun([...args, repository.directory]);
+    const run = await cliRun(['promote', ...words.split(' '), repository.directory]);
 
     expect(run.exitCode).toBe(64);
     expect(run.stderr).toContain(expected);
@@ -269,26 +264,28 @@ describe('promoting several flags', () => {
     });
   });
 
-  it('takes flags by name, by owner, and without those that are excluded', async () => {
-    using repository = world(files);
-    const named = await promoteSome(repository, 'flag/pay', 'flag/other');
-    const owned = await promoteSome(
-      repository,
-      ...['--owner', 'team-pay', '--exclude', 'flag/cart', '--exclude', 'flag/pay'],
-    );
+  it.each([
+    [
+      ['flag/pay', 'flag/other'],
+      ['other', 'pay'],
+    ],
+    [
+      ['--owner', 'team-pay', '--exclude', 'flag/cart', '--exclude', 'flag/pay'],
+      ['base', 'other'],
+    ],
+  ])(
+    'takes flags by name, by owner, and without those that are excluded: %j',
+    async (words, names) => {
+      using repository = world(files);
+      const { stdout } = await promoteSome(repository, ...words);
 
-    expect(named.stdout).toContain('flags/pay.yaml');
-    expect(named.stdout).toContain('flags/other.yaml');
-    expect(owned.stdout).toContain('flags/base.yaml');
-    expect(owned.stdout).not.toContain('flags/cart.yaml');
-  });
-
-  it('has to be told which', async () => {
-    using repository = world(files);
-    expect(await promoteSome(repository)).toMatchObject({ exitCode: 64 });
-  });
+      const found = [...stdout.matchAll(/^flags\/(\w+)\.yaml:/gm)].map(([, name]) => name);
+      expect(found.toSorted()).toEqual(names);
+    },
+  );
 
   it.each([
+    [[], 'cannot promote flags', 'none is named'],
     [['--tag', 'checkuot'], 'cannot use --tag "checkuot"', 'did you mean "checkout"?'],
     [['--owner', 'team-pya'], 'cannot use --owner "team-pya"', 'did you mean "team-pay"?'],
     [['--tag', 'checkout', '--exclude', 'flag/crat'], '"flag/crat"', 'did you mean "flag/cart"?'],

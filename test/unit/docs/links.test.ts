@@ -5,10 +5,14 @@ import { brokenLinks, projectText } from './page.js';
 const PAGES = readdirSync(new URL('../../../docs/', import.meta.url)).filter((name) =>
   name.endsWith('.md'),
 );
+const ROOT_PAGES = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md'];
 
-it.each(PAGES)('docs/%s links to headings and files that there are', (name) => {
-  expect(brokenLinks(`docs/${name}`)).toEqual([]);
-});
+it.each([...ROOT_PAGES, ...PAGES.map((name) => `docs/${name}`)])(
+  '%s links to headings and files that there are',
+  (path) => {
+    expect(brokenLinks(path)).toEqual([]);
+  },
+);
 
 it.each(PAGES)('docs/%s says of what is not published that it is not', (name) => {
   const text = projectText(`docs/${name}`);

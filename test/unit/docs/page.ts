@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 
@@ -80,7 +80,7 @@ export function examplesOf(page: string): Record<string, string> {
   return files;
 }
 
-/** Links of a page in `docs/` to files or headings of the project that are not there. */
+/** Links of a page to files or headings of the project that are not there. */
 export function brokenLinks(path: string): string[] {
   const links = [...projectText(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   return links.filter((link) => !link.includes('://') && !isThere(path, link));
@@ -88,7 +88,7 @@ export function brokenLinks(path: string): string[] {
 
 function isThere(from: string, link: string): boolean {
   const [file = '', heading] = link.split('#');
-  const path = file === '' ? from : join('docs', file);
+  const path = file === '' ? from : join(dirname(from), file);
   if (!existsSync(join(PROJECT, path))) return false;
   if (heading === undefined) return true;
   const headings = [...projectText(path).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text);
