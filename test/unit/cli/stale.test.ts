@@ -3,6 +3,7 @@ import { ConfigRepository } from '../../support/git.js';
 import { cliRun } from '../../support/terminal.js';
 
 const DAY_MS = 86_400_000;
+const CONFIG = 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n';
 
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
@@ -22,7 +23,7 @@ function world(): ConfigRepository {
     repository.shell(`GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date} git commit -qm change`);
   };
   commit(300, {
-    'flagkeel.yaml': 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n',
+    'flagkeel.yaml': CONFIG,
     'flags/old.yaml': flag('old', '"on"', 'owner: team-pay\n'),
     'flags/half.yaml': flag('half', '{ "on": 50, "off": 50 }'),
     'flags/touched.yaml': flag('touched', '"off"'),
@@ -51,7 +52,7 @@ flag/gone [flags/gone.yaml]
   expect(run.exitCode).toBe(2);
 });
 
-it('stale takes the days of the command line, then those of the config, and lists all on request', async () => {
+it('stale takes the days of the command line, then those of the config, and without history expiry alone', async () => {
   using repository = world();
   const names = async (...args: readonly string[]): Promise<[number, ...string[]]> => {
     const run = await cliRun(['stale', ...args, '--format', 'json', repository.directory]);
@@ -60,22 +61,20 @@ it('stale takes the days of the command line, then those of the config, and list
   };
 
   expect(await names('--days', '201')).toEqual([2, 'gone expired']);
-  expect(await names('--all')).toEqual([...[2, 'half', 'old settled', 'gone expired', 'touched']]);
-  repository.write({
-    'flagkeel.yaml':
-      'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 300 }\n',
-  });
+  expect(await names('--all')).toEqual([2, 'half', 'old settled', 'gone expired', 'touched']);
+  repository.write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 300 }\n` });
   expect(await names()).toEqual([2, 'gone expired']);
+  repository.remove('.git');
+  const run = await cliRun(['stale', repository.directory]);
+  expect(run.stderr).toContain('there is no git history here');
+  expect(run.stdout).toContain('1 flag of 4 stale');
   repository.remove('flags/gone.yaml');
   expect(await names()).toEqual([0]);
 });
 
 it('validate finds a rollout that is over by the commits of the repository, and report tells ages', async () => {
   using repository = world();
-  repository.write({
-    'flagkeel.yaml':
-      'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 90 }\n',
-  });
+  repository.write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 90 }\n` });
 
   const { stdout } = await cliRun(['validate', repository.directory]);
   expect(stdout).toContain(
@@ -83,14 +82,4 @@ it('validate finds a rollout that is over by the commits of the repository, and 
   );
   const report = await cliRun(['report', repository.directory]);
   expect(report.stdout).toContain(`since ${dayBefore(300)} · changed ${dayBefore(200)}`);
-});
-
-it('stale judges expiry alone where there is no history', async () => {
-  using repository = world();
-  repository.remove('.git');
-
-  const run = await cliRun(['stale', repository.directory]);
-
-  expect(run.stderr).toContain('there is no git history here');
-  expect(run.stdout).toContain('1 flag of 4 stale');
 });

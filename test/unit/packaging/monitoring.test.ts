@@ -76,16 +76,12 @@ function labelsOf(expr: string, shown: string): string[] {
 const OF_EVERY_SERIES = ['instance', 'job', 'le'];
 
 describe('the dashboard and the alerts', () => {
-  it.each(queries)('$where: asks for metrics that there are', ({ expr }) => {
+  it.each(queries)('$where: asks for metrics and labels that there are', ({ expr, shown }) => {
     const series = seriesOf(expr);
+    const known = series.flatMap((name) => metricOf(name)?.labels ?? []);
 
     expect(series).not.toEqual([]);
     expect(series.filter((name) => metricOf(name) === undefined)).toEqual([]);
-  });
-
-  it.each(queries)('$where: uses labels that its metrics have', ({ expr, shown }) => {
-    const known = seriesOf(expr).flatMap((series) => metricOf(series)?.labels ?? []);
-
     const unknown = labelsOf(expr, shown).filter(
       (label) => ![...known, ...OF_EVERY_SERIES].includes(label),
     );
@@ -105,48 +101,32 @@ describe('the dashboard and the alerts', () => {
   });
 });
 
-describe('the dashboard', () => {
-  it('reads from the data source that is chosen', () => {
-    expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'source']);
-    expect(new Set(dashboard.panels.map(({ datasource }) => datasource.uid))).toEqual(
-      new Set(['${datasource}']),
-    );
-  });
-
-  it('shows what became of the objects, and which part is away', () => {
-    const shown = dashboard.panels.flatMap(({ targets }) =>
-      targets.flatMap(({ expr }) => seriesOf(expr)),
-    );
-
-    expect(shown).toEqual(expect.arrayContaining(['flagkeel_objects', 'flagkeel_trouble']));
-  });
-
-  it('has panels that say what they are and do not lie upon each other', () => {
-    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
-    expect(dashboard.panels.filter(({ title, description }) => !title || !description)).toEqual([]);
-    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(dashboard.panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
-  });
+it('the dashboard reads from the chosen source, shows objects and trouble, and no panel lies upon another', () => {
+  const { panels, templating } = dashboard;
+  expect(templating.list.map(({ name }) => name)).toEqual(['datasource', 'source']);
+  expect(new Set(panels.map(({ datasource }) => datasource.uid))).toEqual(
+    new Set(['${datasource}']),
+  );
+  const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => seriesOf(expr)));
+  expect(shown).toEqual(expect.arrayContaining(['flagkeel_objects', 'flagkeel_trouble']));
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  expect(panels.filter(({ title, description }) => !title || !description)).toEqual([]);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
 });
 
-describe('the alerts', () => {
-  it('say how urgent they are, what is wrong and what follows', () => {
-    const levels = ['critical', 'warning', 'info'];
-    const vague = alerts.filter(
-      ({ labels, annotations: { summary, description } }) =>
-        !levels.includes(labels.severity) || !summary || !description,
-    );
-    expect(vague).toEqual([]);
-  });
-
-  it('are explained in docs/deploy.md, all of them', () => {
-    const rows = rowsOf(sectionOf(projectText('docs/deploy.md'), '## Alerts'));
-
-    expect(rows.map(([alert, severity]) => [bare(alert), severity])).toEqual(
-      alerts.map(({ alert, labels }) => [alert, labels.severity]),
-    );
-  });
+it('the alerts say how urgent they are, what is wrong and what follows; docs/deploy.md explains each', () => {
+  const levels = ['critical', 'warning', 'info'];
+  const vague = alerts.filter(
+    ({ labels, annotations: { summary, description } }) =>
+      !levels.includes(labels.severity) || !summary || !description,
+  );
+  expect(vague).toEqual([]);
+  const rows = rowsOf(sectionOf(projectText('docs/deploy.md'), '## Alerts'));
+  expect(rows.map(([alert, severity]) => [bare(alert), severity])).toEqual(
+    alerts.map(({ alert, labels }) => [alert, labels.severity]),
+  );
 });

@@ -6,7 +6,6 @@ import { commandNames } from './help.js';
 import { readProjectFile, PROJECT } from './project.js';
 
 interface PackageJson {
-  readonly version: string;
   readonly license: string;
   readonly engines: { readonly node: string };
   readonly bin: Readonly<Record<string, string>>;
@@ -30,25 +29,19 @@ function packedFiles(): string[] {
 }
 
 describe('the package', () => {
-  it('asks for the oldest Node that it is tested on', () => {
+  it('asks for the oldest Node that it is tested on, and pins every library to one version', () => {
     expect(manifest.engines.node).toBe('>=20.19.0');
-  });
-
-  it('pins every library to one version', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it('has the command that its sources have', () => {
+  it('has the command that its sources have, executable whenever it is built', () => {
     expect(manifest.bin).toEqual({ flagkeel: 'dist/main.js' });
     expect(readProjectFile('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
-  });
-
-  it('makes the command executable whenever it is built', () => {
-    expect(manifest.scripts['prepare']).toBe('npm run build');
-    expect(manifest.scripts['build']).toBe(
-      'tsx scripts/generate-code.ts && node scripts/build.mjs',
-    );
+    expect(manifest.scripts).toMatchObject({
+      prepare: 'npm run build',
+      build: 'tsx scripts/generate-code.ts && node scripts/build.mjs',
+    });
     expect(readProjectFile('scripts/build.mjs')).toContain(
       'chmodSync(`${PROJECT}dist/main.js`, 0o755)',
     );
@@ -66,7 +59,7 @@ describe('the package', () => {
     expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
   });
 
-  it('brings no sources, tests or local data along', () => {
+  it('brings compiled code, pages and schemas along, and no sources, tests or local data', () => {
     const allowed = ['package.json', ...manifest.files];
     const isAllowed = (file: string): boolean =>
       allowed.some((entry) => file === entry || file.startsWith(`${entry}/`));
@@ -87,6 +80,11 @@ describe('the package', () => {
     expect(dead).toEqual([]);
     // What a run of the quick start leaves there.
     expect(manifest.files).toContain('!specs-example/.flagkeel');
+    const compiled = files.filter((path) => path.startsWith('dist/'));
+    expect(compiled.filter((path) => !path.endsWith('.js'))).toEqual(['dist/THIRD-PARTY.txt']);
+    expect(files.filter((path) => /(?:^|\/)\.|\.(?:pem|key|env|log|tgz|db)$/.test(path))).toEqual(
+      [],
+    );
   }, 120_000);
 });
 
@@ -131,46 +129,23 @@ describe('what is installed with the package', () => {
         .map(([path]) => path),
     ).toEqual([]);
   });
-
-  it('is code that was compiled, without maps of sources that are not there, and nothing that is hidden', () => {
-    const files = packedFiles();
-    const compiled = files.filter((path) => path.startsWith('dist/'));
-    expect(compiled.filter((path) => !path.endsWith('.js'))).toEqual(['dist/THIRD-PARTY.txt']);
-    expect(files.filter((path) => /(?:^|\/)\.|\.(?:pem|key|env|log|tgz|db)$/.test(path))).toEqual(
-      [],
-    );
-  }, 120_000);
 });
 
-describe.each([
-  'README.md',
-  'SECURITY.md',
-  'CONTRIBUTING.md',
-  'docs/container.md',
-  'docs/deploy.md',
-])('%s', (file) => {
-  const text = readProjectFile(file);
+it('the pages name only npm scripts and commands that there are', async () => {
+  const pages = [
+    'README.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    'docs/container.md',
+    'docs/deploy.md',
+  ];
+  const text = pages.map(readProjectFile).join('\n');
+  const namesIn = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+  const scripts = namesIn(/\bnpm run ([a-z:-]+)/g);
+  const named = namesIn(/`flagkeel ([a-z][a-z-]*)/g);
+  const commands = await commandNames();
 
-  it('names only npm scripts that exist', () => {
-    const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
-    expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
-  });
-
-  it('names only commands that exist', async () => {
-    // After a backtick in a sentence, and anywhere in a line of shell.
-    const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
-    const named = [
-      ...text.matchAll(/`flagkeel ([a-z][a-z-]*)/g),
-      ...shell.matchAll(/(?<![/\w-])flagkeel ([a-z][a-z-]*)/g),
-    ].map((match) => match[1]);
-    const commands = await commandNames();
-    expect(commands).toContain('reconcile');
-    expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
-  });
-
-  it('links only to files that exist', () => {
-    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
-    const folder = join(PROJECT, file, '..');
-    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
-  });
+  expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([]);
+  expect(commands).toContain('reconcile');
+  expect(named.filter((command) => !commands.includes(command))).toEqual([]);
 });
