@@ -1,59 +1,70 @@
 import { describe, expect, it } from 'vitest';
 import { healthOf, verdictOver } from '../../../src/daemon/health.js';
 import { standingsUnder } from '../../../src/daemon/standings.js';
-import type { PlanReport } from '../../../src/report/plan-report.js';
 import type { RunResult, SourceView } from '../../../src/daemon/view.js';
+import type { PlanReport } from '../../../src/report/plan-report.js';
 import { aRun, aSource, appliedReport, minutesAgo } from '../../support/daemon-view.js';
 import { aChange, aLiveKill, aReport, aWithheld, COMMIT } from '../../support/plan-builder.js';
 
 const RAMP = aChange('flag/checkout@production', 'update');
 const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', { reason: 'drift' });
 const FIXED = aWithheld('flag/old', 'update', 'immutable');
-
+const CONFLICT = aWithheld('flag/pay@production', 'update', 'conflict-held');
 const OLD = aRun(aReport(), { startedAt: minutesAgo(95) });
+const SUSPENDED = { reason: 'INC-1', until: minutesAgo(-5) };
+const PINNED = { ...SUSPENDED, commit: COMMIT };
+const DOWN = { what: 'service', why: 'no answer', since: minutesAgo(4) } as const;
 
-function headline(members: Partial<SourceView>): string {
-  const { verdict } = healthOf(aSource(members));
-  return `${verdict.level}: ${verdict.headline}`;
-}
+const after = (
+  plan: Parameters<typeof aReport>[0],
+  members?: Partial<PlanReport>,
+): Partial<SourceView> => ({ runs: [aRun(aReport(plan, members))] });
+
+const KNOWN = aSource(after({ unchanged: ['flag/a', 'flag/b'] }));
+const DOUBT = { why: 'service-away', since: minutesAgo(9) } as const;
+const UNKNOWN = KNOWN.standings && standingsUnder(KNOWN.standings, DOUBT);
+const NEWER = { commit: 'ab12cd34'.repeat(5), subject: '', committedAt: minutesAgo(0) };
 
 describe('the verdict over a source', () => {
-  it.each<[string, Partial<SourceView>, string]>([
+  it.each<[string, Partial<SourceView>, string, string?]>([
     ['in sync', {}, 'fine: In sync: 0 objects equal'],
     ['before its first run', { runs: [] }, 'busy: The first run is under way'],
     [
       'with a newer commit under way',
-      {
-        seen: { commit: 'ab12cd34'.repeat(5), subject: '', committedAt: minutesAgo(0) },
-        phase: 'running',
-      },
+      { seen: NEWER, phase: 'running' },
       'busy: ab12cd3 is being applied',
     ],
     [
       'suspended by request',
-      { suspended: { reason: 'INC-1', until: minutesAgo(-5) } },
+      { suspended: SUSPENDED },
       'attention: Suspended: nothing but kills is written',
+      'INC-1',
     ],
+    ['pinned', { pinned: PINNED }, 'attention: Pinned to 3f9c2ab', 'INC-1'],
     [
-      'pinned',
-      { pinned: { commit: COMMIT, reason: 'INC-1', until: minutesAgo(-5) } },
-      'attention: Pinned to 3f9c2ab',
-    ],
-    [
-      'with a flag that is killed on the service and not by git',
-      { runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] },
+      'with a live kill',
+      after({ liveKills: [aLiveKill('flag/pay@production')] }),
       'attention: 1 object waiting',
     ],
-    [
-      'with something withheld',
-      { runs: [aRun(aReport({ withheld: [HELD] }))] },
-      'attention: 1 object waiting',
-    ],
+    ['with something withheld', after({ withheld: [HELD] }), 'attention: 1 object waiting'],
     [
       'with only what can never be written withheld',
-      { runs: [aRun(aReport({ withheld: [FIXED] }))] },
+      after({ withheld: [FIXED] }),
       'fine: In sync: 0 objects equal',
     ],
+    [
+      'with something held for a person',
+      after({ unchanged: ['flag/a'], withheld: [CONFLICT] }, { converged: false }),
+      'attention: 1 object held for a person, 1 in sync',
+      'changed in git and on the',
+    ],
+    [
+      'with an invalid file',
+      after({ unchanged: ['flag/a'] }, { converged: false, held: ['flag/bad'] }),
+      'attention: 1 object unknown, 1 in sync',
+      'invalid file',
+    ],
+    ['that nothing confirms', { ...KNOWN, standings: UNKNOWN }, 'attention: 2 objects unknown'],
     [
       'that another replica keeps',
       { leader: false, runs: [] },
@@ -61,14 +72,21 @@ describe('the verdict over a source', () => {
     ],
     [
       'whose service is down, suspended or not',
-      {
-        suspended: { reason: 'INC-1', until: minutesAgo(-5) },
-        troubles: [{ what: 'service', why: 'no answer', since: minutesAgo(4) }],
-      },
+      { suspended: SUSPENDED, troubles: [DOWN] },
       'trouble: The service cannot be reached',
+      'no answer',
     ],
-  ])('%s', (_, members, expected) => {
-    expect(headline(members)).toBe(expected);
+    [
+      'whose run failed, in the words of the run',
+      { runs: [aRun(null, { result: 'failed', summary: 'no key' })] },
+      'trouble: The last run failed',
+      'no key',
+    ],
+  ])('%s', (_, members, expected, detail = '') => {
+    const { verdict } = healthOf(aSource(members));
+
+    expect(`${verdict.level}: ${verdict.headline}`).toBe(expected);
+    expect(verdict.detail ?? '').toContain(detail);
   });
 
   it.each<[RunResult, string]>([
@@ -80,46 +98,26 @@ describe('the verdict over a source', () => {
     ['partial', 'trouble'],
     ['failed', 'trouble'],
   ])('whose last run ended as %s is %s', (result, level) => {
-    const source = aSource({ runs: [aRun(aReport(), { result })] });
-
-    expect(healthOf(source).verdict.level).toBe(level);
+    expect(healthOf(aSource({ runs: [aRun(aReport(), { result })] })).verdict.level).toBe(level);
   });
 
-  it.each<[string, Partial<PlanReport>, string, string]>([
-    ['held', {}, 'attention: 1 object held for a person, 1 in sync', 'changed in git and on the'],
-    ['invalid', { held: ['flag/bad'] }, 'attention: 1 object unknown, 1 in sync', 'invalid file'],
-  ])('is not "In sync" while an object is %s, and names it', (what, members, expected, why) => {
-    const withheld = [aWithheld('flag/pay@production', 'update', 'conflict-held')];
-    const plan = { unchanged: ['flag/a'], ...(what === 'held' && { withheld }) };
-    const source = aSource({ runs: [aRun(aReport(plan, { converged: false, ...members }))] });
+  it('over all sources is that of the only one, fine where all are, and names those that are worst', () => {
+    const fine = { name: 'a', verdict: healthOf(aSource()).verdict };
+    const held = { name: 'b', verdict: healthOf(aSource({ pinned: PINNED })).verdict };
 
-    expect(headline(source)).toBe(expected);
-    expect(healthOf(source).verdict.detail).toContain(why);
-  });
-
-  it('is not "In sync" while nothing confirms it', () => {
-    const known = aSource({ runs: [aRun(aReport({ unchanged: ['flag/a', 'flag/b'] }))] });
-    const doubt = { why: 'service-away', since: minutesAgo(9) } as const;
-    const standings = known.standings && standingsUnder(known.standings, doubt);
-
-    expect(headline({ ...known, standings })).toBe('attention: 2 objects unknown');
-  });
-
-  it('says why in the words of the run', () => {
-    const source = aSource({ runs: [aRun(null, { result: 'failed', summary: 'no key' })] });
-
-    expect(healthOf(source).verdict.detail).toBe('no key');
+    expect(verdictOver([fine])).toBe(fine.verdict);
+    expect(verdictOver([fine, fine])).toEqual({
+      ...{ level: 'fine', headline: 'All 2 sources are in sync', detail: null },
+    });
+    expect(verdictOver([fine, held, fine])).toEqual({
+      ...{ level: 'attention', headline: '1 of 3 sources to look at' },
+      detail: 'b: Pinned to 3f9c2ab: INC-1',
+    });
   });
 });
 
 describe('the environments of a source', () => {
-  it('are those of its config, the protected ones first, also where nothing differs', () => {
-    const { environments } = healthOf(aSource());
-
-    expect(environments.map(({ name }) => name)).toEqual(['production', 'staging']);
-  });
-
-  it('count what differs by what becomes of it', () => {
+  it('count what differs by what becomes of it, and remember the last run that wrote there', () => {
     const lost = aChange('flag/lost@staging', 'update', { reason: 'drift' });
     const report = {
       ...aReport({ changes: [RAMP, lost], withheld: [HELD, FIXED] }),
@@ -128,83 +126,40 @@ describe('the environments of a source', () => {
         ['flag/lost@staging', { status: 'skipped' as const, why: 'its needs failed' }],
       ]),
     };
+    const wrote = aRun(appliedReport(aReport({ changes: [RAMP] })));
+    const nothing = { failed: 0, waiting: 0, drift: 0, withheld: 0, lastChange: null };
+    const of = (...runs: SourceView['runs']) => healthOf(aSource({ runs })).environments;
+    const partial = aRun(report, { result: 'partial' });
 
-    const { environments } = healthOf(aSource({ runs: [aRun(report, { result: 'partial' })] }));
-
-    const nothing = { failed: 0, waiting: 0, drift: 0, withheld: 0 };
-    expect(environments).toMatchObject([
-      { ...nothing, name: 'production', drift: 1, withheld: 1 },
-      { ...nothing, name: 'staging', waiting: 1, drift: 1, lastChange: null },
+    // The protected ones first, also where nothing differs.
+    expect(of(aRun(aReport()))).toMatchObject([
+      { ...nothing, name: 'production' },
+      { ...nothing, name: 'staging' },
     ]);
-    expect(environments[0]?.lastChange?.result).toBe('partial');
+    expect(of(partial)).toMatchObject([
+      { ...nothing, name: 'production', drift: 1, withheld: 1, lastChange: partial },
+      { ...nothing, name: 'staging', waiting: 1, drift: 1 },
+    ]);
+    expect(of(aRun(aReport({ changes: [RAMP] }), { result: 'suspended' }))).toMatchObject([
+      { ...nothing, name: 'production', waiting: 1 },
+      { ...nothing, name: 'staging' },
+    ]);
+    expect(of(aRun(aReport()), aRun(null), wrote)).toMatchObject([
+      { name: 'production', lastChange: wrote },
+      { name: 'staging', lastChange: null },
+    ]);
   });
 
-  it('count a plan that was not applied as waiting', () => {
-    const run = aRun(aReport({ changes: [RAMP] }), { result: 'suspended' });
-
-    const { environments } = healthOf(aSource({ runs: [run] }));
-
-    expect(environments.find(({ name }) => name === 'production')?.waiting).toBe(1);
-  });
-
+  const database = { ...DOWN, what: 'database' } as const;
   it.each<[string, Partial<SourceView>, string | null]>([
-    ['of now', {}, null],
-    [
-      'of the last plan where the newest run came to none',
-      { runs: [aRun(null), OLD] },
-      minutesAgo(95),
-    ],
-    [
-      'of the last plan while the service is away',
-      { runs: [OLD], troubles: [{ what: 'service', why: 'no answer', since: minutesAgo(4) }] },
-      minutesAgo(95),
-    ],
-    [
-      'of now while only the database is away',
-      { troubles: [{ what: 'database', why: 'no answer', since: minutesAgo(4) }] },
-      null,
-    ],
-    ['of nothing before the first plan', { runs: [aRun(null)] }, null],
-  ])('are %s', (_, members, asOf) => {
+    ['now', {}, null],
+    ['the last plan where the newest run has none', { runs: [aRun(null), OLD] }, minutesAgo(95)],
+    ['the last plan while the service is away', { runs: [OLD], troubles: [DOWN] }, minutesAgo(95)],
+    ['now while only the database is away', { troubles: [database] }, null],
+    ['nothing before the first plan', { runs: [aRun(null)] }, null],
+  ])('are as of %s', (_, members, asOf) => {
     const { environments } = healthOf(aSource(members));
 
     expect(new Set(environments.map((each) => each.asOf))).toEqual(new Set([asOf]));
-  });
-
-  it('remember the last run that wrote there, beyond the runs that had nothing to do', () => {
-    const wrote = aRun(appliedReport(aReport({ changes: [RAMP] })));
-
-    const { environments } = healthOf(aSource({ runs: [aRun(aReport()), aRun(null), wrote] }));
-
-    expect(environments.map(({ lastChange }) => lastChange?.id)).toEqual([wrote.id, undefined]);
-  });
-});
-
-describe('the verdict over all sources', () => {
-  const fine = { name: 'a', verdict: healthOf(aSource()).verdict };
-  const held = {
-    name: 'b',
-    verdict: healthOf(
-      aSource({ pinned: { commit: COMMIT, reason: 'INC-4711', until: minutesAgo(-5) } }),
-    ).verdict,
-  };
-
-  it('is that of the only one', () => {
-    expect(verdictOver([fine]).headline).toBe('In sync: 0 objects equal');
-  });
-
-  it('is fine where all are', () => {
-    expect(verdictOver([fine, fine])).toMatchObject({
-      level: 'fine',
-      headline: 'All 2 sources are in sync',
-    });
-  });
-
-  it('names those that are worst', () => {
-    expect(verdictOver([fine, held, fine])).toEqual({
-      level: 'attention',
-      headline: '1 of 3 sources to look at',
-      detail: 'b: Pinned to 3f9c2ab: INC-4711',
-    });
   });
 });

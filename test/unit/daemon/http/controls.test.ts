@@ -1,89 +1,112 @@
 import { describe, expect, it } from 'vitest';
-import { aSource, DaemonInMemory, minutesAgo } from '../../../support/daemon-view.js';
-import { startTestOperations, type TestOperations } from '../../../support/operations.js';
-import { COMMIT } from '../../../support/plan-builder.js';
+import type { SourceView } from '../../../../src/daemon/view.js';
+import type { GuardName } from '../../../../src/model/plan.js';
+import { aRun, aSource, DaemonInMemory, minutesAgo } from '../../../support/daemon-view.js';
+import { startTestOperations } from '../../../support/operations.js';
+import { aChange, aReport, aWithheld, COMMIT } from '../../../support/plan-builder.js';
 
 const TOKEN = 'a-token-of-the-operator';
-
-async function post(
-  { url }: TestOperations,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` },
-): Promise<{ status: number; answer: Record<string, unknown> }> {
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  return {
-    status: response.status,
-    answer: (await response.json()) as Record<string, unknown>,
-  };
-}
+const HASH = `sha256:${'a'.repeat(64)}`;
+const OTHER = `sha256:${'b'.repeat(64)}`;
 
 const SHOP = aSource();
 const BANK = aSource({ name: 'bank-flags' });
+const [NEWEST = aRun(null)] = SHOP.runs;
+
+/** Its newest run was refused by this guard, or waits for a window. */
+function held(guard?: GuardName): SourceView {
+  const changes = [aChange('flag/pay@production', 'update')];
+  const withheld = [aWithheld('flag/shop@production', 'update', 'window-closed')];
+  const guardFindings = guard && [{ guard, environment: 'production', found: 60, limit: 5 }];
+  const report = guardFindings ? aReport({ changes }, { guardFindings }) : aReport({ withheld });
+  return aSource({ runs: [aRun({ ...report, heldHash: HASH })] });
+}
+
+interface Asked {
+  readonly status: number;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+async function post(url: string, path: string, body: unknown, headers: object): Promise<Asked> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, answer: (await response.json()) as Asked['answer'] };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** Asks a daemon over these sources; neither it nor its log may have more of it than the test says. */
+async function ask(
+  path: string,
+  body: unknown,
+  sources: readonly SourceView[] = [SHOP, BANK],
+  {
+    headers = bearer(TOKEN) as object,
+    ...options
+  }: { headers?: object; tokenFile?: string } & {
+    tokens?: readonly string[];
+  } = {},
+): Promise<Asked & { asked: readonly string[]; logged: string }> {
+  const daemon = new DaemonInMemory(...sources);
+  await using operations = await startTestOperations(daemon, { tokens: [TOKEN], ...options });
+  const answer = await post(operations.url, path, body, headers);
+  const logged = operations.logged();
+  expect(logged).not.toContain(TOKEN);
+  return { ...answer, asked: daemon.asked, logged };
+}
 
 describe('what may be asked of the daemon', () => {
-  it.each([
+  const until = minutesAgo(-30);
+  it.each<[string, unknown, string, SourceView[]?]>([
     ['/reconcile', undefined, 'trigger all request'],
     ['/reconcile', {}, 'trigger all request'],
     ['/reconcile', { source: 'bank-flags' }, 'trigger bank-flags request'],
-    [
-      '/suspend',
-      { reason: ' INC-4711 ', for: '30m' },
-      `suspend all until ${minutesAgo(-30)}: INC-4711`,
-    ],
+    ['/suspend', { reason: ' INC-4711 ', for: '30m' }, `suspend all until ${until}: INC-4711`],
     [
       '/suspend',
       { source: 'shop-flags', reason: 'INC-4711', until: '2026-10-03T16:35:00+02:00' },
-      `suspend shop-flags until ${minutesAgo(-30)}: INC-4711`,
+      `suspend shop-flags until ${until}: INC-4711`,
     ],
     ['/resume', {}, 'resume all'],
     [
       '/pin',
-      { source: 'shop-flags', commit: COMMIT, until: minutesAgo(-60) },
-      `pin shop-flags to ${COMMIT} until ${minutesAgo(-60)}: no reason given`,
+      { source: 'shop-flags', commit: COMMIT, until },
+      `pin shop-flags to ${COMMIT} until ${until}: no reason given`,
+    ],
+    // Where there is but one, its name is not needed.
+    [
+      '/pin',
+      { commit: COMMIT, for: '1d', reason: 'INC-1' },
+      `pin shop-flags to ${COMMIT} until ${minutesAgo(-1440)}: INC-1`,
+      [SHOP],
     ],
     ['/unpin', { source: 'shop-flags' }, 'unpin shop-flags'],
-  ])('%s with %j', async (path, body, asked) => {
-    const daemon = new DaemonInMemory(SHOP, BANK);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+    ['/adopt', { run: NEWEST.id }, 'trigger shop-flags adopt', [SHOP]],
+    ...[held('maxShift'), held()].map((source): [string, unknown, string, SourceView[]] => [
+      '/approve',
+      { hash: HASH, by: ' ana ', reason: 'ok' },
+      `approve shop-flags ${HASH} by ana until ${minutesAgo(-60)}: ok`,
+      [source],
+    ]),
+  ])('%s with %j', async (path, body, expected, sources) => {
+    const { status, answer, asked, logged } = await ask(path, body, sources);
 
-    const { status, answer } = await post(operations, path, body);
-
-    expect([status, answer['accepted']]).toEqual([202, true]);
-    expect(daemon.asked).toEqual([asked]);
-    expect(operations.logged()).toContain('asked by request');
-    expect(operations.logged()).not.toContain(TOKEN);
+    expect([status, answer['accepted'], asked]).toEqual([202, true, [expected]]);
+    expect(logged).toContain('asked by request');
+    if (path !== '/approve') return;
+    const facts = { source: 'shop-flags', hash: HASH, by: 'ana', reason: 'ok' };
+    expect(answer).toEqual({ accepted: true, ...facts, until: minutesAgo(-60) });
+    expect(logged).toContain('"by":"ana"');
   });
 
-  it('adopts what the newest plan has, and nothing that another run is about to find', async () => {
-    const [newest] = SHOP.runs;
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
-
-    const right = await post(operations, '/adopt', { run: newest?.id });
-    const old = await post(operations, '/adopt', { run: 'run-0000' });
-    const none = await post(operations, '/adopt', {});
-    daemon.show({ ...SHOP, phase: 'debouncing' });
-    const busy = await post(operations, '/adopt', { run: newest?.id });
-
-    expect([right, old, none, busy].map(({ status }) => status)).toEqual([202, 409, 400, 409]);
-    expect(daemon.asked).toEqual(['trigger shop-flags adopt']);
-  });
-
-  it('needs no name of a source where there is but one', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
-
-    await post(operations, '/pin', { commit: COMMIT, for: '1d', reason: 'INC-1' });
-
-    expect(daemon.asked).toEqual([`pin shop-flags to ${COMMIT} until ${minutesAgo(-1440)}: INC-1`]);
-  });
-
-  it.each([
+  const byLines = ['\n', '\r\n', '\u0085', '\u2028', '\u0000', '\u001b[31m', '\u202e'];
+  it.each<[string, unknown, number, string, SourceView[]?]>([
     ['/suspend', { for: '30m' }, 400, '"reason"'],
     ['/suspend', { reason: '', for: '30m' }, 400, '"reason"'],
     ['/suspend', { reason: 'x'.repeat(501), for: '30m' }, 400, '"reason"'],
@@ -97,68 +120,98 @@ describe('what may be asked of the daemon', () => {
     ['/reconcile', ['shop-flags'], 400, 'object'],
     ['/reconcile', '{"source":', 400, 'JSON'],
     ['/reconcile', { source: 'other' }, 404, 'shop-flags, bank-flags'],
+    ['/reconcile', { source: 'x'.repeat(20_000) }, 413, 'large'],
     ['/pin', { source: 'shop-flags', commit: 'main', for: '1h' }, 400, '"commit"'],
     ['/pin', { commit: COMMIT, for: '1h' }, 400, 'which source'],
-    ['/reconcile', { source: 'x'.repeat(20_000) }, 413, 'large'],
-  ])('does nothing for %s with a body that is no use: %j', async (path, body, expected, words) => {
-    const daemon = new DaemonInMemory(SHOP, BANK);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+    ['/adopt', {}, 400, '"run"', [SHOP]],
+    ['/adopt', { run: 'run-0000' }, 409, 'the newest plan', [SHOP]],
+    ['/adopt', { run: NEWEST.id }, 409, 'about to look', [{ ...SHOP, phase: 'debouncing' }]],
+    ['/approve', { hash: HASH, by: 'ana' }, 400, 'which source', [held(), BANK]],
+    ['/approve', { hash: HASH }, 400, '"by"', [held()]],
+    ['/approve', { hash: HASH, by: ' ' }, 400, '"by"', [held()]],
+    ['/approve', { hash: HASH, by: 'x'.repeat(101) }, 400, '"by"', [held()]],
+    ['/approve', { hash: HASH.slice(0, 20), by: 'ana' }, 400, '"hash"', [held()]],
+    ['/approve', { by: 'ana' }, 400, '"hash"', [held()]],
+    ['/approve', { hash: HASH, by: 'ana', reason: 'x'.repeat(501) }, 400, '"reason"', [held()]],
+    ['/approve', { hash: HASH, by: 'ana', force: 'yes' }, 400, 'no field', [held()]],
+    ...byLines.map((sign): [string, unknown, number, string, SourceView[]] => {
+      const by = `ana${sign}approved by the board`;
+      return ['/approve', { hash: HASH, by }, 400, '"by" must be one line', [held()]];
+    }),
+  ])('does nothing for %s with %j', async (path, body, expected, words, sources) => {
+    const { status, answer, asked } = await ask(path, body, sources);
 
-    const { status, answer } = await post(operations, path, body);
-
-    expect(status).toBe(expected);
+    expect([status, asked]).toEqual([expected, []]);
     expect(answer['error']).toContain(words);
-    expect(daemon.asked).toEqual([]);
+  });
+
+  it.each<[string, SourceView, string, string | null, string]>([
+    ['another hash', held(), OTHER, HASH, `cannot approve ${OTHER}: what is held back is ${HASH}`],
+    ['what is not held', SHOP, HASH, null, 'holds anything back'],
+    ['an empty repository', held('emptyRepository'), HASH, null, 'reconcile --force'],
+    ['another workspace', held('anotherWorkspace'), HASH, null, 'reconcile --force'],
+  ])('approves not %s', async (_, source, hash, heldHash, words) => {
+    const { status, answer, asked } = await ask('/approve', { hash, by: 'ana' }, [source]);
+
+    expect([status, answer['heldHash'], asked]).toEqual([409, heldHash, []]);
+    expect(answer['error']).toContain(words);
   });
 });
 
 describe('who may ask', () => {
-  it.each(['/reconcile', '/suspend', '/resume', '/pin', '/unpin', '/adopt'])(
-    'nobody where no file of tokens was named: %s',
+  const password = { authorization: `Basic ${btoa(`ana:${TOKEN}`)}` };
+  it.each<[string, object, number]>([
+    ['no token', {}, 401],
+    ['another token', bearer('a-token-of-somebody'), 401],
+    ['the beginning of it', bearer(TOKEN.slice(0, 5)), 401],
+    ['another scheme', { authorization: `Basic ${TOKEN}` }, 401],
+    ['a password, which a browser would send for any page', password, 401],
+    ...[
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://elsewhere.example.com' },
+      { origin: 'null' },
+    ].map((from): [string, object, number] => [
+      `a page of another site: ${JSON.stringify(from)}`,
+      { ...bearer(TOKEN), ...from },
+      403,
+    ]),
+  ])('nobody with %s', async (_, headers, expected) => {
+    const { status, asked } = await ask('/reconcile', {}, [SHOP], { headers });
+
+    expect([status, asked]).toEqual([expected, []]);
+  });
+
+  it.each(['reconcile', 'suspend', 'resume', 'pin', 'unpin', 'adopt', 'approve'])(
+    'nobody where no file of tokens was named: /%s',
     async (path) => {
       const daemon = new DaemonInMemory(SHOP);
       await using operations = await startTestOperations(daemon);
 
-      const { status, answer } = await post(operations, path, {});
+      const { status, answer } = await post(operations.url, `/${path}`, {}, bearer(TOKEN));
 
-      expect(status).toBe(403);
+      expect([status, daemon.asked]).toEqual([403, []]);
       expect(answer['error']).toContain('--token-file');
-      expect(daemon.asked).toEqual([]);
     },
   );
 
-  it.each([
-    ['no token', {}],
-    ['another token', { authorization: 'Bearer a-token-of-somebody' }],
-    ['the beginning of it', { authorization: `Bearer ${TOKEN.slice(0, 5)}` }],
-    ['another scheme', { authorization: `Basic ${TOKEN}` }],
-  ])('nobody with %s', async (_, headers) => {
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+  it.each<[string, { tokens?: string[]; tokenFile?: string }, string]>([
+    ['is empty', { tokens: [''] }, 'empty'],
+    ['cannot be read', { tokenFile: '/nowhere/tokens' }, 'unreadable'],
+    ['names a scope that there is not', { tokens: [TOKEN, 'secret ana operator'] }, 'line 2'],
+  ])('nobody while the file of tokens %s', async (_, options, words) => {
+    const { status, answer, asked } = await ask('/resume', {}, [SHOP], options);
 
-    expect((await post(operations, '/reconcile', {}, headers)).status).toBe(401);
-    expect(daemon.asked).toEqual([]);
-  });
-
-  it.each([
-    { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
-    { origin: 'https://elsewhere.example.com' },
-    { origin: 'null' },
-  ])('no page of another site, whatever it knows: %j', async (headers) => {
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
-    const withToken = { authorization: `Bearer ${TOKEN}`, ...headers };
-
-    expect((await post(operations, '/reconcile', {}, withToken)).status).toBe(403);
-    expect(daemon.asked).toEqual([]);
+    expect([status, asked]).toEqual([503, []]);
+    expect(answer['error']).toContain(words);
+    expect(answer['error']).not.toContain('secret');
   });
 
   it('whoever has one of the tokens of this moment', async () => {
     const daemon = new DaemonInMemory(SHOP);
     await using operations = await startTestOperations(daemon, { tokens: [TOKEN, 'the-other'] });
-    const status = async (token: string) =>
-      (await post(operations, '/resume', {}, { authorization: `Bearer ${token}` })).status;
+    const status = async (token: string): Promise<number> =>
+      (await post(operations.url, '/resume', {}, bearer(token))).status;
 
     const before = [await status(TOKEN), await status('the-other'), await status('new')];
     await operations.writeSecrets('tokens', 'new');
@@ -171,59 +224,20 @@ describe('who may ask', () => {
     const daemon = new DaemonInMemory(SHOP);
     const tokens = ['t-ana ana operate', 't-bob bob read', 't-eve eve approve,read', 't-old'];
     await using operations = await startTestOperations(daemon, { tokens });
-    const status = async (token: string) =>
-      (await post(operations, '/reconcile', {}, { authorization: `Bearer ${token}` })).status;
+    const statuses = async (path: string, body: object): Promise<number[]> =>
+      Promise.all(
+        ['t-ana', 't-bob', 't-eve', 't-old', 'ana'].map(
+          async (token) => (await post(operations.url, path, body, bearer(token))).status,
+        ),
+      );
 
-    expect(await Promise.all(['t-ana', 't-bob', 't-eve', 't-old', 'ana'].map(status))).toEqual([
-      202, 403, 403, 202, 401,
-    ]);
+    expect(await statuses('/reconcile', {})).toEqual([202, 403, 403, 202, 401]);
+    // 409: nothing is held by that hash.
+    const approval = { hash: HASH, by: 'eve' };
+    expect(await statuses('/approve', approval)).toEqual([403, 403, 409, 409, 401]);
 
     const by = operations.logged().match(/"by":"[^"]*"/g);
-    expect(by?.sort()).toEqual(['"by":"ana"', '"by":"token 4"']);
+    expect(new Set(by)).toEqual(new Set(['"by":"ana"', '"by":"token 4"', '"by":"eve"']));
     expect(operations.logged()).not.toMatch(/t-(ana|bob|eve|old)/);
-  });
-
-  it('of approvals: whoever may approve, and not whoever may ask for everything else', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    const tokens = ['t-ana ana operate', 't-eve eve approve'];
-    await using operations = await startTestOperations(daemon, { tokens });
-    const body = { hash: `sha256:${'0'.repeat(64)}`, by: 'eve' };
-    const status = async (token: string) =>
-      (await post(operations, '/approve', body, { authorization: `Bearer ${token}` })).status;
-
-    // 409: nothing is held by that hash.
-    expect([await status('t-ana'), await status('t-eve')]).toEqual([403, 409]);
-  });
-
-  it('nobody while a line of the file of tokens names a scope that there is not', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    const tokens = [TOKEN, 'secret ana operator'];
-    await using operations = await startTestOperations(daemon, { tokens });
-
-    const { status, answer } = await post(operations, '/reconcile', {});
-
-    expect(status).toBe(503);
-    expect(answer['error']).toContain('line 2');
-    expect(answer['error']).not.toContain('secret');
-  });
-
-  it('nobody by a password, which a browser would send for any page', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
-    const authorization = `Basic ${Buffer.from(`ana:${TOKEN}`).toString('base64')}`;
-
-    expect((await post(operations, '/reconcile', {}, { authorization })).status).toBe(401);
-    expect(daemon.asked).toEqual([]);
-  });
-
-  it('nobody while the file of tokens cannot be read or is empty', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    await using operations = await startTestOperations(daemon, { tokens: [''] });
-    await using gone = await startTestOperations(daemon, { tokenFile: '/nowhere/tokens' });
-
-    const answers = [await post(operations, '/resume'), await post(gone, '/resume')];
-
-    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
-    expect(daemon.asked).toEqual([]);
   });
 });

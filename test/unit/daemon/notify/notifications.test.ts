@@ -10,7 +10,7 @@ import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
-import type { MessageKind, ToldObject } from '../../../../src/daemon/notify/message.js';
+import type { ToldObject } from '../../../../src/daemon/notify/message.js';
 import { aChange, aField, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const OK: Script = () => ({ status: 200, body: 'ok' });
 
-/** A daemon whose runs are told to one scripted receiver. */
+/** A daemon whose runs are sent to one scripted receiver. */
 async function fixture(
   script: Script = OK,
   format: NotifyTarget['format'] = 'json',
@@ -35,33 +35,35 @@ async function fixture(
   let logged = '';
   const stream = { write: (line: string) => (logged += line) };
   const log = createLog({ level: 'debug', format: 'json', stream });
-  const time = new JumpingTime();
   const url = `${server.url}/hooks/secret-path?token=secret-token`;
-  const notifications = startNotifications(
-    daemon,
-    [{ format, url, ...(template !== undefined && { template }) }],
-    { log, metrics, time },
-  );
+  const target = { format, url, ...(template !== undefined && { template }) };
+  const options = { log, metrics, time: new JumpingTime() };
+  const notifications = startNotifications(daemon, [target], options);
   closing.push(notifications.close);
-  return {
-    daemon,
-    server,
-    close: notifications.close,
-    logged: () => logged,
-    bodies: () => server.seen.map(({ body }) => JSON.parse(body) as Record<string, unknown>),
-    results: async () =>
-      [...(await metrics.text(daemon, 0)).matchAll(/^flagkeel_notifications_total.*$/gm)].map(
-        String,
-      ),
-  };
+  const results = async (): Promise<string[]> =>
+    [...(await metrics.text(daemon, 0)).matchAll(/^flagkeel_notifications_total.*$/gm)].map(String);
+  return { daemon, server, close: notifications.close, logged: () => logged, results };
 }
 
-/** The JSON messages that these runs cause, one run after the other. */
-async function messagesAfter(...runs: readonly RunRecord[]): Promise<Record<string, unknown>[]> {
-  const { daemon, bodies, close } = await fixture();
-  for (const run of runs) daemon.end(run);
+/** The bodies that a receiver of this format gets when a daemon goes through this. */
+async function bodiesAfter(
+  play: (daemon: DaemonInMemory) => void,
+  format: NotifyTarget['format'] = 'json',
+  template?: string,
+): Promise<string[]> {
+  const { daemon, server, close } = await fixture(OK, format, template);
+  play(daemon);
   await close();
-  return bodies();
+  return server.seen.map(({ body }) => body);
+}
+
+type Told = Record<string, unknown> & { readonly objects: readonly ToldObject[] };
+
+async function messagesAfter(...runs: readonly RunRecord[]): Promise<Told[]> {
+  const bodies = await bodiesAfter((daemon) => {
+    for (const run of runs) daemon.end(run);
+  });
+  return bodies.map((body) => JSON.parse(body) as Told);
 }
 
 async function eventually(check: () => boolean): Promise<void> {
@@ -72,348 +74,238 @@ async function eventually(check: () => boolean): Promise<void> {
   }
 }
 
-const APPLIED = () =>
-  aRun(appliedReport(aReport({ changes: [aChange('flag/a@production', 'update')] })));
-const DOWN = (tries = 4) =>
-  aRun(null, {
-    result: 'failed',
-    exitCode: 6,
-    summary: `no answer within 30 s, ${String(tries)} tries`,
-    commit: null,
-  });
-const INVALID = (line: number) =>
-  aRun(null, {
-    result: 'invalid',
-    exitCode: 3,
-    summary: '1 problem',
-    text: `flags/a.yaml:${String(line)}:1: error`,
-  });
-
-describe('what was to be looked at again', () => {
-  it('is told once a day, however many runs find it, and not where none does', async () => {
-    const due: Reminder = { id: 'flag/pay@production', what: 'review', due: '2026-10-01' };
-    const report = aReport({}, { reminders: [due] });
-    const at = (startedAt: string, plan = report): RunRecord => aRun(plan, { startedAt });
-
-    const bodies = await messagesAfter(
-      at('2026-10-03T09:00:00.000Z'),
-      at('2026-10-03T23:00:00.000Z'),
-      aRun(null, { startedAt: '2026-10-04T00:00:00.000Z', result: 'interrupted' }),
-      at('2026-10-04T01:00:00.000Z'),
-      at('2026-10-05T01:00:00.000Z', aReport()),
-    );
-
-    expect(bodies.map(({ event, startedAt }) => [event, startedAt])).toEqual([
-      ['reminder', '2026-10-03T09:00:00.000Z'],
-      ['reminder', '2026-10-04T01:00:00.000Z'],
-    ]);
-    expect(bodies[0]?.['text']).toContain('was to be reviewed by 2026-10-01');
-  });
-});
-
-describe('a run', () => {
-  it('that changed something is told once, with the report that the command prints', async () => {
-    const run = aRun(appliedReport(aStory()));
-
-    const bodies = await messagesAfter(run);
-
-    // What it left as it was is told beside it.
-    expect(bodies).toMatchObject([
-      { formatVersion: 1, event: 'changed', source: 'shop-flags', run: run.id, text: run.text },
-      { event: 'drift' },
-    ]);
-  });
-
-  it.each(['plain', 'slack', 'teams'] as const)(
-    'that changed something is told by the first line of its report, as %s',
-    async (format) => {
-      const { daemon, server, close } = await fixture(OK, format);
-      const fields = [aField('/trafficAllocation', 50, 100)];
-      const report = aReport({ changes: [aChange('flag/a@production', 'update', { fields })] });
-      const run = aRun(appliedReport(report));
-
-      daemon.end(run);
-      await close();
-
-      const [headline = ''] = run.text.split('\n');
-      expect(headline).toContain('a in production updated');
-      const title = `shop-flags changed: ${headline} at 3f9c2ab Ramp checkout to 25 %`;
-      expect(server.seen[0]?.body).toContain(title);
-    },
-  );
-
-  it('that found nothing to do, or was only planned, is not told', async () => {
-    const bodies = await messagesAfter(
-      aRun(aReport()),
-      aRun(aReport({ changes: [aChange('flag/a', 'update')] }), { result: 'suspended' }),
-      aRun(aReport(), { result: 'interrupted' }),
-    );
-
-    expect(bodies).toEqual([]);
-  });
-
-  it('that fails as the one before is told once, whatever numbers differ, and so is its end', async () => {
-    const { daemon, bodies, close } = await fixture();
-
-    for (const tries of [4, 5, 6]) daemon.end(DOWN(tries));
-    daemon.end(aRun(aReport(), { result: 'interrupted' }));
-    daemon.end(DOWN(7));
-    daemon.end(aRun(aReport()));
-    daemon.end(aRun(aReport()));
-    await close();
-
-    expect(bodies().map(({ event }) => event)).toEqual(['failed', 'recovered']);
-  });
-
-  it('that fails in another way is told, and so is one that fails again later', async () => {
-    const { daemon, bodies, close } = await fixture();
-
-    for (const run of [DOWN(), INVALID(3), INVALID(3), INVALID(4)]) daemon.end(run);
-    daemon.end(APPLIED());
-    daemon.end(DOWN());
-    await close();
-
-    expect(bodies().map(({ event, result }) => [event, result])).toEqual([
-      ['failed', 'failed'],
-      ['failed', 'invalid'],
-      ['failed', 'invalid'],
-      ['recovered', 'applied'],
-      ['failed', 'failed'],
-    ]);
-  });
-
-  it('that fails as before but wrote something is told', async () => {
-    const partial = (members: object) =>
-      aRun({ ...appliedReport(aStory()), ...members }, { result: 'partial' });
-
-    const bodies = await messagesAfter(
-      partial({}),
-      partial({ outcomes: new Map() }),
-      partial({ outcomes: new Map() }),
-    );
-
-    expect(bodies.filter(({ event }) => event === 'failed')).toHaveLength(2);
-  });
-
-  it('of one source says nothing about the failures of another', async () => {
-    const { daemon, bodies, close } = await fixture();
-    daemon.show(aSource({ name: 'bank-flags' }));
-
-    daemon.end(DOWN(), 'shop-flags');
-    daemon.end(DOWN(), 'bank-flags');
-    daemon.end(aRun(aReport()), 'bank-flags');
-    await close();
-
-    expect(bodies().map(({ event, source }) => [event, source])).toEqual([
-      ['failed', 'shop-flags'],
-      ['failed', 'bank-flags'],
-      ['recovered', 'bank-flags'],
-    ]);
-  });
-});
+const A = 'flag/a@production';
+const PAY = 'flag/pay@production';
+const APPLIED = () => aRun(appliedReport(aReport({ changes: [aChange(A, 'update')] })));
+const CALM = () => aRun(aReport());
+const CUT = () => aRun(aReport(), { result: 'interrupted' });
+const DOWN = (tries = 4) => {
+  const summary = `no answer within 30 s, ${String(tries)} tries`;
+  return aRun(null, { result: 'failed', exitCode: 6, summary, commit: null });
+};
+const INVALID = (line: number) => {
+  const text = `flags/a.yaml:${String(line)}:1: error`;
+  return aRun(null, { result: 'invalid', exitCode: 3, summary: '1 problem', text });
+};
+const PARTIAL = (members: object) =>
+  aRun({ ...appliedReport(aStory()), ...members }, { result: 'partial' });
 
 const OUTSIDE = { reason: 'drift' } as const;
 const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', OUTSIDE);
-const OTHER = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
+const NEXT = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
+const CONFLICT = aWithheld(PAY, 'update', 'conflict-held', { reason: 'conflict' });
+const FIXED = aChange(A, 'update', OUTSIDE);
 const RAMP = {
   ...{ id: 'flag/shop@production', rule: null, treatment: 'on', step: 0, served: 5 },
-  steps: [{ percent: 5, dueMs: null, due: null, dueText: null }],
+  ...{ steps: [{ percent: 5, dueMs: null, due: null, dueText: null }], held: 'a freeze' },
+};
+const KILLED = aRun(aReport({ liveKills: [aLiveKill(PAY)] }));
+const RAMPING = aRun({ ...aReport(), ramps: [RAMP] });
+const drifted = (...withheld: ReturnType<typeof aWithheld>[]): RunRecord =>
+  aRun(aReport({ withheld }));
+const held = (...withheld: ReturnType<typeof aWithheld>[]): RunRecord =>
+  aRun(aReport({ withheld }), { result: withheld.length > 0 ? 'held' : 'in-sync' });
+const bothPlaces = (why: 'conflict-held' | 'drift-reported'): RunRecord =>
+  drifted(
+    ...['staging', 'production'].map((place) =>
+      aWithheld(`flag/a@${place}`, 'update', why, OUTSIDE),
+    ),
+  );
+const IN_ORDER = 'flag/a@production flag/a@staging';
+const SUSPENDED = aRun(aReport({ changes: [aChange('flag/a', 'update')] }), {
+  result: 'suspended',
+});
+const remindedAt = (startedAt: string, isDue = true): RunRecord => {
+  const due: Reminder = { id: PAY, what: 'review', due: '2026-10-01' };
+  return aRun(aReport({}, isDue ? { reminders: [due] } : {}), { startedAt });
 };
 
-describe('something that is not as git says', () => {
-  const told = (bodies: Record<string, unknown>[]): unknown[] =>
-    bodies.map(({ event, objects }) => [event, (objects as ToldObject[]).map(({ id }) => id)]);
-
-  it.each<[MessageKind, RunRecord, string]>([
-    ['drift', aRun(aReport({ withheld: [HELD] })), HELD.id],
+describe('what is told of these runs, in their order', () => {
+  it.each<[string, readonly RunRecord[], readonly string[]]>([
+    ['nothing to do, only planned, interrupted', [CALM(), SUSPENDED, CUT()], []],
+    ['a change, and what it left as it was', [aRun(appliedReport(aStory()))], ['changed', 'drift']],
     [
-      'live-kill',
-      aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] })),
-      'flag/pay@production',
+      'the same failure, whatever numbers differ, and its end',
+      [DOWN(4), DOWN(5), DOWN(6), CUT(), DOWN(7), CALM(), CALM()],
+      ['failed', 'recovered'],
     ],
-    ['held-ramp', aRun({ ...aReport(), ramps: [{ ...RAMP, held: 'a freeze' }] }), RAMP.id],
-  ])('is told once, though every run finds it: %s', async (kind, run, id) => {
-    const bodies = await messagesAfter(run, run, aRun(null), run);
-
-    expect(told(bodies)).toEqual([[kind, [id]]]);
-  });
-
-  it.each([
-    [{ withheld: [HELD] }, '`flagkeel drift --adopt --only flag/legacy`'],
     [
-      { liveKills: [aLiveKill('flag/pay@production')] },
-      '`flagkeel restore pay --environment production`',
+      'other failures, and one that comes again later',
+      [DOWN(), INVALID(3), INVALID(3), INVALID(4), APPLIED(), DOWN()],
+      ['failed', 'failed', 'failed', 'recovered', 'failed'],
     ],
-  ])('is told with the command that ends it: %#', async (plan, command) => {
-    const { daemon, bodies, close } = await fixture();
-
-    daemon.end(aRun(appliedReport(aReport(plan))));
-    await close();
-
-    const objects = bodies().flatMap((body) => body['objects'] as ToldObject[]);
-    expect(objects.map(({ says }) => says)).toEqual([expect.stringContaining(command)]);
-  });
-
-  it.each(['drift', 'held'] as const)('is told in production first: %s', async (kind) => {
-    const why = kind === 'held' ? 'conflict-held' : 'drift-reported';
-    const withheld = ['staging', 'production'].map((place) =>
-      aWithheld(`flag/a@${place}`, 'update', why, OUTSIDE),
+    [
+      'the same failure of runs that wrote something',
+      [PARTIAL({}), PARTIAL({ outcomes: new Map() }), PARTIAL({ outcomes: new Map() })],
+      ['failed', 'drift', 'not-done', 'failed'],
+    ],
+    ['drift', [drifted(HELD), drifted(HELD), aRun(null), drifted(HELD)], [`drift ${HELD.id}`]],
+    ['a live kill', [KILLED, KILLED, aRun(null), KILLED], [`live-kill ${PAY}`]],
+    ['a held ramp', [RAMPING, RAMPING, aRun(null), RAMPING], [`held-ramp ${RAMP.id}`]],
+    ['drift, the protected first', [bothPlaces('drift-reported')], [`drift ${IN_ORDER}`]],
+    ['held, the protected first', [bothPlaces('conflict-held')], [`held ${IN_ORDER}`]],
+    [
+      'drift that begins again, and what is new beside it alone',
+      [
+        ...[drifted(HELD), drifted(HELD, NEXT), aRun(aReport({ observed: 'touched' }))],
+        ...[drifted(NEXT), drifted(HELD, NEXT)],
+      ],
+      [`drift ${HELD.id}`, `drift ${NEXT.id}`, `drift ${HELD.id}`],
+    ],
+    ['drift that was put back', [aRun(appliedReport(aReport({ changes: [FIXED] })))], ['changed']],
+    [
+      'what a person has to look at, until it is live again',
+      [held(CONFLICT), held(CONFLICT), held(), held()],
+      [`held ${PAY}`, `live-again ${PAY}`],
+    ],
+    [
+      'reminders, once a day',
+      [
+        ...[remindedAt('2026-10-03T09:00:00.000Z'), remindedAt('2026-10-03T23:00:00.000Z')],
+        aRun(null, { startedAt: '2026-10-04T00:00:00.000Z', result: 'interrupted' }),
+        ...[remindedAt('2026-10-04T01:00:00.000Z'), remindedAt('2026-10-05T01:00:00.000Z', false)],
+      ],
+      [`reminder ${PAY}`, `reminder ${PAY}`],
+    ],
+  ])('%s', async (_, runs, expected) => {
+    const told = (await messagesAfter(...runs)).map(({ event, objects }) =>
+      [event, ...objects.map(({ id }) => id)].join(' '),
     );
 
-    const bodies = await messagesAfter(aRun(aReport({ withheld })));
-
-    const ids = ['flag/a@production', 'flag/a@staging'];
-    expect(told(bodies.filter(({ event }) => event === kind))).toEqual([[kind, ids]]);
+    // Rows that name no objects are about the runs.
+    const isBrief = expected.every((each) => !each.includes(' '));
+    expect(isBrief ? told.map((each) => each.split(' ')[0]) : told).toEqual(expected);
   });
 
-  it('is told again when it begins again, and what is new beside it alone', async () => {
-    const touched = aReport({ observed: 'touched' });
+  it('the run with its report, and objects with what became of them and the command that ends it', async () => {
+    const run = aRun(appliedReport(aStory()));
+    const says = async (each: RunRecord): Promise<unknown> =>
+      (await messagesAfter(each))[0]?.objects[0]?.says;
 
-    const bodies = await messagesAfter(
-      aRun(aReport({ withheld: [HELD] })),
-      aRun(aReport({ withheld: [HELD, OTHER] })),
-      aRun(touched),
-      aRun(aReport({ withheld: [OTHER] })),
-      aRun(aReport({ withheld: [HELD, OTHER] })),
+    expect((await messagesAfter(run))[0]).toMatchObject({
+      ...{ formatVersion: 1, event: 'changed', source: 'shop-flags', run: run.id, text: run.text },
+    });
+    expect(await says(drifted(HELD))).toContain('`flagkeel drift --adopt --only flag/legacy`');
+    expect(await says(KILLED)).toContain('`flagkeel restore pay --environment production`');
+    expect(await says(held(CONFLICT))).toContain('→ run `flagkeel drift --adopt --only flag/pay`');
+    expect(await says(remindedAt('2026-10-03T09:00:00.000Z'))).toContain(
+      'was to be reviewed by 2026-10-01',
     );
+  });
 
-    expect(told(bodies)).toEqual([
-      ['drift', [HELD.id]],
-      ['drift', [OTHER.id]],
-      ['drift', [HELD.id]],
+  it('nothing about the failures of another source', async () => {
+    const bodies = await bodiesAfter((daemon) => {
+      daemon.show(aSource({ name: 'bank-flags' }));
+      daemon.end(DOWN(), 'shop-flags');
+      daemon.end(DOWN(), 'bank-flags');
+      daemon.end(CALM(), 'bank-flags');
+    });
+
+    const told = bodies.map((body) => JSON.parse(body) as Told);
+    expect(told.map(({ event, source }) => `${String(event)} ${String(source)}`)).toEqual([
+      ...['failed shop-flags', 'failed bank-flags', 'recovered bank-flags'],
     ]);
   });
 
-  it('is not told where the run put it back: that is a change', async () => {
-    const fixed = aChange('flag/a@production', 'update', OUTSIDE);
+  it('without a run: a source that nobody can confirm, once, and each newest commit without a signature', async () => {
+    const since = '2026-10-03T14:00:00.000Z';
+    const eve = { committer: 'Eve', why: 'it has no signature' };
+    const [first, second] = ['a', 'b'].map((sign) => ({ ...eve, commit: sign.repeat(40) }));
+    const bodies = await bodiesAfter((daemon) => {
+      const source = daemon.end(aRun(aReport({ unchanged: [A] })));
+      if (source.standings === null) throw new Error('no standings');
+      const standings = standingsUnder(source.standings, { why: 'service-away', since });
+      const away = { ...source, standings };
+      for (const each of [away, away, source, source]) daemon.show(each);
+      for (const unsigned of [first, first, second, null, second])
+        daemon.show({ ...source, unsigned: unsigned ?? null });
+    });
 
-    const bodies = await messagesAfter(aRun(appliedReport(aReport({ changes: [fixed] }))));
-
-    expect(bodies.map(({ event }) => event)).toEqual(['changed']);
-  });
-});
-
-describe('an object that a person has to look at', () => {
-  const CONFLICT = aWithheld('flag/pay@production', 'update', 'conflict-held', {
-    reason: 'conflict',
-  });
-
-  it('is told once when it is held, with its way out, and once when it is live again', async () => {
-    const { daemon, bodies, close } = await fixture();
-
-    for (const withheld of [[CONFLICT], [CONFLICT], [], []]) {
-      daemon.end(aRun(aReport({ withheld }), { result: withheld.length > 0 ? 'held' : 'in-sync' }));
-    }
-    await close();
-
-    const says = expect.stringContaining(
-      '→ run `flagkeel drift --adopt --only flag/pay`',
-    ) as string;
-    expect(bodies()).toMatchObject([
-      { event: 'held', objects: [{ id: CONFLICT.id, says }] },
-      { event: 'live-again', objects: [{ id: CONFLICT.id }] },
+    const told = bodies.map((body) => JSON.parse(body) as Told);
+    expect(told.map(({ event, summary }) => [event, String(summary).slice(0, 8)])).toEqual([
+      ['unknown', 'unknown '],
+      ['live-again', 'In sync:'],
+      ['unsigned', 'aaaaaaa '],
+      ['unsigned', 'bbbbbbb '],
+      ['unsigned', 'bbbbbbb '],
     ]);
-  });
-
-  it('is told once of a whole source that nobody can confirm, without a run', async () => {
-    const { daemon, bodies, close } = await fixture();
-    const source = daemon.end(aRun(aReport({ unchanged: ['flag/a@production'] })));
-    const doubt = { why: 'service-away', since: '2026-10-03T14:00:00.000Z' } as const;
-    const known = source.standings;
-    if (known === null) throw new Error('no standings');
-    const away = { ...source, standings: standingsUnder(known, doubt) };
-
-    for (const each of [away, away, source, source]) daemon.show(each);
-    await close();
-
-    expect(bodies().map(({ event }) => event)).toEqual(['unknown', 'live-again']);
-    expect(JSON.stringify(bodies()[0]?.['objects'])).toContain('the service does not answer');
+    expect(JSON.stringify(told[0]?.objects)).toContain('the service does not answer');
   });
 });
 
-it('tells once of each newest commit that no allowed signer signed', async () => {
-  const { daemon, bodies, close } = await fixture();
-  const source = daemon.end(aRun(aReport()));
-  const unsigned = { commit: 'a'.repeat(40), committer: 'Eve', why: 'it has no signature' };
-  const next = { ...unsigned, commit: 'b'.repeat(40) };
+describe('a message in another format', () => {
+  it.each(['plain', 'slack', 'teams'] as const)(
+    'says by the first line of its report what changed: %s',
+    async (format) => {
+      const fields = [aField('/trafficAllocation', 50, 100)];
+      const report = aReport({ changes: [aChange(A, 'update', { fields })] });
+      const run = aRun(appliedReport(report));
 
-  for (const each of [unsigned, unsigned, next, null, next]) {
-    daemon.show({ ...source, unsigned: each });
-  }
-  await close();
+      const [body] = await bodiesAfter((daemon) => daemon.end(run), format);
 
-  const summaries = bodies().map(({ event, summary }) => [event, String(summary).slice(0, 8)]);
-  expect(summaries).toEqual([
-    ['unsigned', 'aaaaaaa '],
-    ['unsigned', 'bbbbbbb '],
-    ['unsigned', 'bbbbbbb '],
-  ]);
-});
+      const [headline = ''] = run.text.split('\n');
+      expect(headline).toContain('a in production updated');
+      expect(body).toContain(`shop-flags changed: ${headline} at 3f9c2ab Ramp checkout to 25 %`);
+    },
+  );
 
-describe('a message as plain text', () => {
   it('says what happened in a few lines, or in those of a template', async () => {
     const run = aRun(aReport({ withheld: [HELD] }), { subject: 'Ramp {text} \u001b[2J' });
-    const ours = await fixture(OK, 'plain');
-    const theirs = await fixture(OK, 'plain', '{event} in {source}: {subject} {commit}');
+    const play = (daemon: DaemonInMemory): unknown => daemon.end(run);
 
-    for (const { daemon, close } of [ours, theirs]) {
-      daemon.end(run);
-      await close();
-    }
+    const [ours] = await bodiesAfter(play, 'plain');
+    const [theirs] = await bodiesAfter(play, 'plain', '{event} in {source}: {subject} {commit}');
 
-    const [body] = ours.server.seen.map((each) => each.body);
-    expect(body?.split('\n')[0]).toMatch(/^shop-flags has 1 object changed outside git at 3f9c2ab/);
-    expect(body).toContain('\nflag/legacy@production: changed outside git');
-    expect(theirs.server.seen[0]?.body).toMatch(
-      /^drift in shop-flags: Ramp \{text\} .*\[2J 3f9c2ab[0-9a-f]+$/,
-    );
-    expect(theirs.server.seen[0]?.body).not.toContain('\u001b');
+    expect(ours).toMatch(/^shop-flags has 1 object changed outside git at 3f9c2ab/);
+    expect(ours).toContain('\nflag/legacy@production: changed outside git');
+    expect(theirs).toMatch(/^drift in shop-flags: Ramp \{text\} .*\[2J 3f9c2ab[0-9a-f]+$/);
+    expect(theirs).not.toContain('\u001b');
   });
-});
 
-describe('a message in the format of Teams', () => {
-  it('is a card of less than 28 KB in which nothing of a commit is markup', async () => {
-    const { daemon, server, close } = await fixture(OK, 'teams');
+  it('is a card of less than 28 KB in which nothing of a commit is markup, for Teams', async () => {
     const subject = '[link](https://evil.example) <at>all</at> **bold**';
+    const text = `${'"\u202E line'.repeat(3)}\n`.repeat(2_000);
 
-    daemon.end({ ...APPLIED(), subject, text: `${'"\u202E line'.repeat(3)}\n`.repeat(2_000) });
-    await close();
+    const [card = ''] = await bodiesAfter(
+      (daemon) => daemon.end({ ...APPLIED(), subject, text }),
+      'teams',
+    );
 
-    const text = server.seen[0]?.body ?? '';
-    const { attachments } = JSON.parse(text) as {
+    const { attachments } = JSON.parse(card) as {
       attachments: { contentType: string; content: { body: { type: string }[] } }[];
     };
     const body = attachments[0]?.content.body ?? [];
     expect(attachments[0]?.contentType).toBe('application/vnd.microsoft.card.adaptive');
     // Text runs are never read as Markdown; text blocks would be.
     expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));
-    expect(text).toContain('[link](https://evil.example)');
-    expect(Buffer.byteLength(text)).toBeLessThan(28 * 1024);
+    expect(card).toContain('[link](https://evil.example)');
+    expect(Buffer.byteLength(card)).toBeLessThan(28 * 1024);
   });
-});
 
-describe('a message in the format of Slack', () => {
-  it('shows the report as it is, and calls nobody whatever a commit says', async () => {
-    const { daemon, bodies, close } = await fixture(OK, 'slack');
+  it('calls nobody whatever a commit says, for Slack', async () => {
     const subject = '<!channel> *bold* ```` <https://evil.example|x> & \u202Egnp';
 
-    daemon.end({ ...APPLIED(), subject, text: `${subject}\n` });
-    await close();
+    const [text = ''] = await bodiesAfter(
+      (daemon) => daemon.end({ ...APPLIED(), subject, text: `${subject}\n` }),
+      'slack',
+    );
 
-    const text = JSON.stringify(bodies());
     expect(text).not.toMatch(/<!|<http|\u202E/);
     expect(text).toContain('at 3f9c2ab &lt;!channel&gt; ∗bold∗');
     expect(text.match(/```/g)).toHaveLength(2);
   });
 
   it('is within what Slack takes, and cut between lines', async () => {
-    const { daemon, bodies, close } = await fixture(OK, 'slack');
     const text = `${'& a line of the report'.padEnd(60, '.')}\n`.repeat(500);
 
-    daemon.end({ ...APPLIED(), text, subject: '&'.repeat(5_000) });
-    await close();
+    const [body = ''] = await bodiesAfter(
+      (daemon) => daemon.end({ ...APPLIED(), text, subject: '&'.repeat(5_000) }),
+      'slack',
+    );
 
-    const blocks = bodies()[0]?.['blocks'] as { text: { text: string; verbatim: boolean } }[];
+    const { blocks } = JSON.parse(body) as {
+      blocks: { text: { text: string; verbatim: boolean } }[];
+    };
     expect(blocks.map((block) => block.text.text.length <= 3_000)).toEqual([true, true]);
     expect(blocks.every((block) => block.text.verbatim)).toBe(true);
     expect(blocks[1]?.text.text).toMatch(/\.\n…\n```$/);
@@ -460,7 +352,7 @@ describe('the way of a message', () => {
   });
 
   it('comes through in the end, in the order of the runs', async () => {
-    const { daemon, server, bodies, results } = await fixture((_, nth) => ({
+    const { daemon, server, results } = await fixture((_, nth) => ({
       status: nth === 0 ? 429 : 200,
       headers: { 'retry-after': '2' },
     }));
@@ -469,9 +361,9 @@ describe('the way of a message', () => {
     daemon.end(first);
     daemon.end(second);
     await eventually(() => server.seen.length === 3);
-    await eventually(() => true);
 
-    expect(bodies().map(({ run }) => run)).toEqual([first.id, first.id, second.id]);
+    const ids = server.seen.map(({ body }) => (JSON.parse(body) as { run: string }).run);
+    expect(ids).toEqual([first.id, first.id, second.id]);
     expect((await results()).join()).toContain('result="sent"');
   });
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../../../support/browser.js';
 import {
   aBadMorning,
@@ -13,17 +13,8 @@ import {
   DaemonInMemory,
   minutesAgo,
 } from '../../../support/daemon-view.js';
-import { startTestOperations, type TestOperations } from '../../../support/operations.js';
-import {
-  aChange,
-  aField,
-  aReport,
-  aWithheld,
-  COMMIT,
-  keyChange,
-} from '../../../support/plan-builder.js';
-import { standingsUnder } from '../../../../src/daemon/standings.js';
-import type { Outcome } from '../../../../src/model/outcome.js';
+import { startTestOperations } from '../../../support/operations.js';
+import { aChange, aReport, aWithheld, COMMIT } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 import { lacks } from '../../../support/requirements.js';
 
@@ -128,157 +119,22 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     },
   );
 
-  it('says first what somebody on call needs, and then why', async () => {
-    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
-
-    const text = await withPage(`${operations.url}/`, {}, textOf);
-
-    const order = [
-      '1 of 2 sources to look at',
-      'shop-flags',
-      '1 object waiting',
-      'full look 14:11 UTC, in 6 min',
-      'production ! 1 object waiting 3f9c2ab 13:44 UTC, 21 min ago',
-      'What 6 flags serve',
-      'Flag production as of 14:01 UTC, 4 min ago staging as of 14:01 UTC, 4 min ago',
-      'checkout on 25 % 3 keys, 2 rules on 100 %',
-      'legacy on 60 % of 50 % ◷ changed on the service, which the config leaves so off 100 %',
-      'payments ⊘ killed: everybody gets off not declared',
-      'flag/legacy@production changed on the service, which the config leaves so as of',
-      'flagkeel reconcile --revert-drift --only',
-      '! flag/legacy@production would be updated: changed outside git, which is reported here',
-      'applied 3f9c2ab Ramp checkout to 25 %',
-      '3 looks, since 13:11 UTC',
-      'search-flags',
-    ];
-    const places = order.map((words) => text.indexOf(words));
-    expect(Object.fromEntries(order.map((words, i) => [words, places[i] !== -1]))).toEqual(
-      Object.fromEntries(order.map((words) => [words, true])),
-    );
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
-  });
-
-  it('names what was to be looked at again', async () => {
-    const due = { id: 'flag/pay@production', what: 'review', due: '2026-10-01' } as const;
-    const runs = [aRun(aReport({}, { reminders: [{ ...due, reason: 'INC-1 <b>', by: 'ana' }] }))];
-    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
-
-    const text = await withPage(`${operations.url}/`, {}, textOf);
-
-    expect(text).toContain(
-      'To be looked at again The kill of flag/pay@production was to be reviewed by 2026-10-01; it stays until a commit takes it back: INC-1 <b>, by ana.',
-    );
-  });
-
-  it('is green nowhere while nobody knows, and says of when the figures are', async () => {
-    const old = aRun(aReport(), { startedAt: minutesAgo(585) });
-    const source = aSource({ runs: [aRun(null, { result: 'failed' }), old], troubles: [DOWN] });
+  it('shows the share of a flag as a bar of that width', async () => {
+    const flags = [aLiveFlag('checkout', 25, { trafficAllocation: 50 })];
+    const source = aSource({ flags: [{ environment: 'production', total: 1, flags }] });
     await using operations = await startTestOperations(new DaemonInMemory(source));
 
-    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
-      text: await textOf(page),
-      green: await page.locator('table .mark.fine').count(),
-    }));
-
-    expect(seen.text).toContain('production ! not known now; no objects as of 04:20 UTC, 9 h ago');
-    expect(seen.green).toBe(0);
-  });
-
-  it('shows what is wrong in a broken commit, what git keeps killed, and what withheld changes would do', async () => {
-    const held = aWithheld('flag/legacy@production', 'update', 'drift-reported', {
-      fields: [aField('/defaultTreatment', 'on', 'off')],
-      keys: keyChange(['user-1'], []),
-    });
-    const where = { file: 'flags/pay.yaml', line: 3, column: 1 };
-    const wrong = { severity: 'error', code: 'unknown-field', ...where } as const;
-    const id = 'flag/pay@production';
-    const since = '2026-10-03T22:14:00Z';
-    const runs = [
-      aRun(null, { result: 'invalid', diagnostics: [{ ...wrong, message: 'no field "trafic"' }] }),
-      aRun(aReport({ withheld: [held] }), {
-        kills: [
-          { id, reason: 'INC-6012 double charges', by: 'ana', since },
-          { id: 'flag/old@staging', reason: null, by: null, since: null },
-        ],
-      }),
-    ];
-    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
-
-    const text = await withPage(`${operations.url}/`, {}, textOf);
-
-    expect(text).toContain('flags/pay.yaml:3:1 error unknown-field no field "trafic"');
-    expect(text).toContain(`${id}: INC-6012 double charges, by ana, since ${since}`);
-    expect(text).toContain('flag/old@staging: its file says killed: true');
-    expect(text).toContain('defaultTreatment: on → off +1 −0 keys →');
-  });
-
-  it('says of no environment that all is well there while some specs are invalid', async () => {
-    const wrong = {
-      code: 'unknown-field',
-      file: 'flags/pay.yaml',
-      line: 3,
-      column: 1,
-      message: '',
-    };
-    const diagnostics = [{ severity: 'error', ...wrong } as const];
-    const runs = [aRun(aReport({}, { held: ['flag/pay'] }), { result: 'degraded', diagnostics })];
-    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
-
-    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
-      text: await textOf(page),
-      green: await page.locator('table .mark.fine, .verdict.fine, .says .mark.fine').count(),
-    }));
-
-    expect(seen.text).toContain('production ! no objects; part of the specs is invalid');
-    expect(seen.green).toBe(0);
-  });
-
-  it('shows the share of each flag, as words and as a bar of that width', async () => {
-    const flags = [
-      aLiveFlag('checkout', 25, { rules: 2, targets: 1, trafficAllocation: 50 }),
-      aLiveFlag('payments', 100, { killed: true }),
-      { ...aLiveFlag('lost', 0), serves: null },
-    ];
-    const environment = 'production';
-    const source = aSource({ flags: [{ environment, total: 12, flags }] });
-    await using operations = await startTestOperations(new DaemonInMemory(source));
-
-    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
-      const bar = page.locator('.share').first();
-      const widths = await bar
-        .or(bar.locator('rect'))
+    const [bar = 0, on = 0] = await withPage(`${operations.url}/`, {}, async (page) => {
+      const share = page.locator('.share').first();
+      return share
+        .or(share.locator('rect'))
         .evaluateAll((all) =>
           all.map((each) => (each as unknown as Box).getBoundingClientRect().width),
         );
-      return { widths, text: await textOf(page) };
     });
 
     // A quarter of half of the traffic; the border of the bar takes a little.
-    const [bar = 0, on = 0] = seen.widths;
     expect(bar / on).toBeCloseTo(8, 0);
-    expect(seen.text).toContain('What 12 flags serve');
-    expect(seen.text).toContain(
-      'checkout on 25 % of 50 %, 1 key, 2 rules lost not on the service payments ⊘ killed: everybody gets off',
-    );
-    expect(seen.text).toContain('and 9 more');
-  });
-
-  it('claims no share while none is known, and says since when', async () => {
-    const [shop] = anAfternoon();
-    const doubt = { why: 'service-away', since: minutesAgo(64) } as const;
-    const standings = shop?.standings ? standingsUnder(shop.standings, doubt) : null;
-    await using operations = await startTestOperations(
-      new DaemonInMemory({ ...aSource(shop), standings }),
-    );
-
-    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
-      text: await textOf(page),
-      bars: await page.locator('.matrix .share').count(),
-    }));
-
-    expect(seen.bars).toBe(0);
-    expect(seen.text).toContain('Flag production unknown since 13:01 UTC, 1 h ago');
-    expect(seen.text).toContain('checkout last seen 14:01 UTC: on 25 % 3 keys, 2 rules ? unknown');
   });
 
   it('finds flags by words and by state, and keeps both while the daemon goes on', async () => {
@@ -312,89 +168,22 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     });
   });
 
-  it('shows a flag beside the matrix: its words, its ramp, what is open, and its last writes', async () => {
+  it('shows a flag beside the matrix, and closes it again', async () => {
     const [held] = aHeldEvening();
     await using operations = await startTestOperations(new DaemonInMemory(aSource(held)));
 
     const seen = await withPage(`${operations.url}/`, {}, async (page) => {
       const panel = page.getByRole('dialog');
-      const open = async (name: string): Promise<string> => {
-        await page.getByRole('link', { name, exact: true }).click();
-        await panel.getByRole('heading', { name, exact: true }).waitFor();
-        const text = (await panel.innerText()).replaceAll(/\s+/g, ' ');
-        violations.push(...(await axeViolations(page)));
-        await panel.getByRole('button', { name: 'Close' }).click();
-        return text;
-      };
-      const violations: string[] = [];
-      const texts = [await open('new-checkout'), await open('search-ranking')];
-      texts.push(await open('payments'));
-      return { texts, violations };
+      await page.getByRole('link', { name: 'search-ranking', exact: true }).click();
+      await panel.getByRole('heading', { name: 'search-ranking', exact: true }).waitFor();
+      const text = (await panel.innerText()).replaceAll(/\s+/g, ' ');
+      const violations = await axeViolations(page);
+      await panel.getByRole('button', { name: 'Close' }).click();
+      return { text, violations, isOpen: await panel.isVisible() };
     });
 
-    const [open, ramp, written] = seen.texts;
-    expect(seen.violations).toEqual([]);
-    expect(open).toContain('in segment staff → on 100 % others → on 25 %, off 75 %');
-    expect(open).toContain('flag/new-checkout@production will be updated: on 25 → 100 %');
-    expect(ramp).toContain('⊘ killed on the service, not ordered by git');
-    expect(ramp).toContain('Ramp of on: held, it is killed 5 % done 20 % now 50 % Mon 5 Oct');
-    expect(written).toContain('Last writes production updated 13:44 UTC, 21 min ago');
-    expect(written).toContain('killed: no → YES');
-    expect(written).toContain('Ramp checkout to 25 % by a run of 3f9c2ab');
-  });
-
-  it('shows a flag without a script too', async () => {
-    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
-
-    const page = await (await fetch(operations.url)).text();
-    const [, href = ''] = /href="(flags\/[^"]*\/checkout)"/.exec(page) ?? [];
-    const flag = await fetch(`${operations.url}/${href}`);
-    const missing = await fetch(`${operations.url}/flags/shop-flags/nothing`);
-
-    expect(await flag.text()).toContain('<h2><bdi>production</bdi></h2>');
-    expect(missing.status).toBe(404);
-  });
-
-  it('names what no file declares, and shows what the last plan could not write', async () => {
-    const change = aChange('flag/pay@production', 'update', {
-      reason: 'drift',
-      fields: [aField('/defaultTreatment', 'on', 'off')],
-    });
-    const error = {
-      ...({ code: 'UNREADABLE', message: 'answered 500' } as const),
-      ...{ status: 500, transactionId: null },
-    };
-    const unmanaged = { flags: 52, segments: 1 };
-    const report = {
-      ...aReport({ changes: [change], unmanaged }),
-      outcomes: new Map<string, Outcome>([[change.id, { status: 'failed', error, partly: false }]]),
-    };
-    const names = { flags: ['banner'], segments: ['birds'] };
-    const run = aRun(report, { result: 'partial', unmanaged: names });
-    await using operations = await startTestOperations(
-      new DaemonInMemory(aSource({ runs: [run] })),
-    );
-
-    const text = await withPage(`${operations.url}/`, {}, async (page) => {
-      await page.getByText('53 objects of the workspace that no file declares').click();
-      return textOf(page);
-    });
-
-    expect(text).toContain('flag/banner segment/birds and 51 more');
-    expect(text).toContain(
-      '✗ flag/pay@production failed: answered 500 (UNREADABLE, status 500) · drift: changed outside git defaultTreatment: on → off',
-    );
-  });
-
-  it('has no buttons where nobody would answer them', async () => {
-    const daemon = new DaemonInMemory(...anAfternoon());
-    await using deaf = await startTestOperations(daemon);
-
-    const buttons = await withPage(`${deaf.url}/`, {}, async (page) =>
-      page.locator('main button:visible').count(),
-    );
-
-    expect(buttons).toBe(0);
+    expect(seen).toMatchObject({ violations: [], isOpen: false });
+    expect(seen.text).toContain('Ramp of on: held, it is killed 5 % done 20 % now 50 % Mon 5 Oct');
   });
 
   it('breaks no name of an environment in the middle on a phone, and links commits of a forge', async () => {
@@ -528,69 +317,62 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     },
   );
 
-  it('has a mark for each run, the newest last, which says its result in words', async () => {
-    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+  it('asks for the plan that was seen, though the page shows another by then, and forgets the token', async () => {
+    const [first, other] = ['a', 'b'].map((letter) => `sha256:${letter.repeat(64)}`);
+    const held = (heldHash = '') => {
+      const changes = [aChange('flag/pay@production', 'update')];
+      const finding = {
+        guard: 'maxShift',
+        environment: 'production',
+        found: 60,
+        limit: 5,
+      } as const;
+      const report = aReport({ changes }, { guardFindings: [finding] });
+      return aSource({ runs: [aRun({ ...report, heldHash })] });
+    };
+    const daemon = new DaemonInMemory(held(first));
+    await using operations = await startTestOperations(daemon, { tokens: ['the-token'] });
 
-    const marks = await withPage(`${operations.url}/`, {}, async (page) =>
-      page
-        .getByRole('list', { name: 'Runs, the newest last' })
-        .first()
-        .getByRole('link')
-        .evaluateAll((all) => all.map((each) => (each as unknown as { title: string }).title)),
-    );
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: 'Approve' }).click();
+      const says = await dialog.locator('#ask-says').innerText();
+      daemon.show(held(other));
+      await page.locator(`button[data-says*="${String(other)}"]`).waitFor({ state: 'attached' });
+      daemon.show(held(first));
+      await dialog.getByLabel('Your name').fill('ana');
+      await dialog.getByLabel('Token').fill('the-token');
+      await dialog.getByRole('button', { name: 'Approve' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: 'Sync' }).click();
+      return { says, token: await dialog.getByLabel('Token').inputValue() };
+    });
 
-    expect(marks).toEqual([
-      'in sync, 12:49 UTC',
-      'failed, 12:59 UTC',
-      'in sync, 13:31 UTC',
-      'applied, 13:44 UTC',
-      'in sync, 14:01 UTC',
+    expect(seen).toEqual({
+      says: `1 change refused by a guard (maxShift). The next run writes it, if the plan still has the hash ${String(first)}.`,
+      token: '',
+    });
+    expect(daemon.asked).toEqual([
+      `approve shop-flags ${String(first)} by ana until ${minutesAgo(-60)}: no reason given`,
     ]);
-  });
-
-  it('needs no script to be read', async () => {
-    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
-
-    const page = await (await fetch(operations.url)).text();
-
-    expect(page).toContain('1 object waiting');
-    expect(page).toContain('as of <time datetime="2026-10-03T14:05:00.000Z">14:05:00 UTC</time>');
   });
 });
 
 describe.skipIf(lacks('chromium'))('the page of a run', { timeout: 60_000 }, () => {
-  let operations: TestOperations;
-  const run = aRun(appliedReport(aStory()));
-
-  beforeAll(async () => {
-    operations = await startTestOperations(new DaemonInMemory(aSource({ runs: [run] })));
-    return async () => operations[Symbol.asyncDispose]();
-  });
-
   it.each(LOOKS)('can be read by everybody, $width wide and $colorScheme', async (look) => {
+    const run = aRun(appliedReport(aStory()));
+    await using operations = await startTestOperations(
+      new DaemonInMemory(aSource({ runs: [run] })),
+    );
+
     const seen = await withPage(`${operations.url}/runs/${run.id}`, look, async (page) => ({
       violations: await axeViolations(page),
       sideways: await scrollsSideways(page),
-    }));
-
-    expect(seen).toEqual({ violations: [], sideways: false });
-  });
-
-  it('shows the report as the command prints it, and leads to the plan and back', async () => {
-    const seen = await withPage(`${operations.url}/runs/${run.id}`, {}, async (page) => ({
-      report: await page.locator('pre').textContent(),
-      plan: await page
-        .getByRole('link', { name: 'as JSON' })
-        .evaluate((a) => (a as unknown as URL).href),
       back: await page
         .getByRole('link', { name: 'Status' })
         .evaluate((a) => (a as unknown as URL).href),
     }));
 
-    expect(seen).toEqual({
-      report: run.text,
-      plan: `${operations.url}/runs/${run.id}/plan`,
-      back: `${operations.url}/`,
-    });
+    expect(seen).toEqual({ violations: [], sideways: false, back: `${operations.url}/` });
   });
 });
