@@ -1,15 +1,21 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Time } from '../../src/platform/clock.js';
 
-/** Each turn of the event loop looks at all sockets; what is under way over loopback in this process needs a few. */
-const TURNS = 50;
-
 /** A clock that moves on to the next one that sleeps, once nothing else is under way. */
 export class SimulatedTime implements Time {
+  readonly #turns: number;
   #now = Date.UTC(2026, 0, 1);
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
   /** Ends the wait for one that sleeps, or for the end of the work. */
   #goOn = (): void => undefined;
+
+  /**
+   * @param turns of the event loop after which nothing is under way; each looks at all sockets, and what goes over
+   *   loopback in this process needs many.
+   */
+  constructor(turns = 50) {
+    this.#turns = turns;
+  }
 
   now(): number {
     return this.#now;
@@ -48,7 +54,7 @@ export class SimulatedTime implements Time {
         continue;
       }
       const before = activity();
-      for (let i = 0; i < TURNS; i += 1) await turn();
+      for (let i = 0; i < this.#turns; i += 1) await turn();
       if (activity() === before) this.#wakeNext();
     }
     return work;

@@ -30,97 +30,79 @@ const ACTIVATION = {
   trafficType: { id: 't', name: 'user' },
   creationTime: 1,
 };
-const TRUE: Reply = { status: 200, body: 'true' };
+const ok = (body: unknown): Reply => ({ status: 200, body });
+const TRUE = ok('true');
+const DEFINITION = ok(wireDefinition('f'));
+const DEFINITION_LINE = '/splits/ws/w/f/environments/e-1';
+const REMOVAL = [{ op: 'remove' as const, path: '/tags' }];
 
 type Write = (writer: AdminWriter) => Promise<unknown>;
 
-const WRITES: [string, string, Reply, Write, unknown][] = [
+const CREATE_FLAG: Write = async (writer) => writer.createFlag('w', FLAG, WORDS);
+const CREATE_DEFINITION: Write = async (writer) => writer.createDefinition(PLACE, BODY, WORDS);
+const UPLOAD: Write = async (writer) => writer.uploadKeys('e-1', 's', ['a'], WORDS);
+const REMOVE: Write = async (writer) => writer.removeKeys('e-1', 's', ['a'], WORDS);
+
+/** For each write its request, an answer, and the body that it has. */
+const WRITES: [string, Reply, Write, unknown][] = [
   [
-    'createFlag',
     'POST /splits/ws/w/trafficTypes/user',
-    { status: 200, body: wireFlag('f') },
-    async (writer) => writer.createFlag('w', FLAG, WORDS),
+    ok(wireFlag('f')),
+    CREATE_FLAG,
     { name: 'f', description: '' },
   ],
   [
-    'patchFlag',
     'PATCH /splits/ws/w/f',
-    { status: 200, body: wireFlag('f') },
-    async (writer) => writer.patchFlag('w', 'f', [{ op: 'remove', path: '/tags' }], WORDS),
-    [{ op: 'remove', path: '/tags' }],
+    ok(wireFlag('f')),
+    async (writer) => writer.patchFlag('w', 'f', REMOVAL, WORDS),
+    REMOVAL,
   ],
+  ['DELETE /splits/ws/w/f', TRUE, async (writer) => writer.deleteFlag('w', 'f', WORDS), undefined],
   [
-    'deleteFlag',
-    'DELETE /splits/ws/w/f',
-    TRUE,
-    async (writer) => writer.deleteFlag('w', 'f', WORDS),
-    undefined,
-  ],
-  [
-    'archiveFlag',
     'POST /splits/ws/w/f/archive',
-    { status: 200, body: wireFlag('f') },
+    ok(wireFlag('f')),
     async (writer) => writer.archiveFlag('w', 'f', WORDS),
     WORDS,
   ],
+  [`POST ${DEFINITION_LINE}`, DEFINITION, CREATE_DEFINITION, { ...BODY, ...WORDS }],
   [
-    'createDefinition',
-    'POST /splits/ws/w/f/environments/e-1',
-    { status: 200, body: wireDefinition('f') },
-    async (writer) => writer.createDefinition(PLACE, BODY, WORDS),
-    { ...BODY, ...WORDS },
+    `PATCH ${DEFINITION_LINE}`,
+    DEFINITION,
+    async (writer) => writer.patchDefinition(PLACE, REMOVAL, WORDS),
+    REMOVAL,
   ],
   [
-    'patchDefinition',
-    'PATCH /splits/ws/w/f/environments/e-1',
-    { status: 200, body: wireDefinition('f') },
-    async (writer) => writer.patchDefinition(PLACE, [{ op: 'remove', path: '/x' }], WORDS),
-    [{ op: 'remove', path: '/x' }],
-  ],
-  [
-    'deleteDefinition',
-    'DELETE /splits/ws/w/f/environments/e-1',
+    `DELETE ${DEFINITION_LINE}`,
     TRUE,
     async (writer) => writer.deleteDefinition(PLACE, WORDS),
     undefined,
   ],
   [
-    'createSegment',
     'POST /segments/ws/w/trafficTypes/user',
-    { status: 200, body: wireSegment('f') },
+    ok(wireSegment('f')),
     async (writer) => writer.createSegment('w', FLAG, WORDS),
     { name: 'f', description: '' },
   ],
   [
-    'activateSegment',
     'POST /segments/e-1/s',
-    { status: 200, body: ACTIVATION },
+    ok(ACTIVATION),
     async (writer) => writer.activateSegment('e-1', 's', WORDS),
     undefined,
   ],
+  ['PUT /segments/e-1/s/uploadKeys', ok({}), UPLOAD, { keys: ['a'], ...WORDS }],
   [
-    'uploadKeys',
-    'PUT /segments/e-1/s/uploadKeys',
-    { status: 200, body: {} },
-    async (writer) => writer.uploadKeys('e-1', 's', ['a', 'b'], WORDS),
-    { keys: ['a', 'b'], ...WORDS },
-  ],
-  [
-    'removeKeys',
     'PUT /segments/e-1/s/removeKeys',
-    { status: 200, body: { code: 200, message: 'Deleted 1 keys' } },
-    async (writer) => writer.removeKeys('e-1', 's', ['a'], WORDS),
+    ok({ code: 200, message: 'Deleted 1 keys' }),
+    REMOVE,
     { keys: ['a'], ...WORDS },
   ],
   [
-    'deactivateSegment',
     'DELETE /segments/e-1/s',
     TRUE,
     async (writer) => writer.deactivateSegment('e-1', 's', WORDS),
     undefined,
   ],
   [
-    'deleteSegment',
     'DELETE /segments/ws/w/s',
     TRUE,
     async (writer) => writer.deleteSegment('w', 's', WORDS),
@@ -128,18 +110,30 @@ const WRITES: [string, string, Reply, Write, unknown][] = [
   ],
 ];
 
+it.each(WRITES)(
+  '%s is one request with title and comment in its query, and passes a refusal on',
+  async (line, reply, write, body) => {
+    const { writer, server } = await httpFixture(
+      byLine({ [line]: [reply, errorReply(409, 'exists')] }),
+    );
+
+    await write(writer);
+    await expect(write(writer)).rejects.toMatchObject({ status: 409, serviceMessage: 'exists' });
+
+    expect(server.lines()).toEqual([line, line]);
+    const [seen] = server.seen;
+    const query = new URL(seen?.url ?? '', 'http://x').searchParams;
+    query.delete('replace');
+    expect(Object.fromEntries(query)).toEqual(WORDS);
+    expect(seen?.body === '' ? undefined : JSON.parse(seen?.body ?? '')).toEqual(body);
+  },
+);
+
 it('uploads as the contract shows it where the other endpoint is missing, and asks for that once', async () => {
-  const missing = {
-    status: 404,
-    body: { code: 404, message: 'x', details: '', transactionId: null },
-  };
   const { writer, server } = await httpFixture(
     byLine({
-      'PUT /segments/e-1/s/uploadKeys': [missing],
-      'PUT /segments/e-1/s/upload': [
-        { status: 200, body: {} },
-        { status: 200, body: {} },
-      ],
+      'PUT /segments/e-1/s/uploadKeys': [errorReply(404)],
+      'PUT /segments/e-1/s/upload': [ok({}), ok({})],
     }),
   );
 
@@ -154,16 +148,17 @@ it('uploads as the contract shows it where the other endpoint is missing, and as
   expect(server.seen.at(-1)?.body).toBe('["b"]');
 });
 
-describe('a service that knows definitions by id alone', () => {
-  it.each<[string, Write]>([
-    ['the flag', async (writer) => writer.createFlag('w', FLAG, WORDS)],
-    ['the definition', async (writer) => writer.createDefinition(PLACE, BODY, WORDS)],
-  ])('is asked by the id that the creation of %s answered', async (_, create) => {
+it.each([
+  ['flag', CREATE_FLAG],
+  ['definition', CREATE_DEFINITION],
+])(
+  'a service that knows definitions by id alone is asked by the id of the created %s',
+  async (_, create) => {
     const { writer, reader, server } = await httpFixture(
       byLine({
-        'POST /splits/ws/w/trafficTypes/user': [{ status: 200, body: wireFlag('f') }],
-        'POST /splits/ws/w/f/environments/e-1': [{ status: 200, body: wireDefinition('f') }],
-        'GET /splits/ws/w/id-f/environments/e-1': [{ status: 200, body: wireDefinition('f') }],
+        'POST /splits/ws/w/trafficTypes/user': [ok(wireFlag('f'))],
+        [`POST ${DEFINITION_LINE}`]: [DEFINITION],
+        'GET /splits/ws/w/id-f/environments/e-1': [DEFINITION],
       }),
     );
     const lookIn = async (workspaceId: string): Promise<Look> =>
@@ -175,11 +170,11 @@ describe('a service that knows definitions by id alone', () => {
     expect(await lookIn('w')).toMatchObject({ is: 'seen', definition: { name: 'f' } });
     expect(await lookIn('another')).toEqual({ is: 'unknown' });
     expect(server.lines().slice(2, 4)).toEqual([
-      'GET /splits/ws/w/f/environments/e-1',
+      `GET ${DEFINITION_LINE}`,
       'GET /splits/ws/w/id-f/environments/e-1',
     ]);
-  });
-});
+  },
+);
 
 describe('a service that refuses title and comment in bodies', () => {
   const refusing: Script = ({ body, ...request }) => {
@@ -190,15 +185,11 @@ describe('a service that refuses title and comment in bodies', () => {
 
   it('is spoken to without them, and asked once for each kind of write', async () => {
     const { writer, server } = await httpFixture(refusing);
-    const writes: (() => Promise<unknown>)[] = [
-      async () => writer.createDefinition(PLACE, BODY, WORDS),
-      async () => writer.uploadKeys('e-1', 's', ['a'], WORDS),
-      async () => writer.removeKeys('e-1', 's', ['a'], WORDS),
-    ];
-    for (const write of [...writes, ...writes]) await write();
+    const writes = [CREATE_DEFINITION, UPLOAD, REMOVE];
+    for (const write of [...writes, ...writes]) await write(writer);
 
     const [definition, upload, removal] = [
-      'POST /splits/ws/w/f/environments/e-1',
+      `POST ${DEFINITION_LINE}`,
       'PUT /segments/e-1/s/uploadKeys',
       'PUT /segments/e-1/s/removeKeys',
     ];
@@ -211,39 +202,33 @@ describe('a service that refuses title and comment in bodies', () => {
     }
   });
 
-  it('is asked by one of the writes that go side by side, and the others wait for it', async () => {
-    const { writer, server } = await httpFixture(refusing);
+  it.each([
+    ['', 8, [], 9],
+    [', and the next asks where that one failed', 3, [errorReply(403, 'not here')], 4],
+  ])(
+    'is asked by one of the writes that go side by side, and the others wait%s',
+    async (_, count, first, requests) => {
+      const { writer, server } = await httpFixture(
+        (request, nth) => first[nth] ?? refusing(request, nth),
+      );
 
-    const writes = Array.from({ length: 8 }, async () =>
-      writer.createDefinition(PLACE, BODY, WORDS),
-    );
-    await Promise.all(writes);
+      const writes = Array.from({ length: count }, async () => CREATE_DEFINITION(writer));
+      const ends = await Promise.allSettled(writes);
 
-    expect(server.seen).toHaveLength(9);
-  });
-
-  it('lets the next write ask where the one before it failed', async () => {
-    const { writer, server } = await httpFixture(({ body, ...request }, nth) =>
-      nth === 0 ? errorReply(403, 'not here') : refusing({ body, ...request }, nth),
-    );
-
-    const writes = Array.from({ length: 3 }, async () =>
-      writer.createDefinition(PLACE, BODY, WORDS),
-    );
-    const ends = await Promise.allSettled(writes);
-
-    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    expect(server.seen).toHaveLength(4);
-  });
+      expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(first.length);
+      expect(server.seen).toHaveLength(requests);
+    },
+  );
 
   it('is believed about what it says of the body without them', async () => {
     const { writer, server } = await httpFixture(({ body }) =>
       errorReply(400, body.includes('"title"') ? 'unknown member' : 'no such treatment'),
     );
-    const write = async (): Promise<unknown> => writer.createDefinition(PLACE, BODY, WORDS);
-
-    await expect(write()).rejects.toMatchObject({ serviceMessage: 'no such treatment' });
-    await expect(write()).rejects.toMatchObject({ serviceMessage: 'no such treatment' });
+    for (let nth = 0; nth < 2; nth += 1) {
+      await expect(CREATE_DEFINITION(writer)).rejects.toMatchObject({
+        serviceMessage: 'no such treatment',
+      });
+    }
     const bodies = [{ ...BODY, ...WORDS }, { ...BODY, comment: WORDS.comment }, { ...BODY }];
     expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
       ...bodies,
@@ -252,169 +237,131 @@ describe('a service that refuses title and comment in bodies', () => {
   });
 });
 
-describe('a service that takes bodies exactly as the contract shows them', () => {
-  const members = (body: string): string =>
-    Object.keys(JSON.parse(body) as object)
-      .sort()
-      .join();
-  const exact: Script = (request) => {
+it('puts into bodies exactly what the contract shows, where the service insists, and remembers it', async () => {
+  const { writer, server } = await httpFixture((request) => {
     const isDefinition = lineOf(request).startsWith('POST');
-    const shown = isDefinition ? Object.keys(BODY).sort().join() : 'comment,keys';
-    if (lineOf(request).endsWith('/uploadKeys')) return errorReply(404);
-    if (members(request.body) !== shown) return errorReply(400, 'the body is another one');
-    return { status: 200, body: isDefinition ? wireDefinition('f') : { code: 200 } };
-  };
+    const shown = isDefinition ? Object.keys(BODY) : ['keys', 'comment'];
+    const members = Object.keys(JSON.parse(request.body) as object);
+    if (members.sort().join() !== shown.sort().join()) return errorReply(400, 'another body');
+    return isDefinition ? DEFINITION : ok({ code: 200 });
+  });
 
-  it('removes keys with the comment alone in the body, and remembers that it has to', async () => {
-    const { writer, server } = await httpFixture(exact);
+  await REMOVE(writer);
+  await REMOVE(writer);
+  await CREATE_DEFINITION(writer);
 
-    await writer.removeKeys('e-1', 's', ['a'], WORDS);
-    await writer.removeKeys('e-1', 's', ['b'], WORDS);
-
-    expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
+  const { comment } = WORDS;
+  expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
+    ...[
       { keys: ['a'], ...WORDS },
-      { keys: ['a'], comment: WORDS.comment },
-      { keys: ['b'], comment: WORDS.comment },
-    ]);
-  });
-
-  it('creates definitions without words in the body', async () => {
-    const { writer, server } = await httpFixture(exact);
-
-    await writer.createDefinition(PLACE, BODY, WORDS);
-
-    expect(server.seen.map(({ body }) => members(body)).at(-1)).toBe(
-      Object.keys(BODY).sort().join(),
-    );
-  });
+      { keys: ['a'], comment },
+      { keys: ['a'], comment },
+    ],
+    ...[{ ...BODY, ...WORDS }, { ...BODY, comment }, BODY],
+  ]);
 });
 
 it('sends a refused body once where the service has taken title and comment before', async () => {
   const { writer, server } = await httpFixture((_, nth) =>
-    nth === 0 ? { status: 200, body: wireDefinition('f') } : errorReply(400, 'no such treatment'),
+    nth === 0 ? DEFINITION : errorReply(400, 'no such treatment'),
   );
-  await writer.createDefinition(PLACE, BODY, WORDS);
+  await CREATE_DEFINITION(writer);
 
-  await expect(writer.createDefinition(PLACE, BODY, WORDS)).rejects.toMatchObject({ status: 400 });
+  await expect(CREATE_DEFINITION(writer)).rejects.toMatchObject({ status: 400 });
   expect(server.seen).toHaveLength(2);
-});
-
-describe.each(WRITES)('%s', (_, line, reply, write, body) => {
-  it('is one request with title and comment in its query, and its body as the contract has it', async () => {
-    const { writer, server } = await httpFixture(byLine({ [line]: [reply] }));
-
-    await write(writer);
-
-    expect(server.lines()).toEqual([line]);
-    const [seen] = server.seen;
-    const query = new URL(seen?.url ?? '', 'http://x').searchParams;
-    query.delete('replace');
-    expect(Object.fromEntries(query)).toEqual(WORDS);
-    expect(seen?.body === '' ? undefined : JSON.parse(seen?.body ?? '')).toEqual(body);
-  });
-
-  it('passes a refusal on, with nothing repeated', async () => {
-    const { writer, server } = await httpFixture(() => errorReply(409, 'exists'));
-
-    await expect(write(writer)).rejects.toMatchObject({ status: 409, serviceMessage: 'exists' });
-    expect(server.seen).toHaveLength(1);
-  });
 });
 
 describe('a creation whose answer was lost', () => {
   const paged = (...objects: unknown[]) => [pageOf(objects, '/?limit=50&offset=0')];
+  const keys = { keys: [], openChangeRequestId: null, count: 0, offset: 0, limit: 1 };
 
-  it('of a definition is ours when the service holds what we sent, whatever it added', async () => {
-    const { writer, server } = await httpFixture(
-      byLine({
-        'POST /splits/ws/w/f/environments/e-1': ['reset'],
-        'GET /splits/ws/w/f/environments/e-1': [{ status: 200, body: wireDefinition('f') }],
-      }),
-    );
+  it.each<[string, Write, Parameters<typeof byLine>[0], object, readonly string[]]>([
+    [
+      'of a definition is ours when the service holds what we sent, whatever it added',
+      CREATE_DEFINITION,
+      { [`POST ${DEFINITION_LINE}`]: ['reset'], [`GET ${DEFINITION_LINE}`]: [DEFINITION] },
+      { id: 'id-f' },
+      [`POST ${DEFINITION_LINE}`, `GET ${DEFINITION_LINE}`],
+    ],
+    [
+      'of a definition is sent again when it is not there',
+      CREATE_DEFINITION,
+      { [`POST ${DEFINITION_LINE}`]: ['reset', DEFINITION] },
+      { id: 'id-f' },
+      [
+        `POST ${DEFINITION_LINE}`,
+        `GET ${DEFINITION_LINE}`,
+        'GET /splits/ws/w/f',
+        `POST ${DEFINITION_LINE}`,
+      ],
+    ],
+    [
+      'of a segment is looked up in the list',
+      async (writer) => writer.createSegment('w', FLAG, WORDS),
+      {
+        'POST /segments/ws/w/trafficTypes/user': ['reset'],
+        'GET /segments/ws/w': paged(wireSegment('g'), wireSegment('f')),
+      },
+      { name: 'f' },
+      ['POST /segments/ws/w/trafficTypes/user', 'GET /segments/ws/w'],
+    ],
+    [
+      'of a flag is looked up in the list where there is one',
+      CREATE_FLAG,
+      {
+        'POST /splits/ws/w/trafficTypes/user': [errorReply(500)],
+        'GET /splits/ws/w': paged(wireFlag('f')),
+      },
+      { id: 'id-f' },
+      ['POST /splits/ws/w/trafficTypes/user', 'GET /splits/ws/w'],
+    ],
+    [
+      'of a flag is looked up by a patch that changes nothing where there is no list',
+      CREATE_FLAG,
+      {
+        'POST /splits/ws/w/trafficTypes/user': ['reset'],
+        'GET /environments/ws/w': [ok(ENVIRONMENTS)],
+        'PATCH /splits/ws/w/f': [ok(wireFlag('f'))],
+      },
+      { id: 'id-f' },
+      [
+        'POST /splits/ws/w/trafficTypes/user',
+        'GET /splits/ws/w',
+        'GET /environments/ws/w',
+        'PATCH /splits/ws/w/f',
+      ],
+    ],
+    [
+      'of an activation is read off the list of keys',
+      async (writer) => writer.activateSegment('e-1', 's', WORDS),
+      { 'POST /segments/e-1/s': ['reset'], 'GET /segments/e-1/s/keys': [ok(keys)] },
+      { name: 's' },
+      ['POST /segments/e-1/s', 'GET /segments/e-1/s/keys'],
+    ],
+  ])('%s', async (_, create, script, made, lines) => {
+    const { writer, server } = await httpFixture(byLine(script));
 
-    expect(await writer.createDefinition(PLACE, BODY, WORDS)).toMatchObject({ id: 'id-f' });
-    expect(server.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
-  });
-
-  it('of a definition is sent again when it is not there', async () => {
-    const line = 'POST /splits/ws/w/f/environments/e-1';
-    const made: Reply = { status: 200, body: wireDefinition('f') };
-    const { writer, server } = await httpFixture(byLine({ [line]: ['reset', made] }));
-
-    await writer.createDefinition(PLACE, BODY, WORDS);
-
-    const looks = ['GET /splits/ws/w/f/environments/e-1', 'GET /splits/ws/w/f'];
-    expect(server.lines()).toEqual([line, ...looks, line]);
+    expect(await create(writer)).toMatchObject(made);
+    expect(server.seen.map((request) => lineOf(request).split('?')[0])).toEqual(lines);
+    const patch = server.seen.find(({ method }) => method === 'PATCH');
+    if (patch) expect(patch.body).toBe('[{"op":"replace","path":"/description","value":""}]');
   });
 
   it('of a definition is not taken for ours when somebody else made another one', async () => {
     const other = wireDefinition('f', { defaultRule: [{ treatment: 'on', size: 100 }] });
     const { writer } = await httpFixture(
       byLine({
-        'POST /splits/ws/w/f/environments/e-1': ['reset', errorReply(409, 'exists')],
-        'GET /splits/ws/w/f/environments/e-1': [{ status: 200, body: other }],
+        [`POST ${DEFINITION_LINE}`]: ['reset', errorReply(409, 'exists')],
+        [`GET ${DEFINITION_LINE}`]: [ok(other)],
       }),
     );
 
-    await expect(writer.createDefinition(PLACE, BODY, WORDS)).rejects.toMatchObject({
-      status: 409,
-    });
-  });
-
-  it('of a segment is looked up in the list', async () => {
-    const { writer, server } = await httpFixture(
-      byLine({
-        'POST /segments/ws/w/trafficTypes/user': ['reset'],
-        'GET /segments/ws/w': paged(wireSegment('g'), wireSegment('f')),
-      }),
-    );
-
-    expect((await writer.createSegment('w', FLAG, WORDS)).name).toBe('f');
-    expect(server.seen).toHaveLength(2);
-  });
-
-  it('of a flag is looked up in the list where there is one', async () => {
-    const { writer, server } = await httpFixture(
-      byLine({
-        'POST /splits/ws/w/trafficTypes/user': [errorReply(500)],
-        'GET /splits/ws/w': paged(wireFlag('f')),
-      }),
-    );
-
-    expect((await writer.createFlag('w', FLAG, WORDS)).id).toBe('id-f');
-    expect(server.lines().filter((line) => line.startsWith('PATCH'))).toEqual([]);
-  });
-
-  it('of a flag is looked up by a patch that changes nothing where there is no list', async () => {
-    const { writer, server } = await httpFixture(
-      byLine({
-        'POST /splits/ws/w/trafficTypes/user': ['reset'],
-        'GET /environments/ws/w': [{ status: 200, body: ENVIRONMENTS }],
-        'PATCH /splits/ws/w/f': [{ status: 200, body: wireFlag('f') }],
-      }),
-    );
-
-    expect((await writer.createFlag('w', FLAG, WORDS)).id).toBe('id-f');
-    expect(server.seen.at(-1)?.body).toBe('[{"op":"replace","path":"/description","value":""}]');
-  });
-
-  it('of an activation is read off the list of keys', async () => {
-    const keys = { keys: [], openChangeRequestId: null, count: 0, offset: 0, limit: 1 };
-    const { writer, server } = await httpFixture(
-      byLine({
-        'POST /segments/e-1/s': ['reset'],
-        'GET /segments/e-1/s/keys': [{ status: 200, body: keys }],
-      }),
-    );
-
-    expect((await writer.activateSegment('e-1', 's', WORDS)).name).toBe('s');
-    expect(server.seen).toHaveLength(2);
+    await expect(CREATE_DEFINITION(writer)).rejects.toMatchObject({ status: 409 });
   });
 });
 
 describe('a patch of a flag whose answer was lost', () => {
-  const line = 'PATCH /splits/ws/w/f';
-  const read = 'GET /splits/ws/w/f';
+  const [line, read] = ['PATCH /splits/ws/w/f', 'GET /splits/ws/w/f'];
   const untagged = wireFlag('f');
   const tagged = { ...untagged, tags: [{ name: 'web' }] };
   const TAG = [{ op: 'replace' as const, path: '/tags', value: tagged.tags }];
@@ -426,40 +373,31 @@ describe('a patch of a flag whose answer was lost', () => {
     return { ...fixture, result };
   }
 
-  it('counts as made where the flag is what it should be', async () => {
-    const { result, server } = await patchOver({ status: 200, body: tagged }, 'reset');
+  it.each<[string, object, Reply[]]>([
+    ['counts as made where the flag is what it should be', tagged, ['reset']],
+    [
+      'is sent again where its fields are what they were, whatever became of others',
+      { ...untagged, description: 'theirs' },
+      [errorReply(500), ok(tagged)],
+    ],
+  ])('%s', async (_, found, replies) => {
+    const { result, server } = await patchOver(ok(found), ...replies);
 
     expect((await result).tags).toEqual(tagged.tags);
-    expect(server.lines()).toEqual([line, read]);
-  });
-
-  it('is sent again where its fields are what they were, whatever became of others', async () => {
-    const { result, server } = await patchOver(
-      { status: 200, body: { ...untagged, description: 'theirs' } },
-      errorReply(500),
-      { status: 200, body: tagged },
-    );
-
-    expect((await result).tags).toEqual(tagged.tags);
-    expect(server.lines()).toEqual([line, read, line]);
+    expect(server.lines()).toEqual([line, read, ...replies.slice(1).map(() => line)]);
   });
 
   it('is left alone where somebody else has changed the flag', async () => {
     const theirs = { ...untagged, tags: [{ name: 'ops' }] };
-    const { result, server } = await patchOver({ status: 200, body: theirs }, 'reset');
+    const { result, server } = await patchOver(ok(theirs), 'reset');
 
     await expect(result).rejects.toThrow('flag "f" is neither what it was nor what it should be');
     expect(server.lines()).toEqual([line, read]);
   });
 
   it('is looked up by a patch of nothing where the service does not show flags', async () => {
-    const { result, server } = await patchOver(
-      errorReply(404),
-      'reset',
-      'reset',
-      { status: 200, body: untagged },
-      { status: 200, body: tagged },
-    );
+    const replies: Reply[] = ['reset', 'reset', ok(untagged), ok(tagged)];
+    const { result, server } = await patchOver(errorReply(404), ...replies);
 
     expect((await result).tags).toEqual(tagged.tags);
     const bodies = server.seen.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
@@ -486,31 +424,25 @@ describe('a patch of a definition', () => {
   });
 
   describe('whose answer was lost', () => {
-    const line = 'PATCH /splits/ws/w/f/environments/e-1';
-    const read = 'GET /splits/ws/w/f/environments/e-1';
+    const [line, read] = [`PATCH ${DEFINITION_LINE}`, `GET ${DEFINITION_LINE}`];
     const before = wireDefinition('f') as unknown as WireDefinition;
     const after = { ...before, trafficAllocation: 40 };
     const half = [{ op: 'replace' as const, path: '/trafficAllocation', value: 40 }];
-    const live = (body: unknown): Reply[] => [{ status: 200, body }];
 
     async function patchOver(found: unknown, ...replies: Reply[]) {
-      const fixture = await httpFixture(byLine({ [line]: replies, [read]: live(found) }));
+      const fixture = await httpFixture(byLine({ [line]: replies, [read]: [ok(found)] }));
       const result = fixture.writer.patchDefinition(PLACE, half, WORDS, before);
       return { ...fixture, result };
     }
 
-    it('counts as made where the definition is what it should be', async () => {
-      const { result, server } = await patchOver(after, 'reset');
+    it.each<[string, object, Reply[]]>([
+      ['counts as made where the definition is what it should be', after, ['reset']],
+      ['is sent again where the definition is what it was', before, [errorReply(500), ok(after)]],
+    ])('%s', async (_, found, replies) => {
+      const { result, server } = await patchOver(found, ...replies);
 
       expect((await result)?.trafficAllocation).toBe(40);
-      expect(server.lines()).toEqual([line, read]);
-    });
-
-    it('is sent again where the definition is what it was', async () => {
-      const { result, server } = await patchOver(before, errorReply(500), ...live(after));
-
-      expect((await result)?.trafficAllocation).toBe(40);
-      expect(server.lines()).toEqual([line, read, line]);
+      expect(server.lines()).toEqual([line, read, ...replies.slice(1).map(() => line)]);
     });
 
     it('is left alone where somebody else has changed the definition', async () => {
@@ -522,8 +454,7 @@ describe('a patch of a definition', () => {
   });
 
   it('that kills is repeated until it is done; one that restores is not', async () => {
-    const line = 'PATCH /splits/ws/w/f/environments/e-1';
-    const script = byLine({ [line]: ['reset', { status: 200, body: wireDefinition('f') }] });
+    const script = byLine({ [`PATCH ${DEFINITION_LINE}`]: ['reset', DEFINITION] });
     const kill = await httpFixture(script);
     const restore = await httpFixture(script);
     const killed = (value: boolean) => [{ op: 'replace' as const, path: '/killed', value }];
@@ -535,20 +466,13 @@ describe('a patch of a definition', () => {
   });
 });
 
-describe('a deletion', () => {
-  it('is done when the second try finds nothing', async () => {
-    const { writer } = await httpFixture(
-      byLine({ 'DELETE /splits/ws/w/f': ['reset', errorReply(404)] }),
-    );
+it('a deletion is done when the second try finds nothing, and not believed when the answer is false', async () => {
+  const { writer } = await httpFixture(
+    byLine({ 'DELETE /splits/ws/w/f': ['reset', errorReply(404), ok('false')] }),
+  );
 
-    await expect(writer.deleteFlag('w', 'f', WORDS)).resolves.toBeUndefined();
-  });
-
-  it('is not believed when the answer is false', async () => {
-    const { writer } = await httpFixture(() => ({ status: 200, body: 'false' }));
-
-    await expect(writer.deleteFlag('w', 'f', WORDS)).rejects.toMatchObject({ code: 'UNREADABLE' });
-  });
+  await expect(writer.deleteFlag('w', 'f', WORDS)).resolves.toBeUndefined();
+  await expect(writer.deleteFlag('w', 'f', WORDS)).rejects.toMatchObject({ code: 'UNREADABLE' });
 });
 
 describe('to archive', () => {
@@ -569,7 +493,7 @@ describe('to archive', () => {
   ])('fails where %s shows the flag, and archiving is answered %i', async (method, status) => {
     const replies = {
       [LINE]: ['reset', errorReply(status)] as const,
-      [`${method} /splits/ws/w/f`]: [{ status: 200, body: wireFlag('f') }],
+      [`${method} /splits/ws/w/f`]: [ok(wireFlag('f'))],
     };
     const { writer, server } = await httpFixture(byLine(replies));
 
@@ -578,20 +502,10 @@ describe('to archive', () => {
     });
     expect(server.seen.map(lineOf)).not.toContain('DELETE /splits/ws/w/f');
   });
-
-  it('tells a refusal of the service as what it is', async () => {
-    const { writer } = await httpFixture(byLine({ [LINE]: [errorReply(409)] }));
-
-    await expect(writer.archiveFlag('w', 'f', WORDS)).rejects.toMatchObject({
-      code: 'REJECTED',
-      status: 409,
-    });
-  });
 });
 
 describe('a deactivation', () => {
   const keys = { keys: [], openChangeRequestId: null, count: 0, offset: 0, limit: 1 };
-  const active: Reply = { status: 200, body: keys };
 
   it.each([404, 405])(
     'is left out, now and later, where %i comes for an active segment',
@@ -599,7 +513,7 @@ describe('a deactivation', () => {
       const { writer, server } = await httpFixture(
         byLine({
           'DELETE /segments/e-1/s': [errorReply(status)],
-          'GET /segments/e-1/s/keys': [active],
+          'GET /segments/e-1/s/keys': [ok(keys)],
         }),
       );
 

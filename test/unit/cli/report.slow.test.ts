@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage } from '../../support/browser.js';
-import { ConfigRepository } from '../../support/config-repository.js';
+import { ConfigRepository } from '../../support/git.js';
 import { lacks } from '../../support/requirements.js';
 import { cliRun } from '../../support/terminal.js';
 

@@ -90,11 +90,11 @@ describe('a request', () => {
   it('carries the key, the version, and JSON only where it has a body', async () => {
     const { client, server } = await fixture(() => OK);
 
-    await client.get({ ...READ, query: { wsId: 'a b&c' } });
+    await client.get({ ...READ, query: { wsId: 'a b&c', cut: '\ud83d' } });
     await client.write({ ...PATCH, body: [{ op: 'remove', path: '/x' }] });
 
     const [read, patch] = server.seen;
-    expect(read?.url).toBe('/internal/api/v2/workspaces?wsId=a%20b%26c');
+    expect(read?.url).toBe('/internal/api/v2/workspaces?wsId=a%20b%26c&cut=%EF%BF%BD');
     expect(read?.headers).toMatchObject({
       authorization: `Bearer ${KEY}`,
       'user-agent': 'flagkeel/1.2.3',
@@ -105,48 +105,29 @@ describe('a request', () => {
     expect(client.counts()).toEqual({ GET: 1, POST: 0, PUT: 0, PATCH: 1, DELETE: 0 });
   });
 
-  it('carries the key alone in x-api-key where the operator wants it there', async () => {
-    const { client, server } = await fixture(() => OK, { authHeader: 'x-api-key' });
-
-    await client.get(READ);
-
-    expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': KEY });
-    expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
-  });
-
-  it('asks for the key each time, so that a rotated one is picked up', async () => {
+  it('carries the key of the moment where the operator wants it, below the path of the URL', async () => {
     const keys = ['old', 'new'];
-    const { client, server } = await fixture(() => OK, { key: () => keys.shift() ?? 'newer' });
-
-    await client.get(READ);
-    await client.get(READ);
-
-    const sent = server.seen.map(({ headers }) => headers.authorization);
-    expect(sent[0]).not.toBe(sent[1]);
-  });
-
-  it('goes below the path of the URL', async () => {
     const { server } = await fixture(() => OK);
-    const client = new AdminClient({ url: `${server.url}/team/a`, key: () => KEY, version: '1' });
+    const client = new AdminClient({
+      ...{ url: `${server.url}/team/a`, key: () => keys.shift() ?? '', version: '1' },
+      authHeader: 'x-api-key',
+    });
     closers.push(async () => client.close());
 
     await client.get(READ);
+    await client.get(READ);
 
-    expect(server.seen[0]?.url).toBe('/team/a/internal/api/v2/workspaces');
+    expect(server.seen.map(({ url, headers }) => [url, headers['x-api-key']])).toEqual([
+      ['/team/a/internal/api/v2/workspaces', 'old'],
+      ['/team/a/internal/api/v2/workspaces', 'new'],
+    ]);
+    expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
     expect(client.origin).toBe(server.url);
   });
 
   it('keeps names from becoming paths', () => {
     expect(encodePath(['a/b', 'ü?#', '%2e'])).toBe('/a%2Fb/%C3%BC%3F%23/%252e');
     for (const bad of ['', '.', '..', '\ud800']) expect(() => encodePath([bad])).toThrow('cannot');
-  });
-
-  it('replaces half a character in a comment instead of failing on it', async () => {
-    const { client, server } = await fixture(() => OK);
-
-    await client.write({ ...PATCH, query: { comment: 'cut \ud83d' } });
-
-    expect(server.seen[0]?.url).toContain('comment=cut%20%EF%BF%BD');
   });
 });
 
@@ -194,16 +175,6 @@ describe('a read', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it('waits as long as Retry-After says', async () => {
-    const { client, time } = await fixture(
-      inOrder(errorReply(429, 'slow down', { 'retry-after': '40' }), OK),
-    );
-
-    await client.get(READ);
-
-    expect(time.sleeps[0]).toBeGreaterThanOrEqual(40_000);
-  });
-
   it('says that it waits when the service has no requests left to grant', async () => {
     const headers = { 'x-ratelimit-remaining-org': '0', 'x-ratelimit-reset-seconds-org': '8' };
     const waits: string[] = [];
@@ -220,29 +191,19 @@ describe('a read', () => {
     ]);
   });
 
-  it('gives a dead network up after 30 s, and says how often it tried', async () => {
+  it('gives a dead network up after 30 s, says how often it tried, and tries once from then on', async () => {
     const { client, server } = await fixture(() => OK);
     await server.close();
 
     const error = await errorOf(client.get(READ));
+    const tries = client.counts().GET;
+    await errorOf(client.get(READ));
 
     expect(error.code).toBe('UNREACHABLE');
-    expect(error.message).toMatch(
-      new RegExp(
-        `^cannot read workspaces from ${server.url}: no answer within 30 s, \\d+ tries \\(no connection \\(ECONNREFUSED\\)\\)$`,
-      ),
+    expect(error.message).toBe(
+      `cannot read workspaces from ${server.url}: no answer within 30 s, ${tries} tries (no connection (ECONNREFUSED))`,
     );
-  });
-
-  it('gives it up at once when an earlier request has found it dead', async () => {
-    const { client, server } = await fixture(() => OK);
-    await server.close();
-    await errorOf(client.get(READ));
-    const before = client.counts().GET;
-
-    await errorOf(client.get(READ));
-
-    expect(client.counts().GET - before).toBe(1);
+    expect(client.counts().GET - tries).toBe(1);
   });
 
   it.each<[string, Reply, string, string]>([
@@ -319,49 +280,34 @@ describe('a read', () => {
 });
 
 describe('a write', () => {
-  it.each<[string, Reply]>([
-    ['a broken connection', 'reset'],
-    ['500', errorReply(500)],
-    ['a page', { status: 200, body: '<html>' }],
-    ['a challenge', { status: 202 }],
-  ])('that patches is not repeated after %s, and its fate is called unknown', async (_, fault) => {
+  it.each<[string, Reply, number]>([
+    ['a broken connection', 'reset', 1],
+    ['500', errorReply(500), 1],
+    ['a page', { status: 200, body: '<html>' }, 1],
+    ['a challenge', { status: 202 }, 1],
+    ['429', errorReply(429), 2],
+    ['503', errorReply(503), 2],
+  ])('that patches is repeated only where %s changed nothing', async (_, fault, tries) => {
     const { client, server } = await fixture(inOrder(fault, OK));
+    const writing = client.write(PATCH);
 
-    const error = await errorOf(client.write(PATCH));
-
-    expect(server.seen).toHaveLength(1);
-    expect(error.message).toContain('it is unknown whether it was done');
+    if (tries === 1) await expect(writing).rejects.toThrow('it is unknown whether it was done');
+    else await writing;
+    expect(server.seen).toHaveLength(tries);
   });
 
-  it.each([429, 503])('that patches is repeated after %i', async (status) => {
-    const { client, server } = await fixture(inOrder(errorReply(status), OK));
+  it('that creates is looked up after a broken connection, and says so when looking fails too', async () => {
+    const { client, server } = await fixture(() => 'reset');
+    const create = async (confirm: () => Promise<unknown>) => client.write({ ...CREATE, confirm });
 
-    await client.write(PATCH);
-
-    expect(server.seen).toHaveLength(2);
-  });
-
-  it('that creates is looked up after a broken connection instead of being sent again', async () => {
-    const { client, server } = await fixture(inOrder('reset', OK));
-
-    const answer = await client.write({
-      ...CREATE,
-      confirm: async () => Promise.resolve({ id: 'f' }),
-    });
-
-    expect(answer.json).toEqual({ id: 'f' });
+    expect((await create(async () => Promise.resolve({ id: 'f' }))).json).toEqual({ id: 'f' });
     expect(server.lines()).toEqual(['POST /splits/ws/w/f']);
-  });
-
-  it('that creates says that its fate is unknown when looking fails too', async () => {
-    const { client } = await fixture(() => 'reset');
-
-    const error = await errorOf(
-      client.write({ ...CREATE, confirm: async () => Promise.reject(new Error('dead')) }),
-    );
-
-    expect(error.code).toBe('UNREACHABLE');
-    expect(error.message).toContain('unknown whether it was done, and looking failed: dead');
+    await expect(create(async () => Promise.reject(new Error('dead')))).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining(
+        'unknown whether it was done, and looking failed: dead',
+      ) as string,
+    });
   });
 
   it('that deletes takes 404 for done only after a try of unknown fate', async () => {
@@ -377,9 +323,11 @@ describe('a write', () => {
   });
 
   it('that is refused keeps the status and words of the service, and is not unauthorised by 403', async () => {
-    const { client } = await fixture(() => errorReply(403, 'Approvals are required.\u001b[31m\n'));
+    const refusal = errorReply(403, 'Approvals are required.\u001b[31m\n');
+    const { client } = await fixture(inOrder(refusal, { status: 400 }));
 
     const error = await errorOf(client.write(PATCH));
+    expect(await errorOf(client.write(PATCH))).toMatchObject({ code: 'REJECTED', status: 400 });
 
     expect(error).toBeInstanceOf(RejectedError);
     expect(error).toMatchObject({
@@ -387,12 +335,6 @@ describe('a write', () => {
       status: 403,
       serviceMessage: 'Approvals are required. [31m ',
     });
-  });
-
-  it('with an empty 400 is refused', async () => {
-    const { client } = await fixture(() => ({ status: 400 }));
-
-    expect(await errorOf(client.write(PATCH))).toMatchObject({ code: 'REJECTED', status: 400 });
   });
 
   it('under way is finished when the run is interrupted', async () => {
@@ -459,34 +401,24 @@ describe('the half that reads', () => {
 });
 
 describe('a client that has to ask before it writes', () => {
-  it('asks before each try of a write, and never before a read', async () => {
-    const asked: number[] = [];
-    const { client, server } = await fixture(inOrder(OK, errorReply(503), OK), {
-      beforeWrite: async () => {
-        asked.push(server.seen.length);
+  it('asks before each try of a write, and says whether it is urgent, and never before a read', async () => {
+    const asked: [number, boolean][] = [];
+    const { client, server } = await fixture(inOrder(OK, errorReply(503), OK, OK), {
+      beforeWrite: async ({ isUrgent }) => {
+        asked.push([server.seen.length, isUrgent]);
         return Promise.resolve();
       },
     });
 
     await client.get(READ);
     await client.write(DELETE);
-
-    expect(asked).toEqual([1, 2]);
-  });
-
-  it('says which write is urgent', async () => {
-    const asked: boolean[] = [];
-    const { client } = await fixture(inOrder(OK, OK), {
-      beforeWrite: async ({ isUrgent }) => {
-        asked.push(isUrgent);
-        return Promise.resolve();
-      },
-    });
-
     await client.write({ ...DELETE, lane: 'urgent' });
-    await client.write(DELETE);
 
-    expect(asked).toEqual([true, false]);
+    expect(asked).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
   });
 
   it('sends nothing, and tries no more, once it may not', async () => {
