@@ -11,6 +11,12 @@ export function faultDiagnostic(
   return file.diagnostic(code, { path: [...path, ...inside], at }, `${message}${hint}`);
 }
 
+const UNKNOWN = {
+  check: 'unknown-check',
+  environment: 'unknown-environment',
+  window: 'unknown-window',
+} as const;
+
 /** A diagnostic for each name that flagkeel.yaml does not have. */
 export function unknownNames(
   file: SpecFile,
@@ -19,7 +25,7 @@ export function unknownNames(
     names,
     known,
   }: {
-    readonly noun: 'check' | 'environment' | 'window';
+    readonly noun: keyof typeof UNKNOWN;
     readonly names: readonly string[];
     readonly known: readonly string[];
   },
@@ -28,6 +34,6 @@ export function unknownNames(
   return names.flatMap((name, position) => {
     if (known.includes(name)) return [];
     const message = `flagkeel.yaml has no ${noun} "${name}"${didYouMean(name, known)}`;
-    return [file.diagnostic(`unknown-${noun}`, placeOf(position), message)];
+    return [file.diagnostic(UNKNOWN[noun], placeOf(position), message)];
   });
 }

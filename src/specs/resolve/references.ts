@@ -99,6 +99,10 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
 }
 
 const LISTED = { flag: 'flags', segment: 'segments' } as const;
+const CODES = {
+  flag: { unknown: 'unknown-flag', elsewhere: 'flag-not-in-environment' },
+  segment: { unknown: 'unknown-segment', elsewhere: 'segment-not-in-environment' },
+} as const;
 
 /**
  * Checks that a name in a rule is declared, fits, and is declared for the rule's environment. Names under `references`
@@ -115,12 +119,12 @@ function nameDiagnostics(known: DeclaredNames, reference: Reference): Diagnostic
     if (specs.config === undefined) return [];
     const hint = didYouMean(name, [...known[listed].keys(), ...elsewhere]);
     const message = `no ${kind} "${name}" is declared here or in references${hint}`;
-    return [at(reference, `unknown-${kind}`, message)];
+    return [at(reference, CODES[kind].unknown, message)];
   }
   const misfits = MISFITS[kind](known, reference);
   if (misfits.length > 0 || declared.environments.has(environment)) return misfits;
   const message = `${kind} "${name}" is not declared for environment "${environment}"`;
-  return [at(reference, `${kind}-not-in-environment`, message)];
+  return [at(reference, CODES[kind].elsewhere, message)];
 }
 
 const MISFITS: Readonly<

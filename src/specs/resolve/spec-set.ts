@@ -74,6 +74,8 @@ export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
   return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
 }
 
+const DUPLICATE = { flag: 'duplicate-flag', segment: 'duplicate-segment' } as const;
+
 /**
  * Valid files by the name of their object. Of two with one name the first in the order of paths counts, and the second
  * gets a diagnostic. Invalid files count under the file's name and under the name in them.
@@ -92,7 +94,7 @@ function named<T>(
       specs.set(name, each);
     } else {
       const message = `${kind} "${name}" is declared in ${first.file.path} already`;
-      diagnostics.push(each.file.diagnostic(`duplicate-${kind}`, { path: [kind] }, message));
+      diagnostics.push(each.file.diagnostic(DUPLICATE[kind], { path: [kind] }, message));
     }
   }
   const unjudged = new Set<string>();
