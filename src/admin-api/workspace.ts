@@ -41,14 +41,21 @@ export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
 
+type Listed = readonly { readonly name: string }[] | null;
+
+const LISTS: Readonly<Record<Kind, (reader: AdminReader, id: string) => Promise<Listed>>> = {
+  flag: async (reader, id) => reader.listFlags(id),
+  segment: async (reader, id) => reader.listSegments(id),
+  identities: async () => Promise.resolve(null),
+};
+
 /** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
 export async function namesOnService(
   reader: AdminReader,
   { workspace: { id } }: Catalog,
   kind: Kind,
 ): Promise<readonly string[] | null> {
-  if (kind === 'identities') return null;
-  const listed = await (kind === 'flag' ? reader.listFlags(id) : reader.listSegments(id));
+  const listed = await LISTS[kind](reader, id);
   return listed?.map(({ name }) => name) ?? null;
 }
 
