@@ -291,9 +291,7 @@ describe('while a change request is open', () => {
     await ana.flag('awaited');
     await ask('awaited', 'CREATE', aDefinition(), 'staging');
 
-    const answer = await ana.call('POST', at('awaited', 'staging'), aDefinition());
-
-    expect(answer.status).toBe(423);
+    expect(await ana.status('POST', at('awaited', 'staging'), aDefinition())).toBe(423);
   });
 
   it('other environments of the same flag change as ever', async () => {
@@ -402,9 +400,7 @@ describe('a change request', () => {
     await defined('approved-by-none');
     const { id } = await ask('approved-by-none', 'KILL');
 
-    const answer = await ana.call('PUT', `/changeRequests/${id}`, { status: 'APPROVED' });
-
-    expect(answer.status).toBe(403);
+    expect(await ana.status('PUT', `/changeRequests/${id}`, { status: 'APPROVED' })).toBe(403);
     expect(await ana.ok('GET', at('approved-by-none'))).toMatchObject({ killed: false });
   });
 
@@ -513,65 +509,46 @@ describe('a change request', () => {
     expect(await ana.ok('GET', at('chosen'))).toMatchObject({ killed: true });
   });
 
-  it.each<[string, object, number]>([
-    ['nothing', { operationType: 'KILL' }, 400],
-    [
-      'two objects',
-      { split: { name: 'f' }, segment: { name: 's', keys: [] }, operationType: 'CREATE' },
-      400,
-    ],
-    ['a flag that is not there', { split: { name: 'none' }, operationType: 'KILL' }, 404],
-    [
-      'a creation of a flag that is not there',
-      { split: { name: 'none', ...aDefinition() }, operationType: 'CREATE' },
-      404,
-    ],
-    [
-      'a segment that is not active',
-      { segment: { name: 'none', keys: ['a'] }, operationType: 'CREATE' },
-      404,
-    ],
-    ['a kill of a segment', { segment: { name: 's', keys: [] }, operationType: 'KILL' }, 400],
-    ['an unknown operation', { split: { name: 'asked' }, operationType: 'RENAME' }, 400],
-    ['a time', { split: { name: 'asked' }, operationType: 'KILL', scheduledFor: 1 }, 400],
-    ['a misspelt member', { split: { name: 'asked', kiled: true }, operationType: 'KILL' }, 400],
-    [
-      'a creation of what is there',
-      { split: { name: 'asked', ...aDefinition() }, operationType: 'CREATE' },
-      409,
-    ],
-    ['an update without a definition', { split: { name: 'asked' }, operationType: 'UPDATE' }, 400],
+  const about = (operationType: string, split: object = {}, name = 'asked'): object => ({
+    split: { name, ...split },
+    operationType,
+  });
+  const aboutKeys = (operationType: string, name: string): object => ({
+    segment: { name, keys: ['a'] },
+    operationType,
+  });
+
+  it.each<[string, number, object]>([
+    ['nothing', 400, { operationType: 'KILL' }],
+    ['two objects', 400, { ...about('CREATE', {}, 'f'), ...aboutKeys('CREATE', 's') }],
+    ['a flag that is not there', 404, about('KILL', {}, 'none')],
+    ['a creation of a flag that is not there', 404, about('CREATE', aDefinition(), 'none')],
+    ['a segment that is not active', 404, aboutKeys('CREATE', 'none')],
+    ['a kill of a segment', 400, aboutKeys('KILL', 's')],
+    ['an unknown operation', 400, about('RENAME')],
+    ['a time', 400, { ...about('KILL'), scheduledFor: 1 }],
+    ['a misspelt member', 400, about('KILL', { kiled: true })],
+    ['a creation of what is there', 409, about('CREATE', aDefinition())],
+    ['an update without a definition', 400, about('UPDATE')],
     [
       'sizes that do not sum to 100',
-      {
-        split: {
-          name: 'asked',
-          ...aDefinition({ defaultRule: [{ treatment: 'on', size: 50 }] }),
-        },
-        operationType: 'UPDATE',
-      },
       400,
+      about('UPDATE', aDefinition({ defaultRule: halved.slice(1) })),
     ],
     [
       'a segment that is not there',
-      {
-        split: {
-          name: 'asked',
-          ...aDefinition({ treatments: [{ name: 'on', segments: ['none'] }, { name: 'off' }] }),
-        },
-        operationType: 'UPDATE',
-      },
       400,
+      about(
+        'UPDATE',
+        aDefinition({ treatments: [{ name: 'on', segments: ['none'] }, { name: 'off' }] }),
+      ),
     ],
     [
       'another environment',
-      {
-        split: { name: 'asked', environment: { name: 'staging' }, ...aDefinition() },
-        operationType: 'UPDATE',
-      },
       400,
+      about('UPDATE', { environment: { name: 'staging' }, ...aDefinition() }),
     ],
-  ])('about %s is refused', async (_, body, status) => {
+  ])('about %s is refused', async (_, status, body) => {
     if ((await ana.status('GET', at('asked'))) === 404) await defined('asked');
 
     expect(await ana.status('POST', `${REQUESTS}/production`, body)).toBe(status);
@@ -599,9 +576,9 @@ describe('a change request', () => {
     const request = await ask('stuck', 'UPDATE', aDefinition({ treatments }));
     await ana.ok('DELETE', path);
 
-    const answer = await ben.call('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' });
-
-    expect(answer.status).toBe(400);
+    expect(await ben.status('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' })).toBe(
+      400,
+    );
     expect(await ben.ok('GET', `/changeRequests/${request.id}`)).toMatchObject({
       status: 'REQUESTED',
       comments: [{ role: 'SUBMITTER' }],

@@ -265,9 +265,7 @@ describe('names', () => {
     ['with a delete character', 'a\u007fb', 400],
   ])('of environments: %s', async (_, name, status) => {
     const path = '/environments/ws/My%20Default';
-    const answer = await client.call('POST', path, { name, production: false });
-
-    expect(answer.status).toBe(status);
+    expect(await client.status('POST', path, { name, production: false })).toBe(status);
   });
 });
 

@@ -57,9 +57,9 @@ describe('a patch', () => {
       await flagWith('fixed', undefined);
       await client.call('POST', at('fixed'), aDefinition());
 
-      const answer = await client.call('PATCH', at('fixed'), [{ op: 'add', path, value: 'x' }]);
-
-      expect(answer.status).toBe(400);
+      expect(await client.status('PATCH', at('fixed'), [{ op: 'add', path, value: 'x' }])).toBe(
+        400,
+      );
     },
   );
 
@@ -197,9 +197,7 @@ describe('an upload that is refused', () => {
     await client.segment('untouched', 'staging');
     await client.ok('PUT', '/segments/staging/untouched/upload', ['a']);
 
-    const answer = await client.call('PUT', '/segments/staging/untouched/upload', ['b', '']);
-
-    expect(answer.status).toBe(400);
+    expect(await client.status('PUT', '/segments/staging/untouched/upload', ['b', ''])).toBe(400);
     const { keys } = await client.ok<WireSegmentKeys>('GET', '/segments/staging/untouched/keys');
     expect(keys).toEqual([{ key: 'a' }]);
   });

@@ -151,30 +151,17 @@ describe('a definition', () => {
   const rule = (buckets: object[]): object => ({ ...ruleOn({ type: 'ALL_KEYS' }), buckets });
   const anyOf = { combiner: 'OR', matchers: [{ type: 'IN_SEGMENT', string: 'any' }] };
 
+  const sizes = (on: number, off: number): object[] => [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: off },
+  ];
+
   it.each([
     ['sizes of the default rule that sum to 50', '/defaultRule', half],
-    [
-      'sizes of the default rule that sum to 150',
-      '/defaultRule',
-      [...half, { treatment: 'off', size: 100 }],
-    ],
+    ['sizes of the default rule that sum to 150', '/defaultRule', sizes(50, 100)],
     ['sizes of a rule that sum to 50', '/rules', [rule(half)]],
-    [
-      'a size that is no whole number',
-      '/defaultRule',
-      [
-        { treatment: 'on', size: 99.5 },
-        { treatment: 'off', size: 0.5 },
-      ],
-    ],
-    [
-      'a size below 0',
-      '/defaultRule',
-      [
-        { treatment: 'on', size: -1 },
-        { treatment: 'off', size: 101 },
-      ],
-    ],
+    ['a size that is no whole number', '/defaultRule', sizes(99.5, 0.5)],
+    ['a size below 0', '/defaultRule', sizes(-1, 101)],
     ['an allocation above 100', '/trafficAllocation', 101],
     ['an allocation below 0', '/trafficAllocation', -1],
     ['an allocation that is no whole number', '/trafficAllocation', 50.5],
@@ -222,9 +209,7 @@ describe('a definition', () => {
     const flag = await client.flag(name);
     const before = await client.ok('POST', at(name), aDefinition());
 
-    const patched = await client.call('PATCH', at(name), [{ op: 'add', path, value }]);
-
-    expect(patched.status).toBe(400);
+    expect(await client.status('PATCH', at(name), [{ op: 'add', path, value }])).toBe(400);
     expect(await client.ok('GET', at(name))).toEqual(before);
     const none: unknown[] = [];
     expect(await client.ok('PATCH', `/splits/ws/Default/${name}`, none)).toEqual(flag);
