@@ -269,15 +269,6 @@ describe('names', () => {
   });
 });
 
-describe('lists', () => {
-  it('of rollout statuses take one workspace', async () => {
-    const answer = await client.call('GET', '/rolloutStatuses?wsId=a&wsId=b');
-
-    expect(answer.status).toBe(400);
-    expect((answer.body as { message: string }).message).toBe('wsId must stand once');
-  });
-});
-
 describe('keys of a segment', () => {
   it.each([
     ['one of many', 1],

@@ -43,36 +43,32 @@ async function sendForm(path: string, { file, payload, type }: Form): Promise<An
 }
 
 describe('a file of keys', () => {
-  it('adds its lines, whatever ends them', async () => {
+  it.each<[string, string, Form, string[]]>([
+    [
+      'adds its lines, whatever ends them',
+      '',
+      { file: '\uFEFFa\r\nb\n\n c \n' },
+      ['a', 'b', 'c', 'there'],
+    ],
+    ['replaces the keys where that is asked for', '?replace=True', { file: 'a\nb' }, ['a', 'b']],
+    [
+      'may be sent under the type of JSON',
+      '',
+      { file: 'a\n', type: 'application/json' },
+      ['a', 'there'],
+    ],
+    [
+      'holds keys with commas and quotes in quotes',
+      '',
+      { file: '"a,b"\n"say ""c"""\n' },
+      ['a,b', 'say "c"', 'there'],
+    ],
+  ])('%s', async (_, query, form, keys) => {
     const path = await segmentPath('there');
 
-    expect(await sendForm(`${path}/upload`, { file: '\uFEFFa\r\nb\n\n c \n' })).toBe(200);
+    expect(await sendForm(`${path}/upload${query}`, form)).toBe(200);
 
-    expect(await keysAt(path)).toEqual(['a', 'b', 'c', 'there']);
-  });
-
-  it('replaces the keys where that is asked for', async () => {
-    const path = await segmentPath('there');
-
-    expect(await sendForm(`${path}/upload?replace=True`, { file: 'a\nb' })).toBe(200);
-
-    expect(await keysAt(path)).toEqual(['a', 'b']);
-  });
-
-  it('may be sent under the type of JSON', async () => {
-    const path = await segmentPath();
-
-    expect(await sendForm(`${path}/upload`, { file: 'a\n', type: 'application/json' })).toBe(200);
-
-    expect(await keysAt(path)).toEqual(['a']);
-  });
-
-  it('holds keys with commas and quotes in quotes', async () => {
-    const path = await segmentPath();
-
-    expect(await sendForm(`${path}/upload`, { file: '"a,b"\n"say ""c"""\n' })).toBe(200);
-
-    expect(await keysAt(path)).toEqual(['a,b', 'say "c"']);
+    expect(await keysAt(path)).toEqual(keys);
   });
 
   it('comes with title and comment in its payload', async () => {

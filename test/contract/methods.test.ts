@@ -61,10 +61,6 @@ describe('a method that a path does not have', () => {
     for (const each of has) expect((await send(each, path)).status).not.toBe(405);
   });
 
-  it('is not said to whoever has no key', async () => {
-    expect((await send('TRACE', '/workspaces', 'none')).status).toBe(401);
-  });
-
   it('is 404 where there is no such path', async () => {
     expect((await send('TRACE', '/nothing')).status).toBe(404);
   });
@@ -104,10 +100,13 @@ describe('what the description says of requests', () => {
     expect(await client.status('GET', '/environments/ws/%00')).toBe(400);
   });
 
-  it.each(['nameOp=IS&nameOp=IS', 'nameOp=LIKE', 'limit=1&limit=1', 'offset=1000000000000000'])(
-    'is that a parameter stands once, with one of its values: %s',
-    async (query) => {
-      expect(await client.status('GET', `/workspaces?${query}`)).toBe(400);
-    },
-  );
+  it.each([
+    'name=a&name=a',
+    'nameOp=IS&nameOp=IS',
+    'nameOp=LIKE',
+    'limit=1&limit=1',
+    'offset=1000000000000000',
+  ])('is that a parameter stands once, with one of its values: %s', async (query) => {
+    expect(await client.status('GET', `/workspaces?${query}`)).toBe(400);
+  });
 });

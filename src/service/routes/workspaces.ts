@@ -117,9 +117,9 @@ async function readStatusesByQuery(
   db: Db,
   { query: { wsId }, caller }: ApiRequest,
 ): Promise<WireRolloutStatus[]> {
-  if (wsId !== undefined && typeof wsId !== 'string') throw badRequest('wsId must stand once');
-  if (wsId !== undefined && wsId !== '') {
-    return readRolloutStatuses(db, await workspaceCalled(db, caller, wsId));
+  const named = givenText(wsId);
+  if (named !== undefined) {
+    return readRolloutStatuses(db, await workspaceCalled(db, caller, named));
   }
   const statuses: WireRolloutStatus[] = [];
   for (const workspace of await listWorkspaces(db, caller.scope.workspaces)) {
