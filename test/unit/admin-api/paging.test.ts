@@ -65,10 +65,10 @@ describe('the keys of a segment', () => {
 
   it('cost a request for each page, and one more, once, where the first page may be all', async () => {
     const sizes: Record<string, number> = { large: 250, a: 60, b: 100, c: 1, d: 0 };
-    const bodyOf = (name: string, offset: number, limit: number) =>
-      pageOf(keysTo(sizes[name] ?? 0), { meaning: 'the segment' }, offset, limit);
-    const costs = async (names: readonly string[]): Promise<number[]> => {
-      const { reader, requests } = readerOf(bodyOf);
+    const costs = async (names: readonly string[], meaning: Meaning = 'the segment') => {
+      const { reader, requests } = readerOf((name, offset, limit) =>
+        pageOf(keysTo(sizes[name] ?? 0), { meaning }, offset, limit),
+      );
       const after: number[] = [];
       for (const name of names) {
         await reader.listKeys('e-1', name);
@@ -79,6 +79,8 @@ describe('the keys of a segment', () => {
 
     expect(await costs(['large'])).toEqual([3]);
     expect(await costs(['a', 'b', 'c', 'd'])).toEqual([2, 3, 4, 5]);
+    // Nothing proves the meaning: page, question and an empty end, and no second question.
+    expect(await costs(['a', 'a'], 'the page')).toEqual([3, 5]);
   });
 
   it('are read again where one before the end went meanwhile, though no total moves', async () => {

@@ -1,68 +1,49 @@
-import { execFileSync } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
-import { openStateHome } from '../../../src/state/open.js';
-import type { StateStore } from '../../../src/state/store.js';
-import type { RampRecord, State, StateEntry } from '../../../src/model/state.js';
-import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
+import { describe, expect, it } from 'vitest';
+import { GitCache } from '../../../src/git/cache.js';
+import type { RampRecord } from '../../../src/model/state.js';
+import type { StateHome, StateStore } from '../../../src/state/store.js';
+import { makeRepository, TestRepository } from '../../support/git.js';
+import {
+  flag,
+  HEAD,
+  homeOf,
+  makeClone,
+  makeOrigin,
+  said,
+  stateOf,
+} from '../../support/state-homes.js';
 
-const HEAD = 'a'.repeat(40);
+const sharedIn = async (directory: string): Promise<StateStore> =>
+  homeOf(directory, { sharing: 'always' });
 
-function flag(name: string, trafficAllocation: number, commit: string = HEAD): StateEntry {
-  return { kind: 'flag', name, environments: { e: { spec: { trafficAllocation }, commit } } };
-}
-
-function stateOf(...entries: StateEntry[]): State {
-  return new Map(entries.map((entry) => [`${entry.kind}/${entry.name}`, entry]));
-}
-
-/** A bare origin with two commits, one older than the other. */
-function makeOrigin(): { url: string; older: string; newer: string } {
-  const source = makeRepository();
-  const older = source.commit('older');
-  const newer = source.commit('newer');
-  const url = join(makeDirectory(), 'origin.git');
-  execFileSync('git', ['clone', '--quiet', '--bare', source.directory, url]);
-  return { url, older, newer };
-}
-
-function makeClone(url: string): string {
-  const directory = join(makeDirectory(), 'clone');
-  execFileSync('git', ['clone', '--quiet', url, directory]);
-  return directory;
-}
-
-async function homeIn(directory: string): Promise<StateStore> {
-  const checkout = await openCheckout(directory);
-  onTestFinished(async () => checkout.close());
-  const place = { checkout, workspaceId: 'ws', origin: 'http://localhost', directory: '' };
-  const home = await openStateHome(place, 'always');
-  if (!home) throw new Error('no home');
-  return home;
+/** Origin goes away, and comes back. */
+function away(url: string): () => void {
+  renameSync(url, `${url}.away`);
+  return () => {
+    renameSync(`${url}.away`, url);
+  };
 }
 
 /** An origin, and the homes of two machines that share it. */
 async function twoMachines() {
   const origin = makeOrigin();
-  const next = async (): Promise<StateStore> => homeIn(makeClone(origin.url));
+  const next = async (): Promise<StateStore> => sharedIn(makeClone(origin.url));
   return { ...origin, one: await next(), other: await next(), next };
 }
 
-const said = (message: string): { head: string; message: string } => ({ head: HEAD, message });
-
 describe('a state that is shared through origin', { timeout: 30_000 }, () => {
-  it('is there for the next machine', async () => {
-    const { url } = makeOrigin();
-    const one = await homeIn(makeClone(url));
+  it('is there for the next machine, also where a run went back to an older HEAD', async () => {
+    const { url, older, newer } = makeOrigin();
+    const one = await sharedIn(makeClone(url));
     await one.read();
-    await one.write(stateOf(flag('a', 1)), said('Apply'));
+    await one.write(stateOf(flag('a', 1)), { head: newer, message: 'Apply' });
+    await one.write(stateOf(flag('a', 2)), { head: older, message: 'Go back' });
 
-    const reading = await (await homeIn(makeClone(url))).read();
+    const { state, head } = await (await sharedIn(makeClone(url))).read();
 
-    expect(reading.state).toEqual(stateOf(flag('a', 1)));
-    expect(reading.head).toBe(HEAD);
+    expect([state, head]).toEqual([stateOf(flag('a', 2)), older]);
   });
 
   it('keeps the ramps of both where a race is lost, and forgets what one of them let go', async () => {
@@ -130,33 +111,23 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     expect([...((await other.read()).outOfSync ?? [])]).toEqual(['flag/a', 'flag/b']);
   });
 
-  it('remembers an older HEAD that a run went back to on purpose, as a local state does', async () => {
-    const { url, older, newer } = makeOrigin();
-    const home = await homeIn(makeClone(url));
-    await home.read();
-    await home.write(stateOf(flag('a', 1)), { head: newer, message: 'Apply' });
-    await home.write(stateOf(flag('a', 2)), { head: older, message: 'Go back' });
-
-    expect((await (await homeIn(makeClone(url))).read()).head).toBe(older);
-  });
-
   it('keeps what was written while origin could not be reached', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);
-    const one = await homeIn(clone);
+    const one = await sharedIn(clone);
     await one.read();
     await one.write(stateOf(flag('a', 1)), said('Apply'));
     const mine = new TestRepository(clone);
-    execFileSync('mv', [url, `${url}.away`]);
+    const comeBack = away(url);
     await expect(one.write(stateOf(flag('a', 2)), said('Apply'))).rejects.toMatchObject({
       code: 'GIT',
     });
-    execFileSync('mv', [`${url}.away`, url]);
-    const other = await homeIn(makeClone(url));
+    comeBack();
+    const other = await sharedIn(makeClone(url));
     await other.read();
     await other.write(stateOf(flag('a', 1), flag('b', 1)), said('Theirs'));
 
-    const again = await homeIn(clone);
+    const again = await sharedIn(clone);
 
     expect((await again.read()).state).toEqual(stateOf(flag('a', 2), flag('b', 1)));
     expect(mine.git('for-each-ref', 'refs/heads').split('\n')).toHaveLength(1);
@@ -164,11 +135,11 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
 
   it('is known with the lock where nobody else wrote, and nothing is fetched', async () => {
     const { url } = makeOrigin();
-    const home = await homeIn(makeClone(url));
+    const home = await sharedIn(makeClone(url));
     await home.read();
     await home.write(stateOf(flag('a', 1)), said('Apply'));
     await home.lock(0);
-    execFileSync('mv', [url, `${url}.away`]);
+    away(url);
 
     expect((await home.read()).state).toEqual(stateOf(flag('a', 1)));
     // What was seen with the lock counts once.
@@ -194,8 +165,8 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   ])('gives the lock back with the last write, $server', async ({ advertiseAtomic, isLocked }) => {
     const { url } = makeOrigin();
     new TestRepository(url).git('config', 'receive.advertiseAtomic', advertiseAtomic);
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const one = await sharedIn(makeClone(url));
+    const other = await sharedIn(makeClone(url));
     const release = await one.lock(0);
     await one.read();
 
@@ -227,7 +198,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const { url } = makeOrigin();
     const hook = join(url, 'hooks', 'pre-receive');
     writeFileSync(hook, '#!/bin/sh\necho "not on a Sunday" >&2\nexit 1\n', { mode: 0o755 });
-    const home = await homeIn(makeClone(url));
+    const home = await sharedIn(makeClone(url));
 
     await expect(home.lock(0)).rejects.toMatchObject({
       code: 'GIT',
@@ -258,7 +229,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   it('lets the later term of a lease take the lock of an earlier one, and nobody else', async () => {
     const { url } = makeOrigin();
     const [dead, later, stranger] = await Promise.all(
-      [1, 2, 3].map(async () => homeIn(makeClone(url))),
+      [1, 2, 3].map(async () => sharedIn(makeClone(url))),
     );
     const lease = 'source-1';
     await dead?.lock(0, undefined, { lease, term: 4 });
@@ -273,15 +244,15 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   it('is free for the next run of a process whose run before could not give the lock back', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);
-    const one = await homeIn(clone);
-    const stranger = await homeIn(makeClone(url));
+    const one = await sharedIn(clone);
+    const stranger = await sharedIn(makeClone(url));
     const release = await one.lock(0);
-    renameSync(url, `${url}.away`);
+    const comeBack = away(url);
     await expect(release()).rejects.toMatchObject({ code: 'GIT' });
-    renameSync(`${url}.away`, url);
+    comeBack();
 
     await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
-    const again = await (await homeIn(clone)).lock(0);
+    const again = await (await sharedIn(clone)).lock(0);
     await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
     await again();
     expect(await stranger.lockHolder()).toBeNull();
@@ -290,7 +261,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   it('is free again when its lock has expired', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);
-    const home = await homeIn(clone);
+    const home = await sharedIn(clone);
     const lock = home.ref.replace('refs/flagkeel/', 'refs/flagkeel-lock/');
     const stale = new TestRepository(clone).git(
       'commit-tree',
@@ -312,22 +283,87 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
       const repository = makeRepository();
       repository.git('config', 'remote.origin.url', url);
 
-      await expect(homeIn(repository.directory)).rejects.toMatchObject({ code: 'GIT' });
+      await expect(sharedIn(repository.directory)).rejects.toMatchObject({ code: 'GIT' });
     },
   );
+});
 
-  it('runs no program that the config of the checkout names', async () => {
+/** One run that writes: lock, read, write, release. */
+async function wrote(home: StateHome, ...names: readonly string[]): Promise<void> {
+  const release = await home.lock(0);
+  await home.read();
+  await home.write(stateOf(...names.map((name) => flag(name))), said('Apply'));
+  await release();
+}
+
+const autoIn = async (directory: string, memory?: GitCache): Promise<StateHome> =>
+  homeOf(directory, { sharing: 'auto', ...(memory && { memory }) });
+
+describe('a state that is shared where it can be', { timeout: 30_000 }, () => {
+  it('stays on this machine where it may not be pushed, beside what others wrote, and says so', async () => {
+    const { url } = makeOrigin();
+    await wrote(await autoIn(makeClone(url)), 'a');
+    const refusal = '#!/bin/sh\nexit 1\n';
+    writeFileSync(join(url, 'hooks', 'pre-receive'), refusal, { mode: 0o755 });
+    const clone = makeClone(url);
+    const home = await autoIn(clone);
+    await wrote(home, 'a', 'b');
+
+    expect(home.notShared()).toMatchObject({ isRead: true });
+    expect((await (await autoIn(clone)).read()).state).toEqual(stateOf(flag('a'), flag('b')));
+    expect((await (await autoIn(makeClone(url))).read()).state).toEqual(stateOf(flag('a')));
+  });
+
+  it('goes on with what was fetched last where origin is out of reach, and says so', async () => {
+    const { url } = makeOrigin();
+    await wrote(await autoIn(makeClone(url)), 'a');
+    const clone = makeClone(url);
+    await (await autoIn(clone)).read();
+    away(url);
+    const home = await autoIn(clone);
+
+    expect((await home.read()).state).toEqual(stateOf(flag('a')));
+    expect(home.notShared()).toMatchObject({ isRead: false });
+    await wrote(home, 'a', 'b');
+    expect((await home.read()).state).toEqual(stateOf(flag('a'), flag('b')));
+  });
+
+  it('cannot be used where it has to be shared and origin is out of reach', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);
-    const proof = join(clone, 'proof');
-    for (const key of ['remote.origin.uploadpack', 'remote.origin.receivepack']) {
-      new TestRepository(clone).git('config', key, `touch '${proof}';`);
-    }
-    const home = await homeIn(clone);
+    away(url);
+    const home = await sharedIn(clone);
 
-    await home.read();
-    await home.write(stateOf(flag('a', 1)), said('Apply'));
+    await expect(home.read()).rejects.toMatchObject({ code: 'GIT' });
+    await expect(home.lock(0)).rejects.toMatchObject({ code: 'GIT' });
+  });
 
-    expect(new TestRepository(clone).git('status', '--porcelain')).toBe('');
+  it.each([
+    ['of an embedded service', { origin: 'embedded:store' }],
+    ['that is not to be shared', { sharing: 'never' }],
+  ] as const)('stays on this machine: one %s', async (_, options) => {
+    const { url } = makeOrigin();
+    const home = await homeOf(makeClone(url), { sharing: 'auto', ...options });
+    await wrote(home, 'a');
+
+    expect(home.notShared()).toBeNull();
+    expect(new TestRepository(url).git('for-each-ref', 'refs/flagkeel')).toBe('');
+  });
+
+  it("is this machine's own without an origin, and shared once one is added, also in one process", async () => {
+    const repository = makeRepository();
+    const { directory } = repository;
+    const { url } = makeOrigin();
+    const memory = new GitCache();
+    const local = await autoIn(directory, memory);
+    await wrote(local, 'a');
+    expect(local.notShared()).toBeNull();
+
+    repository.git('remote', 'add', 'origin', url);
+    await wrote(await autoIn(directory, memory), 'a', 'b');
+
+    const shared = await autoIn(makeClone(url));
+    expect((await shared.read()).state).toEqual(stateOf(flag('a'), flag('b')));
+    expect(shared.notShared()).toBeNull();
   });
 });

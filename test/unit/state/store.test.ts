@@ -3,18 +3,11 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
-import { openStateHome } from '../../../src/state/open.js';
+import type { StateEntry } from '../../../src/model/state.js';
 import type { StateHome } from '../../../src/state/store.js';
-import type { State, StateEntry } from '../../../src/model/state.js';
+import { StateCache } from '../../../src/state/tree.js';
 import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
-
-const HEAD = 'a'.repeat(40);
-
-function flag(name: string, trafficAllocation = 100): StateEntry {
-  const base = { spec: { trafficAllocation }, commit: HEAD };
-  return { kind: 'flag', name, id: `id of ${name}`, environments: { 'env-1': base } };
-}
+import { findHome, flag, HEAD, homeOf, said, stateOf } from '../../support/state-homes.js';
 
 /** Keys that are no words of their own among the members of an object. */
 const IDENTITIES: StateEntry = {
@@ -33,32 +26,22 @@ const IDENTITIES: StateEntry = {
   },
 };
 
-function stateOf(...entries: StateEntry[]): State {
-  return new Map(entries.map((entry) => [`${entry.kind}/${entry.name}`, entry]));
-}
-
-async function homeOf(directory: string, stateDir?: string): Promise<StateHome | null> {
-  const checkout = await openCheckout(directory);
-  onTestFinished(async () => checkout.close());
-  return openStateHome({
-    checkout,
-    workspaceId: 'ws',
-    origin: 'http://localhost',
-    directory: '',
-    ...(stateDir === undefined ? {} : { stateDir }),
-  });
-}
-
-async function certainHomeOf(directory: string, stateDir?: string): Promise<StateHome> {
-  const home = await homeOf(directory, stateDir);
-  if (home === null) throw new Error('no home');
-  return home;
+/** A repository whose state ref holds these files, as somebody pushed them. */
+async function pushed(
+  files: Readonly<Record<string, string>>,
+  message = 'state',
+): Promise<{ readonly home: StateHome; readonly repository: TestRepository }> {
+  const repository = makeRepository();
+  const home = await homeOf(repository.directory);
+  repository.commit(message, files);
+  repository.git('update-ref', home.ref, 'HEAD');
+  return { home, repository };
 }
 
 describe('state', () => {
   it('remembers in the repository what was written, as one commit per write', async () => {
     const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
+    const home = await homeOf(repository.directory);
     const state = stateOf(flag('../../x y/ü'), flag('.'), {
       kind: 'segment',
       name: 'beta',
@@ -78,10 +61,10 @@ describe('state', () => {
       killsOf: null,
       flagIds: {},
     });
-    await home.write(state, { head: HEAD, message: 'Apply 3 changes' });
-    await home.write(state, { head: HEAD, message: 'Nothing' });
-    await home.write(stateOf(flag('.')), { head: HEAD, message: 'Prune' });
-    const first = await (await certainHomeOf(repository.directory)).read();
+    await home.write(state, said('Apply 3 changes'));
+    await home.write(state, said('Nothing'));
+    await home.write(stateOf(flag('.')), said('Prune'));
+    const first = await (await homeOf(repository.directory)).read();
 
     expect(home.ref).toMatch(/^refs\/flagkeel\/ws\/[0-9a-f]{8}$/);
     expect(repository.git('log', '--format=%an %s', home.ref)).toBe(
@@ -100,81 +83,61 @@ describe('state', () => {
 
   it('reads back what it wrote', async () => {
     const repository = makeRepository();
-    const state = stateOf(flag('a b'), flag('__proto__', 3), flag('ünï'), IDENTITIES);
+    const fields = { '/trafficAllocation': 'b'.repeat(40), '/targets/on': null };
+    const base = { commit: HEAD, spec: { trafficAllocation: 10 }, fields };
+    const parted: StateEntry = { kind: 'flag', name: 'x', environments: { e: base } };
+    const state = stateOf(flag('a b'), flag('__proto__', 3), flag('ünï'), parted, IDENTITIES);
 
-    await (await certainHomeOf(repository.directory)).write(state, { head: null, message: 'x' });
-    const reading = await (await certainHomeOf(repository.directory)).read();
+    await (await homeOf(repository.directory)).write(state, { head: null, message: 'x' });
+    const reading = await (await homeOf(repository.directory)).read();
 
     expect(reading.state).toEqual(state);
     expect(reading.head).toBeNull();
   });
 
-  it('reads a ref of format 1: the commit of a base is that of all its fields', async () => {
-    const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
+  it('reads what earlier versions wrote: one commit for all fields of a base, and marks of removals', async () => {
+    const removed = { since: '2026-03-01T00:00:00.000Z', commit: HEAD };
     const base = { commit: HEAD, spec: { trafficAllocation: 10, defaultTreatment: 'off' } };
     const entry = { kind: 'flag', name: 'x', environments: { e: base } };
-    const content = JSON.stringify({ formatVersion: 1, ...entry });
-    repository.commit('state', { 'objects/flag/x.json': content });
-    repository.git('update-ref', home.ref, 'HEAD');
+    const marked = { kind: 'flag', name: 'y', environments: { e: { ...base, removed } } };
+    const { home } = await pushed({
+      'objects/flag/x.json': JSON.stringify({ formatVersion: 1, ...entry }),
+      'objects/flag/y.json': JSON.stringify({ formatVersion: 2, ...marked }),
+    });
 
-    expect((await home.read()).state.get('flag/x')).toEqual(entry);
+    const { state } = await home.read();
+
+    expect(state.get('flag/x')).toEqual(entry);
+    expect(state.get('flag/y')?.environments['e']?.spec).toEqual(base.spec);
   });
 
-  it('reads back the commits that fields have of their own', async () => {
+  it('refuses writes, until the next reading, when another run moved the ref, and keeps what that one wrote', async () => {
     const repository = makeRepository();
-    const fields = { '/trafficAllocation': 'b'.repeat(40), '/targets/on': null };
-    const base = { commit: HEAD, spec: { trafficAllocation: 10 }, fields };
-    const entry = { kind: 'flag' as const, name: 'x', environments: { e: base } };
-    const home = await certainHomeOf(repository.directory);
-
-    await home.write(new Map([['flag/x', entry]]), { head: HEAD, message: 'x' });
-    const again = await certainHomeOf(repository.directory);
-
-    expect((await again.read()).state.get('flag/x')).toEqual(entry);
-  });
-
-  it('refuses a write when another run moved the ref meanwhile, and keeps what that one wrote', async () => {
-    const repository = makeRepository();
-    const one = await certainHomeOf(repository.directory);
-    const other = await certainHomeOf(repository.directory);
+    const one = await homeOf(repository.directory);
+    const other = await homeOf(repository.directory);
     await one.read();
     await other.read();
-    await other.write(stateOf(flag('theirs')), { head: HEAD, message: 'theirs' });
+    await other.write(stateOf(flag('theirs')), said('theirs'));
+    const write = async (): Promise<void> => one.write(stateOf(flag('mine')), said('mine'));
 
-    const late = one.write(stateOf(flag('mine')), { head: HEAD, message: 'mine' });
+    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
+    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
 
-    await expect(late).rejects.toMatchObject({ code: 'IN_USE' });
     expect((await one.read()).state).toEqual(stateOf(flag('theirs')));
-    await one.write(stateOf(flag('mine')), { head: HEAD, message: 'mine' });
+    await write();
     expect((await other.read()).state).toEqual(stateOf(flag('mine')));
-  });
-
-  it('loses nothing that another run wrote when a refused write is followed by another one without a reading', async () => {
-    const repository = makeRepository();
-    const one = await certainHomeOf(repository.directory);
-    const other = await certainHomeOf(repository.directory);
-    await one.read();
-    await other.write(stateOf(flag('theirs')), { head: HEAD, message: 'theirs' });
-    const write = async (): Promise<void> =>
-      one.write(stateOf(flag('mine')), { head: HEAD, message: 'mine' });
-    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
-
-    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
-
-    expect((await other.read()).state).toEqual(stateOf(flag('theirs')));
   });
 
   it('keeps a record of writes though the state stays the same, and a run goes on from it', async () => {
     const repository = makeRepository();
-    const run = await certainHomeOf(repository.directory);
-    await run.write(stateOf(flag('x')), { head: HEAD, message: 'Apply one' });
+    const run = await homeOf(repository.directory);
+    await run.write(stateOf(flag('x')), said('Apply one'));
     await run.read();
-    const other = await certainHomeOf(repository.directory);
+    const other = await homeOf(repository.directory);
     const { state, head } = await other.read();
 
     await other.write(state, { head, message: 'Kill by hand', isRecord: true });
-    await run.write(stateOf(flag('x', 10)), { head: HEAD, message: 'Apply two' });
+    await run.write(stateOf(flag('x', 10)), said('Apply two'));
 
     expect(repository.git('log', '--format=%s', run.ref)).toBe(
       'Apply two\nKill by hand\nApply one',
@@ -196,10 +159,7 @@ describe('state', () => {
     ],
     ['too deep', `{"formatVersion": 1, "a": ${'['.repeat(5000)}${']'.repeat(5000)}}`],
   ])('says which pushed file it cannot read, and the way out: %s', async (_, content) => {
-    const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
-    repository.commit('state', { 'objects/flag/x.json': content });
-    repository.git('update-ref', home.ref, 'HEAD');
+    const { home } = await pushed({ 'objects/flag/x.json': content });
 
     await expect(home.read()).rejects.toMatchObject({
       code: 'STATE_UNREADABLE',
@@ -212,10 +172,9 @@ describe('state', () => {
   it.each(['run.json', 'objects/flag/x.json'])(
     'refuses a newer format by name, and does not advise to forget it: %s',
     async (path) => {
-      const repository = makeRepository();
-      const home = await certainHomeOf(repository.directory);
-      repository.commit('state', { [path]: '{"formatVersion": 3, "kind": "flag", "name": "x"}' });
-      repository.git('update-ref', home.ref, 'HEAD');
+      const { home } = await pushed({
+        [path]: '{"formatVersion": 3, "kind": "flag", "name": "x"}',
+      });
 
       await expect(home.read()).rejects.toMatchObject({
         code: 'STATE_UNREADABLE',
@@ -225,29 +184,12 @@ describe('state', () => {
   );
 
   it('refuses a log in a newer format by name', async () => {
-    const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
-    repository.commit('Apply\n\nFORMAT 2\nupdate flag/x', { 'run.json': '{}' });
-    repository.git('update-ref', home.ref, 'HEAD');
+    const { home } = await pushed({ 'run.json': '{}' }, 'Apply\n\nFORMAT 2\nupdate flag/x');
 
     await expect(home.history(null)).rejects.toMatchObject({
       code: 'STATE_UNREADABLE',
       message: expect.stringMatching(/has format 2, and this version reads up to 1/) as string,
     });
-  });
-
-  it('reads a state in which an earlier version marked a removal', async () => {
-    const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
-    const removed = { since: '2026-03-01T00:00:00.000Z', commit: HEAD };
-    const base = { commit: HEAD, spec: { trafficAllocation: 100 }, removed };
-    const entry = { formatVersion: 2, kind: 'flag', name: 'x', environments: { 'env-1': base } };
-    repository.commit('state', { 'objects/flag/x.json': JSON.stringify(entry) });
-    repository.git('update-ref', home.ref, 'HEAD');
-
-    const { state } = await home.read();
-
-    expect(state.get('flag/x')?.environments['env-1']?.spec).toEqual({ trafficAllocation: 100 });
   });
 
   it('runs no hook', async () => {
@@ -257,7 +199,7 @@ describe('state', () => {
     writeFileSync(hook, `#!/bin/sh\ntouch '${proof}'\n`);
     chmodSync(hook, 0o755);
 
-    const home = await certainHomeOf(repository.directory);
+    const home = await homeOf(repository.directory);
     await home.write(stateOf(flag('a')), { head: null, message: 'x' });
 
     expect(existsSync(proof)).toBe(false);
@@ -266,13 +208,13 @@ describe('state', () => {
   it('lives in the directory for states, which is made with the first write', async () => {
     const specs = makeDirectory();
     const stateDir = join(makeDirectory(), 'deep/state.git');
-    const home = await certainHomeOf(specs, stateDir);
+    const home = await homeOf(specs, { stateDir });
 
     expect((await home.read()).commit).toBeNull();
     expect(existsSync(stateDir)).toBe(false);
     await home.write(stateOf(flag('a')), { head: null, message: 'x' });
 
-    expect((await (await certainHomeOf(specs, stateDir)).read()).state).toEqual(stateOf(flag('a')));
+    expect((await (await homeOf(specs, { stateDir })).read()).state).toEqual(stateOf(flag('a')));
     expect(new TestRepository(stateDir).git('rev-parse', '--is-bare-repository')).toBe('true');
   });
 
@@ -282,21 +224,51 @@ describe('state', () => {
     const linked = join(makeDirectory(), 'linked');
     repository.git('worktree', 'add', '-q', linked, '-b', 'other');
 
-    await (await certainHomeOf(linked)).write(stateOf(flag('a')), { head: null, message: 'x' });
+    await (await homeOf(linked)).write(stateOf(flag('a')), { head: null, message: 'x' });
 
-    const reading = await (await certainHomeOf(repository.directory)).read();
+    const reading = await (await homeOf(repository.directory)).read();
     expect(reading.state).toEqual(stateOf(flag('a')));
   });
 
   it('has no home without git', async () => {
-    expect(await homeOf(makeDirectory())).toBeNull();
+    expect(await findHome(makeDirectory())).toBeNull();
+  });
+});
+
+describe('the cache of the state', () => {
+  it('knows the state that it wrote as one who reads it finds it', async () => {
+    const { directory } = makeRepository();
+    const cache = new StateCache();
+    const home = await homeOf(directory, { cache });
+    const odd = { ...flag('odd name'), more: 'than an entry has', id: undefined };
+    for (const name of ['gone', 'b']) {
+      await home.write(stateOf(odd as unknown as StateEntry, flag(name)), said('Apply'));
+    }
+
+    const known = await (await homeOf(directory, { cache })).read();
+
+    expect(known).toStrictEqual(await (await homeOf(directory)).read());
+    expect([...known.state.keys()].toSorted()).toEqual(['flag/b', 'flag/odd name']);
+  });
+
+  it('gives the same entries of the state as long as their files are the same', async () => {
+    const { directory } = makeRepository();
+    const cache = new StateCache();
+    await (await homeOf(directory, { cache })).write(stateOf(flag('a'), flag('b')), said('One'));
+    const before = (await (await homeOf(directory, { cache })).read()).state;
+
+    await (await homeOf(directory)).write(stateOf(flag('a', 2), flag('b')), said('Two'));
+
+    const { state } = await (await homeOf(directory, { cache })).read();
+    expect(state).toEqual(stateOf(flag('a', 2), flag('b')));
+    expect(state.get('flag/b')).toBe(before.get('flag/b'));
   });
 });
 
 describe('lock', () => {
   it('is no file that somebody else put in its place, nor one behind a link', async () => {
     const repository = makeRepository();
-    const home = await certainHomeOf(repository.directory);
+    const home = await homeOf(repository.directory);
     (await home.lock(0))();
     const gitDir = join(repository.directory, '.git');
     const [name = ''] = readdirSync(gitDir).filter((each) => each.startsWith('flagkeel'));
@@ -318,8 +290,8 @@ describe('lock', () => {
 
   it('is held by one run at a time, and waits as long as it is told', async () => {
     const repository = makeRepository();
-    const one = await certainHomeOf(repository.directory);
-    const other = await certainHomeOf(repository.directory);
+    const one = await homeOf(repository.directory);
+    const other = await homeOf(repository.directory);
     const release = await one.lock(0);
 
     await expect(other.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
@@ -336,7 +308,7 @@ describe('lock', () => {
     const holder = spawn(process.execPath, ['--import', 'tsx', script, repository.directory]);
     onTestFinished(() => void holder.kill('SIGKILL'));
     await once(holder.stdout, 'data');
-    const home = await certainHomeOf(repository.directory);
+    const home = await homeOf(repository.directory);
     await expect(home.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
 
     holder.kill('SIGKILL');
