@@ -24,6 +24,8 @@ const MAX_PAGES = 1_000;
 /**
  * The open requests of an environment, oldest first, and the newest hundred rejected ones; null if the service has
  * none.
+ *
+ * @throws FlagkeelError one of the lists could not be read whole.
  */
 export async function listChangeRequests(
   client: GetOnly,

@@ -281,6 +281,8 @@ const answered = record<{
  * Results for the identities of one request. A key failed if `failed` has an entry for it, or if the service returned
  * its identity with another value than was sent. If an entry names none of the keys, only identities that the service
  * returned as objects count as written.
+ *
+ * @throws ShapeError
  */
 export function identitiesAnswer(
   json: unknown,

@@ -34,6 +34,8 @@ const UNKNOWN: Look = { is: 'unknown' };
  * shows for the flag, because some services find definitions by that alone. Safe to repeat.
  *
  * @param flag its `id` is the one that the state remembers; the reader adds those from other answers of the run.
+ *
+ * @throws FlagkeelError a request failed: nothing follows from that.
  */
 export async function look(
   reader: AdminReader,

@@ -53,6 +53,8 @@ export function originRefusal(url: string, allowedOrigins: readonly string[]): s
 /**
  * Splits `FLAGKEEL_ORIGINS`: URLs with commas or white space between them, of which scheme, host and port count. An
  * entry with http allows only requests without the key, because the key always needs https.
+ *
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or holds more than an address.
  */
 export function parseOrigins(text: string): readonly string[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');

@@ -37,6 +37,9 @@ class UnevenPages extends Error {}
  *
  * @param idOf gives an id that is unique within the list.
  * @returns every object once, in the service's order; `undefined` if the first page denied the list.
+ *
+ * @throws Error the list was never consistent, or has no end within a million objects, 25,000 pages and 512 Mi
+ * characters. A partial list is never returned.
  */
 export async function readPages<T>(
   fetchPage: FetchPage<T>,

@@ -22,7 +22,11 @@ export interface Catalog {
 
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
-/** Finds the workspace by name or id, and reads its shared data. */
+/**
+ * Finds the workspace by name or id, and reads its shared data.
+ *
+ * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace.
+ */
 export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }
@@ -59,6 +63,7 @@ export async function namesOnService(
   return listed?.map(({ name }) => name) ?? null;
 }
 
+/** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
 export async function findWorkspace(
   reader: AdminReader,
   workspace: string,
@@ -74,6 +79,7 @@ export async function findWorkspace(
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
+/** @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment. */
 export function findEnvironment<E extends Workspace['environments'][number]>(
   {
     environments,

@@ -28,7 +28,7 @@ function withSchemaLine(path: string, text: string): string {
   return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
 }
 
-/** @returns false: there is a file already. */
+/** @returns false: there is a file already. @throws FlagkeelError `OUTPUT`: it cannot be written. */
 export async function writeNew(path: string, text: string): Promise<boolean> {
   const refused = (error: unknown): FlagkeelError => {
     const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;

@@ -163,7 +163,11 @@ const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
 /** Heads of the first columns that hold codes. */
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
-/** What the pages say of a code, in upper or lower case: mostly one entry; a word that means several things has several. */
+/**
+ * What the pages say of a code, in upper or lower case: mostly one entry; a word that means several things has several.
+ *
+ * @throws FlagkeelError `USAGE`: there is no such code.
+ */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
   const found = all.filter((each) => each.code.toLowerCase() === code.toLowerCase());

@@ -26,7 +26,11 @@ export function surroundingsOf({
   return { settings: operatorSettings(environment), signal, note, progress };
 }
 
-/** Asks the service, which cannot be written to, and closes it again. */
+/**
+ * Asks the service, which cannot be written to, and closes it again.
+ *
+ * @throws FlagkeelError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
+ */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
   options: OnlineOptions,

@@ -27,6 +27,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
  *
  * @param args without the interpreter and the script.
  * @returns the exit code of the process: 64 if the command line was wrong, which standard error then explains.
+ *
+ * @throws FlagkeelError what the command could not do; its `exitCode` is that of the process.
  */
 export async function runCli(args: readonly string[], outside: Outside): Promise<ExitCode> {
   const [name = ''] = args;

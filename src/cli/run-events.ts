@@ -29,6 +29,8 @@ interface EventSinkOptions {
  * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write`
  * returns, so that a run killed with SIGKILL has an event for each write that it sent. A reader that goes away, or a full
  * disk, ends the events, which `note` says once, and not the run.
+ *
+ * @throws FlagkeelError `OUTPUT`: the file cannot be opened.
  */
 export async function openEventSink(
   target: string | undefined,

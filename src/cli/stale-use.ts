@@ -104,6 +104,8 @@ interface ProposalPlace {
  * Opens the pull request that removes a flag from git. What a merge does on the service is a matter of `prune`.
  *
  * @returns the page of the pull request, or why there is none, as a clause.
+ *
+ * @throws FlagkeelError `USAGE`, `FORGE`.
  */
 export async function proposeRemoval(
   aged: AgedFlag,

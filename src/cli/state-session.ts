@@ -32,6 +32,9 @@ interface OpenedState {
  * which workspace it is.
  *
  * @param use prints the result; null: nothing is remembered.
+ *
+ * @throws FlagkeelError `USAGE`: the directory has states of several services and the command line names none. What
+ * `use` throws comes through.
  */
 export async function withState(
   directory: string,
@@ -71,7 +74,7 @@ export async function withState(
   return EXIT.ok;
 }
 
-/** The specs, and the place on the service that they name. */
+/** The specs, and the place on the service that they name. @throws InvalidSpecsError */
 export async function askCatalog(
   context: RunContext,
 ): Promise<{ readonly desired: Desired; readonly reader: AdminReader; readonly at: Catalog }> {

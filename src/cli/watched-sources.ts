@@ -43,7 +43,11 @@ export interface SourceOptions
   readonly schedule: string;
 }
 
-/** @param directory what is watched if the command line names neither a repository nor a file of sources. */
+/**
+ * @param directory what is watched if the command line names neither a repository nor a file of sources.
+ *
+ * @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used.
+ */
 export async function watchedSources(
   directory: string,
   options: SourceOptions,

@@ -86,6 +86,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /**
  * Builds the context of one run, which sends nothing to the service before the specs are known to be valid. Disposing
  * closes the connections, the lock and the embedded service.
+ *
+ * @throws FlagkeelError if the directory cannot be read.
  */
 export async function openRun(
   directory: string,

@@ -44,7 +44,13 @@ export class SignIn {
     this.#parts = parts;
   }
 
-  /** Gives the browser a cookie. */
+  /**
+   * Gives the browser a cookie.
+   *
+   * @throws Problem (401) the key is not valid.
+   * @throws Problem (403) the form comes from another site.
+   * @throws Problem (429) too many tries.
+   */
   async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
     const { keys, clock, store } = this.#parts;
     const now = clock();
@@ -82,7 +88,11 @@ export class SignIn {
     return { key, formToken: formTokenOf(token) };
   }
 
-  /** The session of a form that writes. */
+  /**
+   * The session of a form that writes.
+   *
+   * @throws Problem (403) the request has no session, or the form is not from one of its pages.
+   */
   async require(request: FastifyRequest, formToken: string | null): Promise<Session> {
     checkOwnOrigin(request);
     const session = await this.find(request);

@@ -83,7 +83,11 @@ export function parseForge(text: string): StatusChoice {
   return { kind, repository };
 }
 
-/** Only the operator's settings count, nothing inside a repository. `repo` is the URL that the source is cloned from. */
+/**
+ * Only the operator's settings count, nothing inside a repository. `repo` is the URL that the source is cloned from.
+ *
+ * @throws FlagkeelError USAGE if the repository or the forge is unknown.
+ */
 export function statusTarget(
   { kind, repository }: StatusChoice,
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },

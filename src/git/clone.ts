@@ -33,7 +33,11 @@ export class Clone {
     this.#options = options;
   }
 
-  /** Fetches the branch, even if its history was rewritten. @returns its commit. */
+  /**
+   * Fetches the branch, even if its history was rewritten. @returns its commit.
+   *
+   * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
+   */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
     const git = await this.#open();
@@ -112,6 +116,8 @@ const TIMEOUT_MS = 900_000;
  * Packs a bare repository of our own, if there is one and much to pack: each fetch and each apply adds files. It joins
  * small packs and leaves large ones alone, so that a large repository is not rewritten each time. It drops nothing, not
  * even unreachable objects, so that a rewritten history can still be compared. Other commands may run meanwhile.
+ *
+ * @throws FlagkeelError `GIT`
  */
 export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {
   if (!(await isRepository(directory))) return;

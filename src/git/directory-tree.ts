@@ -21,6 +21,8 @@ import { gitError } from './git.js';
  * The files of a config directory on disk, ignored ones included. Symbolic links are never followed, so that nothing
  * outside the directory is reached. A repository inside the directory is not entered, because its files belong to no
  * commit of the outer one.
+ *
+ * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function directoryTree(directory: string): Promise<SpecTree> {
   const { root, entries } = await listed(directory);
@@ -107,6 +109,8 @@ const MAX_BESIDE_BYTES = 256 * 1024;
 /**
  * Files of a config directory that are not read but may be meant as specs: at its top, and in folders with a misspelt
  * name. At most a thousand, sorted by path; links are not followed.
+ *
+ * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function filesBeside(
   directory: string,

@@ -183,6 +183,7 @@ export interface CommitSummary {
 
 const MAX_SUBJECT = 200;
 
+/** @throws FlagkeelError `GIT` there is no such commit here. */
 export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
   if (repository === null) throw new Error(`bug: commit ${commit} asked of files without git`);
   return summaryOf(repository.git, commit);
@@ -208,7 +209,7 @@ export async function newestCommits(
   });
 }
 
-/** @param revision hash, or full name of a ref. */
+/** @param revision hash, or full name of a ref. @throws FlagkeelError `GIT` there is no such commit here. */
 export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
   const form = ['--max-count=1', '--no-show-signature', '--format=tformat:%H%n%cI%n%s'];
   const answer = await runGit(git, {

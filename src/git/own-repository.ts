@@ -8,6 +8,8 @@ import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
  * A bare repository of our own, created with its parent folders if it is missing.
  *
  * @param what for people: `clone`, `state repository`.
+ *
+ * @throws FlagkeelError `GIT`
  */
 export async function openBare(directory: string, what: string): Promise<Git> {
   if (!(await isRepository(directory))) await makeBare(directory, what);
@@ -64,6 +66,7 @@ export class OwnRepository {
     this.#memory = memory;
   }
 
+  /** @throws FlagkeelError `GIT` it cannot be created. */
   async open(): Promise<Git> {
     return (this.#made ??= this.#make());
   }
@@ -95,7 +98,11 @@ export class OwnRepository {
   }
 }
 
-/** The config of a repository, without the files that it includes. Runs git once for each version of the file. */
+/**
+ * The config of a repository, without the files that it includes. Runs git once for each version of the file.
+ *
+ * @throws FlagkeelError `GIT`
+ */
 export async function configData(gitDir: string, { configs }: GitCache): Promise<ConfigData> {
   const stamp = await stampOf(join(gitDir, 'config'));
   const known = configs.get(gitDir);

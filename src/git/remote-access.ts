@@ -40,6 +40,8 @@ export function remoteAccess(options: RemoteOptions): RemoteAccess {
  * the token goes there only if the operator or CI names the server.
  *
  * @param root top of the working tree, which a relative path starts from.
+ *
+ * @throws FlagkeelError `GIT` the URL cannot be fetched from and pushed to.
  */
 export async function originAccess(
   text: string,

@@ -17,6 +17,8 @@ interface FoundLine {
 /**
  * The lines below a directory, by file, that hold a name as a whole word; letters, digits, `_`, `-` and `.` continue a
  * name. Skips ignored and binary files, and includes untracked ones.
+ *
+ * @throws FlagkeelError `GIT`: the directory is missing, or in no repository.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
   const found = await grepped(directory, name);
@@ -70,6 +72,8 @@ const HEAD_BYTES = 8_000;
  * files, files over 8 MiB, and those that git ignores.
  *
  * @param paths of folders and files, from the top of the repository, with forward slashes.
+ *
+ * @throws FlagkeelError `GIT`: a file cannot be read.
  */
 export async function namesInCode(
   { repository }: Pick<Checkout, 'repository'>,

@@ -33,6 +33,8 @@ export interface SignedLine {
 /**
  * Follows first parents from `head` to the first commit that a signer signed, `most` commits long. Git itself judges
  * the signatures, in a repository of ours, so that no setting of the checkout names a program or a key.
+ *
+ * @throws FlagkeelError `USAGE` a file of the signers cannot be used; `GIT`.
  */
 export async function signedLine(
   { repository, directory }: Pick<Checkout, 'repository' | 'directory'>,

@@ -5,7 +5,11 @@ import type { Plan, Withheld } from '../model/plan.js';
 /** Each file costs one look into history. */
 const MOST_FILES = 20;
 
-/** Names the pull request of each change that no review showed, where the branch's own commits name it. */
+/**
+ * Names the pull request of each change that no review showed, where the branch's own commits name it.
+ *
+ * @throws FlagkeelError `GIT`
+ */
 export async function withPullRequests(
   { repository }: Checkout,
   head: string | null,

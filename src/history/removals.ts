@@ -53,6 +53,8 @@ export async function provenRemovals(
 /**
  * `KIND/NAME` of objects that were protected when they were removed. The specs right before the removing commit decide:
  * an earlier protection may have been removed since.
+ *
+ * @throws FlagkeelError `GIT`
  */
 export async function protectedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },

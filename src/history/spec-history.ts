@@ -91,7 +91,11 @@ export class SpecHistory {
     return config && bindConfig(config, this.#names);
   }
 
-  /** Paths of the files of a commit that an earlier one lacks, or has with another content. */
+  /**
+   * Paths of the files of a commit that an earlier one lacks, or has with another content.
+   *
+   * @throws FlagkeelError `GIT` a commit is not here.
+   */
   async pathsChanged(before: string, after: string): Promise<string[]> {
     const [then, now] = await Promise.all([
       commitTree(this.#checkout, before),
@@ -102,7 +106,11 @@ export class SpecHistory {
     return differing.map(({ path }) => path);
   }
 
-  /** The specs in these files and the config alone. They are mostly invalid, because the other files are missing. */
+  /**
+   * The specs in these files and the config alone. They are mostly invalid, because the other files are missing.
+   *
+   * @throws FlagkeelError `GIT` the commit is not here.
+   */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
@@ -113,6 +121,8 @@ export class SpecHistory {
   /**
    * The commits of the branch itself that came after an ancestor of HEAD and touched one of the files, HEAD included;
    * newest first, and each merge as one commit. Of very long histories the newest only.
+   *
+   * @throws FlagkeelError `GIT`
    */
   async commitsAfter(since: string, isOfInterest: (path: string) => boolean): Promise<string[]> {
     const { repository } = this.#checkout;

@@ -38,7 +38,12 @@ export interface ImportedFile extends Imported {
   readonly departures: readonly Departure[];
 }
 
-/** Converts a file of another tool to specs. Uses no service and writes nothing. */
+/**
+ * Converts a file of another tool to specs. Uses no service and writes nothing.
+ *
+ * @throws FlagkeelError `SPECS_INVALID` if this is no file of that tool, or specs cannot express its content; `USAGE`
+ * if it names no environment, or lacks a requested one.
+ */
 export async function importFile(
   source: SourceName,
   path: string,

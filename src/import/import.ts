@@ -171,7 +171,12 @@ async function prove(
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */
 const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
-/** Refuses a directory whose specs an import would replace unasked, or beyond what git can restore. */
+/**
+ * Refuses a directory whose specs an import would replace unasked, or beyond what git can restore.
+ *
+ * @throws FlagkeelError `OUTPUT` if there are specs and `overwrite` is not set, if git does not have them yet, or if a
+ * submodule lies among them, whose files this repository's git cannot restore.
+ */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
   const present = await presentParts(directory);
   const [first] = present;
@@ -208,6 +213,8 @@ function isReplaced(path: string): boolean {
  * either the whole import or its old content.
  *
  * @param files path → text; only below `flags/` and `segments/`, and flagkeel.yaml.
+ *
+ * @throws FlagkeelError `OUTPUT`.
  */
 export async function writeTarget(
   directory: string,

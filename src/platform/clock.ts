@@ -46,7 +46,11 @@ export async function afterEachPause(
   }
 }
 
-/** Waits before trying again for a lock that another run holds; `INTERRUPTED` as soon as the signal is aborted. */
+/**
+ * Waits before trying again for a lock that another run holds; `INTERRUPTED` as soon as the signal is aborted.
+ *
+ * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.
+ */
 export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await realTime.sleep(ms, signal);

@@ -79,6 +79,7 @@ export class HttpClient {
         : throughProxy(this.#proxy, connectTimeoutMs, limits);
   }
 
+  /** @throws NoAnswerError if no complete answer arrived. */
   async send(request: HttpRequest): Promise<Answer> {
     try {
       const answer = await this.#connections.request({
@@ -123,7 +124,11 @@ export function fetchFor(url: string): typeof fetch {
     fetch(input, { ...init, ...(dispatcher && { dispatcher }) });
 }
 
-/** Connections for a library that calls `fetch` by itself; undefined if the environment names no proxy for this URL. */
+/**
+ * Connections for a library that calls `fetch` by itself; undefined if the environment names no proxy for this URL.
+ *
+ * @throws FlagkeelError (USAGE) the environment names something else than a proxy.
+ */
 export function dispatcherFor(url: string): Dispatcher | undefined {
   const proxy = proxyFor(url);
   return proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);

@@ -23,6 +23,8 @@ export interface SqliteStatement {
 /**
  * Opens a SQLite file, and creates it if needed; `:memory:` lasts as long as the connection. Sets no pragmas and no
  * busy timeout: a lock of another connection is an error at once, see `isBusy`.
+ *
+ * @throws FlagkeelError (STATE_UNREADABLE) the file cannot be opened.
  */
 export function openSqlite(path: string): SqliteDatabase {
   try {

@@ -22,6 +22,8 @@ import { selectedKeys, unknownEnvironment } from './selection.js';
 /**
  * The policy of a run, from config, operator and history, and its moment. With `--since` it has the objects that the
  * review covers.
+ *
+ * @throws FlagkeelError as `selectedKeys`, `resolvePolicy` and `objectsChangedSince` do.
  */
 export async function decidePolicy(
   context: RunContext,

@@ -58,6 +58,12 @@ export function isValidKey(
  *
  * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
  * has ended is free again, so that a key can be replaced under its name; entries of the audit log hold the id too.
+ *
+ * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
+ * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
+ * application is for none or several environments.
+ * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
+ * @throws Problem (409) a valid key has the name.
  */
 export async function addAdminKey(
   db: Db,
@@ -217,7 +223,11 @@ export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
   return (await listAdminKeys(db)).map(adminKey);
 }
 
-/** Revokes a key: the service refuses it from the next request on. May be repeated. */
+/**
+ * Revokes a key: the service refuses it from the next request on. May be repeated.
+ *
+ * @throws Problem (404) there is no key of this id.
+ */
 export async function removeAdminKey(db: Db, caller: Caller, id: string): Promise<void> {
   const before = await findAdminKey(db, id);
   if (before === undefined) throw notFound('Admin API key', id);

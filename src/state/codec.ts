@@ -91,6 +91,7 @@ function isAnother(path: string): FlagkeelError {
   return unreadable(path, 'is another object');
 }
 
+/** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
   if (!isCommitOrNull(head) || !isText(workspace)) {

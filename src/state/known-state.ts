@@ -50,6 +50,7 @@ export const NOTHING: KnownState = {
   flagIds: {},
 };
 
+/** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };

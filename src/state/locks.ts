@@ -28,7 +28,11 @@ export interface LockWait {
   readonly note: (text: string) => void;
 }
 
-/** Locks the state for a run that writes, and announces it if that means waiting. */
+/**
+ * Locks the state for a run that writes, and announces it if that means waiting.
+ *
+ * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
+ */
 export async function lockState(
   home: {
     lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
@@ -151,6 +155,8 @@ export interface OriginLockOptions {
  * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create. The first push goes
  * out without looking for a holder: if there is one, origin refuses it. The same push shows whether the state on origin
  * is still the known one.
+ *
+ * @throws FlagkeelError `IN_USE` another run holds it; `GIT` origin cannot be reached.
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
@@ -196,7 +202,11 @@ async function freeHolder(
   return holder?.commit ?? null;
 }
 
-/** The holder that the lock on origin names, even if the lock has expired; null if there is no lock. */
+/**
+ * The holder that the lock on origin names, even if the lock has expired; null if there is no lock.
+ *
+ * @throws FlagkeelError `GIT` origin cannot be reached.
+ */
 export async function lockHolder(
   origin: StateOrigin,
   stateRef: string,

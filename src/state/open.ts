@@ -45,6 +45,8 @@ export function stateSharing(pushState: boolean | undefined): StateSharing {
  * stays local for an embedded service, and for a checkout without `origin`. Nothing is created before the first write.
  *
  * @returns null if no home is writable: the run is stateless then.
+ *
+ * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
 export async function openStateHome(
   { checkout, stateDir, git, cache, ...key }: StateHomeOptions,
@@ -84,6 +86,8 @@ function isEmbedded(origin: string): boolean {
  * The states of a directory, one for each workspace and service that its specs were applied to; with those that only
  * origin has, if states are shared. `others` counts the states of other directories, and those without a valid record
  * of what they belong to.
+ *
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
  */
 export async function findStates(
   place: StatePlace,
@@ -284,6 +288,8 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
  * the state any more once another replica took over: that one finds the effects of this run on the service.
  *
  * @param origin name of the service in the state.
+ *
+ * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
  */
 export async function fenceState(
   home: StateHome | null,

@@ -34,7 +34,11 @@ export class StateOrigin {
     this.#access = access;
   }
 
-  /** Fetches a ref of origin into a local ref, which is removed if origin lacks the ref. */
+  /**
+   * Fetches a ref of origin into a local ref, which is removed if origin lacks the ref.
+   *
+   * @throws FlagkeelError `GIT` origin cannot be reached.
+   */
   async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
     await this.#fetch(
@@ -43,6 +47,7 @@ export class StateOrigin {
     );
   }
 
+  /** @throws FlagkeelError `GIT` origin cannot be reached. */
   async fetchAll(): Promise<void> {
     await this.#fetch([this.#access.url, ALL_STATES], 'fetch the states from origin');
   }
@@ -57,6 +62,8 @@ export class StateOrigin {
    *
    * @param atomic all of them or none; a server that cannot do that moves none.
    * @returns names of the refs that hold their new commit now, and the error of the others, if any.
+   *
+   * @throws FlagkeelError `GIT` git could not be run.
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
     const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
@@ -75,7 +82,11 @@ export class StateOrigin {
     }
   }
 
-  /** Moves a ref of origin, if it still holds the expected commit. @returns false if another run moved it first. */
+  /**
+   * Moves a ref of origin, if it still holds the expected commit. @returns false if another run moved it first.
+   *
+   * @throws FlagkeelError `GIT` origin cannot be reached, or refuses.
+   */
   async move({ ref, commit, expected }: RefMove): Promise<boolean> {
     const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
     if (error === null || done.has(ref)) return true;
@@ -107,6 +118,8 @@ export class StateOrigin {
 /**
  * @param home the repository that holds the state; `origin` is always that of the checkout.
  * @param given credentials; default: those of the operator's own git.
+ *
+ * @throws FlagkeelError `GIT` there is no origin, or it is not a URL that one can push to.
  */
 export async function openStateOrigin(
   checkout: Repository | null,

@@ -143,6 +143,8 @@ export class StateStore {
    *
    * @param timeoutMs 0 means a single try.
    * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
+   *
+   * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
    */
   async lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release> {
     const { workspaceId, origin: service, directory } = this.#key;
@@ -179,6 +181,7 @@ export class StateStore {
     return this.#notShared;
   }
 
+  /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
   async read(): Promise<StateReading> {
     this.#seen = await this.#look();
     this.#known = this.#seen.known;

@@ -34,7 +34,7 @@ interface ReadFrom {
   readonly cache: StateCache;
 }
 
-/** The files of a state at one of its commits. */
+/** The files of a state at one of its commits. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
 export async function readTree(
   { git, objects, ref, cache }: ReadFrom,
   commit: string,
@@ -68,6 +68,8 @@ export async function commitOf(objects: ObjectReader, ref: string): Promise<stri
 
 /**
  * The record of the run as a whole, without the rest of the state; null if there is no such ref, or no record in it.
+ *
+ * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
  */
 export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {
   const file = await objects.header(`${ref}:${RUN_FILE}`);
@@ -185,6 +187,8 @@ export interface CommitToMake {
 
 /**
  * Makes a commit and leaves no ref behind, because only `update-ref` and `push` compare the commit that they replace.
+ *
+ * @throws FlagkeelError `GIT`
  */
 export async function writeCommit(
   git: Git,

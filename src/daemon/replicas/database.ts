@@ -43,7 +43,11 @@ export class Database {
     }
   }
 
-  /** Runs `work` under a lock that all processes share. The lock occupies one connection, so the work needs another. */
+  /**
+   * Runs `work` under a lock that all processes share. The lock occupies one connection, so the work needs another.
+   *
+   * @throws any error of the database or the work.
+   */
   async alone<T>(lock: number, work: () => Promise<T>): Promise<T> {
     const connection = await this.#pool.connect();
     connection.on('error', () => undefined);

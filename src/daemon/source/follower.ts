@@ -41,7 +41,11 @@ export class Follower {
     );
   }
 
-  /** Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls. */
+  /**
+   * Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls.
+   *
+   * @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read.
+   */
   async poll(): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (this.#polling === null) {

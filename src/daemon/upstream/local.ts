@@ -35,6 +35,7 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
     this.location = directory;
   }
 
+  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
   async poll(): Promise<Seen> {
     const checkout = await openCheckout(await this.#real(), this.#memory);
     try {

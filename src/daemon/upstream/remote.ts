@@ -25,6 +25,7 @@ export class RemoteUpstream extends OpenedCommits implements Upstream {
     this.#clone = new Clone(options);
   }
 
+  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
   async poll(signal: AbortSignal): Promise<Seen> {
     const commit = await this.#clone.fetch(signal);
     if (this.#last?.commit?.commit !== commit.commit) this.#last = { commit, localFiles: null };

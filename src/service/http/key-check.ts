@@ -71,7 +71,12 @@ export class KeyCheck {
     this.#cache = cache;
   }
 
-  /** Finds the key with a text, for the administration or for applications. */
+  /**
+   * Finds the key with a text, for the administration or for applications.
+   *
+   * @throws Problem (401) the key is missing, wrong, revoked or an application's (the answer does not say which), or it
+   * has ended.
+   */
   async byText(
     text = '',
     use: 'administration' | 'application' = 'administration',
@@ -85,7 +90,7 @@ export class KeyCheck {
     );
   }
 
-  /** For a session whose user has proved before that they have the key. */
+  /** For a session whose user has proved before that they have the key. @throws Problem (401) as `byText`. */
   async byId(id: string): Promise<AdminKeyRow> {
     return this.#valid(id, () => true);
   }

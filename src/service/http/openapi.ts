@@ -172,6 +172,7 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
   ];
 }
 
+/** @throws Problem (400) the query repeats a parameter that has one value. */
 export function checkQuery(
   query: Readonly<Record<string, unknown>>,
   parameters: readonly Parameter[],
@@ -182,6 +183,7 @@ export function checkQuery(
   }
 }
 
+/** @throws Problem (400) the query has a parameter, or the request a body, that the endpoint does not take. */
 export function checkNothingElse(
   { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
   endpoint: Endpoint,

@@ -23,11 +23,16 @@ function there<T>(found: T | undefined, what: string, idOrName: string): T {
   return found;
 }
 
+/** @throws Problem (404) the workspace does not exist, or the caller's key does not see it. */
 export async function workspaceAt(db: Db, { params, caller }: ApiRequest): Promise<WorkspaceRow> {
   return workspaceCalled(db, caller, params['ws'] ?? '');
 }
 
-/** For endpoints that name a workspace elsewhere than in the path. */
+/**
+ * For endpoints that name a workspace elsewhere than in the path.
+ *
+ * @throws Problem (404) the workspace does not exist, or the caller's key does not see it.
+ */
 export async function workspaceCalled(
   db: Db,
   { scope }: Caller,
@@ -38,6 +43,7 @@ export async function workspaceCalled(
   return there(isSeen ? workspace : undefined, 'workspace', idOrName);
 }
 
+/** @throws Problem (404) the workspace has no such environment, or the caller's key does not see it. */
 export async function environmentAt(
   db: Db,
   { params: { env = '' }, caller }: ApiRequest,
@@ -61,13 +67,13 @@ export function isPlaceVisible(
   return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
 }
 
-/** A key that is restricted to environments cannot change what all of them share. */
+/** A key that is restricted to environments cannot change what all of them share. @throws Problem (403) */
 export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
   if (caller.scope.environments === null) return;
   throw forbidden('This Admin API key is restricted to environments');
 }
 
-/** A key with any restriction cannot change who may do what. */
+/** A key with any restriction cannot change who may do what. @throws Problem (403) */
 export function checkUnrestricted({ caller }: ApiRequest): void {
   if (!isUnrestricted(caller)) throw forbidden('This Admin API key is restricted');
 }
@@ -76,11 +82,13 @@ export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
   return scope.environments === null && scope.workspaces === null;
 }
 
+/** @throws Problem (423) */
 export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
   const [open] = await openChangeRequests(db, object);
   if (open !== undefined) throw waitsForChangeRequest(open);
 }
 
+/** @throws Problem (404) the workspace has no such traffic type. */
 export async function trafficTypeAt(
   db: Db,
   { params: { trafficType = '' } }: ApiRequest,
@@ -89,6 +97,7 @@ export async function trafficTypeAt(
   return there(await findTrafficType(db, workspaceId, trafficType), 'traffic type', trafficType);
 }
 
+/** @throws Problem (404) the workspace has no such flag. */
 export async function flagAt(
   db: Db,
   { params: { flag = '' } }: ApiRequest,
@@ -97,7 +106,7 @@ export async function flagAt(
   return there(await findFlag(db, workspace.id, flag), 'feature flag', flag);
 }
 
-/** The refusal is the contract's. */
+/** The refusal is the contract's. @throws Problem (404) the flag has no definition; the message is the contract's. */
 export async function definitionAt(
   db: Db,
   { params: { flag = '' } }: ApiRequest,
@@ -108,6 +117,7 @@ export async function definitionAt(
   return definition;
 }
 
+/** @throws Problem (404) the workspace has no such segment. */
 export async function segmentAt(
   db: Db,
   { params: { segment = '' } }: ApiRequest,
@@ -116,6 +126,7 @@ export async function segmentAt(
   return there(await findSegment(db, workspaceId, segment), 'segment', segment);
 }
 
+/** @throws Problem (404) the segment is not active in the environment. */
 export async function activationAt(
   db: Db,
   { params: { segment = '' } }: ApiRequest,

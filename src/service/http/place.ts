@@ -155,7 +155,11 @@ async function segmentInWorkspace(db: Db, request: ApiRequest, demands: Demands)
   return { workspace, segment: await segmentAt(db, request, workspace.id) };
 }
 
-/** An environment that requires approvals takes a change only from an approved request. A kill may be exempt. */
+/**
+ * An environment that requires approvals takes a change only from an approved request. A kill may be exempt.
+ *
+ * @throws Problem (403)
+ */
 export function checkApproval(
   environment: EnvironmentOfChange,
   request: ApiRequest,

@@ -98,7 +98,11 @@ async function leadsTo(
   return false;
 }
 
-/** @param object without `environmentId`, definitions of all environments count. */
+/**
+ * @param object without `environmentId`, definitions of all environments count.
+ *
+ * @throws Problem (409) the definition of another flag names the object.
+ */
 export async function checkUnused(db: Db, object: Parameters<typeof usersOf>[1]): Promise<void> {
   const { kind, name } = object;
   const { what, by, own } = {

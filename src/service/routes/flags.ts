@@ -162,6 +162,7 @@ async function changeFlag(
   return recorded(work, flag.name, before);
 }
 
+/** @throws Problem (400) the workspace has no such rollout status. */
 export function moveRolloutStatus(id: string): Step<WireFlag> {
   return at('flag', SHARED, async (work) => changeFlag(work, () => ({ rolloutStatus: { id } })));
 }
@@ -173,6 +174,7 @@ async function replaceTags(work: Work<'flag'>): Promise<WirePage<object>> {
   return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
 }
 
+/** @throws Problem (400) the workspace has no such rollout status. */
 export async function checkRolloutStatus(
   db: Db,
   workspaceId: string,
@@ -213,7 +215,11 @@ async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {
   return true;
 }
 
-/** Records the removal of a flag with the content of its definitions. */
+/**
+ * Records the removal of a flag with the content of its definitions.
+ *
+ * @throws Problem (409) another flag depends on this one in some environment.
+ */
 export async function recordRemoval(
   work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',

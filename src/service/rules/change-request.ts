@@ -81,6 +81,7 @@ interface GivenRequest {
   readonly approvers?: readonly string[] | null;
 }
 
+/** @throws Problem (400) it names no object or two objects, or asks of a segment an operation that only definitions have. */
 export function requestedChange(body: unknown): RequestedChange {
   const { split, segment, operationType, rolloutStatus, approvers } = body as GivenRequest;
   const given = split ?? segment;

@@ -65,7 +65,11 @@ const hasShape = compileSchema(DEFINITION_BODY);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 const isInContract = compileSchema(CONTRACT_DEFINITION_SCHEMA);
 
-/** Reads a definition that a client sent, and ignores members that only the service sets. */
+/**
+ * Reads a definition that a client sent, and ignores members that only the service sets.
+ *
+ * @throws Problem (400) it is no definition, is too large, or contradicts itself.
+ */
 export function definitionFrom(given: unknown): DefinitionContent {
   checkSize(given, null);
   checkShape(hasShape, given, 'Definition');
@@ -76,6 +80,8 @@ export function definitionFrom(given: unknown): DefinitionContent {
  * Makes the definition that replaces another. Lists that the body leaves out become empty. `killed`,
  * `trafficAllocation` and `baselineTreatment` keep their values if the body leaves them out: a client that does not
  * know them must not end a kill or widen a rollout. A baseline treatment that no longer exists is dropped.
+ *
+ * @throws Problem (400) as `definitionFrom`.
  */
 export function definitionReplaced(before: WireDefinition, given: object): DefinitionContent {
   const { killed, trafficAllocation, baselineTreatment } = before;
@@ -133,7 +139,11 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
 
 export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
 
-/** Checks that flag and environment in a body are those of the path. Members that are absent are not checked. */
+/**
+ * Checks that flag and environment in a body are those of the path. Members that are absent are not checked.
+ *
+ * @throws Problem (400) it is the definition of another flag, or of another environment.
+ */
 export function checkBelongs(given: unknown, to: Belonging): void {
   const { id, name, environment, trafficType } = given as Readonly<Record<string, unknown>>;
   checkNames('Definition', { id, name }, to);
@@ -175,6 +185,9 @@ const KNOWN_OF_WHOLE = [...KNOWN, 'seed', 'trafficAllocationSeed'];
  * Applies a patch to a definition. It may remove optional members, such as `rules` or the description of a treatment.
  *
  * @param isStrict whether a definition that fits the contract must fit it after the patch too.
+ *
+ * @throws Problem (400) the patch cannot be run, touches members that cannot be changed, or its result is no definition
+ * or too large.
  */
 export function definitionPatched(
   before: WireDefinition,

@@ -66,6 +66,7 @@ interface GivenEnvironment {
 /** Everything else is false, also an absent member. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
+/** @throws Problem (400) the name is not allowed. */
 export function environmentFrom(given: unknown): EnvironmentContent {
   const { name, production, changePermissions } = given as GivenEnvironment;
   checkTitleName('Environment', name);
@@ -90,6 +91,7 @@ export interface PatchableEnvironment {
   };
 }
 
+/** @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment. */
 export function environmentPatched(
   { id, name, production, changePermissions }: PatchableEnvironment,
   operations: readonly PatchOperation[],
@@ -119,6 +121,7 @@ const hasWorkspaceShape = compileSchema(
   closed({ id: true, type: true, ...WORKSPACE_MEMBERS }, ['name']),
 );
 
+/** @throws Problem (400) the name is not allowed. */
 export function workspaceFrom(given: unknown): WorkspaceContent {
   const { name, requiresTitleAndComments } = given as {
     readonly name: string;
@@ -128,6 +131,7 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
+/** @throws Problem (400) the patch cannot be run, changes id or type, or its result is no workspace. */
 export function workspacePatched(
   before: WorkspaceContent & { readonly id: string; readonly type: string },
   operations: readonly PatchOperation[],

@@ -70,6 +70,8 @@ export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rol
 /**
  * Applies a patch to a flag. The patch sees empty lists in place of lists that are null or absent in answers, so that
  * it can add the first tag.
+ *
+ * @throws Problem (400) the patch cannot be run, or touches members that cannot be changed.
  */
 export function flagPatched(
   flag: WireFlag & { readonly owners?: readonly unknown[] },
@@ -98,7 +100,11 @@ function statusFrom(
   return { id, name };
 }
 
-/** The description from a body that is JSON text or plain text; no body is an empty description. */
+/**
+ * The description from a body that is JSON text or plain text; no body is an empty description.
+ *
+ * @throws Problem (400) the body is JSON but no text, or longer than 10,000 characters.
+ */
 export function descriptionFrom(body: unknown): string {
   const text = body ?? '';
   if (typeof text !== 'string') throw badRequest('Body must be the description as text');

@@ -32,6 +32,9 @@ const MAX_SHIFTED = 20_000_000;
 /**
  * Runs all operations in order on a copy; the document itself never changes. Checks path and cost of each operation
  * before the library runs it, because the library follows inherited members and knows no bounds.
+ *
+ * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then no operation
+ * takes effect.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
   const bounds = { copiesLeft: MAX_COPIED, shiftsLeft: MAX_SHIFTED };

@@ -8,13 +8,21 @@ const MAX_KEY_LENGTH = 1_000;
 
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
-/** The keys of a change request that adds keys, each once, in the order given. */
+/**
+ * The keys of a change request that adds keys, each once, in the order given.
+ *
+ * @throws Problem (400) more than the contract's 10,000, or a key that cannot be kept.
+ */
 export function keysToAdd(given: readonly string[]): string[] {
   checkKeys(given);
   return [...new Set(given)];
 }
 
-/** The keys of one upload, sorted by bytes and each once. Sorting takes less time than a set. */
+/**
+ * The keys of one upload, sorted by bytes and each once. Sorting takes less time than a set.
+ *
+ * @throws Problem (400) as `keysToAdd`.
+ */
 export function keysToUpload(given: readonly string[]): string[] {
   checkKeys(given);
   return eachOnce(given);
@@ -32,6 +40,8 @@ function checkKeys(given: readonly string[]): void {
 /**
  * The keys of one removal, sorted by bytes and each once. Clients are known to send empty keys beside the real ones; no
  * segment holds such keys, so they are ignored.
+ *
+ * @throws Problem (400) more than 10,000.
  */
 export function keysToRemove(given: readonly string[]): string[] {
   checkRequestSize(given.length);
@@ -107,7 +117,7 @@ function checkRequestSize(count: number): void {
   );
 }
 
-/** The contract's limit of keys that are stored for one segment. */
+/** The contract's limit of keys that are stored for one segment. @throws Problem (400) the segment would hold more. */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
   throw badRequest(
@@ -115,7 +125,11 @@ export function checkSegmentSize(count: number): void {
   );
 }
 
-/** Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word. */
+/**
+ * Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word.
+ *
+ * @throws Problem (400) it is any other word.
+ */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
   if (replace === '') return true;

@@ -43,12 +43,12 @@ const RESERVED_TREATMENT_NAME = 'control';
 /** Names of treatments may start with `_` too. */
 const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
 
-/** The form of the name is checked by `NAME_SCHEMA` before. */
+/** The form of the name is checked by `NAME_SCHEMA` before. @throws Problem (400) the name is a reserved word. */
 export function checkFlagName(name: string): void {
   if (RESERVED_FLAG_NAMES.has(name)) throw badRequest(`Feature flag name ${name} is reserved`);
 }
 
-/** For seeds; the bodies of requests are checked by `NAME_SCHEMA`. */
+/** For seeds; the bodies of requests are checked by `NAME_SCHEMA`. @throws Problem (400) the name has a wrong form. */
 export function checkTrafficTypeName(name: string): void {
   checkLength('Traffic type', name);
   if (!NAME.test(name)) {
@@ -58,7 +58,11 @@ export function checkTrafficTypeName(name: string): void {
   }
 }
 
-/** A treatment may be called `true` or `constructor`, because names are values here and never names of members. */
+/**
+ * A treatment may be called `true` or `constructor`, because names are values here and never names of members.
+ *
+ * @throws Problem (400) the name has a wrong form or is `control`.
+ */
 export function checkTreatmentName(name: string): void {
   if (name === RESERVED_TREATMENT_NAME) throw badRequest(`Treatment name ${name} is reserved`);
   checkLength('Treatment', name);
@@ -74,7 +78,11 @@ function checkLength(what: string, name: string): void {
   throw badRequest(`${what} names have at most ${MAX_NAME_LENGTH} characters`);
 }
 
-/** Names of workspaces and environments are for people: any text on one line. */
+/**
+ * Names of workspaces and environments are for people: any text on one line.
+ *
+ * @throws Problem (400) the name is blank, too long, or holds a control character.
+ */
 export function checkTitleName(what: string, name: string): void {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
     throw badRequest(`${what} names have 1 to ${MAX_NAME_LENGTH} printable characters`);

@@ -44,6 +44,7 @@ function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | nul
  */
 export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment';
 
+/** @throws Problem (400) one of them is missing. */
 export function checkNote(note: GivenNote, needed: NoteRequirement): void {
   const complete = note.comment !== null && (note.title !== null || needed === 'comment');
   if (complete) return;

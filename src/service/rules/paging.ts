@@ -22,7 +22,11 @@ export const PAGE_SIZES = {
   keys: { usual: 100, largest: 100 },
 } as const satisfies Record<string, PageSizes>;
 
-/** Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused. */
+/**
+ * Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused.
+ *
+ * @throws Problem (400) one of them is no whole number, or the limit is 0.
+ */
 export function pageFrom(query: unknown, sizes: PageSizes): Page {
   const given = (query ?? {}) as { readonly offset?: unknown; readonly limit?: unknown };
   const offset = wholeNumber('offset', given.offset, 0);
@@ -36,7 +40,11 @@ export function givenText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Reads one number of a query. @param absent the number if the query has none, or an empty one. */
+/**
+ * Reads one number of a query. @param absent the number if the query has none, or an empty one.
+ *
+ * @throws Problem (400) it is no whole number.
+ */
 export function wholeNumber(name: string, value: unknown, absent: number): number {
   if (value === undefined || value === '') return absent;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;

@@ -23,6 +23,7 @@ export function compileSchema(schema: Schema): ValidateFunction {
   return ajv.compile(schema);
 }
 
+/** @throws Problem (400) with the first fault and its place. */
 export function checkShape(validate: ValidateFunction, value: unknown, what = 'Body'): void {
   if (validate(value)) return;
   throw badRequest(describeShapeErrors(validate.errors ?? [], what));
@@ -44,6 +45,7 @@ export function describeShapeErrors(errors: readonly ErrorObject[], what: string
   return `${place} ${error.message ?? 'is invalid'}${choices}`;
 }
 
+/** @throws Problem (400) a member that clients cannot set differs. */
 export function checkUntouched(before: object, after: object, members: readonly string[]): void {
   const read = (holder: object, name: string): unknown =>
     Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;
