@@ -1,9 +1,18 @@
-import { byEnvironment, outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js';
+import { grouped } from '../../model/collections.js';
+import {
+  byEnvironment,
+  isUndone,
+  kindText,
+  outcomeOf,
+  type PlanReport,
+  shownEnvironments,
+} from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText, span, type Span } from '../text/layout.js';
-import { foldsOf, shared, type Fold, type ViewOptions } from './folds.js';
+import { counted } from '../values.js';
+import { foldsOf, freshWords, LIST, shared, type Fold, type ViewOptions } from './folds.js';
 import { guardTexts, type GuardTexts } from './guards.js';
-import { headlineOf } from './headline.js';
+import { audienceText, byWeight, risksIn, risksOf, riskWord, weightOf } from './impact.js';
 import { type ChangeRow, leftRow, type Row, withheldRow } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
 
@@ -42,6 +51,119 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
         ? shared(folds.map(({ commit }) => commit))
         : '',
   };
+}
+
+/** The heaviest change, the largest risk, and how much else there is. Empty if there is nothing to say. */
+function headlineOf(
+  report: PlanReport,
+  folds: readonly Fold[],
+  withheld: readonly ChangeRow[],
+  liveKills: readonly Row[],
+): Span[] {
+  const refused = report.guardFindings?.length
+    ? [[span('A guard refuses this plan', 'alarm')]]
+    : [];
+  const parts = folds.length > 0 ? foldParts(report, folds) : nothingParts(withheld, liveKills);
+  return [...refused, ...parts].flatMap((part, index) =>
+    index === 0 ? part : [span(' · '), ...part],
+  );
+}
+
+function foldParts(report: PlanReport, folds: readonly Fold[]): Span[][] {
+  const [fold] = folds;
+  if (!fold) return [];
+  const isFirst =
+    (folds.length > 1 || fold.keys.length > 1) && folds.every((each) => isNew(each, report));
+  return isFirst ? newParts(report, folds) : changeParts(report, fold);
+}
+
+function nothingParts(withheld: readonly ChangeRow[], liveKills: readonly Row[]): Span[][] {
+  const [row = liveKills[0]] = withheld;
+  if (!row) return [];
+  const words = withheld.length > 0 ? row.deed.text : `is killed on the service, ${row.deed.text}`;
+  return [
+    [span('Nothing to write', 'strong')],
+    [span(`${row.subject} ${words}`)],
+    ...restParts(withheld.length + liveKills.length - 1, 0),
+  ];
+}
+
+/** Nothing of it failed. */
+function isNew({ kind, fresh, rows }: Fold, report: PlanReport): boolean {
+  if (fresh !== '') return true;
+  const isAdded = rows.every(({ change: { action } }) => action === 'create');
+  const hasFailed = rows.some(({ change }) => isUndone(change, report));
+  return kindText(kind).details === 'identities' && isAdded && !hasFailed;
+}
+
+function changeParts(report: PlanReport, fold: Fold): Span[][] {
+  const { kind, keys, rows, fresh } = fold;
+  const one = clean(keys[0] ?? '');
+  if (fresh !== '' && keys.length === 1) {
+    const name = [span(one, 'strong')];
+    const what = [span(freshWords(kind, rows)), span(` ${fresh}`, 'strong')];
+    return [name, what, ...riskParts(report, rows), ...othersParts(report, rows)];
+  }
+  const [row] = rows.toSorted((a, b) =>
+    byWeight(weightOf(a.change, report), weightOf(b.change, report)),
+  );
+  if (!row) return [];
+  const subject = keys.length === 1 ? one : kindText(kind).counted(keys.length);
+  const place = row.change.ref.environment === null ? '' : ` in ${row.subject}`;
+  const fact = row.fact ? `: ${row.fact}` : '';
+  return [
+    [span(`${subject}${place}`, 'strong'), span(` ${row.deed.text}${fact}`)],
+    ...(row.reason ? [[span(row.reason, 'change')]] : []),
+    ...reachParts(report, row),
+    ...riskParts(report, [row]),
+    ...othersParts(report, [row], keys.length),
+  ];
+}
+
+function newParts(report: PlanReport, folds: readonly Fold[]): Span[][] {
+  const texts = [...grouped(folds, ({ kind }) => kind)].map(([kind, all]) =>
+    kindText(kind).countedNew(all.flatMap(({ keys }) => keys).length),
+  );
+  const rows = folds.flatMap((fold) => fold.rows);
+  const changed = new Set(rows.map(({ change }) => change.ref.environment));
+  const places = shownEnvironments(report).filter((place) => changed.has(place));
+  const where = places.length === 0 ? '' : ` in ${LIST.format(places.map(clean))}`;
+  const words = `${report.outcomes ? 'Created ' : ''}${texts.join(', ')}${where}`;
+  return [[span(words, 'strong')], ...riskParts(report, rows), ...othersParts(report, rows)];
+}
+
+function reachParts(report: PlanReport, { change }: ChangeRow): Span[][] {
+  const impact = report.impacts?.get(change.id);
+  if (!impact || change.action !== 'update') return [];
+  return [[span(`reaches ${audienceText(change, impact, false)}`)]];
+}
+
+/** The first risk, with its object if there are several. */
+function riskParts(report: PlanReport, rows: readonly ChangeRow[]): Span[][] {
+  for (const { change } of rows) {
+    const [risk] = risksOf(change, report);
+    if (risk === undefined) continue;
+    const isNamed = new Set(rows.map((row) => row.change.ref.name)).size > 1;
+    const name = isNamed ? `${clean(change.id)} ` : '';
+    return [[span(`!! ${name}${riskWord(risk, change.ref.environment)}`, 'alarm')]];
+  }
+  return [];
+}
+
+function othersParts(
+  report: PlanReport,
+  rows: readonly ChangeRow[],
+  changed = rows.length,
+): Span[][] {
+  const { changes } = report.plan;
+  const risks = risksIn(report).length;
+  const shown = rows.some(({ change }) => risksOf(change, report).length > 0) ? 1 : 0;
+  return restParts(changes.length - changed, risks - shown);
+}
+
+function restParts(changes: number, risks: number): Span[][] {
+  const texts = [...counted(changes, 'more change'), ...counted(risks, 'more risk')];
+  return texts.length === 0 ? [] : [[span(`and ${texts.join(', ')}`)]];
 }
 
 /** What a run leaves open. Plain data: it is stored, sent and shown. */

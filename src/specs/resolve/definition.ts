@@ -109,14 +109,8 @@ export function resolveDefinition(
     unmanaged ?? [],
   );
   const ramps = writtenRamps(sources, { rules, defaultRule, treatments: names, defaultTreatment });
-  const desiredRamps: DesiredRamp[] = [];
   // With a wrong rule, it is unclear whether its ramp grows.
-  for (const ramp of diagnostics.length === 0 ? ramps : []) {
-    const made = rampOf(ramp);
-    if ('ramp' in made) desiredRamps.push(made.ramp);
-    else diagnostics.push(...made.diagnostics);
-  }
-  if (diagnostics.length === 0) diagnostics.push(...indistinctRamps(ramps));
+  const desiredRamps = diagnostics.length === 0 ? checkedRamps(ramps, diagnostics) : [];
   const ruleNames = (written?.value ?? []).map(({ name }) => name);
   return {
     definition:
@@ -132,6 +126,18 @@ export function resolveDefinition(
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
+}
+
+/** The ramps that are right; adds what is wrong with the others to the diagnostics. */
+function checkedRamps(ramps: readonly WrittenRamp[], diagnostics: Diagnostic[]): DesiredRamp[] {
+  const right: DesiredRamp[] = [];
+  for (const ramp of ramps) {
+    const made = rampOf(ramp);
+    if ('ramp' in made) right.push(made.ramp);
+    else diagnostics.push(...made.diagnostics);
+  }
+  if (diagnostics.length === 0) diagnostics.push(...indistinctRamps(ramps));
+  return right;
 }
 
 const MOST_LATELY = 4_096;
