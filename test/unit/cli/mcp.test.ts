@@ -76,11 +76,8 @@ const CALLS: readonly (readonly [string, object])[] = [
   [
     'read',
     {
-      object: 'flag/pay',
-      environment: ['staging'],
-      key: 'a',
-      segment: ['vip'],
-      attribute: ['x=y'],
+      ...{ object: 'flag/pay', environment: ['staging'], key: 'a' },
+      ...{ segment: ['vip'], attribute: ['x=y'] },
     },
   ],
   ['find_usage', { object: 'segment/vip' }],
@@ -98,9 +95,10 @@ function digest(folder: string): string {
 }
 
 describe('flagkeel mcp', () => {
-  it('lists tools that only read, each with the schema of its input and a page that explains it', async () => {
+  it('lists tools that only read, each explained, with the options of its command as input', async () => {
     const { client } = await connected();
     const { tools } = await client.listTools();
+    const inputOf = (name: string) => tools.find((tool) => tool.name === name)?.inputSchema;
 
     expect(tools.map(({ name }) => name)).toEqual([...new Set(CALLS.map(([name]) => name))]);
     for (const { name, annotations, inputSchema, description } of tools) {
@@ -109,13 +107,6 @@ describe('flagkeel mcp', () => {
       expect(description).not.toBe('');
       expect(projectText('docs/mcp.md')).toContain(`| \`${name}\``);
     }
-  });
-
-  it('describes the members of a call as the help of the command describes its options', async () => {
-    const { client } = await connected();
-    const { tools } = await client.listTools();
-    const inputOf = (name: string) => tools.find((tool) => tool.name === name)?.inputSchema;
-
     expect(inputOf('history')).toMatchObject({
       properties: {
         object: { type: 'string' },
@@ -208,23 +199,24 @@ describe('flagkeel mcp', () => {
     const { call } = await connected();
     const before = digest(scenario.repository.directory);
     const output = `--output=${join(scenario.repository.directory, 'written')}`;
-    const refusedFor = async (name: string, given: object): Promise<string> => {
+    const refusals: readonly (readonly [string, object, string])[] = [
+      ['apply', {}, 'there is no tool "apply"'],
+      ['constructor', {}, 'there is no tool "constructor"'],
+      ['plan', { output: '/tmp/x' }, 'additional properties'],
+      ['plan', { only: 'flag/pay' }, 'must be array'],
+      ['plan', { since: output }, output],
+      ['read', {}, "required property 'object'"],
+      ['read', { object: output }, 'KIND/NAME'],
+      ['history', { object: output }, 'expected KIND/NAME'],
+      ['history', { object: '/etc' }, 'expected KIND/NAME'],
+      ['explain_code', { code: '--help' }, 'it is no code'],
+      ['find_usage', { object: 'flag/nobody' }, 'nobody'],
+    ];
+    for (const [name, given, why] of refusals) {
       const { isError, content } = await call(name, given);
       expect(isError, JSON.stringify(given)).toBe(true);
-      return content[0]?.text ?? '';
-    };
-
-    expect(await refusedFor('apply', {})).toBe('there is no tool "apply"');
-    expect(await refusedFor('constructor', {})).toBe('there is no tool "constructor"');
-    expect(await refusedFor('plan', { output: '/tmp/x' })).toContain('additional properties');
-    expect(await refusedFor('plan', { only: 'flag/pay' })).toContain('must be array');
-    expect(await refusedFor('plan', { since: output })).toContain(output);
-    expect(await refusedFor('read', {})).toContain("required property 'object'");
-    expect(await refusedFor('read', { object: output })).toContain('KIND/NAME');
-    expect(await refusedFor('history', { object: output })).toContain('expected KIND/NAME');
-    expect(await refusedFor('explain_code', { code: '--help' })).toContain('it is no code');
-    expect(await refusedFor('history', { object: '/etc' })).toContain('expected KIND/NAME');
-    expect(await refusedFor('find_usage', { object: 'flag/nobody' })).toContain('nobody');
+      expect(content[0]?.text).toContain(why);
+    }
     expect(digest(scenario.repository.directory)).toBe(before);
     expect((await call('validate')).isError).toBeUndefined();
   });

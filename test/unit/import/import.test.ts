@@ -11,16 +11,9 @@ function everything(directory: string): string[] {
 }
 
 describe('the directory of an import', () => {
-  it('is created where there is none, with the folders above it', async () => {
+  it('is created with the folders above it, and loses the specs that were there and nothing else', async () => {
     const directory = join(makeDirectory(), 'a', 'b');
-
-    await writeTarget(directory, new Map([CONFIG, ['flags/a.yaml', 'flag: a\n']]));
-
-    expect(everything(directory)).toEqual(['flagkeel.yaml', 'flags', 'flags/a.yaml']);
-  });
-
-  it('loses the specs that were there and nothing else', async () => {
-    const directory = makeDirectory();
+    await writeTarget(directory, new Map([CONFIG]));
     mkdirSync(join(directory, 'flags/old'), { recursive: true });
     mkdirSync(join(directory, 'tests'));
     writeFileSync(join(directory, 'flags/old/b.yaml'), '');
