@@ -7,9 +7,8 @@ import { helpDocument, type HelpDocument } from '../../../src/cli/help-document.
 import { COMMANDS } from '../../../src/cli/command-table.js';
 import { EXIT } from '../../../src/errors.js';
 import { cliRun } from '../../support/terminal.js';
-import { projectText } from '../docs/page.js';
+import { PROJECT, projectText } from '../docs/page.js';
 import { commandNames, optionsOf } from '../packaging/help.js';
-import { PROJECT } from '../packaging/project.js';
 
 const validate = new Ajv2020({ allowUnionTypes: true }).compile(
   JSON.parse(readFileSync(join(PROJECT, 'schemas/help.schema.json'), 'utf8')) as object,

@@ -9,12 +9,11 @@ import { COMMANDS } from '../../../src/cli/command-table.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { projectText } from './page.js';
+import { PROJECT, projectText } from './page.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const PAGES = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
+  ...readdirSync(join(PROJECT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
@@ -110,7 +109,7 @@ describe('commands in README.md and docs/', () => {
       const files = [...script.matchAll(/(?<=[\s=])(?:deploy|docs|specs-example|schemas)\/?\S*/g)];
       const missing = files
         .map(([file]) => file)
-        .filter((file) => !file.startsWith('schemas/') && !existsSync(join(ROOT, file)));
+        .filter((file) => !file.startsWith('schemas/') && !existsSync(join(PROJECT, file)));
       expect(missing).toEqual([]);
     },
   );

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { anchorOf } from '../../../src/cli/help-document.js';
 
-const PROJECT = join(import.meta.dirname, '../../..');
+/** Root of the project. */
+export const PROJECT = join(import.meta.dirname, '../../..');
 
 /** Text of a file of the project, for example `docs/specs.md`. */
 export function projectText(path: string): string {
@@ -93,13 +95,6 @@ function isThere(from: string, link: string): boolean {
   if (heading === undefined) return true;
   const headings = [...projectText(path).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text);
   return headings.map(anchorOf).includes(heading);
-}
-
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-');
 }
 
 /** Every field that a schema has, at any depth. */

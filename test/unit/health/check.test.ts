@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROJECT } from '../packaging/project.js';
+import { PROJECT } from '../docs/page.js';
 
 const PROGRAM = join(PROJECT, 'src/health/check.ts');
 const folder = mkdtempSync(join(tmpdir(), 'flagkeel-health-'));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { INPUTS, toInvocation, withoutSecrets } from '../../../action/src/inputs.js';
 import { BUNDLE, bundleAction } from '../../../scripts/bundle-action.js';
-import { PROJECT, readProjectFile } from './project.js';
+import { PROJECT, projectText } from '../docs/page.js';
 
 interface Action {
   readonly inputs: Readonly<Record<string, object>>;
@@ -12,7 +12,7 @@ interface Action {
 }
 
 describe('action.yml', () => {
-  const action = parse(readProjectFile('action.yml')) as Action;
+  const action = parse(projectText('action.yml')) as Action;
 
   it('declares the inputs that are read', () => {
     expect(Object.keys(action.inputs)).toEqual([...INPUTS]);
@@ -31,7 +31,7 @@ describe('action.yml', () => {
   });
 
   it('is told of with every input', () => {
-    const page = readProjectFile('docs/review.md');
+    const page = projectText('docs/review.md');
     expect(INPUTS.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 });

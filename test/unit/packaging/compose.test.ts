@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseSeed } from '../../../src/service/seed.js';
 import { unknownOptions } from './help.js';
-import { PROJECT, readProjectFile } from './project.js';
+import { PROJECT, projectText } from '../docs/page.js';
 
 interface Service {
   readonly image: string;
@@ -21,7 +21,7 @@ interface Service {
   readonly cap_drop?: readonly string[];
 }
 
-const compose = parse(readProjectFile('deploy/compose.yaml'), { merge: true }) as {
+const compose = parse(projectText('deploy/compose.yaml'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, null>>;
 };
@@ -73,13 +73,13 @@ describe('deploy/compose.yaml', () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-    const text = readProjectFile('deploy/compose.yaml');
+    const text = projectText('deploy/compose.yaml');
     expect(text).not.toMatch(/fka_|:\/\/\w+:\w+@|PASSWORD: /);
   });
 
   it('seeds the environments that the example of specs names', () => {
-    const seed = parseSeed(readProjectFile('deploy/compose/seed.json'), 'seed.json');
-    const specs = parse(readProjectFile('specs-example/flagkeel.yaml')) as {
+    const seed = parseSeed(projectText('deploy/compose/seed.json'), 'seed.json');
+    const specs = parse(projectText('specs-example/flagkeel.yaml')) as {
       readonly workspace: string;
       readonly environments: Readonly<Record<string, unknown>>;
     };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { PROJECT, readProjectFile } from './project.js';
+import { PROJECT, projectText } from '../docs/page.js';
 
 interface Job {
   readonly uses?: string;
@@ -23,7 +23,7 @@ interface Job {
 
 /** The jobs of a workflow. `workflow-rules.test.ts` holds what every workflow keeps. */
 function jobsOf(name: string): Readonly<Record<string, Job>> {
-  const text = readProjectFile(`.github/workflows/${name}.yml`);
+  const text = projectText(`.github/workflows/${name}.yml`);
   return (parse(text) as { jobs: Readonly<Record<string, Job>> }).jobs;
 }
 
@@ -71,12 +71,12 @@ describe('the nightly run', () => {
   const { drawn, whole } = jobsOf('nightly');
 
   it('runs scripts that there are, and draws their cases anew where the gate draws the same', () => {
-    const { scripts } = JSON.parse(readProjectFile('package.json')) as { scripts: object };
+    const { scripts } = JSON.parse(projectText('package.json')) as { scripts: object };
     const { script = [] } = drawn?.strategy?.matrix ?? {};
     expect(script).not.toEqual([]);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining([...script]));
-    expect(readProjectFile('.github/workflows/nightly.yml')).not.toContain('LAW_SEED');
-    expect(readProjectFile('.ci/run')).toMatch(/^FLAGKEEL_LAW_SEED=\d+ .*npm test$/m);
+    expect(projectText('.github/workflows/nightly.yml')).not.toContain('LAW_SEED');
+    expect(projectText('.ci/run')).toMatch(/^FLAGKEEL_LAW_SEED=\d+ .*npm test$/m);
   });
 
   it('runs the gate with whole laws on every Node that is supported, and tries a release', () => {
@@ -93,7 +93,7 @@ describe('a release', () => {
   const jobs = jobsOf('release');
 
   it('waits for the gate, the package and the image of continuous integration', () => {
-    expect(readProjectFile('.github/workflows/ci.yml')).toContain('workflow_call:');
+    expect(projectText('.github/workflows/ci.yml')).toContain('workflow_call:');
     expect(jobs['check']).toEqual({ uses: './.github/workflows/ci.yml' });
     expect(Object.keys(jobsOf('ci'))).toEqual(['check', 'package', 'image']);
     expect(jobs['image']?.needs).toEqual(['check']);
@@ -153,7 +153,7 @@ describe('a release', () => {
       'REVISION=abc',
     ]);
     for (const label of ['version', 'source', 'revision']) {
-      expect(readProjectFile('Dockerfile')).toContain(
+      expect(projectText('Dockerfile')).toContain(
         `org.opencontainers.image.${label}="\${${label.toUpperCase()}}"`,
       );
     }
@@ -231,7 +231,7 @@ describe('scripts/audit.sh', () => {
 });
 
 describe('.ci/run', () => {
-  const lines = readProjectFile('.ci/run').split('\n');
+  const lines = projectText('.ci/run').split('\n');
 
   it('stops at the first failure, installs from the lock file, checks, and skips no test', () => {
     expect(lines[0]).toBe('#!/usr/bin/env bash');

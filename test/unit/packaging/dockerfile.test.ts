@@ -1,6 +1,6 @@
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
-import { readProjectFile } from './project.js';
+import { projectText } from '../docs/page.js';
 
 interface Instruction {
   readonly name: string;
@@ -9,7 +9,7 @@ interface Instruction {
 }
 
 function instructionsOf(file: string): Instruction[] {
-  return readProjectFile(file)
+  return projectText(file)
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll(/\\\n/g, ' ')
     .split('\n')
@@ -31,7 +31,7 @@ describe.each(['Dockerfile', 'deploy/compose/git-server.Dockerfile'])('%s', (fil
   const last = lastStage(instructions);
 
   it('is well-formed, and uses nothing that is deprecated', () => {
-    const problems = validate(readProjectFile(file));
+    const problems = validate(projectText(file));
     const lines = problems.map(({ range, message }) => ({ line: range.start.line + 1, message }));
     expect(lines).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe.each(['Dockerfile', 'deploy/compose/git-server.Dockerfile'])('%s', (fil
     const variables = instructions.filter(({ name }) => name === 'ENV' || name === 'ARG');
     const secret = /(?:key|token|secret|password)\w*=/i;
     expect(variables.filter(({ value }) => secret.test(value))).toEqual([]);
-    expect(readProjectFile(file)).not.toMatch(/fka_|BEGIN .*PRIVATE KEY/);
+    expect(projectText(file)).not.toMatch(/fka_|BEGIN .*PRIVATE KEY/);
   });
 
   it('copies what it names and fetches nothing from the network', () => {
@@ -98,11 +98,11 @@ describe('the container image', () => {
   it('is asked for its health by a program that the sources have', () => {
     const [, words = ''] = /CMD (\[.*\])$/.exec(valueOf('HEALTHCHECK') ?? '') ?? [];
     expect(JSON.parse(words)).toEqual(['node', '/app/dist/health/check.js']);
-    expect(readProjectFile('src/health/check.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(projectText('src/health/check.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
   it('is built from an allow-list that covers everything it copies', () => {
-    const ignore = readProjectFile('.dockerignore')
+    const ignore = projectText('.dockerignore')
       .split('\n')
       .filter((line) => /^[^#]/.test(line));
     expect(ignore[0]).toBe('*');

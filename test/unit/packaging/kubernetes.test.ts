@@ -17,7 +17,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { unknownOptions } from './help.js';
 import { faultsOf } from './kubernetes-kinds.js';
-import { PROJECT } from './project.js';
+import { PROJECT } from '../docs/page.js';
 
 const ROOT = join(PROJECT, 'deploy/kubernetes');
 

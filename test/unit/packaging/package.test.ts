@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandNames } from './help.js';
-import { readProjectFile, PROJECT } from './project.js';
+import { projectText, PROJECT } from '../docs/page.js';
 
 interface PackageJson {
   readonly license: string;
@@ -15,7 +15,7 @@ interface PackageJson {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-const manifest = JSON.parse(readProjectFile('package.json')) as PackageJson;
+const manifest = JSON.parse(projectText('package.json')) as PackageJson;
 
 /** What `npm pack` would publish. */
 function packedFiles(): string[] {
@@ -37,19 +37,19 @@ describe('the package', () => {
 
   it('has the command that its sources have, executable whenever it is built', () => {
     expect(manifest.bin).toEqual({ flagkeel: 'dist/main.js' });
-    expect(readProjectFile('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(projectText('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
     expect(manifest.scripts).toMatchObject({
       prepare: 'npm run build',
       build: 'tsx scripts/generate-code.ts && node scripts/build.mjs',
     });
-    expect(readProjectFile('scripts/build.mjs')).toContain(
+    expect(projectText('scripts/build.mjs')).toContain(
       'chmodSync(`${PROJECT}dist/main.js`, 0o755)',
     );
   });
 
   it('holds the licence that it names', () => {
     expect(manifest.license).toBe('Apache-2.0');
-    const licence = readProjectFile('LICENSE');
+    const licence = projectText('LICENSE');
     expect(licence).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
     expect(licence).toContain('END OF TERMS AND CONDITIONS');
   });
@@ -73,7 +73,7 @@ describe('the package', () => {
     // They are most of the archive, and the pages of the repository show them.
     expect(files.filter((file) => file.startsWith('docs/images/'))).toEqual([]);
     // The registry shows the README, and whoever installed it reads it there.
-    const links = [...readProjectFile('README.md').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)];
+    const links = [...projectText('README.md').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)];
     const dead = links.flatMap(([, link = '']) =>
       files.some((file) => file === link || file.startsWith(`${link}/`)) ? [] : [link],
     );
@@ -96,7 +96,7 @@ describe('what is installed with the package', () => {
     readonly integrity?: string;
     readonly resolved?: string;
   }
-  const lock = JSON.parse(readProjectFile('package-lock.json')) as {
+  const lock = JSON.parse(projectText('package-lock.json')) as {
     readonly packages: Readonly<Record<string, Locked>>;
   };
   const libraries = Object.entries(lock.packages).filter(([path]) => path !== '');
@@ -139,7 +139,7 @@ it('the pages name only npm scripts and commands that there are', async () => {
     'docs/container.md',
     'docs/deploy.md',
   ];
-  const text = pages.map(readProjectFile).join('\n');
+  const text = pages.map(projectText).join('\n');
   const namesIn = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
   const scripts = namesIn(/\bnpm run ([a-z:-]+)/g);
   const named = namesIn(/`flagkeel ([a-z][a-z-]*)/g);
