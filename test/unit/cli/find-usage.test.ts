@@ -37,7 +37,7 @@ beforeEach(() => {
     ),
     'specs/segments/staff.yaml': segmentText('staff'),
     'specs/segments/idle.yaml': segmentText('idle'),
-    'specs/kills/production.yaml': 'kills:\n  pay: { reason: broken }\n',
+    'specs/kills/production.yaml': 'kills:\n  pay: { reason: broken }\n  elsewhere: { reason: broken }\n',
     'specs/tests/ship.test.yaml':
       'tests: ship\ncases:\n  - { name: staff, environment: production, segments: [staff], expect: "on" }\n',
   });
@@ -50,7 +50,8 @@ const find = async (...args: readonly string[]): Promise<CliRun> =>
   cliRun(['find-usage', ...args, specs, '--quiet']);
 
 async function expectPlaces(object: string, ...places: readonly string[]): Promise<void> {
-  const stdout = [...places, `${places.length} places in the specs`, ''].join('\n');
+  const count = places.length === 1 ? '1 place' : `${places.length} places`;
+  const stdout = [...places, `${count} in the specs`, ''].join('\n');
   expect(await find(object)).toEqual({ exitCode: 0, stderr: '', stdout });
 }
 
@@ -67,6 +68,7 @@ describe('find-usage in specs', () => {
       'flags/ship.yaml:9  rule 2 of flag/ship in production',
       'kills/production.yaml:2  kill in production',
     );
+    await expectPlaces('flag/elsewhere', 'kills/production.yaml:3  kill in production');
   });
 
   it('tells who uses a named condition, through another one too, and what it names itself', async () => {

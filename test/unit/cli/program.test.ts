@@ -61,29 +61,22 @@ describe('the first word', () => {
 
   const LONG_AGO = 0;
   const NOWHERE = '/nonexistent';
+  const FIRST = 'reading the specs and the state\n';
 
   it.each([
-    ['plan', NOWHERE],
-    ['state', 'list', NOWHERE],
-    ['validate', '--online', NOWHERE],
-    ['import', NOWHERE],
-  ])('of a command that asks somebody comes before it is loaded: %s %s', (...args) => {
-    expect(saidAtOnce(args, LONG_AGO)).toBe('reading the specs and the state\n');
-  });
-
-  it.each([
-    ['validate', NOWHERE],
-    ['import', '--from=split-yaml', NOWHERE],
-    ['plan', '--quiet', NOWHERE],
-    ['plan', '--log-format', 'json', '--quiet', NOWHERE],
-    ['plan', '--help'],
-    ['schema'],
-  ])('does not come of %s %s', (...args) => {
-    expect(saidAtOnce(args, LONG_AGO)).toBe('');
-  });
-
-  it('does not come of a process that started just now', () => {
-    expect(saidAtOnce(['plan', NOWHERE], Date.now())).toBe('');
+    [`plan ${NOWHERE}`, FIRST],
+    [`state list ${NOWHERE}`, FIRST],
+    [`validate --online ${NOWHERE}`, FIRST],
+    [`import ${NOWHERE}`, FIRST],
+    [`validate ${NOWHERE}`, ''],
+    [`import --from=split-yaml ${NOWHERE}`, ''],
+    [`plan --quiet ${NOWHERE}`, ''],
+    [`plan --log-format json --quiet ${NOWHERE}`, ''],
+    ['plan --help', ''],
+    ['schema', ''],
+  ])('of %s comes before it is loaded if it asks somebody: %j', (line, said) => {
+    expect(saidAtOnce(line.split(' '), LONG_AGO)).toBe(said);
+    expect(saidAtOnce(line.split(' '), Date.now())).toBe('');
   });
 
   it('is gone from a terminal before a command line is refused', async () => {

@@ -140,13 +140,19 @@ describe('promote', () => {
 `);
   });
 
-  it('starts a flag that is new there with the default treatment for everybody', async () => {
+  it('starts a new flag with the default treatment, or in the file that the environment has by itself', async () => {
     const text = PAY.slice(0, PAY.indexOf('  production:'));
-    using repository = world({ 'flags/pay.yaml': text });
+    using fresh = world({ 'flags/pay.yaml': text });
+    using repository = world({
+      'flags/pay.yaml': text,
+      'flags/pay@production.yaml':
+        '# Owned by operations.\nflag: pay\nenvironment: production\ndefaultRule: "off"\n',
+    });
 
-    await promote(repository, '--write');
+    await promote(fresh, '--write');
+    await promote(repository, '--percentages', '--write');
 
-    expect(production(repository)).toBe(`  production:
+    expect(production(fresh)).toBe(`  production:
     rules:
       - name: new colleagues
         if: { segment: staff }
@@ -155,18 +161,6 @@ describe('promote', () => {
         serve: { "on": 50, "off": rest }
     defaultRule: "off"
 `);
-  });
-
-  it('writes into the file that the environment has by itself', async () => {
-    const text = PAY.slice(0, PAY.indexOf('  production:'));
-    using repository = world({
-      'flags/pay.yaml': text,
-      'flags/pay@production.yaml':
-        '# Owned by operations.\nflag: pay\nenvironment: production\ndefaultRule: "off"\n',
-    });
-
-    await promote(repository, '--percentages', '--write');
-
     expect(read(repository)).toBe(text);
     expect(read(repository, 'flags/pay@production.yaml')).toBe(`# Owned by operations.
 flag: pay

@@ -181,17 +181,13 @@ describe('deploy/kubernetes', () => {
     ]);
   });
 
-  it('would find a member that no server knows', () => {
+  it('would find a member that no server knows, and has the alerts of Prometheus alone', () => {
     const policy = read('base/network-policy.yaml') as { readonly spec: object };
+    const { spec } = read('monitoring/prometheus-rule.yaml') as { readonly spec: unknown };
 
     expect(faultsOf({ ...policy, spec: { ...policy.spec, egres: [] } })).toEqual([
       'NetworkPolicy.spec.egres is unknown',
     ]);
-  });
-
-  it('has the alerts for the operator of Prometheus as they are for Prometheus alone', () => {
-    const { spec } = read('monitoring/prometheus-rule.yaml') as { readonly spec: unknown };
-
     expect(spec).toEqual(read('../prometheus/alerts.yaml'));
   });
 
