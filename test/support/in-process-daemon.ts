@@ -3,6 +3,10 @@ import { operatorSettings } from '../../src/compose/settings.js';
 import type { Daemon } from '../../src/daemon/daemon.js';
 import type { RunRecord, SourceView } from '../../src/daemon/view.js';
 import { createLog } from '../../src/platform/log.js';
+import { onTestFinished } from 'vitest';
+import type { Files } from './git.js';
+import { flagSpec, PIPELINE_CONFIG, pipelineWorld, type PipelineWorld } from './pipeline-world.js';
+import type { ServiceOptions } from '../../src/service/service.js';
 import type { TestService } from './service.js';
 
 const PATIENCE_MS = 60_000;
@@ -83,4 +87,44 @@ export class InProcessDaemon {
     if (!last) throw new Error('there was no run');
     return last;
   }
+}
+
+export interface WatchedWorld {
+  readonly world: PipelineWorld;
+  readonly watched: InProcessDaemon;
+  /** Commits, and waits for the run of a poll that finds it. */
+  readonly follow: (message: string, files: Files) => Promise<RunRecord>;
+}
+
+/** A daemon, past its first run, over a repository with these flags. It ends with the test. */
+export async function watchedWorld(
+  flags: readonly string[],
+  {
+    service,
+    options,
+  }: {
+    readonly service?: Partial<ServiceOptions>;
+    readonly options?: (world: PipelineWorld) => Partial<WatchedSource>;
+  } = {},
+): Promise<WatchedWorld> {
+  const world = await pipelineWorld(undefined, service);
+  const { repository } = world;
+  const files = flags.map((name) => [`flags/${name}.yaml`, flagSpec(name)]);
+  repository.commit('Add flags', {
+    'flagkeel.yaml': PIPELINE_CONFIG,
+    ...(Object.fromEntries(files) as Files),
+  });
+  const watched = new InProcessDaemon(repository.directory, world.service, options?.(world));
+  onTestFinished(async () => watched.daemon.stop('SIGTERM'));
+  watched.daemon.start();
+  await watched.until(() => watched.runs.length > 0, 'a run');
+  return {
+    world,
+    watched,
+    follow: async (message, changed) => {
+      repository.commit(message, changed);
+      watched.daemon.trigger(null, 'webhook');
+      return watched.rest(watched.runs.length + 1);
+    },
+  };
 }

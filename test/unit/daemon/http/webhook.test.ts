@@ -159,7 +159,8 @@ describe('a webhook', () => {
     ...[
       ['a push to another branch', { ...PUSH, ref: 'refs/heads/topic' }],
       ['a tag of the same name', { ...PUSH, ref: 'refs/tags/main' }],
-      ['the end of the branch', { ...PUSH, after: ZEROES, deleted: true }],
+      ['the end of the branch', { ...PUSH, after: ZEROES }],
+      ['the end of the branch, by its word', { ...PUSH, deleted: true }],
       ['another repository', { ...PUSH, repository: { clone_url: 'https://g.example/a/b' } }],
       ['nothing at all', null],
     ].map(([name, payload]): [string, string, Headers] => {
@@ -218,16 +219,20 @@ describe('a webhook', () => {
   });
 
   it('triggers every source that it is about, by whatever name the repository is cloned', async () => {
-    const { answers } = await deliver(
-      BODY,
-      [github(BODY)],
+    const sources = [
       aSource({ name: 'over-ssh', location: 'git@mirror.internal:Shop/flags' }),
       aSource({ name: 'a-directory', location: '/srv/flags', branch: null }),
       aSource({ name: 'another-branch', branch: 'release' }),
       aSource({ name: 'another-repository', location: 'https://git.example.com/bank/flags' }),
-    );
+    ];
+    const anywhere = text({ ...PUSH, repository: undefined });
 
-    expect(answers[0]?.sources).toEqual(['over-ssh', 'a-directory']);
+    const named = await deliver(BODY, [github(BODY)], ...sources);
+    const unnamed = await deliver(anywhere, [github(anywhere)], ...sources);
+
+    const both = ['over-ssh', 'a-directory'];
+    expect(named.answers[0]?.sources).toEqual(both);
+    expect(unnamed.answers[0]?.sources).toEqual([...both, 'another-repository']);
   });
 
   const long = text({ ...PUSH, padding: ' '.repeat(6_000_000) });

@@ -32,6 +32,15 @@ const plan = (...report: Parameters<typeof aReport>): Partial<SourceView> => ({
   runs: [aRun(aReport(...report))],
 });
 const EXPIRED = { id: 'flag/a@production', what: 'expiry', due: '2026-10-01' } as const;
+const RAMP = {
+  ...{ id: 'flag/a@production', rule: null, treatment: 'on', step: 0, served: 5 },
+  steps: [{ percent: 5, dueMs: null, due: null, dueText: null }],
+};
+const RAMPS = [
+  { ...RAMP, held: null },
+  { ...RAMP, held: 'a freeze' },
+];
+const RAMPING = aRun({ ...aReport(), ramps: RAMPS });
 const GOOD = aRun(aReport(), { startedAt: minutesAgo(9), durationMs: 0 });
 
 describe('the metrics of a source', () => {
@@ -70,6 +79,7 @@ describe('the metrics of a source', () => {
       plan({ unmanaged: { flags: 12, segments: 3 } }),
       ['unmanaged_objects,kind="flag" 12', 'unmanaged_objects,kind="segment" 3'],
     ],
+    ['with a ramp that is held, and one that goes on', { runs: [RAMPING] }, ['held_ramps 1']],
     [
       'whose last good run is older than its last',
       { runs: [aRun(null, { result: 'failed' }), GOOD] },

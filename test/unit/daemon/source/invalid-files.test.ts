@@ -1,133 +1,74 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { statusPage } from '../../../../src/daemon/page/status-page.js';
 import { healthOf } from '../../../../src/daemon/health.js';
-import type { Files } from '../../../support/git.js';
-import { InProcessDaemon } from '../../../support/in-process-daemon.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../../support/pipeline-world.js';
+import { watchedWorld, type InProcessDaemon } from '../../../support/in-process-daemon.js';
+import { flagSpec } from '../../../support/pipeline-world.js';
 
-const words = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const WRONG = 'name: pay\nsurprise: 1\n';
+const INVALID = { why: 'invalid-file' };
+const SINCE = { ...INVALID, since: expect.any(String) as string };
 
-describe('a flag that somebody killed by hand, and whose file a commit then breaks', () => {
-  let world: PipelineWorld;
-  let watched: InProcessDaemon;
+const pageOf = ({ daemon }: InProcessDaemon): string =>
+  statusPage(daemon, { now: Date.now(), takesRequests: false })
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
 
-  const pageText = (): string =>
-    words(statusPage(watched.daemon, { now: Date.now(), takesRequests: false }));
+it('a flag that was killed by hand is unknown while its file is invalid, is shown as it was last, and is as any other again', async () => {
+  const { world, watched, follow } = await watchedWorld(['pay', 'search']);
+  const { live } = world;
+  await live.ok('PUT', `/splits/ws/${live.id}/pay/environments/${live.staging}/kill`);
+  await watched.run();
+  expect(watched.view.liveKills.map(({ id }) => id)).toEqual(['flag/pay@staging']);
 
-  beforeEach(async () => {
-    world = await pipelineWorld();
-    world.repository.commit('Add two flags', {
-      'flagkeel.yaml': PIPELINE_CONFIG,
-      'flags/pay.yaml': flagSpec('pay'),
-      'flags/search.yaml': flagSpec('search'),
-    });
-    watched = new InProcessDaemon(world.repository.directory, world.service);
-    onTestFinished(async () => watched.daemon.stop('SIGTERM'));
-    watched.daemon.start();
-    await watched.rest(1);
-    const { live } = world;
-    await live.ok('PUT', `/splits/ws/${live.id}/pay/environments/${live.staging}/kill`);
-    await watched.run();
-    expect(watched.view.liveKills.map(({ id }) => id)).toEqual(['flag/pay@staging']);
-    world.repository.commit('Break pay', { 'flags/pay.yaml': 'name: pay\nsurprise: 1\n' });
-    await watched.run();
+  await follow('Break pay', { 'flags/pay.yaml': WRONG });
+
+  const { runs, flags, liveKills, standings } = watched.view;
+  expect(runs[0]?.result).toBe('degraded');
+  expect(flags[0]).toMatchObject({
+    total: 2,
+    flags: [{ name: 'pay', invalid: true, serves: { killed: true } }, { name: 'search' }],
   });
+  expect(liveKills).toMatchObject([{ id: 'flag/pay@staging', invalid: true }]);
+  expect(standings?.objects).toMatchObject([
+    { id: 'flag/pay@production', standing: INVALID },
+    { id: 'flag/pay@staging', standing: SINCE },
+    { id: 'flag/pay', standing: SINCE },
+  ]);
+  const staging = healthOf(watched.view).environments.find(({ name }) => name === 'staging');
+  expect(staging).toMatchObject({ standing: 'unknown', liveKills: 1 });
+  for (const words of [
+    /last seen \d\d:\d\d UTC: killed : everybody gets off \? unknown \(invalid file\)/,
+    /\(invalid file, as last known\) flag\/pay@staging : /,
+    /Not as git orders flag\/pay@production .* flag\/pay unknown \(invalid file\), since .* as of /,
+  ]) {
+    expect(pageOf(watched)).toMatch(words);
+  }
 
-  it('keeps flag, live kill and last value on the page, marked as an invalid file', () => {
-    expect(watched.view.runs[0]?.result).toBe('degraded');
-    const [staging] = watched.view.flags;
-    expect(staging?.total).toBe(2);
-    expect(staging?.flags).toMatchObject([
-      { name: 'pay', invalid: true, serves: { killed: true } },
-      { name: 'search' },
-    ]);
-    expect(watched.view.liveKills).toMatchObject([{ id: 'flag/pay@staging', invalid: true }]);
-    expect(pageText()).toMatch(
-      /last seen \d\d:\d\d UTC: killed : everybody gets off \? unknown \(invalid file\)/,
-    );
-    expect(pageText()).toMatch(/\(invalid file, as last known\) flag\/pay@staging : /);
-  });
+  await follow('Mend pay', { 'flags/pay.yaml': flagSpec('pay') });
+  await watched.run();
 
-  it('says of each of its objects that it is unknown, and since when', () => {
-    const { objects = [] } = watched.view.standings ?? {};
-
-    expect(objects).toMatchObject([
-      { id: 'flag/pay@production', standing: { why: 'invalid-file' } },
-      {
-        id: 'flag/pay@staging',
-        standing: { why: 'invalid-file', since: expect.any(String) as string },
-      },
-      { id: 'flag/pay', standing: { why: 'invalid-file', since: expect.any(String) as string } },
-    ]);
-    const staging = healthOf(watched.view).environments.find(({ name }) => name === 'staging');
-    expect(staging).toMatchObject({ standing: 'unknown', liveKills: 1 });
-    expect(pageText()).toMatch(
-      /Not as git orders flag\/pay@production .* flag\/pay unknown \(invalid file\), since .* as of /,
-    );
-  });
-
-  it('is as any other again when its file is valid', async () => {
-    world.repository.commit('Mend pay', { 'flags/pay.yaml': flagSpec('pay') });
-    await watched.run();
-
-    expect(watched.view.flags[0]?.flags.map(({ invalid }) => invalid)).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect(watched.view.liveKills[0]?.invalid).toBeUndefined();
-    expect(watched.view.standings?.counts.unknown).toBe(0);
-  });
+  const mended = watched.view.flags[0]?.flags.map(({ invalid }) => invalid);
+  expect(mended).toEqual([undefined, undefined]);
+  expect(watched.view.liveKills[0]?.invalid).toBeUndefined();
+  expect(watched.view.standings?.counts.unknown).toBe(0);
 });
 
-describe('a new flag that a bad merge brings with an invalid file', () => {
-  let world: PipelineWorld;
-  let watched: InProcessDaemon;
-
-  /** Follows a commit as a poll does, which looks at what changed alone. */
-  const follow = async (message: string, files: Files): Promise<void> => {
-    world.repository.commit(message, files);
-    watched.daemon.trigger(null, 'webhook');
-    await watched.rest(watched.runs.length + 1);
-  };
-
-  beforeEach(async () => {
-    world = await pipelineWorld();
-    world.repository.commit('Add pay', {
-      'flagkeel.yaml': PIPELINE_CONFIG,
-      'flags/pay.yaml': flagSpec('pay'),
-    });
-    watched = new InProcessDaemon(world.repository.directory, world.service);
-    onTestFinished(async () => watched.daemon.stop('SIGTERM'));
-    watched.daemon.start();
+it.each([
+  ['a new flag', 'flags/other.yaml', null, { objects: [{ id: 'flag/other' }] }],
+  ['a flag that was there', 'flags/pay.yaml', flagSpec('pay'), { counts: { live: 0 } }],
+])(
+  'a bad merge of %s leaves nothing behind once it is reverted, without a look at everything',
+  async (...row) => {
+    const [, path, before, broken] = row;
+    const { watched, follow } = await watchedWorld(['pay']);
     await watched.rest(1);
-  });
+    const { counts, lookedAt } = watched.view.standings ?? {};
 
-  it('has no standing any more after a revert, without a look at everything', async () => {
-    const before = watched.view.standings;
-    await follow('Merge other', { 'flags/other.yaml': 'flag: other\ntrafic: user\n' });
-    expect(watched.view.standings?.objects).toMatchObject([{ id: 'flag/other' }]);
+    await follow('Merge it', { [path]: 'flag: other\ntrafic: user\n' });
+    expect(watched.view.standings).toMatchObject(broken);
+    await follow('Revert it', { [path]: before });
 
-    await follow('Revert it', { 'flags/other.yaml': null });
-
-    expect(watched.view.standings).toMatchObject({
-      ...{ objects: [], whole: 'live', counts: before?.counts },
-      lookedAt: before?.lookedAt,
-    });
+    expect(watched.view.standings).toMatchObject({ objects: [], whole: 'live', counts, lookedAt });
     expect(healthOf(watched.view).verdict.headline).toMatch(/^In sync: \d+ objects equal$/);
-  });
-
-  it('leaves a flag that it spoilt as it was before, after a revert', async () => {
-    const before = watched.view.standings;
-    await follow('Merge no flag', { 'flags/pay.yaml': 'flag: pay\ntrafic: user\n' });
-    expect(watched.view.standings?.counts).toMatchObject({ live: 0 });
-
-    await follow('Revert it', { 'flags/pay.yaml': flagSpec('pay') });
-
-    expect(watched.view.standings).toMatchObject({ objects: [], counts: before?.counts });
-  });
-});
+  },
+);

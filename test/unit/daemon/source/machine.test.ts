@@ -36,88 +36,83 @@ function words(effect: Effect): string {
   return effect.for === 'debounce' ? 'debounce' : `retry after ${effect.failures}`;
 }
 
+const start = trigger('start');
+const commit = trigger('commit');
+const kill = trigger('kill');
+
 describe('the machine of a source', () => {
-  it('waits a moment for more after a commit, and runs once for all that came', () => {
-    expect(story(trigger('commit'), trigger('files'), trigger('commit'), TIME, SETTLED)).toEqual({
-      phases: ['debouncing', 'debouncing', 'debouncing', 'running', 'idle'],
-      effects: ['debounce', 'run commit+files'],
-    });
-  });
-
-  it('runs again, once, for what came while it ran', () => {
-    const { phases, effects } = story(
-      trigger('start'),
-      trigger('commit'),
-      trigger('commit'),
-      trigger('webhook'),
-      SETTLED,
-      SETTLED,
-    );
-    expect(phases).toEqual(['running', 'queued', 'queued', 'queued', 'running', 'idle']);
-    expect(effects).toEqual(['run start', 'run commit+webhook']);
-  });
-
-  it('backs off longer with each failure, and forgets them with the first success', () => {
-    const { effects } = story(
-      trigger('start'),
-      FAILED,
-      TIME,
-      FAILED,
-      TIME,
-      SETTLED,
-      trigger('schedule'),
-      FAILED,
-    );
-    expect(effects).toEqual([
-      'run start',
-      'retry after 1',
-      'run retry',
-      'retry after 2',
-      'run retry',
-      'run schedule',
-      'retry after 1',
-    ]);
-  });
-
-  it('keeps commits that come while it backs off for the retry', () => {
-    const { phases, effects } = story(trigger('start'), FAILED, trigger('commit'), TIME);
-    expect(phases).toEqual(['running', 'backing-off', 'backing-off', 'running']);
-    expect(effects.at(-1)).toBe('run commit+retry');
-  });
-
-  it.each(['kill', 'request', 'signal', 'adopt'] as const)('lets %s wait for nothing', (urgent) => {
-    expect(story(trigger('commit'), trigger(urgent)).effects).toEqual([
-      'debounce',
-      'cancel-wait',
-      `run commit+${urgent}`,
-    ]);
-    expect(story(trigger('start'), FAILED, trigger(urgent)).effects.slice(2)).toEqual([
-      'cancel-wait',
-      `run ${urgent}`,
-    ]);
-    expect(story(trigger('start'), trigger(urgent), FAILED).effects.at(-1)).toBe(`run ${urgent}`);
-  });
-
-  it('interrupts the run under way for a kill, once, and for nothing else', () => {
-    const { effects } = story(
-      trigger('start'),
-      trigger('request'),
-      trigger('kill'),
-      trigger('kill'),
-      SETTLED,
-    );
-    expect(effects).toEqual(['run start', 'interrupt', 'run request+kill']);
-  });
-
-  it('lets a run under way end before it is stopped, and hears nothing more', () => {
-    const { phases, effects } = story(trigger('start'), STOP, trigger('kill'), SETTLED, STOP, TIME);
-    expect(phases).toEqual(['running', 'stopping', 'stopping', 'stopped', 'stopped', 'stopped']);
-    expect(effects).toEqual(['run start', 'interrupt', 'stopped']);
-  });
-
-  it('stops at once where nothing is under way, and gives its wait up', () => {
-    expect(story(STOP).effects).toEqual(['stopped']);
-    expect(story(trigger('files'), STOP).effects).toEqual(['debounce', 'cancel-wait', 'stopped']);
+  it.each<[string, readonly MachineEvent[], string, readonly string[]]>([
+    [
+      'waits a moment for more after a commit, and runs once for all that came',
+      [commit, trigger('files'), commit, TIME, SETTLED],
+      'debouncing debouncing debouncing running idle',
+      ['debounce', 'run commit+files'],
+    ],
+    [
+      'runs again, once, for what came while it ran',
+      [start, commit, commit, trigger('webhook'), SETTLED, SETTLED],
+      'running queued queued queued running idle',
+      ['run start', 'run commit+webhook'],
+    ],
+    [
+      'backs off longer with each failure, and forgets them with the first success',
+      [start, FAILED, TIME, FAILED, TIME, SETTLED, trigger('schedule'), FAILED],
+      'running backing-off running backing-off running idle running backing-off',
+      [
+        ...['run start', 'retry after 1', 'run retry', 'retry after 2', 'run retry'],
+        ...['run schedule', 'retry after 1'],
+      ],
+    ],
+    [
+      'keeps commits that come while it backs off for the retry',
+      [start, FAILED, commit, TIME],
+      'running backing-off backing-off running',
+      ['run start', 'retry after 1', 'run commit+retry'],
+    ],
+    [
+      'interrupts the run under way for a kill, once, and for nothing else',
+      [start, trigger('request'), kill, kill, SETTLED],
+      'running queued queued queued running',
+      ['run start', 'interrupt', 'run request+kill'],
+    ],
+    [
+      'lets a run under way end before it is stopped, and hears nothing more',
+      [start, STOP, kill, SETTLED, STOP, TIME],
+      'running stopping stopping stopped stopped stopped',
+      ['run start', 'interrupt', 'stopped'],
+    ],
+    ['stops at once where nothing is under way', [STOP], 'stopped', ['stopped']],
+    [
+      'gives its wait up when it is stopped',
+      [trigger('files'), STOP],
+      'debouncing stopped',
+      ['debounce', 'cancel-wait', 'stopped'],
+    ],
+    ...(['kill', 'request', 'signal', 'adopt'] as const).flatMap(
+      (urgent): [string, MachineEvent[], string, string[]][] => {
+        const now = trigger(urgent);
+        const interrupts = urgent === 'kill' ? ['interrupt'] : [];
+        return [
+          [
+            `lets ${urgent} wait for no further commits`,
+            [commit, now],
+            'debouncing running',
+            ['debounce', 'cancel-wait', `run commit+${urgent}`],
+          ],
+          [
+            `lets ${urgent} wait for no retry`,
+            [start, FAILED, now, now, FAILED],
+            'running backing-off running queued running',
+            [
+              ...['run start', 'retry after 1', 'cancel-wait', `run ${urgent}`],
+              ...[...interrupts, `run ${urgent}`],
+            ],
+          ],
+        ];
+      },
+    ),
+  ])('%s', (_, events, phases, effects) => {
+    expect(story(...events)).toEqual({ phases: phases.split(' '), effects });
   });
 });
 

@@ -1,20 +1,14 @@
-import { rmSync } from 'node:fs';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { operatorSettings } from '../../../../src/compose/settings.js';
 import type { WatchedSource } from '../../../../src/compose/watch.js';
 import { healthOf, missingFor } from '../../../../src/daemon/health.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { statusPage } from '../../../../src/daemon/page/status-page.js';
 import type { Trouble } from '../../../../src/daemon/view.js';
-import { InProcessDaemon } from '../../../support/in-process-daemon.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../../support/pipeline-world.js';
-
-const INTERVAL_MS = 100;
+import { watchedWorld } from '../../../support/in-process-daemon.js';
+import { PIPELINE_CONFIG, type PipelineWorld } from '../../../support/pipeline-world.js';
 
 interface Case {
   readonly options?: (world: PipelineWorld) => Partial<WatchedSource>;
@@ -24,13 +18,36 @@ interface Case {
   readonly missing: string;
 }
 
-const CASES: Readonly<Record<Exclude<Trouble['what'], 'database'>, Case>> = {
+const CHECKOUT = {
+  headline: 'The checkout is gone or cannot be read',
+  missing: 'checkout gone or unreadable: ',
+};
+
+const remove = (path: string): void => {
+  rmSync(path, { recursive: true, force: true });
+};
+
+type What = Exclude<Trouble['what'], 'database'>;
+
+const CASES: Readonly<Record<What | `checkout, ${string}`, Case>> = {
   checkout: {
-    then: ({ repository }) => {
-      rmSync(repository.directory, { recursive: true, force: true });
+    ...CHECKOUT,
+    then: ({ repository: { directory } }) => {
+      remove(directory);
     },
-    headline: 'The checkout is gone or cannot be read',
-    missing: 'checkout gone or unreadable: ',
+  },
+  'checkout, emptied': {
+    ...CHECKOUT,
+    then: ({ repository: { directory } }) => {
+      remove(directory);
+      mkdirSync(directory);
+    },
+  },
+  'checkout, without its repository': {
+    ...CHECKOUT,
+    then: ({ repository: { directory } }) => {
+      remove(join(directory, '.git'));
+    },
   },
   remote: {
     options: ({ repository }) => ({
@@ -65,47 +82,36 @@ const CASES: Readonly<Record<Exclude<Trouble['what'], 'database'>, Case>> = {
   },
 };
 
-describe('a part that is away', () => {
-  let world: PipelineWorld;
-
-  beforeEach(async () => {
-    world = await pipelineWorld();
-    world.repository.commit('Add pay', {
-      'flagkeel.yaml': PIPELINE_CONFIG,
-      'flags/pay.yaml': flagSpec('pay'),
+it.each(Object.entries(CASES))(
+  'a part that is away is named alike by page, readiness, metrics and log: %s',
+  async (name, { options, then, headline, missing }) => {
+    const [what = ''] = name.split(',');
+    const { world, watched } = await watchedWorld(['pay'], {
+      options: (made) => ({ intervalMs: 100, ...options?.(made) }),
     });
-  });
+    await then?.(world);
 
-  it.each(Object.entries(CASES))(
-    'is named alike by page, readiness, metrics and log: %s',
-    async (name, { options, then, headline, missing }) => {
-      const watched = new InProcessDaemon(world.repository.directory, world.service, {
-        intervalMs: INTERVAL_MS,
-        ...options?.(world),
-      });
-      onTestFinished(async () => watched.daemon.stop('SIGTERM'));
-      watched.daemon.start();
-      await watched.until(() => watched.runs.length > 0, 'a run');
-      await then?.(world);
+    await watched.until(
+      () => watched.view.troubles.some((trouble) => trouble.what === what),
+      `the trouble of ${name}: ${JSON.stringify(watched.view.troubles)}`,
+    );
 
-      await watched.until(
-        () => watched.view.troubles.some(({ what }) => what === name),
-        `the trouble of ${name}: ${JSON.stringify(watched.view.troubles)}`,
-      );
-
-      expect(healthOf(watched.view).verdict.headline).toBe(headline);
-      expect(missingFor(watched.view)).toEqual([
-        expect.stringContaining(missing),
-        ...(watched.view.firstSync ? [] : ['no run has come to an end since the start']),
-      ]);
-      const page = statusPage(watched.daemon, { now: Date.now(), takesRequests: false });
-      expect(page).toContain(`<p>${headline}, since `);
-      expect(watched.log.join('')).toContain(`"what":"${name}"`);
-      const metrics = await new Metrics().text(watched.daemon, Date.now());
-      expect(metrics.match(/flagkeel_trouble\{.*\} 1/g)).toEqual([
-        `flagkeel_trouble{source="default",what="${name}"} 1`,
-      ]);
-      expect(metrics).toContain('flagkeel_ready{source="default"} 0');
-    },
-  );
-});
+    expect(healthOf(watched.view).verdict.headline).toBe(headline);
+    expect(missingFor(watched.view)).toEqual([
+      expect.stringContaining(missing),
+      ...(watched.view.firstSync ? [] : ['no run has come to an end since the start']),
+    ]);
+    const page = statusPage(watched.daemon, { now: Date.now(), takesRequests: false });
+    expect(page).toContain(`<p>${headline}, since `);
+    expect(watched.log.join('')).toContain(`"what":"${what}"`);
+    const metrics = await new Metrics().text(watched.daemon, Date.now());
+    expect(metrics.match(/flagkeel_trouble\{.*\} 1/g)).toEqual([
+      `flagkeel_trouble{source="default",what="${what}"} 1`,
+    ]);
+    expect(metrics).toContain('flagkeel_ready{source="default"} 0');
+    if (what !== 'checkout') return;
+    watched.daemon.trigger(null, 'request');
+    await watched.until(() => watched.runs.length > 1, 'the run after it was lost');
+    expect(watched.runs.at(-1)?.result).toBe('failed');
+  },
+);
