@@ -1,7 +1,6 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import type { SpecCache } from '../../../src/specs/cache.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
@@ -21,124 +20,71 @@ function first(): string {
 }
 
 /** Of the commit that is checked out. */
-async function historyNow(cache?: SpecCache): Promise<SpecHistory> {
+async function historyNow(): Promise<SpecHistory> {
   const checkout = await openCheckout(repository.directory);
   onTestFinished(async () => checkout.close());
-  return new SpecHistory(checkout, checkout.head, cache);
+  return new SpecHistory(checkout, checkout.head);
 }
 
-describe('the specs of an ancestor', () => {
-  it('are those of the commit, whatever HEAD says by now', async () => {
-    const earlier = first();
-    repository.commit('Another flag', {
-      'flags/pay.yaml': null,
-      'flags/cart.yaml': flagSpec('cart'),
-    });
-    const specs = await (await historyNow()).atAncestor(earlier);
-    expect([...(specs?.flags.keys() ?? [])]).toEqual(['pay']);
+/** Commits without specs, of one flag, aside of the branch, with invalid specs, and with these mended. */
+function story() {
+  const empty = repository.commit('Nothing yet', { 'README.md': 'Soon.\n' });
+  const one = first();
+  repository.git('checkout', '--quiet', '-b', 'aside');
+  const aside = repository.commit('Aside', { 'flags/cart.yaml': flagSpec('cart') });
+  repository.git('checkout', '--quiet', 'main');
+  const broken = repository.commit('Break it', { 'flags/cart.yaml': 'flag: cart\nnonsense: 1\n' });
+  const head = repository.commit('Mend it', {
+    'flags/pay.yaml': null,
+    'flags/cart.yaml': flagSpec('cart'),
   });
+  return { empty, one, aside, broken, head };
+}
 
-  it('are known of HEAD itself', async () => {
-    const head = first();
-    expect((await (await historyNow()).atAncestor(head))?.flags.has('pay')).toBe(true);
-  });
+it('knows the specs of HEAD and of its ancestors, where they had valid ones', async () => {
+  const { empty, one, aside, broken, head } = story();
+  const history = await historyNow();
+  const flagsAt = async (commit: string): Promise<string[] | undefined> => {
+    const specs = await history.atAncestor(commit);
+    return specs && [...specs.flags.keys()];
+  };
 
-  it('cannot be known of a commit on another branch', async () => {
-    first();
-    repository.git('checkout', '--quiet', '-b', 'aside');
-    const aside = repository.commit('Aside', { 'flags/cart.yaml': flagSpec('cart') });
-    repository.git('checkout', '--quiet', 'main');
-    repository.commit('Go on', { 'flags/more.yaml': flagSpec('more') });
-    const history = await historyNow();
-    expect(await history.atAncestor(aside)).toBeUndefined();
-  });
-
-  it('cannot be known of a commit that is not here', async () => {
-    first();
-    const history = await historyNow();
-    expect(await history.atAncestor(NOWHERE)).toBeUndefined();
-  });
-
-  it('cannot be known where they were invalid', async () => {
-    first();
-    const broken = repository.commit('Break it', {
-      'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    });
-    repository.commit('Mend it', { 'flags/cart.yaml': flagSpec('cart') });
-    const history = await historyNow();
-    expect(await history.atAncestor(broken)).toBeUndefined();
-  });
-
-  it('cannot be known where there were none', async () => {
-    const empty = repository.commit('Nothing yet', {});
-    first();
-    const history = await historyNow();
-    expect(await history.atAncestor(empty)).toBeUndefined();
-  });
-
-  it('cannot be known without git', async () => {
-    const checkout = await openCheckout(makeDirectory());
-    const history = new SpecHistory(checkout, null);
-    expect(history.isKnown).toBe(false);
-    expect(await history.atAncestor(NOWHERE)).toBeUndefined();
-  });
+  expect(await flagsAt(one)).toEqual(['pay']);
+  expect(await flagsAt(head)).toEqual(['cart']);
+  for (const unknown of [empty, aside, broken, NOWHERE]) {
+    expect(await flagsAt(unknown), unknown).toBeUndefined();
+  }
 });
 
-describe('the config before HEAD, where HEAD has another one', () => {
-  const changeConfig = (): string =>
-    repository.commit('Guard less', { 'flagkeel.yaml': `${PIPELINE_CONFIG}suspend: true\n` });
+it('knows no specs without git', async () => {
+  const checkout = await openCheckout(makeDirectory());
+  const history = new SpecHistory(checkout, null);
 
-  it('is that of the commit, even if other specs there were invalid', async () => {
-    first();
-    const broken = repository.commit('Break it', {
-      'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    });
-    repository.commit('Mend it', { 'flags/cart.yaml': flagSpec('cart') });
-    changeConfig();
-    expect((await (await historyNow()).otherConfigAt(broken))?.suspend).toBe(false);
-  });
-
-  it('is none where HEAD has the same file', async () => {
-    const before = first();
-    repository.commit('Go on', { 'flags/cart.yaml': flagSpec('cart') });
-    expect(await (await historyNow()).otherConfigAt(before)).toBeUndefined();
-  });
-
-  it('cannot be known of another branch, of a commit that is not here, or without a file', async () => {
-    const empty = repository.commit('Nothing yet', {});
-    first();
-    repository.git('checkout', '--quiet', '-b', 'aside');
-    const aside = repository.commit('Aside', { 'flags/cart.yaml': flagSpec('cart') });
-    repository.git('checkout', '--quiet', 'main');
-    changeConfig();
-    const history = await historyNow();
-    expect(await history.otherConfigAt(aside)).toBeUndefined();
-    expect(await history.otherConfigAt(NOWHERE)).toBeUndefined();
-    expect(await history.otherConfigAt(empty)).toBeUndefined();
-  });
+  expect(history.isKnown).toBe(false);
+  expect(await history.atAncestor(NOWHERE)).toBeUndefined();
 });
 
-describe('the specs of a commit that somebody named', () => {
-  it('are missing where the commit has none', async () => {
-    const empty = repository.commit('Nothing yet', { 'README.md': 'Soon.\n' });
-    first();
-    expect(await (await historyNow()).at(empty)).toBe('missing');
-  });
+it('knows the config before HEAD where HEAD has another one, even beside invalid specs', async () => {
+  const { empty, one, aside, broken } = story();
+  expect(await (await historyNow()).otherConfigAt(one)).toBeUndefined();
+  repository.commit('Guard less', { 'flagkeel.yaml': `${PIPELINE_CONFIG}suspend: true\n` });
+  const history = await historyNow();
 
-  it('come with what is wrong with them', async () => {
-    first();
-    const broken = repository.commit('Break it', {
-      'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    });
-    const specs = await (await historyNow()).at(broken);
-    if (specs === 'missing' || specs.ok) throw new Error('they are invalid');
-    expect(specs.diagnostics.map(({ location }) => location.file)).toContain('flags/cart.yaml');
-  });
+  expect((await history.otherConfigAt(broken))?.suspend).toBe(false);
+  for (const unknown of [empty, aside, NOWHERE]) {
+    expect(await history.otherConfigAt(unknown), unknown).toBeUndefined();
+  }
+});
 
-  it('are an error where the commit is not here', async () => {
-    first();
-    await expect((await historyNow()).at(NOWHERE)).rejects.toMatchObject({ code: 'GIT' });
-  });
+it('says of a commit that somebody named what is wrong with it', async () => {
+  const { empty, broken } = story();
+  const history = await historyNow();
+  const specs = await history.at(broken);
+
+  expect(await history.at(empty)).toBe('missing');
+  if (specs === 'missing' || specs.ok) throw new Error('they are invalid');
+  expect(specs.diagnostics.map(({ location }) => location.file)).toContain('flags/cart.yaml');
+  await expect(history.at(NOWHERE)).rejects.toMatchObject({ code: 'GIT' });
 });
 
 it('names the files that a commit changed or added, and none that it took away', async () => {

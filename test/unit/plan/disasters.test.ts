@@ -5,18 +5,14 @@ import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { DesiredFlag } from '../../../src/model/desired.js';
 import type { State } from '../../../src/model/state.js';
 import { planChanges } from '../../../src/plan/plan.js';
-import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/bases/next-state.js';
+import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
-  anActual,
-  anEnvironment,
   aPolicy,
   desiredFlag,
   desiredSegment,
   inSegment,
-  liveFlag,
-  liveSegment,
   NO_STATE,
   onShare,
   planLines,
@@ -181,30 +177,6 @@ describe('segments that change hands', () => {
       'segment/staff#1-delete-segment',
     ]);
   });
-
-  it('keeps a segment that a treatment of a live flag targets whole', () => {
-    const { state } = after(aDesired({ segments: [desiredSegment('staff', { staging: [] })] }));
-    const [name, live] = liveFlag('theirs', { staging: {} });
-    const definition = live.definitions.get('staging');
-    if (!definition) throw new Error('no definition');
-    const treatments = definition.treatments.map((each) => ({ ...each, segments: ['staff'] }));
-    const definitions = new Map([['staging', { ...definition, treatments }]]);
-
-    const plan = planChanges({
-      desired: aDesired(),
-      actual: anActual({
-        flags: [[name, { ...live, definitions }]],
-        segments: [liveSegment('staff', { staging: [] })],
-      }),
-      state,
-      policy: policyFor(state),
-    });
-
-    expect(planLines(plan)).toEqual([
-      'withheld delete segment/staff: still-in-use',
-      'withheld deactivate segment/staff@staging: still-in-use',
-    ]);
-  });
 });
 
 describe('a treatment that goes', () => {
@@ -258,21 +230,6 @@ describe('a treatment that goes', () => {
     expect(treatments?.at(-1)).toEqual({ name: 'v3', description: '', keys: ['u1'] });
   });
 
-  it('stays while a rule of a flag outside the repository depends on it', () => {
-    const ours = one(pay('on', 'off', 'v2'));
-    const both = after(aDesired({ flags: [depending(['v2']), pay('on', 'off', 'v2')] }));
-    const { state } = after(ours);
-
-    const plan = planChanges({
-      desired: one(pay('on', 'off')),
-      actual: seen(both.world, ours),
-      state,
-      policy: policyFor(state),
-    });
-
-    expect(planLines(plan)).toEqual(['withheld update flag/pay@staging: still-in-use']);
-  });
-
   it('takes an unsaid baseline with it, which the service would refuse to keep', () => {
     const at = (treatment: string, ...names: string[]): BoundDesired => {
       const defaultRule = [{ treatment, size: 100 }];
@@ -294,29 +251,6 @@ describe('a treatment that goes', () => {
       after: 'off',
     });
     expect(world.flags.get('pay')?.definitions.get('staging')?.baselineTreatment).toBe('off');
-  });
-
-  it('is held back where rules that are not ours still serve it', () => {
-    const rules = [
-      { matchers: [{ type: 'BOOLEAN', attribute: 'a', bool: true }], buckets: bucket('v2') },
-    ];
-    const flagWith = (...names: string[]): DesiredFlag =>
-      desiredFlag('pay', {
-        environments: {
-          staging: { ...serving(...names), unsaid: ['rules', 'killed', 'baselineTreatment'] },
-        },
-      });
-    const { state } = after(one(flagWith('on', 'off', 'v2')));
-    const live = liveFlag('pay', { staging: { ...serving('on', 'off', 'v2'), rules } });
-
-    const plan = planChanges({
-      desired: one(flagWith('on', 'off')),
-      actual: anActual({ flags: [live] }),
-      state,
-      policy: policyFor(state),
-    });
-
-    expect(planLines(plan)).toEqual(['withheld update flag/pay@staging: still-in-use']);
   });
 
   it('is shown as one that goes and one that comes when it is renamed, and the definition stays', () => {
@@ -382,47 +316,6 @@ describe('another traffic type', () => {
     const { plan } = next(one(user), one(account));
 
     expect(planLines(plan)).toEqual(['withheld update flag/pay: immutable']);
-  });
-
-  it('blocks the segment, with the keys that are to be changed in it', () => {
-    const segment = desiredSegment('staff', { staging: ['u1'] });
-    const before = aDesired({ segments: [segment] });
-    const desired = aDesired({
-      segments: [{ ...desiredSegment('staff', { staging: ['u2'] }), trafficType: 'account' }],
-    });
-
-    expect(planLines(next(before, desired).plan)).toEqual([
-      'withheld update segment/staff: immutable',
-    ]);
-  });
-});
-
-describe('a run that died half-way', () => {
-  it('goes on filling its own segment, also in a protected environment', () => {
-    const desired = aDesired({ segments: [desiredSegment('vip', { production: ['u1', 'u2'] })] });
-    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
-    const empty = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy };
-    const { changes, steps } = planChanges(empty);
-    const state = stateBeforeApply(empty, changes, 'a'.repeat(40));
-
-    const world = applyAll(EMPTY_WORLD, steps.slice(0, -1));
-    const plan = planChanges({ desired, actual: seen(world, desired), state, policy });
-
-    expect(steps.at(-1)?.action).toBe('upload-keys');
-    expect(planLines(plan)).toEqual(['update segment/vip@production']);
-  });
-
-  it('does not take keys for its own that it never uploaded', () => {
-    const desired = aDesired({ segments: [desiredSegment('vip', { production: ['u1'] })] });
-    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
-    const empty = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy };
-    const state = stateBeforeApply(empty, planChanges(empty).changes, 'a'.repeat(40));
-
-    const actual = anActual({ segments: [liveSegment('vip', { production: ['theirs'] })] });
-
-    expect(planLines(planChanges({ desired, actual, state, policy }))).toEqual([
-      'withheld update segment/vip@production: adopt-needed',
-    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config, Guards } from '../../../src/model/desired.js';
 import type { Change } from '../../../src/model/plan.js';
 import type { State } from '../../../src/model/state.js';
-import { guardFindings, strictestGuards } from '../../../src/plan/guards/guards.js';
+import { guardFindings, movedShare, strictestGuards } from '../../../src/plan/guards/guards.js';
 import {
   aDesired,
   anActual,
@@ -193,6 +193,27 @@ describe('a flip', () => {
   });
 });
 
+it('stand against another workspace than that of the states there are', () => {
+  const input = { desired: aDesired(), actual: anActual(), state: NO_STATE, policy: aPolicy() };
+  const elsewhere = [{ workspaceId: 'ws-old', objects: 13 }];
+
+  expect(guardFindings(aPlan(), input, input.desired.config, elsewhere)).toEqual([
+    { guard: 'anotherWorkspace', environment: null, workspace: 'ws-old', found: 13, limit: 0 },
+  ]);
+});
+
+it.each([
+  ['a ramp', onShare(10).defaultRule, onShare(25).defaultRule, 15],
+  ['swapped buckets', onShare(10).defaultRule, [...onShare(10).defaultRule].reverse(), 20],
+  ['a ramp in the middle', three(10, 20, 70), three(20, 20, 60), 20],
+])('the share that moves is exact for %s', (_, before, after, share) => {
+  expect(movedShare(before, after)).toBe(share);
+});
+
+function three(...sizes: number[]) {
+  return sizes.map((size, at) => ({ treatment: `t${at}`, size }));
+}
+
 describe('an empty repository', () => {
   it('is one without flags and segments over an inventory that has some', () => {
     const state = inventory(2);
@@ -251,6 +272,17 @@ describe('the stricter of two configs', () => {
         config({ ...LOOSE, maxDeletePercent: 2, maxKeyRemovalPercent: 4 }),
       ).guards,
     ).toEqual(STRICT);
+  });
+
+  it('has the defaults for what neither says, and an environment over the top of its config', () => {
+    const production = (guards: Guards): Config['environments'] => [{ name: 'production', guards }];
+    const strict = strictestGuards(
+      config({}, production({ maxDeletes: 50 })),
+      config({ maxDeletes: 10 }, production({ maxDeletes: 20 })),
+    );
+
+    expect(strict.guards).toMatchObject({ maxDeletes: 5, maxDeletePercent: 30 });
+    expect(strict.environments[0]?.guards).toMatchObject({ maxDeletes: 20 });
   });
 
   it('is told environment by environment, and one that is new brings its own', () => {

@@ -158,84 +158,76 @@ describe('what the specs no longer have', () => {
   const state = stateOf(both);
   const nothing = aDesired();
 
-  it('stays in the inventory while the service has it', () => {
-    const actual = anActual({
-      flags: [liveFlag('pay', { staging: {}, production: {} })],
-      segments: [liveSegment('beta', { staging: [], production: [] })],
-    });
-
-    expect(after({ desired: nothing, actual, state })).toEqual(state);
+  const gone = { flags: [noFlag('pay')], segments: [noSegment('beta')] };
+  const [name, flag] = noFlag('pay');
+  const ALL = [
+    'flag/pay: workspace, env-staging, env-production',
+    'segment/beta: workspace, env-staging, env-production',
+  ];
+  const staging = aDesired({
+    flags: [desiredFlag('pay', { environments: { staging: {} } })],
+    segments: [desiredSegment('beta', { staging: ['a'] })],
   });
 
-  it('stays in the inventory where nobody looked', () => {
-    expect(after({ desired: nothing, state })).toEqual(state);
-  });
+  it.each<[string, Parameters<typeof anActual>[0], string[], Look?]>([
+    [
+      'all of it while the service has it',
+      {
+        flags: [liveFlag('pay', { staging: {}, production: {} })],
+        segments: [liveSegment('beta', { staging: [], production: [] })],
+      },
+      ALL,
+    ],
+    ['all of it where nobody looked', {}, ALL],
+    [
+      'the places that the service has left',
+      {
+        flags: [liveFlag('pay', { production: {} })],
+        segments: [liveSegment('beta', { production: [] })],
+      },
+      ['flag/pay: workspace, env-production', 'segment/beta: workspace, env-production'],
+    ],
+    ['nothing of it when the service has nothing any more', gone, []],
+    [
+      'its workspace level when only that is left',
+      { flags: [liveFlag('pay')], segments: [liveSegment('beta')] },
+      ['flag/pay: workspace', 'segment/beta: workspace'],
+    ],
+    [
+      'its workspace level where a service cannot show whether the flag is there',
+      { flags: [[name, { ...flag, existence: 'unknown' }]] },
+      ['flag/pay: workspace', ALL[1] ?? ''],
+    ],
+    [
+      'environments that the run does not select',
+      gone,
+      ['flag/pay: env-staging', 'segment/beta: env-staging'],
+      {
+        policy: {
+          environments: [
+            anEnvironment('staging', { selected: false }),
+            anEnvironment('production'),
+          ],
+        },
+      },
+    ],
+    [
+      'objects beyond the filter of the run',
+      gone,
+      [ALL[1] ?? ''],
+      { policy: { only: new Set(['flag/pay']) } },
+    ],
+    [
+      'the environments that the specs still name',
+      gone,
+      ['flag/pay: workspace, env-staging', 'segment/beta: workspace, env-staging'],
+      { desired: staging },
+    ],
+  ])('keeps %s', (_, actual, expected, rest = {}) => {
+    const next = after({ desired: nothing, actual: anActual(actual), state, ...rest });
 
-  it('leaves it place by place', () => {
-    const actual = anActual({
-      flags: [liveFlag('pay', { production: {} })],
-      segments: [liveSegment('beta', { production: [] })],
-    });
-
-    expect(places(after({ desired: nothing, actual, state }))).toEqual([
-      'flag/pay: workspace, env-production',
-      'segment/beta: workspace, env-production',
-    ]);
-  });
-
-  it('leaves it when the service has nothing of it any more', () => {
-    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
-
-    expect(after({ desired: nothing, actual, state })).toEqual(NO_STATE);
-  });
-
-  it('stays with its workspace level when only that is left', () => {
-    const actual = anActual({ flags: [liveFlag('pay')], segments: [liveSegment('beta')] });
-
-    expect(places(after({ desired: nothing, actual, state }))).toEqual([
-      'flag/pay: workspace',
-      'segment/beta: workspace',
-    ]);
-  });
-
-  it('stays where a service cannot show whether the flag is there', () => {
-    const [name, actual] = noFlag('pay');
-    const unknown = anActual({ flags: [[name, { ...actual, existence: 'unknown' }]] });
-
-    expect(places(after({ desired: nothing, actual: unknown, state }))).toEqual([
-      'flag/pay: workspace',
-      'segment/beta: workspace, env-staging, env-production',
-    ]);
-  });
-
-  it('stays beyond the filters of the run', () => {
-    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
-    const environments = [
-      anEnvironment('staging', { selected: false }),
-      anEnvironment('production'),
-    ];
-    const filtered = { desired: nothing, actual, state };
-
-    expect(places(after({ ...filtered, policy: { environments } }))).toEqual([
-      'flag/pay: env-staging',
-      'segment/beta: env-staging',
-    ]);
-    expect(places(after({ ...filtered, policy: { only: new Set(['flag/pay']) } }))).toEqual([
-      'segment/beta: workspace, env-staging, env-production',
-    ]);
-  });
-
-  it('leaves only the environment that the specs no longer name', () => {
-    const staging = aDesired({
-      flags: [desiredFlag('pay', { environments: { staging: {} } })],
-      segments: [desiredSegment('beta', { staging: ['a'] })],
-    });
-    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
-
-    expect(places(after({ desired: staging, actual, state }))).toEqual([
-      'flag/pay: workspace, env-staging',
-      'segment/beta: workspace, env-staging',
-    ]);
+    expect(places(next)).toEqual(expected);
+    if (expected === ALL) expect(next).toEqual(state);
   });
 });
 

@@ -144,185 +144,139 @@ function configured(on: Json | undefined, off?: Json): Pick<Required<Definition>
 
 const FROM_SPAIN = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] };
 
+type Move = readonly [Definition | null, Definition | null];
+
 describe('the traffic that a change of a flag reaches', () => {
-  it('is 15 % for a ramp from 10 to 25 %, and nobody goes back', () => {
-    expect(impactLines({ flags: { shop: [onShare(10), onShare(25)] } })).toEqual([
-      'flag/shop@production: shop 15 % off → on',
-    ]);
+  const half = { ...onShare(50), trafficAllocation: 20 };
+  const live = { ...onShare(40), targets: { on: ['qa-bot'] } };
+  const spain = (on: number, rest = 0): Definition => ({
+    ...onShare(rest),
+    ...when([FROM_SPAIN], on),
   });
+  const [limited, opened] = [configured({ limit: 100 }), configured({ limit: 1 })];
+  const configuredAt = (on: number, later = on): Move => [
+    { ...limited, ...onShare(on) },
+    { ...opened, ...onShare(later) },
+  ];
+  const [one, two] = [1, 2].map((limit): Definition => ({
+    ...configured(undefined, { limit }),
+    killed: true,
+    ...onShare(30),
+  }));
+  const named = { ...configured({ limit: 1, of: 'day' }), ...onShare(100) };
+  const described = [{ name: 'on', description: 'Now described' }, DEFINITION.treatments[1]];
+  const unnamed = { treatments: described, ...onShare(100) } as Definition;
+  const reordered = [{ ...described[0], configuration: { of: 'day', limit: 1 } }, described[1]];
+  const [rule] = when([FROM_SPAIN], 100).rules;
 
-  it('is 20 % where the order of a 10/90 pair is swapped, though all sizes stay', () => {
-    const swapped = { defaultRule: [...onShare(10).defaultRule].reverse() };
-
-    expect(impactLines({ flags: { shop: [onShare(10), swapped] } })).toEqual([
-      'flag/shop@production: shop 10 % off → on, 10 % on → off',
-    ]);
-  });
-
-  it('holds users who move between variants where a bucket grows beside another', () => {
-    const [before, after] = [three(10, 20, 70), three(20, 20, 60)];
-
-    expect(
-      impactLines({
-        flags: {
-          shop: [
-            { ...THREE, ...before },
-            { ...THREE, ...after },
-          ],
-        },
-      }),
-    ).toEqual(['flag/shop@production: shop 10 % b → a, 10 % c → b ! moves-between-variants']);
-  });
-
-  it('is the share of the allocation, which is a draw of its own', () => {
-    const half = { ...onShare(50), trafficAllocation: 20 };
-
-    expect(impactLines({ flags: { shop: [half, { ...half, trafficAllocation: 45 }] } })).toEqual([
-      'flag/shop@production: shop 12.5 % off → on',
-    ]);
-    expect(impactLines({ flags: { shop: [half, { ...half, ...onShare(51) }] } })).toEqual([
-      'flag/shop@production: shop 0.2 % off → on',
-    ]);
-  });
-
-  it('is whoever is served a treatment whose configuration changes, and nobody else', () => {
-    const [before, after] = [configured({ limit: 100 }), configured({ limit: 1 })];
-
-    expect(
-      impactLines({
-        flags: {
-          everywhere: [
-            { ...before, ...onShare(100) },
-            { ...after, ...onShare(100) },
-          ],
-          ramping: [
-            { ...before, ...onShare(10) },
-            { ...after, ...onShare(25) },
-          ],
-          unserved: [
-            { ...before, ...onShare(0) },
-            { ...after, ...onShare(0) },
-          ],
-        },
-      }),
-    ).toEqual([
-      'flag/everywhere@production: everywhere 100 % on → on',
-      'flag/ramping@production: ramping 15 % off → on, 10 % on → on',
-      'flag/unserved@production: nobody',
-    ]);
-  });
-
-  it('is everybody where the configuration of the default changes of a flag that is killed', () => {
-    const [before, after] = [{ limit: 1 }, { limit: 2 }].map((off): Definition => ({
-      ...configured(undefined, off),
-      killed: true,
-      ...onShare(30),
-    }));
-
-    expect(impactLines({ flags: { shop: [before ?? null, after ?? null] } })).toEqual([
-      'flag/shop@production: shop 100 % off → off',
-    ]);
-  });
-
-  it('is nobody where a configuration is not named any more, or is the same in other words', () => {
-    const before = { ...configured({ limit: 1, of: 'day' }), ...onShare(100) };
-    const described = [{ name: 'on', description: 'Now described' }, DEFINITION.treatments[1]];
-    const unnamed = { treatments: described, ...onShare(100) } as Definition;
-    const reordered = [{ ...described[0], configuration: { of: 'day', limit: 1 } }, described[1]];
-
-    expect(
-      impactLines({
-        flags: {
-          unnamed: [before, unnamed],
-          reordered: [before, { ...unnamed, treatments: reordered } as Definition],
-        },
-      }),
-    ).toEqual(['flag/reordered@production: nobody', 'flag/unnamed@production: nobody']);
+  it.each<[string, Move, string]>([
+    ['a ramp, from which nobody goes back', [onShare(10), onShare(25)], 'shop 15 % off → on'],
+    [
+      'the order of a pair, though all sizes stay',
+      [onShare(10), { defaultRule: [...onShare(10).defaultRule].reverse() }],
+      'shop 10 % off → on, 10 % on → off',
+    ],
+    [
+      'variants, where a bucket grows beside another',
+      [
+        { ...THREE, ...three(10, 20, 70) },
+        { ...THREE, ...three(20, 20, 60) },
+      ],
+      'shop 10 % b → a, 10 % c → b ! moves-between-variants',
+    ],
+    [
+      'the allocation, which is a draw of its own',
+      [half, { ...half, trafficAllocation: 45 }],
+      'shop 12.5 % off → on',
+    ],
+    ['a share of the allocation', [half, { ...half, ...onShare(51) }], 'shop 0.2 % off → on'],
+    ['a configuration that all get', configuredAt(100), 'shop 100 % on → on'],
+    ['a configuration and a share', configuredAt(10, 25), 'shop 15 % off → on, 10 % on → on'],
+    ['a configuration that none gets', configuredAt(0), 'nobody'],
+    [
+      'the configuration of the default of a flag that is killed',
+      [one ?? null, two ?? null],
+      'shop 100 % off → off',
+    ],
+    ['a configuration that is not named any more', [named, unnamed], 'nobody'],
+    [
+      'a configuration in other words',
+      [named, { ...unnamed, treatments: reordered } as Definition],
+      'nobody',
+    ],
+    [
+      'a rule about attributes, which are unknown here',
+      [spain(10), spain(40)],
+      'shop 0–30 % off → on',
+    ],
+    [
+      'a rule about attributes, and what all keys share',
+      [spain(10, 10), spain(20, 40)],
+      'shop 10–30 % off → on',
+    ],
+    [
+      'a second rule behind an equal one',
+      [{ rules: rule ? [rule] : [] }, { rules: rule ? [rule, rule] : [] }],
+      'nobody',
+    ],
+    [
+      'a kill, also of individual targets',
+      [live, { ...live, killed: true }],
+      'shop 40 % on → off, 1 keys on → off (qa-bot) ! kills',
+    ],
+    [
+      'a definition that is made',
+      [null, onShare(10)],
+      'shop 90 % control → off, 10 % control → on',
+    ],
+  ])('is exact or bounded for %s', (_, shop, line) => {
+    expect(impactLines({ flags: { shop } })).toEqual([`flag/shop@production: ${line}`]);
   });
 
   it('asks another flag for its treatment, whatever its configuration', () => {
-    const [before, after] = [configured({ limit: 100 }), configured({ limit: 1 })];
+    const flags = {
+      asking: [dependingOn('base'), dependingOn('base')],
+      base: configuredAt(40),
+    } as const;
 
-    expect(
-      impactLines({
-        flags: {
-          asking: [dependingOn('base'), dependingOn('base')],
-          base: [
-            { ...before, ...onShare(40) },
-            { ...after, ...onShare(40) },
-          ],
-        },
-      }),
-    ).toEqual(['flag/base@production: base 40 % on → on']);
-  });
-
-  it('is bounded where attributes decide, which nobody knows here', () => {
-    const rule = (on: number) => ({ ...onShare(0), ...when([FROM_SPAIN], on) });
-
-    expect(impactLines({ flags: { shop: [rule(10), rule(40)] } })).toEqual([
-      'flag/shop@production: shop 0–30 % off → on',
-    ]);
-  });
-
-  it('is exact for what all keys share, though attributes decide the rest', () => {
-    const rule = (on: number, rest: number) => ({ ...onShare(rest), ...when([FROM_SPAIN], on) });
-
-    expect(impactLines({ flags: { shop: [rule(10, 10), rule(20, 40)] } })).toEqual([
-      'flag/shop@production: shop 10–30 % off → on',
-    ]);
-  });
-
-  it('is nobody where rules change places that do not overlap in what they serve', () => {
-    const [on, off] = [when([FROM_SPAIN], 100).rules, when([FROM_SPAIN], 100).rules];
-
-    expect(impactLines({ flags: { shop: [{ rules: on }, { rules: [...on, ...off] }] } })).toEqual([
-      'flag/shop@production: nobody',
-    ]);
-  });
-
-  it('is everybody who was served something else where a flag is killed, also individual targets', () => {
-    const live = { ...onShare(40), targets: { on: ['qa-bot'] } };
-
-    expect(impactLines({ flags: { shop: [live, { ...live, killed: true }] } })).toEqual([
-      'flag/shop@production: shop 40 % on → off, 1 keys on → off (qa-bot) ! kills',
-    ]);
-  });
-
-  it('comes from no treatment where the definition is made', () => {
-    expect(impactLines({ flags: { shop: [null, onShare(10)] } })).toEqual([
-      'flag/shop@production: shop 90 % control → off, 10 % control → on',
-    ]);
+    expect(impactLines({ flags })).toEqual(['flag/base@production: base 40 % on → on']);
   });
 });
 
 describe('the keys that a change of a flag reaches', () => {
-  it('are individual targets by name, which the allocation does not concern', () => {
-    const live = { ...onShare(50), trafficAllocation: 0, targets: { on: ['ana', 'ben'] } };
+  const closed = { ...onShare(50), trafficAllocation: 0, targets: { on: ['ana', 'ben'] } };
+  const [crew, beta] = [manyKeys('user', 30), manyKeys('user', 40)];
+  const segments = { staff: [crew, crew], beta: [beta, beta] } as const;
+  const ofBeta = (on: number) => when([{ type: 'IN_SEGMENT', string: 'beta' }], on);
 
-    expect(
-      impactLines({ flags: { shop: [live, { ...live, targets: { on: ['ben'], off: ['cyd'] } }] } }),
-    ).toEqual(['flag/shop@production: shop 1 keys on → off (ana)']);
-  });
-
-  it('are those of a segment, counted each once, whatever other segments hold them too', () => {
-    const [staff, beta] = [manyKeys('user', 30), manyKeys('user', 40)];
-    const rules = [...inSegment('staff').rules, ...inSegment('beta').rules];
-
-    expect(
-      impactLines({
-        flags: { shop: [inSegment('staff'), { rules }] },
-        segments: { staff: [staff, staff], beta: [beta, beta] },
-      }),
-    ).toEqual(['flag/shop@production: shop 10 keys off → on']);
-  });
-
-  it('are what hashing gives on average where a rule serves a share', () => {
-    const keys = manyKeys('user', 3);
-    const rule = (on: number) => when([{ type: 'IN_SEGMENT', string: 'staff' }], on);
-
-    expect(
-      impactLines({ flags: { shop: [rule(0), rule(50)] }, segments: { staff: [keys, keys] } }),
-    ).toEqual(['flag/shop@production: shop ~1–2 keys off → on']);
+  it.each<[string, Move, string]>([
+    [
+      'individual targets by name, which the allocation does not concern',
+      [closed, { ...closed, targets: { on: ['ben'], off: ['cyd'] } }],
+      'shop 1 keys on → off (ana)',
+    ],
+    [
+      'those of a segment, counted once, whatever other segments hold them too',
+      [inSegment('staff'), { rules: [...inSegment('staff').rules, ...inSegment('beta').rules] }],
+      'shop 10 keys off → on',
+    ],
+    [
+      'what hashing gives on average where a rule serves a share',
+      [ofBeta(0), ofBeta(51)],
+      'shop ~20–21 keys off → on',
+    ],
+    [
+      'those that a matcher lists one by one',
+      [{}, when([{ type: 'IN_LIST_STRING', strings: ['ana', 'ben'] }], 100)],
+      'shop 2 keys off → on',
+    ],
+    [
+      'anybody where a segment lives elsewhere',
+      [{}, inSegment('elsewhere')],
+      'shop 0–100 % off → on',
+    ],
+  ])('are %s', (_, shop, line) => {
+    expect(impactLines({ flags: { shop }, segments })).toEqual([`flag/shop@production: ${line}`]);
   });
 
   describe('by name, where the service shows the seed', () => {
@@ -386,20 +340,6 @@ describe('the keys that a change of a flag reaches', () => {
         'flag/shop@production: shop 4 keys off → on (ana bob dan eve)',
       ]);
     });
-  });
-
-  it('are those that a matcher lists one by one', () => {
-    const listed = when([{ type: 'IN_LIST_STRING', strings: ['ana', 'ben'] }], 100);
-
-    expect(impactLines({ flags: { shop: [{}, listed] } })).toEqual([
-      'flag/shop@production: shop 2 keys off → on',
-    ]);
-  });
-
-  it('cannot be told of a segment that lives elsewhere: it may be everybody', () => {
-    expect(impactLines({ flags: { shop: [{}, inSegment('elsewhere')] } })).toEqual([
-      'flag/shop@production: shop 0–100 % off → on',
-    ]);
   });
 });
 
@@ -498,15 +438,6 @@ describe('a flag that others ask about', () => {
 });
 
 describe('risks', () => {
-  it('tell where all of a protected environment gets one treatment that is not the default', () => {
-    const ramp = {
-      flags: { shop: [onShare(50), { defaultRule: [{ treatment: 'on', size: 100 }] }] },
-    } as const;
-
-    expect(impactLines(ramp, true)[0]).toContain('! all-of-production');
-    expect(impactLines(ramp, false)[0]).not.toContain('!');
-  });
-
   it('tell where most of a protected environment moves towards the default, or loses its definition', () => {
     const share = (on: number): Definition => ({ ...DEFINITION, ...onShare(on) });
     const risks = (before: Definition, after: Definition): string =>
@@ -522,7 +453,44 @@ describe('risks', () => {
     expect(impacts.get(id)?.atLast).toEqual({ atLeast: 100, atMost: 100 });
   });
 
-  it.each<[string, Definition, Definition, string[]]>([
+  const ON = [{ treatment: 'on', size: 100 }];
+  const configuredFor = (limit: number): Definition => ({
+    ...configured({ limit }),
+    defaultRule: ON,
+  });
+  const variants = (a: number, b: number, c: number): Definition => ({
+    ...THREE,
+    ...three(a, b, c),
+  });
+
+  it.each<[string, Definition | null, Definition, string[]]>([
+    ['all get what is not the default', onShare(50), { defaultRule: ON }, ['all-of-production']],
+    [
+      'what all get is configured anew',
+      configuredFor(100),
+      configuredFor(1),
+      ['all-of-production'],
+    ],
+    [
+      'variants change that are no default',
+      variants(50, 50, 0),
+      variants(30, 50, 20),
+      ['moves-between-variants'],
+    ],
+    ['a variant gives way to the default', variants(50, 0, 50), variants(20, 0, 80), []],
+    [
+      'the default changes while all get it',
+      { ...onShare(10), killed: true },
+      { ...onShare(10), killed: true, defaultTreatment: 'on' },
+      ['default-changed-while-killed'],
+    ],
+    [
+      'the allocation is nothing',
+      onShare(10),
+      { ...onShare(10), trafficAllocation: 0 },
+      ['serves-nobody'],
+    ],
+    ['it is off everywhere and means to be', null, {}, []],
     ['half moves back', onShare(60), onShare(10), ['most-of-production']],
     ['less than half moves back', onShare(60), onShare(11), []],
     ['all get the default', onShare(50), onShare(0), ['most-of-production']],
@@ -567,6 +535,12 @@ describe('risks', () => {
     expect(impacts.get('flag/shop@production')?.risks.toSorted()).toEqual(expected.toSorted());
   });
 
+  it('of a production are none in an environment that is not protected', () => {
+    const flags = { shop: [onShare(50), { defaultRule: ON }] } as const;
+
+    expect(impactLines({ flags })).toEqual(['flag/shop@production: shop 50 % off → on']);
+  });
+
   it('tell where a definition that served most of a protected environment is deleted', () => {
     const input = inputOf({ flags: { pay: [{ ...DEFINITION, ...onShare(90) }, null] } }, true);
     const gone = aChange('flag/pay@production', 'delete');
@@ -576,68 +550,16 @@ describe('risks', () => {
     ]);
   });
 
-  it('tell where what all of a protected environment gets is configured anew', () => {
-    const [before, after] = [configured({ limit: 100 }), configured({ limit: 1 })];
-    const flags = {
-      shop: [
-        { ...before, ...onShare(100) },
-        { ...after, ...onShare(100) },
-      ],
-    } as const;
+  it('tell of a rollout that reaches nobody, because its segment is empty', () => {
+    const flags = { shop: [inSegment('staff'), inSegment('staff')] } as const;
 
-    expect(impactLines({ flags }, true)).toEqual([
-      'flag/shop@production: shop 100 % on → on ! all-of-production',
-    ]);
-  });
-
-  it('tell of variants only where neither treatment is the default', () => {
-    const before = { ...THREE, ...three(50, 50, 0) };
-    const after = { ...THREE, ...three(20, 50, 30) };
-
-    expect(impactLines({ flags: { shop: [before, after] } })).toEqual([
-      'flag/shop@production: shop 30 % a → b, 30 % b → c ! moves-between-variants',
-    ]);
-    expect(
-      impactLines({
-        flags: {
-          shop: [
-            { ...THREE, ...three(50, 0, 50) },
-            { ...THREE, ...three(20, 0, 80) },
-          ],
-        },
-      }),
-    ).toEqual(['flag/shop@production: shop 30 % a → c']);
-  });
-
-  it('tell of a default that changes while everybody gets it', () => {
-    const killed = { ...onShare(10), killed: true };
-
-    expect(
-      impactLines({ flags: { shop: [killed, { ...killed, defaultTreatment: 'on' }] } }),
-    ).toEqual(['flag/shop@production: shop 100 % off → on ! default-changed-while-killed']);
-  });
-
-  it('tell of a rollout that reaches nobody, because its segment is empty or its allocation nothing', () => {
-    const keys = ['ana'];
-    const emptied = impactLines({
-      flags: { shop: [inSegment('staff'), inSegment('staff')] },
-      segments: { staff: [keys, []] },
-    });
-
-    expect(emptied).toEqual(['segment/staff@production: shop 1 keys on → off ! serves-nobody']);
-    expect(
-      impactLines({ flags: { shop: [onShare(10), { ...onShare(10), trafficAllocation: 0 }] } }),
-    ).toEqual(['flag/shop@production: shop 10 % on → off ! serves-nobody']);
-  });
-
-  it('are none for a flag that is off everywhere and means to be', () => {
-    expect(impactLines({ flags: { shop: [null, {}] } })).toEqual([
-      'flag/shop@production: shop 100 % control → off',
+    expect(impactLines({ flags, segments: { staff: [['ana'], []] } })).toEqual([
+      'segment/staff@production: shop 1 keys on → off ! serves-nobody',
     ]);
   });
 
   it('of a change of a segment are those of the flags that feel it', () => {
-    const variants = (first: string, second: string): Definition => ({
+    const using = (first: string, second: string): Definition => ({
       ...THREE,
       ...three(0, 0, 100),
       rules: [first, second].map((segment, index) => ({
@@ -645,7 +567,7 @@ describe('risks', () => {
         buckets: [{ treatment: index === 0 ? 'a' : 'b', size: 100 }],
       })),
     });
-    const shop = variants('one', 'two');
+    const shop = using('one', 'two');
 
     expect(
       impactLines({

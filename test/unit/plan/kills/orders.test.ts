@@ -178,33 +178,31 @@ describe('a live kill that history takes back', () => {
     ]);
   });
 
-  it('is no kill any more where it is not live', () => {
-    expect(planOf(aDesired(), {}).changes).toEqual([]);
-    expect(planOf(aDesired(), undefined).changes).toEqual([]);
-    expect(planOf(aDesired({ flags: [pay()] }), {}).changes).toEqual([]);
-  });
+  const kills = [listed('pay')];
+  const unselected = [anEnvironment('production', { selected: false })];
 
-  it('stays where git orders it again', () => {
-    const kills = [listed('pay')];
-
-    expect(planOf(aDesired({ kills }), killed).changes).toEqual([]);
-    expect(planOf(aDesired({ flags: [pay()], kills }), killed).changes).toEqual([]);
+  it.each<[string, BoundDesired, Definition | undefined, Partial<PlanPolicy>?]>([
+    ['where it is not live', aDesired(), {}],
+    ['where there is no definition', aDesired(), undefined],
+    ['where it is not live, of a declared flag', aDesired({ flags: [pay()] }), {}],
+    ['where git orders it again', aDesired({ kills }), killed],
+    ['where git orders it again, of a declared flag', aDesired({ flags: [pay()], kills }), killed],
+    ['by a filter of flags', aDesired(), killed, { only: new Set(['flag/cart']) }],
+    ['by a filter of environments', aDesired(), killed, { environments: unselected }],
+    [
+      'by a config without the environment',
+      aDesired(),
+      killed,
+      { environments: [anEnvironment('staging')] },
+    ],
+  ])('is left alone %s', (_, desired, live, policy) => {
+    expect(planOf(desired, live, policy).changes).toEqual([]);
   });
 
   it('stays while the repository is suspended', () => {
     expect(planLines(planOf(aDesired(), killed, { suspended: SUSPENDED_BY_CONFIG }))).toEqual([
       `withheld update ${ID}: suspended`,
     ]);
-  });
-
-  it('is left to others by the filters of the run, and by a config without the environment', () => {
-    const unselected = [anEnvironment('production', { selected: false })];
-
-    expect(planOf(aDesired(), killed, { only: new Set(['flag/cart']) }).changes).toEqual([]);
-    expect(planOf(aDesired(), killed, { environments: unselected }).changes).toEqual([]);
-    expect(
-      planOf(aDesired(), killed, { environments: [anEnvironment('staging')] }).changes,
-    ).toEqual([]);
   });
 });
 
@@ -278,30 +276,25 @@ describe('the live kills of a plan', () => {
     expect(planOf({ killed: false }, { state: killed }).liveKills).toEqual([]);
   });
 
-  it('are not those that the plan restores', () => {
-    const environments = [anEnvironment('production', { onLiveKill: 'revert' })];
+  const only = new Set(['flag/cart']);
+  const unselected = [anEnvironment('production', { selected: false })];
+  const reverting = [anEnvironment('production', { onLiveKill: 'revert' })];
+  const alive = anActual({ flags: [liveFlag('pay', { production: {} })] });
 
-    expect(
-      ids(
-        planOf(
-          { killed: false },
-          {
-            state: stateOf(aDesired({ flags: [pay({ killed: false })] })),
-            policy: aPolicy({ environments }),
-          },
-        ),
-      ),
-    ).toEqual([]);
-  });
-
-  it('are only those that this run looks at', () => {
-    const environments = [anEnvironment('production', { selected: false })];
-
-    expect(ids(planOf({}, { policy: aPolicy({ only: new Set(['flag/cart']) }) }))).toEqual([]);
-    expect(ids(planOf({}, { policy: aPolicy({ environments }) }))).toEqual([]);
-    expect(
-      ids(planOf({}, { actual: anActual({ flags: [liveFlag('pay', { production: {} })] }) })),
-    ).toEqual([]);
+  it.each<[string, Definition, Partial<PlanInput>]>([
+    [
+      'that the plan restores',
+      { killed: false },
+      {
+        state: stateOf(aDesired({ flags: [pay({ killed: false })] })),
+        policy: aPolicy({ environments: reverting }),
+      },
+    ],
+    ['beyond the filter of flags', {}, { policy: aPolicy({ only }) }],
+    ['beyond the filter of environments', {}, { policy: aPolicy({ environments: unselected }) }],
+    ['that are none', {}, { actual: alive }],
+  ])('are not those %s', (_, said, rest) => {
+    expect(ids(planOf(said, rest))).toEqual([]);
   });
 });
 

@@ -12,7 +12,6 @@ import { scopeOf } from '../../../../src/plan/scope.js';
 import {
   aDesired,
   anActual,
-  anEnvironment,
   aPolicy,
   DEFINITION,
   desiredFlag,
@@ -137,14 +136,6 @@ describe('a kill', () => {
       new Map([['pay', { known: new Set(), environments: new Set(['production']) }]]),
     );
     expect(scope.users).toBe(false);
-  });
-
-  it('is left to others by a filter that names another environment', () => {
-    const environments = [anEnvironment('production', { selected: false })];
-
-    const plan = planFor(aDesired({ kills: [listed('pay')] }), {}, { policy: { environments } });
-
-    expect(plan.changes).toEqual([]);
   });
 
   it('is in the creation of what is not there yet', () => {

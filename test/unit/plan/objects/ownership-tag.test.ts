@@ -36,50 +36,52 @@ function planned(
 }
 
 const git = marked('git');
+const ours = marked('ours');
+const left = marked(undefined, { creation: { tags: ['git'] } });
 
 describe('a flag of which git owns one tag', () => {
-  it('is created with it', () => {
-    expect(planned(git, null)).toMatchObject([{ reason: 'commit', after: ['git'] }]);
-  });
-
-  it('gets it with its adoption, and keeps the tags of people', () => {
-    expect(planned(git, ['theirs'])).toMatchObject([
+  it.each<[string, DesiredFlag, string[] | null, DesiredFlag | undefined, Partial<FieldChange>?]>([
+    ['is created with it', git, null, undefined, { reason: 'commit', after: ['git'] }],
+    [
+      'gets it with its adoption, and keeps the tags of people',
+      git,
+      ['theirs'],
+      undefined,
       { reason: 'adopt', before: ['theirs'], after: ['git', 'theirs'] },
-    ]);
-  });
-
-  it('gets it from the commit that brings the key', () => {
-    expect(planned(git, ['theirs'], marked())).toMatchObject([
+    ],
+    [
+      'gets it from the commit that brings the key',
+      git,
+      ['theirs'],
+      marked(),
       { reason: 'commit', after: ['git', 'theirs'] },
-    ]);
-  });
-
-  it('is equal whatever tags people add', () => {
-    expect(planned(git, ['a', 'git', 'z'], git)).toEqual([]);
-  });
-
-  it('gets it again as drift, even if people changed other tags too', () => {
-    expect(planned(git, ['new'], git)).toMatchObject([
+    ],
+    ['is equal whatever tags people add', git, ['a', 'git', 'z'], git],
+    [
+      'gets it again as drift, even if people changed other tags too',
+      git,
+      ['new'],
+      git,
       { reason: 'drift', base: ['git', 'new'], before: ['new'], after: ['git', 'new'] },
-    ]);
-  });
-
-  it('loses it with the key, and keeps the tags of people', () => {
-    expect(planned(marked(), ['git', 'theirs'], git)).toMatchObject([
+    ],
+    [
+      'loses it with the key, and keeps the tags of people',
+      marked(),
+      ['git', 'theirs'],
+      git,
       { reason: 'commit', after: ['theirs'] },
-    ]);
-    expect(planned(marked(), ['theirs'], git)).toEqual([]);
-  });
-
-  it('gets the new tag for the old one', () => {
-    expect(planned(marked('ours'), ['git', 'theirs'], git)).toMatchObject([
+    ],
+    ['has lost it with the key', marked(), ['theirs'], git],
+    [
+      'gets the new tag for the old one',
+      ours,
+      ['git', 'theirs'],
+      git,
       { reason: 'commit', after: ['ours', 'theirs'] },
-    ]);
-  });
-
-  it('keeps all tags once the file leaves tags to people', () => {
-    const left = marked(undefined, { creation: { tags: ['git'] } });
-    expect(planned(left, ['theirs'], git)).toEqual([]);
-    expect(planned(left, ['git', 'theirs'], git)).toEqual([]);
+    ],
+    ['keeps all tags once the file leaves tags to people', left, ['git', 'theirs'], git],
+    ['is left alone then without it', left, ['theirs'], git],
+  ])('%s', (_, flag, live, before, expected) => {
+    expect(planned(flag, live, before)).toMatchObject(expected ? [expected] : []);
   });
 });

@@ -90,67 +90,64 @@ describe('a flag that left the specs', () => {
     ]);
   });
 
-  it('is gone already where the service does not have it', () => {
-    expect(planLines(planWithout(before, anActual({ flags: [noFlag('pay')] })))).toEqual([]);
+  const live = { flags: [livePay] };
+  const definitionsAlone: State = new Map(
+    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+  );
+  const production = desiredFlag('pay', {
+    environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets'] } },
   });
-
-  it('goes from the environments that are left', () => {
-    const actual = anActual({ flags: [liveFlag('pay', { production: {} })] });
-
-    expect(planLines(planWithout(before, actual))).toEqual([
-      'delete flag/pay@production (prune)',
-      'delete flag/pay (prune)',
-    ]);
-  });
-
-  it('goes from one environment where only that left the specs', () => {
-    const desired = aDesired({
-      flags: [
-        desiredFlag('pay', {
-          environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets'] } },
-        }),
-      ],
-    });
-
-    expect(planLines(planWithout(before, anActual({ flags: [livePay] }), { desired }))).toEqual([
-      'delete flag/pay@staging (prune)',
-    ]);
-  });
-
-  it('stays in environments that the run does not select, and so stays wholly', () => {
-    const environments = [
-      anEnvironment('staging'),
-      anEnvironment('production', { selected: false }),
-    ];
-    const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
-
-    expect(planLines(plan)).toEqual([
-      'delete flag/pay@staging (prune)',
-      'withheld delete flag/pay: still-in-use',
-    ]);
-    expect(plan.withheld[0]?.because).toBe('it is still in production');
-  });
-
-  it('stays wholly while it is in several, and says in which', () => {
-    const environments = ['staging', 'production'].map((name) =>
-      anEnvironment(name, { selected: false }),
+  const unselected = (...names: string[]): PlanPolicy['environments'] =>
+    ['staging', 'production'].map((name) =>
+      anEnvironment(name, { selected: !names.includes(name) }),
     );
-    const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
+  const [STAGING, PRODUCTION, WHOLE] = ['@staging', '@production', ''].map(
+    (place) => `delete flag/pay${place} (prune)`,
+  ) as [string, string, string];
+  const HELD = 'withheld delete flag/pay: still-in-use';
 
-    expect(plan.withheld.map(({ because }) => because)).toEqual([
-      'it is still in staging, production',
-    ]);
+  it.each<[string, Parameters<typeof anActual>[0], Parameters<typeof planWithout>[2], string[]]>([
+    ['where the service does not have it any more', { flags: [noFlag('pay')] }, {}, []],
+    [
+      'in the environments that are left',
+      { flags: [liveFlag('pay', { production: {} })] },
+      {},
+      [PRODUCTION, WHOLE],
+    ],
+    [
+      'in the one environment that left the specs',
+      live,
+      { desired: aDesired({ flags: [production] }) },
+      [STAGING],
+    ],
+    [
+      'but for environments that the run does not select, and so not wholly',
+      live,
+      { policy: { environments: unselected('production') } },
+      [STAGING, HELD],
+    ],
+    [
+      'not wholly while it is in several environments',
+      live,
+      { policy: { environments: unselected('staging', 'production') } },
+      [HELD],
+    ],
+    [
+      'not wholly where only its definitions were ours',
+      live,
+      { state: definitionsAlone },
+      [STAGING, PRODUCTION],
+    ],
+    ['nowhere where it was never ours', live, { state: new Map() }, []],
+  ])('goes %s', (_, actual, given, lines) => {
+    expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
   });
 
-  it('stays wholly where only its definitions were ours', () => {
-    const state: State = new Map(
-      [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
-    );
+  it('says in which environments it still is', () => {
+    const environments = unselected('staging', 'production');
+    const { withheld } = planWithout(before, anActual(live), { policy: { environments } });
 
-    expect(planLines(planWithout(before, anActual({ flags: [livePay] }), { state }))).toEqual([
-      'delete flag/pay@staging (prune)',
-      'delete flag/pay@production (prune)',
-    ]);
+    expect(withheld.map(({ because }) => because)).toEqual(['it is still in staging, production']);
   });
 
   it('shows nothing of what a service cannot show, and goes all the same', () => {
@@ -206,48 +203,36 @@ describe('a segment that left the specs', () => {
     ]);
   });
 
-  it('is gone already where the service does not have it, or not in an environment', () => {
-    const inactive = anActual({ segments: [liveSegment('beta')] });
+  const live = { segments: [liveBeta] };
+  const staging = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
+  const activationsAlone: State = new Map(
+    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+  );
+  const environments = [anEnvironment('staging', { selected: false }), anEnvironment('production')];
+  const [STAGING, PRODUCTION] = ['staging', 'production'].map(
+    (place) => `deactivate segment/beta@${place} (prune)`,
+  ) as [string, string];
+  const HELD = 'withheld delete segment/beta: still-in-use';
 
-    expect(planLines(planWithout(before, anActual({ segments: [noSegment('beta')] })))).toEqual([]);
-    expect(planLines(planWithout(before, inactive))).toEqual(['delete segment/beta (prune)']);
-  });
-
-  it('goes from one environment where only that left the specs', () => {
-    const desired = aDesired({ segments: [desiredSegment('beta', { production: [] })] });
-
-    expect(planLines(planWithout(before, anActual({ segments: [liveBeta] }), { desired }))).toEqual(
-      ['deactivate segment/beta@staging (prune)'],
-    );
-  });
-
-  it('stays in environments that the run does not select, or that were never ours', () => {
-    const environments = [
-      anEnvironment('staging', { selected: false }),
-      anEnvironment('production'),
-    ];
-    const staging = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
-    const actual = anActual({ segments: [liveBeta] });
-
-    expect(planLines(planWithout(before, actual, { policy: { environments } }))).toEqual([
-      'deactivate segment/beta@production (prune)',
-      'withheld delete segment/beta: still-in-use',
-    ]);
-    expect(planLines(planWithout(staging, actual))).toEqual([
-      'deactivate segment/beta@staging (prune)',
-      'withheld delete segment/beta: still-in-use',
-    ]);
-  });
-
-  it('stays wholly where only its activations were ours', () => {
-    const state: State = new Map(
-      [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
-    );
-
-    expect(planLines(planWithout(before, anActual({ segments: [liveBeta] }), { state }))).toEqual([
-      'deactivate segment/beta@staging (prune)',
-      'deactivate segment/beta@production (prune)',
-    ]);
+  it.each<[string, Parameters<typeof anActual>[0], Parameters<typeof planWithout>[2], string[]]>([
+    ['where the service does not have it any more', { segments: [noSegment('beta')] }, {}, []],
+    [
+      'where it is active nowhere',
+      { segments: [liveSegment('beta')] },
+      {},
+      ['delete segment/beta (prune)'],
+    ],
+    [
+      'in the one environment that left the specs',
+      live,
+      { desired: aDesired({ segments: [desiredSegment('beta', { production: [] })] }) },
+      [STAGING],
+    ],
+    ['but for environments not selected', live, { policy: { environments } }, [PRODUCTION, HELD]],
+    ['but for environments never ours', live, { state: stateOf(staging) }, [STAGING, HELD]],
+    ['where its activations were ours', live, { state: activationsAlone }, [STAGING, PRODUCTION]],
+  ])('goes %s', (_, actual, given, lines) => {
+    expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
   });
 
   it('stays with keys that were never managed, and says what to do', () => {

@@ -270,56 +270,74 @@ describe('the requests for keys', () => {
   const planFor = (desired: string[], held: string[]) =>
     planOf(beta(desired), { live: live(...held) });
 
-  it('carry at most ten thousand keys each', () => {
-    const plan = planFor(manyKeys('user', 10_001), []);
+  const old = (count: number): string[] => manyKeys('old', count);
 
-    expect(requests(plan)).toEqual([
-      ['upload-keys', 10_000],
-      ['upload-keys', 1],
-    ]);
-    expect(plan.steps[1]).toMatchObject({ keys: ['user-9999'] });
+  it.each<[string, string[], string[], (string | number)[][]]>([
+    [
+      'at most ten thousand keys each',
+      manyKeys('user', 10_001),
+      [],
+      [
+        ['upload-keys', 10_000],
+        ['upload-keys', 1],
+      ],
+    ],
+    [
+      'one list as long as a request may be',
+      manyKeys('user', 10_000),
+      [],
+      [['upload-keys', 10_000]],
+    ],
+    [
+      'the whole list and what was there before, while that fits one request',
+      [...old(9_999), 'x'],
+      old(9_999),
+      [['upload-keys', 10_000, 9_999]],
+    ],
+    [
+      'only what comes where the whole list would not fit',
+      [...old(10_000), 'x'],
+      old(10_000),
+      [['upload-keys', 1, 10_000]],
+    ],
+    [
+      'what was there before in the first upload only',
+      [...old(1), ...manyKeys('user', 10_001)],
+      old(1),
+      [
+        ['upload-keys', 10_000, 1],
+        ['upload-keys', 1],
+      ],
+    ],
+    ['removals alone where nothing comes', ['a'], ['a', 'b'], [['remove-keys', 1]]],
+    ['all of an emptied list', [], ['a', 'b'], [['remove-keys', 2]]],
+    [
+      'uploads before removals',
+      ['b', 'c'],
+      ['a', 'b'],
+      [
+        ['upload-keys', 3, 2],
+        ['remove-keys', 1],
+      ],
+    ],
+    [
+      'first the removal of exactly what would not fit the segment, and the rest at the end',
+      [...old(100_000).slice(3), 'x', 'y'],
+      old(100_000),
+      [
+        ['remove-keys', 2],
+        ['upload-keys', 2, 99_998],
+        ['remove-keys', 1],
+      ],
+    ],
+  ])('carry %s', (_, desired, held, expected) => {
+    expect(requests(planFor(desired, held))).toEqual(expected);
   });
 
-  it('carry one list where it is as long as a request may be', () => {
-    expect(requests(planFor(manyKeys('user', 10_000), []))).toEqual([['upload-keys', 10_000]]);
-  });
+  it('carry the keys in their order, each once', () => {
+    const held = old(10_000);
 
-  it('carry the whole list, with what was there before, while that fits one request', () => {
-    const held = manyKeys('user', 9_999);
-
-    expect(requests(planFor([...held, 'x'], held))).toEqual([['upload-keys', 10_000, 9_999]]);
-  });
-
-  it('carry only what comes where the whole list would not fit', () => {
-    const held = manyKeys('user', 10_000);
-    const plan = planFor([...held, 'x'], held);
-
-    expect(requests(plan)).toEqual([['upload-keys', 1, 10_000]]);
-    expect(plan.steps[0]).toMatchObject({ keys: ['x'] });
-  });
-
-  it('tell what was there before the first upload only', () => {
-    const held = manyKeys('old', 1);
-
-    expect(requests(planFor([...held, ...manyKeys('user', 10_001)], held))).toEqual([
-      ['upload-keys', 10_000, 1],
-      ['upload-keys', 1],
-    ]);
-  });
-
-  it('remove without uploading where nothing comes', () => {
-    expect(requests(planFor(['a'], ['a', 'b']))).toEqual([['remove-keys', 1]]);
-  });
-
-  it('remove first exactly what would not fit the segment, and the rest at the end', () => {
-    const held = manyKeys('old', 100_000);
-    const kept = held.slice(3);
-    const plan = planFor([...kept, 'x', 'y'], held);
-
-    expect(requests(plan)).toEqual([
-      ['remove-keys', 2],
-      ['upload-keys', 2, 99_998],
-      ['remove-keys', 1],
-    ]);
+    expect(planFor(manyKeys('user', 10_001), []).steps[1]).toMatchObject({ keys: ['user-9999'] });
+    expect(planFor([...held, 'x'], held).steps[0]).toMatchObject({ keys: ['x'] });
   });
 });
