@@ -102,8 +102,8 @@ const REASONS: readonly {
     why: 'the whole document is an object, for which nothing below is checked',
   },
   ...[
-    ['routes/flags.ts', 'first === undefined', 'false'],
-    ['routes/flags.ts', "'bug: a workspace without rollout statuses'", '""'],
+    ['routes/change-requests.ts', 'change === undefined', 'false'],
+    ['routes/change-requests.ts', "'bug: a change request that cannot be carried out'", '""'],
     ['rules/shape.ts', '`${what} is invalid`', '``'],
     ['rules/shape.ts', '[]', '["Stryker was here"]'],
   ].map(([file = '', original = '', replacement = '']) => ({
