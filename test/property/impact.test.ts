@@ -3,10 +3,12 @@ import { expect, it } from 'vitest';
 import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../src/model/flag/flag.js';
 import { canonicalDefinition } from '../../src/model/flag/wire.js';
 import type { FlagImpact } from '../../src/model/impact.js';
+import { evaluate } from '../../src/plan/impact/evaluate.js';
 import { planImpact } from '../../src/plan/impact/impact.js';
 import type { PlanInput } from '../../src/plan/input.js';
 import { planChanges } from '../../src/plan/plan.js';
 import {
+  bucketOf,
   evaluated,
   evaluatedConfiguration,
   murmur32,
@@ -369,4 +371,41 @@ it('agrees with evaluating random keys, and exactly for listed ones, whatever th
   process.stdout.write(
     `${pairs} pairs of definitions, of which ${exact} exact for traffic and ${certain} certain for keys; ${nobody} flags by which nobody is reached, ${restores} restores\n`,
   );
+});
+
+/** Asks for some keys alone: each case asks 24 questions twice. */
+const answers = lawSettings('answers against brute force', 200);
+
+it('a key gets what an evaluator of its own gives it, and exactly that where all is told', () => {
+  let certain = 0;
+  fc.assert(
+    fc.property(situation, fc.subarray(LISTED, { minLength: 8, maxLength: 8 }), (drawn, keys) => {
+      const { desired } = inputOf(drawn);
+      const world = worldOf(drawn.after, drawn.seeds);
+      for (const [index, flag] of FLAGS.entries()) {
+        const { trafficAllocation, rules: of } = drawn.after.definitions[index] ?? { rules: [] };
+        const hashed = of.some(({ matchers }) => matchers.some(({ type }) => type === 'IN_SPLIT'));
+        for (const key of keys) {
+          const served = evaluated(flag, key, world);
+          const place = { flag, environment: PLACE };
+          const told = {
+            key,
+            segments: FOREIGNERS.has(key) ? [FOREIGN] : [],
+            attributes: { plan: world.attribute(key, 'plan') },
+            at: bucketOf(key, drawn.seeds[index * 2] ?? 0),
+          };
+          const whole = evaluate(desired, place, told);
+
+          const shares = [whole, evaluate(desired, place, { key })].map((each) => each?.shares);
+          for (const each of shares) expect([...(each?.keys() ?? [])]).toContain(served);
+          expect(whole?.untold).toEqual([]);
+          if (trafficAllocation !== 100 || hashed) continue;
+          certain += 1;
+          expect(whole?.shares).toEqual(new Map([[served, { least: 100, most: 100 }]]));
+        }
+      }
+    }),
+    answers,
+  );
+  expect(certain).toBeGreaterThan(answers.numRuns);
 });

@@ -3,66 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { code, fenced, link, trusted } from '../../src/report/markdown/markup.js';
 import { readMarkdown } from '../support/markdown-reading.js';
 
-/** Words that mean something to Markdown, to HTML, to a forge or to the runner of a job; and anything. */
+/** Words that mean something to Markdown, to HTML, to a forge or to the runner of a job. */
+const WORDS = [
+  ...'` ``` ~~~ </details> </code> <b> <!-- --> &lt; &#64; @ # 12 | \\ --- === _ ** ~'.split(' '),
+  ...'[ ] ( ) ! : :: ##[ https:// www. a.example $ % ^ name'.split(' '),
+  ...['\n', '\n\n', '    ', '* ', '- ', '+ ', '> ', '1. ', '# '],
+];
+
 const hostile = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        ...[
-          '`',
-          '```',
-          '~~~',
-          '</details>',
-          '</code>',
-          '<b>',
-          '<!--',
-          '-->',
-          '&lt;',
-          '&#64;',
-          '@',
-          '#',
-          '12',
-        ],
-        ...[
-          '|',
-          '\\',
-          '\n',
-          '\n\n',
-          '    ',
-          '* ',
-          '- ',
-          '+ ',
-          '> ',
-          '1. ',
-          '# ',
-          '---',
-          '===',
-          '_',
-          '**',
-          '~',
-        ],
-        ...[
-          '[',
-          ']',
-          '(',
-          ')',
-          '!',
-          ':',
-          '::',
-          '##[',
-          'https://',
-          'www.',
-          'a.example',
-          '$',
-          '%',
-          '^',
-          'name',
-        ],
-      ),
-      fc.string({ unit: 'binary', maxLength: 6 }),
-    ),
-    { maxLength: 12 },
-  )
+  .array(fc.oneof(fc.constantFrom(...WORDS), fc.string({ unit: 'binary', maxLength: 6 })), {
+    maxLength: 12,
+  })
   .map((parts) => parts.join(''));
 
 describe('text of others in Markdown', () => {

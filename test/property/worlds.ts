@@ -148,45 +148,6 @@ function strangeOf(object: object): unknown {
   return (object as Readonly<Record<string, unknown>>)[STRANGE];
 }
 
-/** What a service may answer instead: sets in another order, nulls for what is absent. */
-export function scrambled(world: World): World {
-  const turned = mappedDefinitions(world, (definition) => ({
-    ...definition,
-    treatments: definition.treatments.map(({ keys, ...each }) => ({
-      ...each,
-      ...(keys && { keys: keys.toReversed() }),
-    })),
-    rules: definition.rules.map(({ buckets, condition }) => ({
-      buckets,
-      condition: {
-        matchers: condition.matchers.map((matcher) => scrambledMatcher(matcher)),
-      },
-    })),
-  }));
-  const flags = [...turned.flags].map(
-    ([name, flag]) => [name, { ...flag, tags: flag.tags.toReversed() }] as const,
-  );
-  return { ...turned, flags: new Map(flags) };
-}
-
-type WireMatcher = WireDefinition['rules'][number]['condition']['matchers'][number];
-
-function scrambledMatcher(matcher: WireMatcher): WireMatcher {
-  const { strings, depends, ...rest } = matcher as WireMatcher & {
-    strings?: readonly string[];
-    depends?: { splitName: string; treatments: readonly string[] };
-  };
-  return {
-    bool: null,
-    ...rest,
-    negate: rest.negate ?? false,
-    ...(strings ? { strings: strings.toReversed() } : { strings: null }),
-    ...(depends && {
-      depends: { attribute: null, ...depends, treatments: depends.treatments.toReversed() },
-    }),
-  };
-}
-
 /** Segments that are left because their keys are not all ours, which depends on the path: git once gave them up. */
 export function keptForOthers({ withheld }: Plan): Set<string> {
   return new Set(

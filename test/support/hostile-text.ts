@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 
+/** Of the form of an Admin API key. */
+export const EXAMPLE_KEY = 'fka_0123456789abcdefgh';
+
 /** What has brought parsers, printers and expressions down elsewhere. */
 export const HOSTILE: readonly string[] = [
+  EXAMPLE_KEY,
   '\u0000',
   '\uFEFF',
   '\u2028',

@@ -160,7 +160,7 @@ describe('the examples of docs', () => {
   it('ramps.md are a valid repository, whose ladder is the one of the page', async () => {
     const result = await readSpecs(treeOf(examplesOf(pageOf('ramps'))));
 
-    if (!config) throw new Error(JSON.stringify(result.diagnostics));
+    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
     const production = result.desired.flags.get('new-checkout')?.environments.get('production');
     const [ofRule, ofDefault] = production?.ramps ?? [];
     expect(ofDefault?.steps.map(({ percent }) => percent)).toEqual([10, 25, 50, 100]);

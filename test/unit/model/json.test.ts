@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   byCodeUnits,
@@ -24,18 +25,32 @@ describe('the canonical text of a value', () => {
   });
 });
 
-describe('two values are the same', () => {
-  it.each<[unknown, unknown, boolean]>([
-    [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
-    [[1, 2], [2, 1], false],
-    ['a', 'a', true],
-    ['a', 'b', false],
-    [null, 'null', false],
-    [undefined, undefined, true],
-    [undefined, null, false],
-    [{ a: 1 }, undefined, false],
-  ])('%j and %j: %s', (a, b, same) => {
+describe('equality of JSON values', () => {
+  const values = fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 });
+
+  it('is that of their canonical forms', () => {
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        expect(sameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
+        expect(sameJson(a, structuredClone(a))).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ['the order of members', { a: 1, b: [2] }, { b: [2], a: 1 }, true],
+    ['the order of a list', [1, 2], [2, 1], false],
+    ['a member that is undefined', { a: 1, b: undefined }, { a: 1 }, true],
+    ['a member that is null', { a: 1, b: null }, { a: 1 }, false],
+    ['a list and a mapping', [], {}, false],
+    ['null and its text', null, 'null', false],
+    ['undefined and null', undefined, null, false],
+    ['a mapping and undefined', { a: 1 }, undefined, false],
+    ['half a surrogate pair', '\uD800', '\uFFFD', true],
+    ['a member of every object', { ['__proto__']: {} }, { a: {} }, false],
+  ])('takes %s for what it is', (_what, a, b, same) => {
     expect(sameJson(a, b)).toBe(same);
+    expect(sameJson(b, a)).toBe(same);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSpecs, type SpecsResult } from '../../../src/specs/read-specs.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
 import { SpecCache } from '../../../src/specs/cache.js';
 import { treeOf } from '../../support/spec-tree.js';
 
@@ -31,37 +31,56 @@ const FILES: Files = {
   'segments/staff.yaml': 'segment: staff\nenvironments: { staging: { keys: [a] } }\n',
 };
 
-/** The last of several readings with one memory; and that it says what it would say without. */
-async function readAfter(...commits: Files[]): Promise<SpecsResult> {
-  const memory = new SpecCache();
-  let last: SpecsResult | null = null;
-  for (const files of commits) {
-    // In sequence: each reading leaves its memory to the next.
-    last = await readSpecs(treeOf(files), memory);
-    expect(last).toEqual(await readSpecs(treeOf(files)));
-  }
-  if (last === null) throw new Error('nothing was read');
-  return last;
-}
+/** A link in the place of the folder of flags. */
+const LINKED = { '': 'flags' };
 
-async function codesAfter(...commits: Files[]): Promise<string[]> {
-  const result = await readAfter(...commits);
-  return result.ok ? [] : result.diagnostics.map(({ code }) => code);
-}
-
-describe('specs of which flags changed since the last reading', () => {
-  it('are invalid, not empty, once a link stands for the folder of flags', async () => {
+describe('with one memory, specs of which files changed since the last reading', () => {
+  it.each<[string, Files, string[]]>([
+    [
+      'another flag asks for what the changed one has no more',
+      { 'flags/cart.yaml': flag('cart').replaceAll('"on"', '"yes"') },
+      ['unknown-treatment'],
+    ],
+    [
+      'the changed flag asks for what is not there',
+      { 'flags/shop.yaml': asking('shop', 'nobody') },
+      ['unknown-flag'],
+    ],
+    [
+      'changed flags ask about each other',
+      { 'flags/cart.yaml': asking('cart', 'shop'), 'flags/shop.yaml': asking('shop', 'cart') },
+      ['dependency-cycle'],
+    ],
+    ['a flag took the name of another', { 'flags/shop.yaml': flag('cart') }, ['duplicate-flag']],
+    [
+      'a flag took a name that its file has not',
+      { 'flags/shop.yaml': flag('store') },
+      ['file-name'],
+    ],
+    [
+      'a block stands in a file of its own already',
+      { 'flags/shop@staging.yaml': 'flag: shop\nenvironment: staging\ndefaultRule: "on"\n' },
+      ['environment-twice'],
+    ],
+    ['a link stands for the folder of flags', LINKED, ['not-a-folder']],
+  ])('are read as without one: %s', async (_, changed, codes) => {
     const memory = new SpecCache();
-    const { 'flagkeel.yaml': config = '', 'flags/cart.yaml': cart = '' } = FILES;
-    const before = await readSpecs(
-      treeOf({ 'flagkeel.yaml': config, 'flags/cart.yaml': cart }),
-      memory,
-    );
+    const isLinked = changed === LINKED;
+    const { 'flagkeel.yaml': config = '' } = FILES;
+    const wrong = isLinked ? { 'flagkeel.yaml': config } : { ...FILES, ...changed };
+    const readings = [];
+    for (const [files, links] of [
+      [FILES, []],
+      [wrong, isLinked ? ['flags'] : []],
+      [FILES, []],
+    ] as const) {
+      // In sequence: each reading leaves its memory to the next.
+      const result = await readSpecs(treeOf(files, links), memory);
+      expect(result).toEqual(await readSpecs(treeOf(files, links)));
+      readings.push(result.ok ? [] : result.diagnostics.map(({ code }) => code));
+    }
 
-    const now = await readSpecs(treeOf({ 'flagkeel.yaml': config }, ['flags']), memory);
-
-    expect(before.ok).toBe(true);
-    expect(now).toMatchObject({ ok: false, diagnostics: [{ code: 'not-a-folder' }] });
+    expect(readings).toEqual([[], codes, []]);
   });
 
   it('are those of the last reading but for these flags', async () => {
@@ -72,67 +91,9 @@ describe('specs of which flags changed since the last reading', () => {
     const now = await readSpecs(treeOf(files), memory);
 
     if (!before.ok || !now.ok) throw new Error('the specs are wrong');
-    expect(now).toEqual(await readSpecs(treeOf(files)));
     expect([...now.desired.flags.keys()]).toEqual(['cart', 'pay', 'shop']);
     expect(now.desired.flags.get('pay')).toBe(before.desired.flags.get('pay'));
     expect(now.desired.flags.get('shop')).not.toEqual(before.desired.flags.get('shop'));
     expect(now.desired.segments.get('staff')).toBe(before.desired.segments.get('staff'));
-  });
-
-  it('are wrong where another flag asks for what the changed one has no more', async () => {
-    const other = flag('cart').replaceAll('"on"', '"yes"');
-
-    expect(await codesAfter(FILES, { ...FILES, 'flags/cart.yaml': other })).toEqual([
-      'unknown-treatment',
-    ]);
-  });
-
-  it('are wrong where the changed flag asks for what is not there', async () => {
-    const shop = asking('shop', 'nobody');
-
-    expect(await codesAfter(FILES, { ...FILES, 'flags/shop.yaml': shop })).toEqual([
-      'unknown-flag',
-    ]);
-  });
-
-  it('are wrong where changed flags now ask about each other', async () => {
-    const files = { ...FILES, 'flags/pay.yaml': flag('pay') };
-    const circle = {
-      ...files,
-      'flags/pay.yaml': asking('pay', 'shop'),
-      'flags/shop.yaml': asking('shop', 'pay'),
-    };
-
-    expect(await codesAfter(files, circle)).toEqual(['dependency-cycle']);
-  });
-
-  it('are wrong where a flag took the name of another, or one that its file has not', async () => {
-    const taken = { ...FILES, 'flags/shop.yaml': flag('cart') };
-    expect(await codesAfter(FILES, taken)).toEqual(['duplicate-flag']);
-
-    const other = { ...FILES, 'flags/shop.yaml': flag('store') };
-    expect(await codesAfter(FILES, other)).toEqual(['file-name']);
-  });
-
-  it('are wrong where the block of a changed flag stands in a file of its own already', async () => {
-    const own = {
-      'flags/shop@production.yaml': 'flag: shop\nenvironment: production\ndefaultRule: "on"\n',
-    };
-    const config = FILES['flagkeel.yaml']?.replace(
-      '{ staging: {} }',
-      '{ staging: {}, production: {} }',
-    );
-    const files = { ...FILES, ...own, 'flagkeel.yaml': config ?? '' };
-    const both = `${flag('shop')}  production: { defaultRule: "off" }\n`;
-
-    expect(await codesAfter(files, { ...files, 'flags/shop.yaml': both })).toEqual([
-      'environment-twice',
-    ]);
-  });
-
-  it('are right again once the mistake is taken back', async () => {
-    const wrong = { ...FILES, 'flags/shop.yaml': 'flag: shop\n' };
-
-    expect(await readAfter(FILES, wrong, FILES)).toMatchObject({ ok: true, warnings: [] });
   });
 });

@@ -60,6 +60,190 @@ describe('the example', () => {
   });
 });
 
+const rule = (condition: string) =>
+  `rules: [{ if: ${condition}, serve: "on" }]\ndefaultRule: "off"`;
+const keysFile = (name: string, file: string) =>
+  `segment: ${name}\nenvironments: { production: { keysFile: ${file} } }\n`;
+const many = Array.from({ length: 21 }, (_, i) => `t${i}: x`).join(', ');
+const SAME = '{ rules: [{ if: { segment: nobody }, serve: "on" }], defaultRule: "on" }';
+
+describe('mistakes', () => {
+  it.each<[string, Files, unknown[], string[]?]>([
+    [
+      'a quoted number is a text where a number belongs',
+      { 'flags/pay.yaml': pay('trafficAllocation: "50"\ndefaultRule: "on"') },
+      ['error wrong-type flags/pay.yaml:6:24'],
+    ],
+    [
+      'bytes are no UTF-8, or nested to a depth that only an attacker needs',
+      {
+        'flags/latin.yaml': Buffer.from([0x66, 0xe9, 0x0a]),
+        'flags/deep.yaml': '['.repeat(200_000),
+        'flags/dashes.yaml': '- '.repeat(200_000),
+      },
+      [
+        expect.stringContaining('nested-too-deeply flags/dashes.yaml'),
+        expect.stringContaining('nested-too-deeply flags/deep.yaml'),
+        'error invalid-utf8 flags/latin.yaml:1:1',
+      ],
+    ],
+    [
+      'a key has no value, in flow style too',
+      { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') },
+      ['error wrong-type flags/pay.yaml:7:15'],
+    ],
+    [
+      'tags, merge keys, directives and second documents',
+      {
+        'flags/a.yaml': 'flag: !!str a\n',
+        'flags/b.yaml': '<<: { flag: b }\n',
+        'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
+        'flags/d.yaml': 'flag: d\n---\nflag: d\n',
+      },
+      ['a', 'b', 'c', 'd'].map((each) =>
+        expect.stringContaining(`error yaml-feature flags/${each}.yaml`),
+      ),
+    ],
+    [
+      'a block is wrong at its own place where another environment says the same',
+      {
+        'flags/pay.yaml': pay('').replace(
+          /production:\n.*/,
+          `production: ${SAME}\n  staging: ${SAME}`,
+        ),
+      },
+      ['error unknown-segment flags/pay.yaml:5:42', 'error unknown-segment flags/pay.yaml:6:39'],
+    ],
+    [
+      'an overlay repeats an environment, stands alone, or has no default rule',
+      {
+        'flags/pay.yaml': pay('defaultRule: "on"'),
+        'flags/pay@production.yaml': 'flag: pay\nenvironment: production\ndefaultRule: "on"\n',
+        'flags/pai@staging.yaml': 'flag: pai\nenvironment: staging\ndefaultRule: "on"\n',
+        'flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\n',
+      },
+      [
+        'error flag-missing flags/pai@staging.yaml:1:7',
+        'error environment-twice flags/pay@production.yaml:2:14',
+        'error missing-default-rule flags/pay@staging.yaml:2:1',
+      ],
+    ],
+    [
+      'once in "*", however many environments inherit it',
+      {
+        'flags/pay.yaml': `flag: pay
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
+`,
+      },
+      ['error unknown-treatment flags/pay.yaml:4:37'],
+    ],
+    [
+      'one key under two treatments, one treatment, and twenty-one',
+      {
+        'flags/pay.yaml': pay('targets: { "on": [a], "off": [b, a] }\ndefaultRule: "on"'),
+        'flags/one.yaml': 'flag: one\ntreatments: { a: x }\ndefaultTreatment: a\n',
+        'flags/many.yaml': `flag: many\ntreatments: { ${many} }\ndefaultTreatment: t0\n`,
+      },
+      [
+        'error treatment-count flags/many.yaml:2:1',
+        'error treatment-count flags/one.yaml:2:1',
+        expect.stringContaining('error target-twice flags/pay.yaml:6:'),
+      ],
+    ],
+    [
+      'a reserved treatment name is a warning',
+      { 'flags/a.yaml': 'flag: a\ntreatments: { true: x, no: y }\ndefaultTreatment: no\n' },
+      ['warning treatment-name-reserved flags/a.yaml:2:15'],
+    ],
+    [
+      'an unknown segment in a raw matcher',
+      { 'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')) },
+      [expect.stringContaining('unknown-segment')],
+    ],
+    [
+      'none in a reference to a file that cannot be judged',
+      {
+        'flags/pay.yaml': pay(rule('{ segment: beta }')),
+        'segments/beta.yaml': 'segment: beta\nenvironmnts: {}\n',
+      },
+      ['error unknown-field segments/beta.yaml:2:1'],
+    ],
+    [
+      'key files are missing, links, or elsewhere',
+      {
+        'segments/a.yaml': keysFile('a', 'nothere.keys'),
+        'segments/b.yaml': keysFile('b', 'link.keys'),
+        'segments/c.yaml': keysFile('c', '../flags/pay.keys'),
+        'segments/d.yaml': keysFile('d', 'dir/x.keys'),
+        'flags/pay.keys': 'a\n',
+      },
+      [
+        expect.stringContaining('key-file-missing segments/a.yaml'),
+        expect.stringContaining('key-file-outside segments/b.yaml'),
+        expect.stringContaining('key-file-missing segments/c.yaml'),
+        expect.stringContaining('key-file-outside segments/d.yaml'),
+        'error not-a-file segments/dir:1:1',
+        'error not-a-file segments/link.keys:1:1',
+      ],
+      ['segments/link.keys', 'segments/dir'],
+    ],
+    [
+      'a key written twice and a key file that nobody names are warnings',
+      {
+        'segments/a.yaml': 'segment: a\nenvironments: { production: { keys: [x, x] } }\n',
+        'segments/b.keys': 'x\n',
+      },
+      [
+        'warning key-listed-twice segments/a.yaml:2:41',
+        'warning unused-key-file segments/b.keys:1:1',
+      ],
+    ],
+    [
+      'a line of identities is short, a quote open, or a key there twice',
+      {
+        'identities/user.production.csv': 'key,plan\na,pro\na,free\nb\n',
+        'identities/user.staging.csv': 'key,plan\na,"pro\n',
+        'identities/account.prod.csv': 'key\n',
+      },
+      [
+        'error unknown-environment identities/account.prod.csv:1:1',
+        'error duplicate-identity identities/user.production.csv:3:1',
+        'error csv-syntax identities/user.production.csv:4:1',
+        expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
+      ],
+    ],
+    [
+      'files that would be passed over in silence; notes beside specs are none',
+      {
+        'flags/README.md': '# Ours',
+        'flags/.pay.yaml.swp': 'x',
+        'flags/pay.yml': 'flag: pay',
+        'kills/eu/production.yaml': 'kills: {}',
+      },
+      [
+        'error file-extension flags/pay.yml:1:1',
+        'error misplaced-file kills/eu/production.yaml:1:1',
+      ],
+    ],
+    [
+      'a spec test names no flag and no environment that is there',
+      {
+        'flags/pay.yaml': pay('defaultRule: "on"'),
+        'tests/pay.test.yaml':
+          'tests: pai\ncases: [{ name: x, environment: prod, expect: "on" }]\n',
+      },
+      [
+        'error unknown-flag tests/pay.test.yaml:1:8',
+        'error unknown-environment tests/pay.test.yaml:2:33',
+      ],
+    ],
+  ])('%s', async (_situation, files, codes, links = []) => {
+    expect(await codesOf(files, links)).toEqual(codes);
+  });
+});
+
 describe('text in specs', () => {
   it('keeps names and keys as they stand in the file, quoted or not', async () => {
     const desired = await desiredOf({
@@ -98,70 +282,21 @@ environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20:
     expect(desired.flags.get('pay')?.fields).toEqual({});
   });
 
-  it('takes a quoted number for a text where a number belongs', async () => {
-    const files = { 'flags/pay.yaml': pay('trafficAllocation: "50"\ndefaultRule: "on"') };
-
-    expect(await codesOf(files)).toEqual(['error wrong-type flags/pay.yaml:6:24']);
-  });
-
-  it('refuses bytes that are no UTF-8, and depth that only an attacker needs', async () => {
-    const files = {
-      'flags/latin.yaml': Buffer.from([0x66, 0xe9, 0x0a]),
-      'flags/deep.yaml': '['.repeat(200_000),
-      'flags/dashes.yaml': '- '.repeat(200_000),
-    };
-
-    expect(await codesOf(files)).toEqual([
-      expect.stringContaining('nested-too-deeply flags/dashes.yaml'),
-      expect.stringContaining('nested-too-deeply flags/deep.yaml'),
-      'error invalid-utf8 flags/latin.yaml:1:1',
-    ]);
-  });
-
-  it('says of a key without value that it has none, in flow style too', async () => {
-    const files = { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') };
-
-    expect(await codesOf(files)).toEqual(['error wrong-type flags/pay.yaml:7:15']);
-  });
-
-  it('refuses tags, merge keys, directives and second documents', async () => {
-    const files = {
-      'flags/a.yaml': 'flag: !!str a\n',
-      'flags/b.yaml': '<<: { flag: b }\n',
-      'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
-      'flags/d.yaml': 'flag: d\n---\nflag: d\n',
-    };
-
-    const codes = (await codesOf(files)).map((line) => line.split(' ')[1]);
-    expect(codes).toEqual(['yaml-feature', 'yaml-feature', 'yaml-feature', 'yaml-feature']);
-  });
-
   it('shows no API key, neither in a message nor in an excerpt nor in a later line about it', async () => {
     const key = 'fka_0123456789abcdefEXAMPLE';
     const tree = treeOf({
       'flagkeel.yaml': CONFIG,
-      'flags/pay.yaml': pay(`defaultRule: "${key}"\n${key}: 1`),
+      // In an excerpt, one would be cut in two, and one is glued to a word.
+      'flags/pay.yaml': pay(
+        `defaultRule: "${key}"\n${key}: 1`,
+        `colour: ${'x'.repeat(160)} ${key}\nshape: x${key}\n`,
+      ),
       'segments/k.keys': `${key}\n`,
     });
 
     const result = await readSpecs(tree);
 
     expect(JSON.stringify(result)).toContain('api-key-in-file');
-    expect(JSON.stringify(result)).not.toContain('0123456789abcdef');
-  });
-});
-
-describe('an excerpt', () => {
-  it('shows no part of an API key that it would cut in two, or that is glued to a word', async () => {
-    const key = 'fka_0123456789abcdefEXAMPLE';
-    const long = `${'x'.repeat(160)} ${key}`;
-    const files = {
-      'flags/pay.yaml': pay('defaultRule: "on"', `colour: ${long}\nshape: x${key}\n`),
-    };
-
-    const result = await readSpecs(treeOf({ 'flagkeel.yaml': CONFIG, ...files }));
-
-    expect(JSON.stringify(result)).toContain('unknown-field');
     expect(JSON.stringify(result)).not.toContain('fka_0');
   });
 });
@@ -182,23 +317,6 @@ describe('a definition', () => {
       defaultRule: [{ treatment: 'on', size: 100 }],
     });
     expect(creation).toEqual({ ...fields, baselineTreatment: 'off', killed: false });
-  });
-
-  it('sends sizes in the order of treatments, works rest out, and drops empty buckets', async () => {
-    const { fields } = await definitionOf('defaultRule: { "off": rest, "on": 10 }');
-    const none = await definitionOf('defaultRule: { "off": rest, "on": 100 }');
-
-    expect(fields.defaultRule).toEqual([
-      { treatment: 'on', size: 10 },
-      { treatment: 'off', size: 90 },
-    ]);
-    expect(none.fields.defaultRule).toEqual([{ treatment: 'on', size: 100 }]);
-  });
-
-  it('keeps the order of a list of buckets', async () => {
-    const { fields } = await definitionOf('defaultRule: [{ "off": 90 }, { "on": 10 }]');
-
-    expect(fields.defaultRule?.map(({ treatment }) => treatment)).toEqual(['off', 'on']);
   });
 
   it('leaves out what is unmanaged, but creates with it', async () => {
@@ -238,16 +356,6 @@ environments:
     });
   });
 
-  it('is wrong at its own place where another environment says the same', async () => {
-    const block = '{ rules: [{ if: { segment: nobody }, serve: "on" }], defaultRule: "on" }';
-    const text = pay('').replace(/production:\n.*/, `production: ${block}\n  staging: ${block}`);
-
-    expect(await codesOf({ 'flags/pay.yaml': text })).toEqual([
-      'error unknown-segment flags/pay.yaml:5:42',
-      'error unknown-segment flags/pay.yaml:6:39',
-    ]);
-  });
-
   it('has its own treatments in their order where another environment has them in another', async () => {
     const block = (treatments: string): string =>
       `{ treatments: ${treatments}, defaultRule: "on" }`;
@@ -285,62 +393,9 @@ environments:
       column: 1,
     });
   });
-
-  it('is refused where an overlay repeats an environment, or stands alone', async () => {
-    const files = {
-      'flags/pay.yaml': pay('defaultRule: "on"'),
-      'flags/pay@production.yaml': 'flag: pay\nenvironment: production\ndefaultRule: "on"\n',
-      'flags/pai@staging.yaml': 'flag: pai\nenvironment: staging\ndefaultRule: "on"\n',
-      'flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\n',
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'error flag-missing flags/pai@staging.yaml:1:7',
-      'error environment-twice flags/pay@production.yaml:2:14',
-      'error missing-default-rule flags/pay@staging.yaml:2:1',
-    ]);
-  });
-
-  it('tells a mistake in "*" once, however many environments inherit it', async () => {
-    const files = {
-      'flags/pay.yaml': `flag: pay
-treatments: { "on": New, "off": Old }
-defaultTreatment: "off"
-environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
-`,
-    };
-
-    expect(await codesOf(files)).toEqual(['error unknown-treatment flags/pay.yaml:4:37']);
-  });
-
-  it('refuses one key under two treatments, and one treatment, and twenty-one', async () => {
-    const many = Array.from({ length: 21 }, (_, i) => `t${i}: x`).join(', ');
-    const files = {
-      'flags/pay.yaml': pay('targets: { "on": [a], "off": [b, a] }\ndefaultRule: "on"'),
-      'flags/one.yaml': 'flag: one\ntreatments: { a: x }\ndefaultTreatment: a\n',
-      'flags/many.yaml': `flag: many\ntreatments: { ${many} }\ndefaultTreatment: t0\n`,
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'error treatment-count flags/many.yaml:2:1',
-      'error treatment-count flags/one.yaml:2:1',
-      expect.stringContaining('error target-twice flags/pay.yaml:6:'),
-    ]);
-  });
-
-  it('warns of a reserved treatment name, and goes on', async () => {
-    const files = {
-      'flags/a.yaml': 'flag: a\ntreatments: { true: x, no: y }\ndefaultTreatment: no\n',
-    };
-
-    expect(await codesOf(files)).toEqual(['warning treatment-name-reserved flags/a.yaml:2:15']);
-  });
 });
 
 describe('references', () => {
-  const rule = (condition: string) =>
-    `rules: [{ if: ${condition}, serve: "on" }]\ndefaultRule: "off"`;
-
   it('are right where the config names the object as living elsewhere', async () => {
     const { fields } = await definitionOf(
       rule('[{ segment: staff }, { flag: elsewhere, treatments: [b, a] }]'),
@@ -350,23 +405,6 @@ describe('references', () => {
       { type: 'IN_SEGMENT', string: 'staff' },
       { type: 'IN_SPLIT', depends: { splitName: 'elsewhere', treatments: ['a', 'b'] } },
     ]);
-  });
-
-  it('are looked for in raw matchers too', async () => {
-    const files = {
-      'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')),
-    };
-
-    expect(await codesOf(files)).toEqual([expect.stringContaining('unknown-segment')]);
-  });
-
-  it('to a file that cannot be judged are taken as right', async () => {
-    const files = {
-      'flags/pay.yaml': pay(rule('{ segment: beta }')),
-      'segments/beta.yaml': 'segment: beta\nenvironmnts: {}\n',
-    };
-
-    expect(await codesOf(files)).toEqual(['error unknown-field segments/beta.yaml:2:1']);
   });
 });
 
@@ -390,26 +428,6 @@ environments:
     });
   });
 
-  it('are refused with key files that are missing, or links, or elsewhere', async () => {
-    const files = {
-      'segments/a.yaml': 'segment: a\nenvironments: { production: { keysFile: nothere.keys } }\n',
-      'segments/b.yaml': 'segment: b\nenvironments: { production: { keysFile: link.keys } }\n',
-      'segments/c.yaml':
-        'segment: c\nenvironments: { production: { keysFile: ../flags/pay.keys } }\n',
-      'segments/d.yaml': 'segment: d\nenvironments: { production: { keysFile: dir/x.keys } }\n',
-      'flags/pay.keys': 'a\n',
-    };
-
-    expect(await codesOf(files, ['segments/link.keys', 'segments/dir'])).toEqual([
-      expect.stringContaining('key-file-missing segments/a.yaml'),
-      expect.stringContaining('key-file-outside segments/b.yaml'),
-      expect.stringContaining('key-file-missing segments/c.yaml'),
-      expect.stringContaining('key-file-outside segments/d.yaml'),
-      'error not-a-file segments/dir:1:1',
-      'error not-a-file segments/link.keys:1:1',
-    ]);
-  });
-
   it('hold 100,000 keys and no more', async () => {
     const keys = (count: number) => Array.from({ length: count }, (_, i) => `k${i}\n`).join('');
     const spec = 'segment: a\nenvironments: { production: { keysFile: a.keys } }\n';
@@ -419,18 +437,6 @@ environments:
     );
     expect(await codesOf({ 'segments/a.yaml': spec, 'segments/a.keys': keys(100_001) })).toEqual([
       'error key-number segments/a.yaml:2:31',
-    ]);
-  });
-
-  it('warn of a key written twice and of a key file that nobody names', async () => {
-    const files = {
-      'segments/a.yaml': 'segment: a\nenvironments: { production: { keys: [x, x] } }\n',
-      'segments/b.keys': 'x\n',
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'warning key-listed-twice segments/a.yaml:2:41',
-      'warning unused-key-file segments/b.keys:1:1',
     ]);
   });
 });
@@ -450,21 +456,6 @@ describe('identities', () => {
       'user-2': { note: 'says "hi",\nalways' },
       'user-3': { plan: 'free' },
     });
-  });
-
-  it('are refused where a line is short, a quote open, or a key there twice', async () => {
-    const files = {
-      'identities/user.production.csv': 'key,plan\na,pro\na,free\nb\n',
-      'identities/user.staging.csv': 'key,plan\na,"pro\n',
-      'identities/account.prod.csv': 'key\n',
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'error unknown-environment identities/account.prod.csv:1:1',
-      'error duplicate-identity identities/user.production.csv:3:1',
-      'error csv-syntax identities/user.production.csv:4:1',
-      expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
-    ]);
   });
 
   it('are 100,000 of a traffic type in an environment and no more, in however many files', async () => {
@@ -523,20 +514,6 @@ describe('kills', () => {
 });
 
 describe('files', () => {
-  it('that would be passed over in silence are errors; notes beside specs are not', async () => {
-    const files = {
-      'flags/README.md': '# Ours',
-      'flags/.pay.yaml.swp': 'x',
-      'flags/pay.yml': 'flag: pay',
-      'kills/eu/production.yaml': 'kills: {}',
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'error file-extension flags/pay.yml:1:1',
-      'error misplaced-file kills/eu/production.yaml:1:1',
-    ]);
-  });
-
   it('are parsed and resolved once for each content', async () => {
     const memory = new SpecCache();
     const files = { 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
@@ -546,20 +523,6 @@ describe('files', () => {
 
     if (!first.ok || !again.ok) throw new Error('the specs are invalid');
     expect(again.desired.flags.get('pay')).toBe(first.desired.flags.get('pay'));
-  });
-
-  it('of tests name a flag and environments that are there', async () => {
-    const files = {
-      'flags/pay.yaml': pay('defaultRule: "on"'),
-      'tests/pay.test.yaml': `tests: pai
-cases: [{ name: x, environment: prod, expect: "on" }]
-`,
-    };
-
-    expect(await codesOf(files)).toEqual([
-      'error unknown-flag tests/pay.test.yaml:1:8',
-      'error unknown-environment tests/pay.test.yaml:2:33',
-    ]);
   });
 });
 

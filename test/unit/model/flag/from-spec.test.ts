@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RuleSpec } from '../../../../src/generated/flag.schema.d.js';
-import {
-  definitionOf,
-  rulesOf,
-  targetsOf,
-  treatmentsOf,
-  type SpecifiedDefinition,
-} from '../../../../src/model/flag/from-spec.js';
+import { rulesOf, targetsOf, treatmentsOf } from '../../../../src/model/flag/from-spec.js';
 import type { Checked } from '../../../../src/model/diagnostic.js';
 
 const TREATMENTS = ['on', 'off'];
@@ -33,32 +27,25 @@ it('reads treatments in their order, and leaves unsaid what the long form does n
 });
 
 describe('individual targets', () => {
-  it('are sets, and a treatment without keys has none', () => {
-    const checked = targetsOf({ on: ['b', 'a', 'b'], off: [] }, TREATMENTS);
+  it('are sets in one order, whatever order the file has, and a treatment without keys has none', () => {
+    const some = targetsOf({ on: ['b', 'a', 'b'], off: ['c'], none: [] }, [...TREATMENTS, 'none']);
 
-    expect(checked).toEqual({ ok: true, value: { on: ['a', 'b'] } });
+    expect(JSON.stringify(some)).toBe('{"ok":true,"value":{"off":["c"],"on":["a","b"]}}');
   });
 
-  it('stand in one order, whatever order the file has', () => {
-    const checked = targetsOf({ on: ['a'], off: ['b'] }, TREATMENTS);
-
-    expect(JSON.stringify(checked)).toBe('{"ok":true,"value":{"off":["b"],"on":["a"]}}');
-  });
-
-  it('are refused for a treatment that the flag does not have', () => {
-    const checked = targetsOf({ onn: ['a'] }, TREATMENTS);
-
-    expect(faultLines(checked)).toEqual(['unknown-treatment at key of onn']);
-    expect(checked).toMatchObject({ faults: [{ unknown: { candidates: TREATMENTS } }] });
-  });
-
-  it('are refused where a key is a target of two treatments', () => {
-    const checked = targetsOf({ on: ['a', 'b'], off: ['c', 'a'] }, TREATMENTS);
-
-    expect(faultLines(checked)).toEqual(['target-twice at value of on/0']);
-    expect(checked).toMatchObject({
-      faults: [{ message: 'key "a" is a target of "off" already' }],
-    });
+  it.each([
+    [
+      'for a treatment that the flag does not have',
+      { onn: ['a'] },
+      'unknown-treatment at key of onn',
+    ],
+    [
+      'where a key is a target of two treatments',
+      { on: ['a', 'b'], off: ['c', 'a'] },
+      'target-twice at value of on/0',
+    ],
+  ])('are refused %s', (_, targets, fault) => {
+    expect(faultLines(targetsOf(targets, TREATMENTS))).toEqual([fault]);
   });
 });
 
@@ -114,38 +101,5 @@ describe('rules', () => {
     ],
   ])('tell %s', (_, spec, faults) => {
     expect(faultLines(rulesOf(spec, TREATMENTS))).toEqual(faults);
-  });
-});
-
-describe('a definition', () => {
-  const specified: SpecifiedDefinition = {
-    treatments: [{ name: 'on' }, { name: 'off' }],
-    targets: { on: ['a'] },
-    defaultTreatment: 'off',
-    trafficAllocation: 100,
-    rules: [],
-    defaultRule: [{ treatment: 'off', size: 100 }],
-  };
-
-  it('manages what its specs say, and is made with the default treatment as baseline, unkilled', () => {
-    expect(definitionOf(specified, [])).toStrictEqual({
-      fields: specified,
-      creation: { ...specified, baselineTreatment: 'off', killed: false },
-    });
-  });
-
-  it('is made with the baseline and the kill that its specs say', () => {
-    const said = { ...specified, baselineTreatment: 'on', killed: true };
-
-    expect(definitionOf(said, [])).toStrictEqual({ fields: said, creation: said });
-  });
-
-  it('is made with the fields that it does not manage afterwards', () => {
-    const { targets, rules, ...managed } = specified;
-
-    const { fields, creation } = definitionOf(specified, ['targets', 'rules']);
-
-    expect(fields).toStrictEqual(managed);
-    expect(creation).toMatchObject({ targets, rules });
   });
 });

@@ -1,4 +1,3 @@
-import { flagFieldsFromWire } from '../../../../src/model/flag/fields.js';
 import { describe, expect, it } from 'vitest';
 import {
   canonicalDefinition,
@@ -6,53 +5,10 @@ import {
   definitionFromWire,
   withFields,
 } from '../../../../src/model/flag/wire.js';
-import { canonicalMatcher } from '../../../../src/model/matcher/canonical.js';
+import type { Definition } from '../../../../src/model/flag/flag.js';
 import { DEFINITION, liveDefinition } from '../../../support/builders.js';
 
 describe('canonical form of an answer', () => {
-  it('is the same whatever order its sets are in, with nulls and without, with further fields and without', () => {
-    const plain = liveDefinition('pay', 'staging', {
-      targets: { on: ['a', 'b'] },
-      rules: [
-        {
-          matchers: [{ type: 'IN_LIST_STRING', attribute: 'country', strings: ['DE', 'ES'] }],
-          buckets: [{ treatment: 'on', size: 100 }],
-        },
-      ],
-    });
-    const noisy = {
-      ...plain,
-      lastTrafficReceivedAt: 1,
-      treatments: [
-        { name: 'on', description: null, keys: ['b', 'a', 'b'], segments: [] },
-        { name: 'off', description: '', keys: [] },
-      ],
-      rules: [
-        {
-          buckets: [
-            { treatment: 'on', size: 100 },
-            { treatment: 'off', size: 0 },
-          ],
-          condition: {
-            combiner: 'AND',
-            matchers: [
-              {
-                strings: ['ES', 'DE', 'ES'],
-                attribute: 'country',
-                type: 'IN_LIST_STRING',
-                negate: false,
-                string: null,
-              },
-            ],
-          },
-        },
-      ],
-    };
-
-    expect(definitionFromWire(noisy)).toStrictEqual(definitionFromWire(plain));
-    expect(definitionFromWire(noisy).targets).toStrictEqual({ on: ['a', 'b'] });
-  });
-
   it('holds a configuration as the value that its text is, and a text that is no JSON as itself', () => {
     const live = liveDefinition('pay', 'staging');
     const treatments = [
@@ -81,28 +37,6 @@ describe('canonical form of an answer', () => {
     });
   });
 
-  it('takes numbers in either spelling, but leaves versions alone', () => {
-    expect(canonicalMatcher({ type: 'BETWEEN_NUMBER', between: { from: '1', to: 5 } })).toEqual({
-      type: 'BETWEEN_NUMBER',
-      between: { from: 1, to: 5 },
-    });
-    expect(
-      canonicalMatcher({ type: 'BETWEEN_SEMVER', between: { from: '1.10', to: '2.0' } }),
-    ).toEqual({
-      type: 'BETWEEN_SEMVER',
-      between: { from: '1.10', to: '2.0' },
-    });
-  });
-
-  it('reads a dependency on one treatment and on several alike', () => {
-    const one = canonicalMatcher({
-      type: 'IN_SPLIT',
-      depends: { splitName: 'a', treatment: 'on' },
-    });
-
-    expect(one).toEqual({ type: 'IN_SPLIT', depends: { splitName: 'a', treatments: ['on'] } });
-  });
-
   it('keeps the order of buckets, which decides who sees what', () => {
     const live = liveDefinition('pay', 'staging', {
       defaultRule: [
@@ -115,29 +49,6 @@ describe('canonical form of an answer', () => {
       'off',
       'on',
     ]);
-  });
-
-  it('reads absent tags and descriptions as none', () => {
-    const flag = {
-      id: 'i',
-      name: 'pay',
-      description: null,
-      trafficType: { id: 't', name: 'user' },
-      creationTime: 1,
-      rolloutStatus: null,
-      rolloutStatusTimestamp: null,
-      tags: null,
-    };
-
-    expect(flagFieldsFromWire(flag)).toEqual({ description: '', tags: [], rolloutStatus: '' });
-    expect(
-      flagFieldsFromWire({
-        ...flag,
-        description: 'Payments',
-        tags: [{ name: 'web' }, { name: 'app' }],
-        rolloutStatus: { id: 'r', name: 'Ramping' },
-      }),
-    ).toEqual({ description: 'Payments', tags: ['app', 'web'], rolloutStatus: 'Ramping' });
   });
 });
 
@@ -209,20 +120,62 @@ describe('the body that creates a definition', () => {
 });
 
 describe('a live definition with managed fields in it', () => {
-  const live = {
-    ...liveDefinition('pay', 'staging', { targets: { on: ['a'] } }),
-    flagSets: [{ id: 'set-1', type: 'FLAG_SET' }],
-    treatments: [
-      {
-        name: 'on',
-        description: 'On',
-        configurations: '{ "size": 1 }',
-        keys: ['a'],
-        segments: ['vip'],
-      },
-      { name: 'off', description: 'Off' },
-    ],
+  const ON = {
+    ...{ name: 'on', description: 'On', configurations: '{ "size": 1 }' },
+    ...{ keys: ['a'], segments: ['vip'] },
   };
+  const { keys: _, ...UNTARGETED } = ON;
+  const OFF = { name: 'off', description: 'Off' };
+  const live = {
+    ...liveDefinition('pay', 'staging'),
+    flagSets: [{ id: 'set-1', type: 'FLAG_SET' }],
+    treatments: [ON, OFF],
+  };
+
+  it.each<[string, Definition, object[]]>([
+    [
+      'another configuration, in the writing of the spec',
+      {
+        treatments: [
+          { name: 'on', configuration: { size: 2 } },
+          { name: 'off', configuration: { size: 1 } },
+          { name: 'new', configuration: null },
+        ],
+      },
+      [
+        { ...ON, configurations: '{"size":2}' },
+        { ...OFF, configurations: '{"size":1}' },
+        { name: 'new', description: '', configurations: 'null' },
+      ],
+    ],
+    ['what the spec does not say', { treatments: [{ name: 'on' }] }, [ON]],
+    [
+      'new treatments with the targets that are said',
+      {
+        treatments: [{ name: 'on' }, { name: 'new' }, { name: 'newer' }],
+        targets: { new: ['b'], newer: [] },
+      },
+      [
+        UNTARGETED,
+        { name: 'new', description: '', keys: ['b'] },
+        { name: 'newer', description: '' },
+      ],
+    ],
+    ['no targets where none are said', { targets: {} }, [UNTARGETED, OFF]],
+    ['other targets, as many', { targets: { on: ['b'] } }, [{ ...ON, keys: ['b'] }, OFF]],
+    [
+      'targets where there were none',
+      { targets: { on: ['a'], off: ['b'] } },
+      [ON, { ...OFF, keys: ['b'] }],
+    ],
+    [
+      'what nobody here knows of a treatment that moves and changes',
+      { treatments: [{ name: 'off' }, { name: 'on', description: 'New' }] },
+      [OFF, { ...ON, description: 'New' }],
+    ],
+  ])('has %s', (_situation, desired, treatments) => {
+    expect(withFields(live, desired)).toStrictEqual({ ...live, treatments });
+  });
 
   it('is the live one where the fields are what is live, whatever spelling they have there', () => {
     const keys = ['b', 'a'];
@@ -236,93 +189,21 @@ describe('a live definition with managed fields in it', () => {
     expect(target).toStrictEqual(spelt);
   });
 
-  it('has another configuration in the writing of the spec, also where there was none', () => {
-    const target = withFields(live, {
-      treatments: [
-        { name: 'on', configuration: { size: 2 } },
-        { name: 'off', configuration: { size: 1 } },
-        { name: 'new', configuration: null },
-      ],
-    });
+  it('keeps a rule that stays as it is when another rule comes', () => {
+    const matchers = (string: string) => [{ type: 'IN_SEGMENT', string }];
+    const buckets = [{ treatment: 'on', size: 100 }];
+    const condition = { combiner: 'AND', matchers: matchers('vip'), note: 'theirs' };
+    const rule = { buckets, condition };
 
-    expect(target.treatments.map(({ configurations }) => configurations)).toEqual([
-      '{"size":2}',
-      '{"size":1}',
-      'null',
-    ]);
-  });
-
-  it('keeps configurations that the spec does not say', () => {
-    const [on] = withFields(live, { treatments: [{ name: 'on' }] }).treatments;
-
-    expect(on?.configurations).toBe('{ "size": 1 }');
-  });
-
-  it('has a new treatment with an empty description, and with the targets that are said', () => {
-    const target = withFields(live, {
-      treatments: [{ name: 'on' }, { name: 'new' }, { name: 'newer' }],
-      targets: { new: ['b'], newer: [] },
-    });
-
-    expect(target.treatments.slice(1)).toStrictEqual([
-      { name: 'new', description: '', keys: ['b'] },
-      { name: 'newer', description: '' },
-    ]);
-  });
-
-  it('has no targets left where none are said, and those of before where they are not managed', () => {
-    const [without] = withFields(live, { targets: {} }).treatments;
-    const [untouched] = withFields(live, { treatments: [{ name: 'on' }] }).treatments;
-
-    expect(without).not.toHaveProperty('keys');
-    expect(untouched?.keys).toEqual(['a']);
-  });
-
-  it('has the targets of the spec where they are others, and as many', () => {
-    const [on] = withFields(live, { targets: { on: ['b'] } }).treatments;
-
-    expect(on?.keys).toEqual(['b']);
-  });
-
-  it('has targets where there were none', () => {
-    const [, off] = withFields(live, { targets: { off: ['b'] } }).treatments;
-
-    expect(off?.keys).toEqual(['b']);
-  });
-
-  it('keeps what it does not know about a treatment that it replaces', () => {
-    const target = withFields(live, {
-      treatments: [{ name: 'off' }, { name: 'on', description: 'New' }],
-    });
-
-    expect(target.treatments).toEqual([
-      { name: 'off', description: 'Off' },
+    const target = withFields(
+      { ...live, rules: [rule] },
       {
-        name: 'on',
-        description: 'New',
-        configurations: '{ "size": 1 }',
-        keys: ['a'],
-        segments: ['vip'],
+        rules: [
+          { matchers: matchers('staff'), buckets },
+          { matchers: matchers('vip'), buckets },
+        ],
       },
-    ]);
-  });
-
-  it('keeps unknown fields of a rule that stays when another rule comes', () => {
-    const rule = {
-      buckets: [{ treatment: 'on', size: 100 }],
-      condition: {
-        combiner: 'AND',
-        matchers: [{ type: 'IN_SEGMENT', string: 'vip' }],
-        note: 'theirs',
-      },
-    };
-    const ours = {
-      matchers: [{ type: 'IN_SEGMENT', string: 'staff' }],
-      buckets: [{ treatment: 'on', size: 100 }],
-    };
-    const theirs = { matchers: [{ type: 'IN_SEGMENT', string: 'vip' }], buckets: ours.buckets };
-
-    const target = withFields({ ...live, rules: [rule] }, { rules: [ours, theirs] });
+    );
 
     expect(target.rules[1]).toBe(rule);
   });
