@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decideOrigin, originOf, parseOrigins } from '../../../src/admin-api/origin.js';
+import {
+  decideOrigin,
+  originOf,
+  parseOrigins,
+  type OriginChoice,
+} from '../../../src/admin-api/origin.js';
 import { isLoopback } from '../../../src/platform/proxy.js';
 import { FlagkeelError } from '../../../src/errors.js';
 
@@ -26,48 +31,41 @@ describe('decideOrigin', () => {
     );
   });
 
-  it('keeps the origins that are allowed already in the line to set', () => {
-    const choice = { ...proposal, allowedOrigins: ['https://other.example.com'] };
-
-    expect(refusal(() => decideOrigin(choice))).toContain(
+  it.each<[string, Partial<OriginChoice>, string]>([
+    [
+      'the origins that are allowed already stay in the line to set',
+      { allowedOrigins: ['https://other.example.com'] },
       '(set FLAGKEEL_ORIGINS=https://other.example.com,https://admin.example.com)',
-    );
+    ],
+    [
+      'the key goes over no http that is listed, which requests without a key may use',
+      {
+        allowedOrigins: parseOrigins('http://prometheus.internal:9090/'),
+        proposedUrl: 'http://prometheus.internal:9090',
+      },
+      'https only',
+    ],
+    ['ports count', { allowedOrigins: ['https://admin.example.com:8443'] }, 'ORIGIN_NOT_ALLOWED'],
+    ['nobody named a URL', { proposedUrl: undefined }, 'FLAGKEEL_URL'],
+  ])('refuses, and says why: %s', (_, choice, text) => {
+    expect(refusal(() => decideOrigin({ ...proposal, ...choice }))).toContain(text);
   });
 
-  it('takes a proposal whose origin is listed, with its path', () => {
-    const choice = { ...proposal, allowedOrigins: parseOrigins('https://admin.example.com:443/x') };
-
-    expect(decideOrigin(choice)).toBe('https://admin.example.com/flags');
-  });
-
-  it('sends the key over no http that is listed, which requests without a key may use', () => {
-    const allowedOrigins = parseOrigins('http://prometheus.internal:9090/');
-    const proposedUrl = 'http://prometheus.internal:9090';
-
-    expect(allowedOrigins).toEqual([proposedUrl]);
-    expect(refusal(() => decideOrigin({ allowedOrigins, proposedUrl }))).toContain('https only');
-  });
-
-  it('tells ports and schemes apart', () => {
-    const choice = { ...proposal, allowedOrigins: ['https://admin.example.com:8443'] };
-
-    expect(refusal(() => decideOrigin(choice))).toContain('ORIGIN_NOT_ALLOWED');
-  });
-
-  it('takes a proposal on loopback without a list, over http too', () => {
-    const choice = { allowedOrigins: [], proposedUrl: 'http://localhost:8080' };
-
-    expect(decideOrigin(choice)).toBe('http://localhost:8080');
-  });
-
-  it('lets --url win, then FLAGKEEL_URL', () => {
-    const env = { ...proposal, envUrl: 'https://env.example.com' };
-    const cli = { ...env, cliUrl: 'https://cli.example.com' };
-
-    expect([env, cli].map((choice) => decideOrigin(choice))).toEqual([
-      'https://env.example.com',
+  it.each<[string, Partial<OriginChoice>, string]>([
+    [
+      'a listed origin, with the path',
+      { allowedOrigins: parseOrigins('https://admin.example.com:443/x') },
+      'https://admin.example.com/flags',
+    ],
+    ['loopback', { proposedUrl: 'http://localhost:8080' }, 'http://localhost:8080'],
+    ['FLAGKEEL_URL', { envUrl: 'https://env.example.com' }, 'https://env.example.com'],
+    [
+      '--url before FLAGKEEL_URL',
+      { envUrl: 'https://env.example.com', cliUrl: 'https://cli.example.com' },
       'https://cli.example.com',
-    ]);
+    ],
+  ])('takes %s', (_, choice, url) => {
+    expect(decideOrigin({ ...proposal, ...choice })).toBe(url);
   });
 
   it.each([
@@ -84,10 +82,6 @@ describe('decideOrigin', () => {
       expect(text).toContain(why);
       expect(text).not.toContain('hunter2');
     }
-  });
-
-  it('says what to set when nobody named a URL', () => {
-    expect(refusal(() => decideOrigin({ allowedOrigins: [] }))).toContain('FLAGKEEL_URL');
   });
 });
 

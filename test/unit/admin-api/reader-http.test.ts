@@ -22,15 +22,6 @@ const unreadable = (text: string) => ({
   message: expect.stringContaining(text) as string,
 });
 
-function keysPage(keys: readonly string[], url: string): Reply {
-  const query = new URL(url, 'http://x').searchParams;
-  const offset = Number(query.get('offset'));
-  const limit = Number(query.get('limit'));
-  const page = keys.slice(offset, offset + limit).map((key) => ({ key }));
-  const body = { keys: page, openChangeRequestId: null, count: keys.length, offset, limit };
-  return { status: 200, body };
-}
-
 /** Answers environments, and everything else by the given replies. */
 function withEnvironments(script: Script): Script {
   return (request, nth) =>
@@ -54,18 +45,17 @@ describe('a list', () => {
     ]);
   });
 
-  it('is whole also where the service answers smaller pages than asked', async () => {
-    const all = segments(45);
-    const { reader, server } = await httpFixture(({ url }) => pageOf(all, url, 20));
+  it('is whole also where the service answers smaller pages than asked, and may be empty', async () => {
+    const smaller = await httpFixture(({ url }) => pageOf(segments(45), url, 20));
+    const empty = await httpFixture(({ url }) => pageOf([], url));
 
-    expect(await reader.listSegments('w')).toHaveLength(45);
-    expect(server.seen.map(({ url }) => url.split('offset=')[1])).toEqual(['0', '20', '40']);
-  });
-
-  it('may be empty', async () => {
-    const { reader } = await httpFixture(({ url }) => pageOf([], url));
-
-    expect(await reader.listSegments('w')).toEqual([]);
+    expect(await smaller.reader.listSegments('w')).toHaveLength(45);
+    expect(smaller.server.seen.map(({ url }) => url.split('offset=')[1])).toEqual([
+      '0',
+      '20',
+      '40',
+    ]);
+    expect(await empty.reader.listSegments('w')).toEqual([]);
   });
 
   it('is read again when its total moved, an object came twice, or a page was empty', async () => {
@@ -86,23 +76,19 @@ describe('a list', () => {
     }
   });
 
-  it('fails when it never holds together, and never answers a part', async () => {
-    const { reader, server } = await httpFixture(({ url }) =>
+  it('fails when it never holds together, or the service does not heed the offset', async () => {
+    const uneven = await httpFixture(({ url }) =>
       url.includes('offset=0')
         ? pageOf(segments(60), url)
         : { status: 200, body: { objects: [], offset: 50, limit: 50, totalCount: 60 } },
     );
+    const deaf = await httpFixture(() => pageOf(segments(60), '/?limit=50&offset=0'));
 
-    await expect(reader.listSegments('w')).rejects.toMatchObject(
+    await expect(uneven.reader.listSegments('w')).rejects.toMatchObject(
       unreadable('a page before its end was empty, in each of 4 readings'),
     );
-    expect(server.seen).toHaveLength(8);
-  });
-
-  it('fails where the service does not heed the offset', async () => {
-    const { reader } = await httpFixture(() => pageOf(segments(60), '/?limit=50&offset=0'));
-
-    await expect(reader.listSegments('w')).rejects.toMatchObject(unreadable('offset'));
+    expect(uneven.server.seen).toHaveLength(8);
+    await expect(deaf.reader.listSegments('w')).rejects.toMatchObject(unreadable('offset'));
   });
 
   it.each<[string, unknown, string]>([
@@ -138,19 +124,19 @@ describe('a list', () => {
     expect(server.seen[0]?.url).toContain('limit=200');
   });
 
-  it('at the root is checked as well', async () => {
-    const { reader } = await httpFixture(() => ({ status: 200, body: { objects: [] } }));
-
-    await expect(reader.listEnvironments('w')).rejects.toMatchObject(unreadable('a list'));
-    await expect(reader.listRolloutStatuses('w')).rejects.toMatchObject(unreadable('a list'));
-  });
-
-  it('of rollout statuses names the workspace in the query', async () => {
+  it('at the root is checked as well; that of rollout statuses names the workspace in the query', async () => {
     const statuses = [{ id: 'r', name: 'Ramping', description: '' }];
-    const { reader, server } = await httpFixture(() => ({ status: 200, body: statuses }));
+    const wrong = await httpFixture(() => ({ status: 200, body: { objects: [] } }));
+    const right = await httpFixture(() => ({ status: 200, body: statuses }));
 
-    expect(await reader.listRolloutStatuses('w')).toEqual(statuses);
-    expect(server.seen[0]?.url).toBe('/internal/api/v2/rolloutStatuses?wsId=w');
+    for (const read of [
+      wrong.reader.listEnvironments('w'),
+      wrong.reader.listRolloutStatuses('w'),
+    ]) {
+      await expect(read).rejects.toMatchObject(unreadable('a list'));
+    }
+    expect(await right.reader.listRolloutStatuses('w')).toEqual(statuses);
+    expect(right.server.seen[0]?.url).toBe('/internal/api/v2/rolloutStatuses?wsId=w');
   });
 });
 
@@ -197,16 +183,11 @@ describe('a list that the contract does not promise', () => {
     await expect(reader.listFlags('w')).rejects.toMatchObject(unreadable('answered before'));
   });
 
-  it('is read whole where the service has it', async () => {
+  it('is read whole where the service has it, and not believed about another environment', async () => {
     const definitions = Array.from({ length: 51 }, (_, index) => wireDefinition(`f-${index}`));
     const { reader } = await httpFixture(({ url }) => pageOf(definitions, url));
 
     expect(await reader.listDefinitions('w', 'e-1')).toHaveLength(51);
-  });
-
-  it('is not believed about another environment than the one asked for', async () => {
-    const { reader } = await httpFixture(({ url }) => pageOf([wireDefinition('f')], url));
-
     await expect(reader.listDefinitions('w', 'e-2')).rejects.toMatchObject(
       unreadable('objects[0].environment.id: expected the "e-2" that was asked for'),
     );
@@ -254,42 +235,21 @@ describe('a definition', () => {
   });
 });
 
-describe('the keys of a segment', () => {
-  it('are paged by count, in the order of the service', async () => {
-    const keys = Array.from({ length: 250 }, (_, index) => `k-${250 - index}`);
-    const { reader, server } = await httpFixture(({ url }) => keysPage(keys, url));
+it('the keys of a segment are absent where it is not active, also in the midst of them, and only there', async () => {
+  const inactive = await httpFixture(() => errorReply(404));
+  const wrong = await httpFixture(() => ({ status: 200, body: { keys: [] } }));
+  const page = Array.from({ length: 100 }, (_, index) => ({ key: `k-${index}` }));
+  const body = { keys: page, openChangeRequestId: null, count: 150, offset: 0, limit: 100 };
+  const vanishing = await httpFixture((_, nth) =>
+    nth === 0 ? { status: 200, body } : errorReply(404),
+  );
 
-    expect(await reader.listKeys('e-1', 'beta')).toEqual({ keys, openChangeRequestId: null });
-    expect(server.seen).toHaveLength(3);
-  });
-
-  it('are absent where the segment is not active, and only there', async () => {
-    const inactive = await httpFixture(() => errorReply(404));
-    const wrong = await httpFixture(() => ({ status: 200, body: { keys: [] } }));
-
-    expect(await inactive.reader.listKeys('e-1', 'beta')).toBeUndefined();
-    expect(await inactive.reader.countKeys('e-1', 'beta')).toBeUndefined();
-    await expect(wrong.reader.listKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
-    await expect(wrong.reader.countKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
-  });
-
-  it('are counted with one request', async () => {
-    const keys = Array.from({ length: 250 }, (_, index) => `k-${index}`);
-    const { reader, server } = await httpFixture(({ url }) => keysPage(keys, url));
-
-    expect(await reader.countKeys('e-1', 'beta')).toBe(250);
-    expect(server.seen).toHaveLength(1);
-  });
-
-  it('are not cut short when a segment vanishes between two pages', async () => {
-    const keys = Array.from({ length: 150 }, (_, index) => `k-${index}`);
-    const { reader } = await httpFixture(({ url }, nth) =>
-      nth === 0 ? keysPage(keys, url) : errorReply(404),
-    );
-
-    // Read again, and then it is not active: an answer, not a list of 100 keys.
-    expect(await reader.listKeys('e-1', 'beta')).toBeUndefined();
-  });
+  expect(await inactive.reader.listKeys('e-1', 'beta')).toBeUndefined();
+  expect(await inactive.reader.countKeys('e-1', 'beta')).toBeUndefined();
+  await expect(wrong.reader.listKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
+  await expect(wrong.reader.countKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
+  // Read again, and then it is not active: an answer, not a list of 100 keys.
+  expect(await vanishing.reader.listKeys('e-1', 'beta')).toBeUndefined();
 });
 
 it('is made of a get and nothing else', async () => {

@@ -44,65 +44,57 @@ describe('writing identities', () => {
   it('is repeated when no answer came: twice is once', async () => {
     const { answer, seen } = await written(inOrder('reset', { status: 200, body: ALL }));
 
-    expect(seen).toHaveLength(2);
-    expect(answer.written).toEqual(['ana', 'bob', 'cy']);
+    expect([seen.length, answer.written]).toEqual([2, ['ana', 'bob', 'cy']]);
   });
 
-  it('takes every entry of `failed` for the failure of its key and of no other', async () => {
-    const failed = [
-      { object: SENT[1], status: 400, message: 'no\u001b[2J\nvalues' },
-      { key: 'cy', message: 7 },
-    ];
+  const refused = (key: string, message: unknown = expect.any(String), status: unknown = null) => ({
+    ...{ key, status, message },
+  });
+  const WITHOUT_ANA = [SENT[1], SENT[2]];
 
-    expect(await answered({ objects: [], failed })).toEqual({
-      written: ['ana'],
-      failed: [
-        { key: 'bob', status: 400, message: 'no [2J values' },
-        { key: 'cy', status: null, message: '' },
+  it.each<[string, object, readonly string[], readonly object[]]>([
+    [
+      'an entry of `failed` is the failure of its key and of no other',
+      {
+        objects: [],
+        failed: [
+          { object: SENT[1], status: 400, message: 'no\u001b[2J\nvalues' },
+          { key: 'cy', message: 7 },
+        ],
+      },
+      ['ana'],
+      [refused('bob', 'no [2J values', 400), refused('cy', '')],
+    ],
+    [
+      'a key by itself is an entry of `failed`',
+      { objects: [], failed: ['ana', { object: 'bob' }] },
+      ['cy'],
+      [refused('ana'), refused('bob')],
+    ],
+    [
+      'only what is answered is written where an entry of `failed` names none of the keys',
+      { objects: [SENT[0]], failed: [{ status: 400, message: 'no' }] },
+      ['ana'],
+      [refused('bob'), refused('cy')],
+    ],
+    ...[{ plan: 'pro', seats: '26' }, { plan: 'pro' }, { plan: 'pro', seats: ['25'] }].map(
+      (values): [string, object, readonly string[], readonly object[]] => [
+        `other values are not believed: ${JSON.stringify(values)}`,
+        { objects: [{ key: 'ana', values }, ...WITHOUT_ANA], failed: [] },
+        ['bob', 'cy'],
+        [refused('ana', expect.stringContaining('"seats"'))],
       ],
-    });
-  });
-
-  it('takes a key by itself for an entry of `failed`', async () => {
-    const { failed } = await answered({ objects: [], failed: ['ana', { object: 'bob' }] });
-
-    expect(failed.map(({ key }) => key)).toEqual(['ana', 'bob']);
-  });
-
-  it('counts only what is answered as written where an entry of `failed` names none of the keys', async () => {
-    const { written: taken, failed } = await answered({
-      objects: [SENT[0]],
-      failed: [{ status: 400, message: 'no' }],
-    });
-
-    expect(taken).toEqual(['ana']);
-    expect(failed.map(({ key }) => key)).toEqual(['bob', 'cy']);
-  });
-
-  it.each([
-    ['another value', { plan: 'pro', seats: '26' }],
-    ['no value', { plan: 'pro' }],
-    ['a list', { plan: 'pro', seats: ['25'] }],
-  ])('does not believe an identity that is answered with %s', async (_, values) => {
-    const { written: taken, failed } = await answered({
-      objects: [{ key: 'ana', values }, SENT[1], SENT[2]],
-      failed: [],
-    });
-
-    expect(taken).toEqual(['bob', 'cy']);
-    expect(failed).toEqual([
-      { key: 'ana', status: null, message: expect.stringContaining('"seats"') as string },
-    ]);
-  });
-
-  it.each([
-    ['further attributes', { plan: 'pro', seats: '25', older: 'x' }],
-    ['a number', { plan: 'pro', seats: 25 }],
-    ['no values at all', undefined],
-  ])('believes an identity that is answered with %s', async (_, values) => {
-    const { failed } = await answered({ objects: [{ key: 'ana', values }], failed: [] });
-
-    expect(failed).toEqual([]);
+    ),
+    ...[{ plan: 'pro', seats: '25', older: 'x' }, { plan: 'pro', seats: 25 }, undefined].map(
+      (values): [string, object, readonly string[], readonly object[]] => [
+        `more attributes, numbers, or no values are believed: ${JSON.stringify(values)}`,
+        { objects: [{ key: 'ana', values }], failed: [] },
+        ['ana', 'bob', 'cy'],
+        [],
+      ],
+    ),
+  ])('%s', async (_, body, taken, failed) => {
+    expect(await answered(body)).toEqual({ written: taken, failed });
   });
 
   it.each([

@@ -10,7 +10,10 @@ import { openSource } from '../../../src/git/spec-source.js';
 import type { TreeEntry } from '../../../src/model/spec-tree.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 
-async function opened({ directory }: TestRepository, memory: GitCache): Promise<Checkout> {
+async function opened(
+  { directory }: Pick<TestRepository, 'directory'>,
+  memory: GitCache,
+): Promise<Checkout> {
   const checkout = await openCheckout(directory, memory);
   onTestFinished(async () => checkout.close());
   return checkout;
@@ -34,15 +37,18 @@ beforeEach(() => {
 });
 
 describe('the memory of git', () => {
-  it('sees a file that was edited since, though it has the same size', async () => {
-    repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
+  it('sees a file that was edited since, though it has the same size, and a commit that moved on', async () => {
+    const first = repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
+    repository.commit('two', { 'flags/b.yaml': 'b: 2\n' });
     const memory = new GitCache();
     await rememberClean(repository, memory);
-    expect(await localChanges(await opened(repository, memory))).toEqual([]);
+    const changes = async () => localChanges(await opened(repository, memory));
+    expect(await changes()).toEqual([]);
 
     repository.write({ 'flags/a.yaml': 'a: 2\n' });
-
-    expect(await localChanges(await opened(repository, memory))).toEqual(['flags/a.yaml']);
+    expect(await changes()).toEqual(['flags/a.yaml']);
+    repository.git('update-ref', 'HEAD', first);
+    expect(await changes()).toEqual(['flags/a.yaml', 'flags/b.yaml']);
   });
 
   it('reads no file twice that is compared with HEAD and then read', async () => {
@@ -56,17 +62,6 @@ describe('the memory of git', () => {
     rmSync(join(repository.directory, '.git/objects', id.slice(0, 2), id.slice(2)));
 
     expect(String(await source.tree.read('flags/a.yaml'))).toBe('a: 1\n');
-  });
-
-  it('sees a commit that moved on under a file which stayed as it was', async () => {
-    const first = repository.commit('one', { 'flags/a.yaml': 'a: 1\n' });
-    repository.commit('two', { 'flags/a.yaml': 'a: 2\n' });
-    const memory = new GitCache();
-    await rememberClean(repository, memory);
-
-    repository.git('update-ref', 'HEAD', first);
-
-    expect(await localChanges(await opened(repository, memory))).toEqual(['flags/a.yaml']);
   });
 
   it('lists a commit by what it has otherwise as it is listed whole', async () => {
@@ -88,23 +83,16 @@ describe('the memory of git', () => {
     symlinkSync('real', join(repository.directory, 'sub'));
     commits.push(repository.commit('a link in the place of the config directory'));
     repository.git('rm', '-q', 'sub');
-    const gitlink = [
-      'update-index',
-      '--add',
-      '--cacheinfo',
-      `160000,${commits[0] ?? ''},sub/flags`,
-    ];
-    repository.git(...gitlink);
+    const submodule = `160000,${commits[0] ?? ''},sub/flags`;
+    repository.git('update-index', '--add', '--cacheinfo', submodule);
     repository.git('commit', '-q', '-m', 'a submodule in the place of a folder');
     commits.push(repository.git('rev-parse', 'HEAD'));
     repository.git('rm', '-q', '--cached', 'sub/flags');
     repository.write({ 'sub/tests': 'a file in the place of a folder' });
     commits.push(repository.commit('a file in the place of a folder'));
-    const listed = async (commit: string, own: GitCache): Promise<readonly TreeEntry[]> => {
-      const checkout = await openCheckout(join(repository.directory, 'sub'), own);
-      onTestFinished(async () => checkout.close());
-      return (await commitTree(checkout, commit)).list();
-    };
+    const directory = join(repository.directory, 'sub');
+    const listed = async (commit: string, own: GitCache): Promise<readonly TreeEntry[]> =>
+      (await commitTree(await opened({ directory }, own), commit)).list();
 
     for (const commit of [...commits, ...commits.toReversed()]) {
       // In sequence: each is compared with the one before.

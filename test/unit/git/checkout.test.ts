@@ -34,14 +34,25 @@ async function checkoutOf(directory: string): Promise<Checkout> {
   return checkout;
 }
 
+function withPath(path: string): void {
+  const before = process.env['PATH'];
+  onTestFinished(() => {
+    process.env['PATH'] = before;
+  });
+  process.env['PATH'] = path;
+}
+
 describe('checkout', () => {
-  it('reads a directory without git as it is', async () => {
+  it('reads a directory without git as it is, and a repository where git is not installed', async () => {
     const directory = makeDirectory();
+    const plain = { repository: null, head: null, shallow: false };
+    repository.commit('one');
 
     const checkout = await checkoutOf(directory);
-
-    expect(checkout).toMatchObject({ directory, repository: null, head: null, shallow: false });
+    expect(checkout).toMatchObject({ directory, ...plain });
     expect(await localChanges(checkout)).toEqual([]);
+    withPath(makeDirectory());
+    expect(await checkoutOf(repository.directory)).toMatchObject(plain);
   });
 
   it.each([
@@ -64,17 +75,6 @@ describe('checkout', () => {
     expect(await localChanges(await checkoutOf(repository.directory))).toEqual(['flags/b.yaml']);
   });
 
-  it('reads a repository as a plain directory where git is not installed', async () => {
-    repository.commit('one');
-    const path = process.env['PATH'];
-    onTestFinished(() => {
-      process.env['PATH'] = path;
-    });
-    process.env['PATH'] = makeDirectory();
-
-    expect((await checkoutOf(repository.directory)).repository).toBeNull();
-  });
-
   it.runIf(process.getuid?.() === 0)(
     'opens the repository of whoever owns the directory, and no other that lies above it',
     async () => {
@@ -94,25 +94,18 @@ describe('checkout', () => {
     },
   );
 
-  it('has no head before the first commit', async () => {
+  it('has no head before the first commit, and reads what a commit has, not what lies on disk', async () => {
     repository.write({ 'flagkeel.yaml': 'a' });
+    const before = await checkoutOf(repository.directory);
+    expect([before.head, await localChanges(before)]).toEqual([null, ['flagkeel.yaml']]);
 
-    const checkout = await checkoutOf(repository.directory);
-
-    expect(checkout.head).toBeNull();
-    expect(await localChanges(checkout)).toEqual(['flagkeel.yaml']);
-  });
-
-  it('reads what a commit has, not what lies on disk', async () => {
     const head = repository.commit('one', { 'flags/a.yaml': 'committed' });
     repository.write({ 'flags/a.yaml': 'local' });
-
     const checkout = await checkoutOf(repository.directory);
-    const tree = await commitTree(checkout, head);
 
-    expect(checkout.head).toBe(head);
-    expect((await tree.read('flags/a.yaml')).toString()).toBe('committed');
-    expect(await localChanges(checkout)).toEqual(['flags/a.yaml']);
+    expect([checkout.head, await localChanges(checkout)]).toEqual([head, ['flags/a.yaml']]);
+    const content = await (await commitTree(checkout, head)).read('flags/a.yaml');
+    expect(content.toString()).toBe('committed');
   });
 
   it('sees a config in a folder of the repository as if it were the whole', async () => {
@@ -141,14 +134,10 @@ describe('checkout', () => {
     const checkout = await checkoutOf(repository.directory);
     const tree = await commitTree(checkout, checkout.head ?? '');
     const disk = await directoryTree(repository.directory);
+    const listed = (files: typeof tree) => files.list().map(({ path, type }) => `${path} ${type}`);
 
-    expect(tree.list().map(({ path, type }) => [path, type])).toEqual([
-      ['flags/link.yaml', 'symlink'],
-      ['segments/sub', 'submodule'],
-    ]);
-    expect(disk.list().map(({ path, type }) => [path, type])).toEqual([
-      ['flags/link.yaml', 'symlink'],
-    ]);
+    expect(listed(tree)).toEqual(['flags/link.yaml symlink', 'segments/sub submodule']);
+    expect(listed(disk)).toEqual(['flags/link.yaml symlink']);
     await expect(disk.read('flags/link.yaml')).rejects.toThrow('bug:');
   });
 
@@ -235,14 +224,9 @@ describe('checkout', () => {
     expect(await isAncestor(full, 'f'.repeat(40), first)).toBe('unknown');
     expect(shallow.shallow).toBe(true);
     expect(await isAncestor(shallow, first, second)).toBe('unknown');
-  });
-
-  it('takes an option for a revision that does not exist', async () => {
-    const head = repository.commit('one');
-    const checkout = await checkoutOf(repository.directory);
-
-    expect(await resolveRevision(checkout, 'main')).toBe(head);
-    await expect(resolveRevision(checkout, '--all')).rejects.toMatchObject({ code: 'GIT' });
+    expect(await resolveRevision(full, 'main')).toBe(second);
+    // An option is a revision that does not exist.
+    await expect(resolveRevision(full, '--all')).rejects.toMatchObject({ code: 'GIT' });
   });
 
   it('opens a linked working tree', async () => {
@@ -263,11 +247,7 @@ describe('checkout', () => {
     const head = repository.commit('many', Object.fromEntries(files));
     const checkout = await checkoutOf(new TestRepository(repository.directory).directory);
     const git = new CountedGit(makeDirectory());
-    const path = process.env['PATH'];
-    onTestFinished(() => {
-      process.env['PATH'] = path;
-    });
-    process.env['PATH'] = git.path;
+    withPath(git.path);
 
     const tree = await commitTree(checkout, head);
     const contents = await Promise.all(tree.list().map(async ({ path: file }) => tree.read(file)));

@@ -23,13 +23,14 @@ environments: { staging: { defaultRule: "on" } }
 `,
 };
 
-const FOLDERS = ['flags', 'segments', 'identities', 'kills', 'tests'];
+const FOLDERS = ['flags', 'identities', 'kills', 'segments', 'tests'];
+const NO_FOLDERS = FOLDERS.map((folder) => `not-a-folder ${folder}`);
 
-/** `code path` of each diagnostic; empty where the specs are right. */
+/** `code path` of each diagnostic, sorted; empty where the specs are right. */
 async function wrongIn(tree: SpecTree): Promise<string[]> {
   const specs = await readSpecs(tree);
   if (specs.ok) return [];
-  return specs.diagnostics.map(({ code, location }) => `${code} ${location.file}`);
+  return specs.diagnostics.map(({ code, location }) => `${code} ${location.file}`).sort();
 }
 
 /** The specs of a directory, read as a run does that looks at the working tree. */
@@ -43,14 +44,16 @@ async function wrongInHead({ directory }: TestRepository): Promise<string[]> {
   return await wrongIn(source.tree);
 }
 
-/** A committed submodule; on disk as `git clone` leaves it, an empty folder. */
-function commitSubmodule(repository: TestRepository, path: string): void {
-  const commit = repository.git('rev-parse', 'HEAD');
-  rmSync(join(repository.directory, path), { recursive: true, force: true });
-  repository.git('rm', '-r', '-q', '--cached', '--ignore-unmatch', path);
-  repository.git('update-index', '--add', '--cacheinfo', `160000,${commit},${path}`);
-  repository.git('commit', '-q', '-m', `Make ${path} a submodule`);
-  mkdirSync(join(repository.directory, path));
+/** Committed submodules; on disk as `git clone` leaves them, empty folders. */
+function commitSubmodules({ directory, git }: TestRepository, ...paths: readonly string[]): void {
+  const commit = git('rev-parse', 'HEAD');
+  for (const path of paths) {
+    rmSync(join(directory, path), { recursive: true, force: true });
+    git('rm', '-r', '-q', '--cached', '--ignore-unmatch', path);
+    git('update-index', '--add', '--cacheinfo', `160000,${commit},${path}`);
+  }
+  git('commit', '-q', '-m', 'Make submodules');
+  for (const path of paths) mkdirSync(join(directory, path));
 }
 
 let repository: TestRepository;
@@ -60,36 +63,40 @@ beforeEach(() => {
 });
 
 describe('specs behind something that is not read', () => {
-  it.each(FOLDERS)('are an error where %s is a link: in a commit and on disk', async (folder) => {
+  it('are an error where folders are links: in a commit, on disk, and without git', async () => {
     repository.commit('one', { ...FILES, 'real/pay.yaml': FILES['flags/pay.yaml'] });
-    rmSync(join(repository.directory, folder), { recursive: true, force: true });
-    symlinkSync('real', join(repository.directory, folder));
-    const expected = [`not-a-folder ${folder}`];
+    for (const folder of FOLDERS) {
+      rmSync(join(repository.directory, folder), { recursive: true, force: true });
+      symlinkSync('real', join(repository.directory, folder));
+    }
 
-    expect(await wrongOnDisk(repository.directory)).toEqual(expected);
+    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
     repository.commit('two');
-
-    expect(await wrongInHead(repository)).toEqual(expected);
+    expect(await wrongInHead(repository)).toEqual(NO_FOLDERS);
     rmSync(join(repository.directory, '.git'), { recursive: true });
-    expect(await wrongOnDisk(repository.directory)).toEqual(expected);
+    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
   });
 
-  it.each(FOLDERS)('are an error where %s is a file', async (folder) => {
+  it('are an error where folders are files', async () => {
     repository.commit('one', FILES);
-    rmSync(join(repository.directory, folder), { recursive: true, force: true });
-    repository.write({ [folder]: '' });
+    for (const folder of FOLDERS) {
+      rmSync(join(repository.directory, folder), { recursive: true, force: true });
+      repository.write({ [folder]: '' });
+    }
 
-    expect(await wrongOnDisk(repository.directory)).toEqual([`not-a-folder ${folder}`]);
+    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
     repository.commit('two');
-    expect(await wrongInHead(repository)).toEqual([`not-a-folder ${folder}`]);
+    expect(await wrongInHead(repository)).toEqual(NO_FOLDERS);
   });
 
-  it.each([...FOLDERS, 'flags/team'])(
-    'are an error where %s is a submodule, fetched or not, whatever else was edited',
-    async (path) => {
+  it.each([
+    [FOLDERS, NO_FOLDERS],
+    [['flags/team'], ['not-a-file flags/team']],
+  ])(
+    'are an error where %j are submodules, fetched or not, whatever else was edited',
+    async (paths, expected) => {
       repository.commit('one', FILES);
-      commitSubmodule(repository, path);
-      const expected = [`${path.includes('/') ? 'not-a-file' : 'not-a-folder'} ${path}`];
+      commitSubmodules(repository, ...paths);
       const changes = async (): Promise<string[]> => {
         const checkout = await openCheckout(repository.directory);
         onTestFinished(async () => checkout.close());
@@ -98,7 +105,9 @@ describe('specs behind something that is not read', () => {
 
       for (const isFetched of [false, true]) {
         // In sequence: the submodule is fetched after it was not.
-        if (isFetched) repository.git('clone', '-q', repository.directory, path);
+        for (const path of isFetched ? paths : []) {
+          repository.git('clone', '-q', repository.directory, path);
+        }
         expect(await changes()).toEqual([]);
         expect(await wrongInHead(repository)).toEqual(expected);
         repository.write({ 'flagkeel.yaml': `# edited\n${FILES['flagkeel.yaml']}` });
@@ -112,7 +121,7 @@ describe('specs behind something that is not read', () => {
 
   it('are read where files took the place of a submodule', async () => {
     repository.commit('one', FILES);
-    commitSubmodule(repository, 'flags');
+    commitSubmodules(repository, 'flags');
     repository.write(FILES);
 
     expect(await wrongOnDisk(repository.directory)).toEqual([]);

@@ -1,41 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Lineage } from '../../../src/git/lineage.js';
 
-describe('what comes before what', () => {
-  it('holds for all later heads of the line', () => {
-    const lineage = new Lineage();
-    lineage.keep('base', 'one');
-    lineage.keep('one', 'two');
-    lineage.keep('two', 'three');
+it.each([
+  ['of nothing', [], [['one', 'two', false]]],
+  [
+    'that grows: what holds of a head holds of all later ones',
+    ['base one', 'one two', 'two three'],
+    [
+      ['base', 'three', true],
+      ['one', 'two', true],
+      ['three', 'two', false],
+    ],
+  ],
+  [
+    'with a side: nothing is known of heads from before it was seen',
+    ['one two', 'two three', 'side three', 'three four'],
+    [
+      ['side', 'four', true],
+      ['side', 'two', false],
+    ],
+  ],
+  [
+    'that was left is forgotten',
+    ['one two', 'one other'],
+    [
+      ['one', 'other', true],
+      ['two', 'other', false],
+      ['one', 'two', false],
+    ],
+  ],
+] as const)('a line %s', (_, kept, answers) => {
+  const lineage = new Lineage();
+  for (const pair of kept) {
+    const [a = '', b = ''] = pair.split(' ');
+    lineage.keep(a, b);
+  }
 
-    expect(lineage.has('base', 'three')).toBe(true);
-    expect(lineage.has('one', 'two')).toBe(true);
-    expect(lineage.has('three', 'two')).toBe(false);
-  });
-
-  it('is not known of heads from before it was seen', () => {
-    const lineage = new Lineage();
-    lineage.keep('one', 'two');
-    lineage.keep('two', 'three');
-    lineage.keep('side', 'three');
-    lineage.keep('three', 'four');
-
-    expect(lineage.has('side', 'four')).toBe(true);
-    expect(lineage.has('side', 'two')).toBe(false);
-  });
-
-  it('is forgotten with a line that was left', () => {
-    const lineage = new Lineage();
-    lineage.keep('one', 'two');
-
-    lineage.keep('one', 'other');
-
-    expect(lineage.has('one', 'other')).toBe(true);
-    expect(lineage.has('two', 'other')).toBe(false);
-    expect(lineage.has('one', 'two')).toBe(false);
-  });
-
-  it('is nothing of commits that nobody asked about', () => {
-    expect(new Lineage().has('one', 'two')).toBe(false);
-  });
+  expect(answers.map(([a, b]) => [a, b, lineage.has(a, b)])).toEqual(answers);
 });

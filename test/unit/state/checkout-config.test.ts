@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openCheckout } from '../../../src/git/checkout.js';
 import { runGit } from '../../../src/git/git.js';
 import type { GitCredentials } from '../../../src/git/remote-access.js';
-import type { State } from '../../../src/model/state.js';
 import { openStateHome } from '../../../src/state/open.js';
 import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 import { HttpGitServer } from '../../support/git-server.js';
+import { flag, said, stateOf } from '../../support/state-homes.js';
 
-const META = { head: 'a'.repeat(40), message: 'Apply' };
-const STATE: State = new Map([['flag/a', { kind: 'flag', name: 'a', environments: {} }]]);
+const STATE = stateOf(flag('a'));
+const SHARED = /^refs\/flagkeel\/ws\//;
 
 let repository: ReturnType<typeof makeRepository>;
 let origin: string;
@@ -54,46 +54,59 @@ async function share(git?: GitCredentials): Promise<void> {
     if (!shared) throw new Error('no home');
     const release = await shared.lock(0);
     await shared.read();
-    await shared.write(STATE, META);
+    await shared.write(STATE, said('Apply'));
     await release();
   } finally {
     await checkout.close();
   }
 }
 
+async function gitServer(): Promise<HttpGitServer> {
+  const server = await HttpGitServer.start();
+  onTestFinished(async () => server.stop());
+  return server;
+}
+
+function globalConfig(text: string): void {
+  const file = join(makeDirectory(), 'gitconfig');
+  writeFileSync(file, text);
+  vi.stubEnv('GIT_CONFIG_GLOBAL', file);
+}
+
 describe("the checkout's own config", { timeout: 30_000 }, () => {
-  it("insteadOf in the checkout's own config does not redirect the state", async () => {
-    const other = makeBare('other.git');
-    repository.git('config', `url.${other}.insteadOf`, origin);
-    repository.git('config', `url.${other}.pushInsteadOf`, origin);
+  it.each<[string, () => void]>([
+    [
+      'insteadOf does not redirect the state',
+      () => {
+        repository.git('config', `url.${makeBare('other.git')}.insteadOf`, origin);
+        repository.git('config', `url.${makeBare('other.git')}.pushInsteadOf`, origin);
+      },
+    ],
+    [
+      'uploadpack runs no program',
+      () => {
+        repository.git('config', 'remote.origin.url', `file://${origin}`);
+        for (const end of ['uploadpack', 'receivepack']) {
+          repository.git('config', `remote.file://${origin}.${end}`, program);
+          repository.git('config', `remote.origin.${end}`, program);
+        }
+      },
+    ],
+    [
+      'a file that it includes runs no program either',
+      () => {
+        repository.git('config', 'remote.origin.url', `file://${origin}`);
+        const included = join(makeDirectory(), 'included');
+        writeFileSync(included, `[remote "file://${origin}"]\n\tuploadpack = ${program}\n`);
+        repository.git('config', 'include.path', included);
+      },
+    ],
+  ])('%s', async (_, plant) => {
+    plant();
 
     await share();
 
-    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
-    expect(statesIn(other)).toBe('');
-  });
-
-  it("uploadpack in the checkout's config runs no program", async () => {
-    repository.git('config', 'remote.origin.url', `file://${origin}`);
-    for (const end of ['uploadpack', 'receivepack']) {
-      repository.git('config', `remote.file://${origin}.${end}`, program);
-      repository.git('config', `remote.origin.${end}`, program);
-    }
-
-    await share();
-
-    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
-    expect(existsSync(marker)).toBe(false);
-  });
-
-  it('a file that it includes runs no program either', async () => {
-    repository.git('config', 'remote.origin.url', `file://${origin}`);
-    const included = join(makeDirectory(), 'included');
-    writeFileSync(included, `[remote "file://${origin}"]\n\tuploadpack = ${program}\n`);
-    repository.git('config', 'include.path', included);
-
-    await share();
-
+    expect(statesIn(origin)).toMatch(SHARED);
     expect(existsSync(marker)).toBe(false);
   });
 
@@ -110,12 +123,7 @@ describe("the checkout's own config", { timeout: 30_000 }, () => {
   });
 
   it('a proxy that it names gets no request', async () => {
-    const server = await HttpGitServer.start();
-    const proxy = await HttpGitServer.start();
-    onTestFinished(async () => {
-      await server.stop();
-      await proxy.stop();
-    });
+    const [server, proxy] = [await gitServer(), await gitServer()];
     repository.git('config', 'remote.origin.url', server.url);
     repository.git('config', 'http.proxy', new URL(proxy.url).origin);
     repository.git('config', `http.${server.url}.proxy`, new URL(proxy.url).origin);
@@ -124,7 +132,7 @@ describe("the checkout's own config", { timeout: 30_000 }, () => {
     await share({ token: () => token, servers: [new URL(server.url).origin] });
 
     expect(proxy.requests).toBe(0);
-    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+    expect(statesIn(server.repository)).toMatch(SHARED);
   });
 
   it('leaves no repository of ours behind once the checkout is closed', async () => {
@@ -139,27 +147,23 @@ describe("the checkout's own config", { timeout: 30_000 }, () => {
 });
 
 describe("the operator's own git", { timeout: 30_000 }, () => {
-  function globalConfig(text: string): void {
-    const file = join(makeDirectory(), 'gitconfig');
-    writeFileSync(file, text);
-    vi.stubEnv('GIT_CONFIG_GLOBAL', file);
-  }
-
-  it("the operator's global insteadOf is obeyed", async () => {
+  it.each([
+    [
+      'its insteadOf is obeyed',
+      () => `[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`,
+    ],
+    [
+      'it may refuse bare repositories that nobody named',
+      () =>
+        `[safe]\n\tbareRepository = explicit\n[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`,
+    ],
+  ])('%s', async (_, config) => {
     repository.git('config', 'remote.origin.url', 'https://git.invalid/flags.git');
-    globalConfig(`[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`);
+    globalConfig(config());
 
     await share();
 
-    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
-  });
-
-  it('works where it has git refuse bare repositories that nobody named', async () => {
-    globalConfig('[safe]\n\tbareRepository = explicit\n');
-
-    await share();
-
-    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+    expect(statesIn(origin)).toMatch(SHARED);
   });
 
   it("the operator's ssh command is used", async () => {
@@ -173,65 +177,51 @@ describe("the operator's own git", { timeout: 30_000 }, () => {
   });
 
   it("the operator's credential helper is asked", async () => {
-    const server = await HttpGitServer.start();
-    onTestFinished(async () => server.stop());
+    const server = await gitServer();
     repository.git('config', 'remote.origin.url', server.url);
     const answer = `username=x-access-token\\npassword=${server.token}\\n`;
     globalConfig(`[credential]\n\thelper = "!printf '${answer.replaceAll('\\', '\\\\')}'"\n`);
 
     await share();
 
-    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+    expect(statesIn(server.repository)).toMatch(SHARED);
   });
 });
 
-describe('FLAGKEEL_GIT_TOKEN', { timeout: 30_000 }, () => {
-  let server: HttpGitServer;
+it('FLAGKEEL_GIT_TOKEN reaches origin over http on the named server only', async () => {
+  const server = await gitServer();
+  repository.git('config', 'remote.origin.url', server.url);
+  const { token } = server;
+  const [here, elsewhere] = [new URL(server.url).origin, 'https://git.example.com'];
 
-  beforeEach(async () => {
-    server = await HttpGitServer.start();
-    repository.git('config', 'remote.origin.url', server.url);
-    return async () => server.stop();
+  await expect(share({ token: () => token, servers: [elsewhere] })).rejects.toMatchObject({
+    code: 'GIT',
+    message: expect.stringContaining(`and ${here} in FLAGKEEL_GIT_ORIGINS`) as string,
   });
+  expect([...server.authorizations]).toEqual([]);
 
-  it('reaches origin over http on the named server only', async () => {
-    const { token } = server;
-    const elsewhere = 'https://git.example.com';
-
-    const here = new URL(server.url).origin;
-    await expect(share({ token: () => token, servers: [elsewhere] })).rejects.toMatchObject({
-      code: 'GIT',
-      message: expect.stringContaining(`and ${here} in FLAGKEEL_GIT_ORIGINS`) as string,
-    });
-    expect([...server.authorizations]).toEqual([]);
-
-    await share({ token: () => token, servers: [elsewhere, here] });
-    expect(server.authorizations.size).toBe(1);
-    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
-  });
-});
+  await share({ token: () => token, servers: [elsewhere, here] });
+  expect(server.authorizations.size).toBe(1);
+  expect(statesIn(server.repository)).toMatch(SHARED);
+}, 30_000);
 
 describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
-  async function sharesFrom(...clone: readonly string[]): Promise<void> {
-    const source = makeRepository();
-    for (const name of ['one', 'two', 'three']) source.commit(name, { [`flags/${name}`]: name });
-    source.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
-    new TestRepository(origin).git('symbolic-ref', 'HEAD', 'refs/heads/main');
-    new TestRepository(origin).git('config', 'uploadpack.allowFilter', 'true');
-    const directory = join(makeDirectory(), 'clone');
-    execFileSync('git', ['clone', '--quiet', ...clone, `file://${origin}`, directory]);
-    repository = new TestRepository(directory);
-
-    await share();
-    await share();
-
-    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
-  }
-
   it.each([['--depth=1'], ['--filter=tree:0'], ['--filter=blob:none', '--no-checkout']])(
     'fetches and pushes where the clone lacks objects: %s',
     async (...clone) => {
-      await sharesFrom(...clone);
+      const source = makeRepository();
+      for (const name of ['one', 'two', 'three']) source.commit(name, { [`flags/${name}`]: name });
+      source.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
+      new TestRepository(origin).git('symbolic-ref', 'HEAD', 'refs/heads/main');
+      new TestRepository(origin).git('config', 'uploadpack.allowFilter', 'true');
+      const directory = join(makeDirectory(), 'clone');
+      execFileSync('git', ['clone', '--quiet', ...clone, `file://${origin}`, directory]);
+      repository = new TestRepository(directory);
+
+      await share();
+      await share();
+
+      expect(statesIn(origin)).toMatch(SHARED);
     },
   );
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { AdminClient } from '../../../../src/admin-api/http/admin-client.js';
 import { routeOf, type SentRequest } from '../../../../src/admin-api/http/request.js';
 import { inOrder, startScripted, type Reply, type ScriptedServer } from '../../../support/http.js';
@@ -33,40 +33,23 @@ async function clientOver(...replies: Reply[]) {
   return { client, sent, turns, retries: () => retries };
 }
 
-describe('what a client tells of its traffic', () => {
-  it('counts each try by route and status, never by name', async () => {
-    const { client, sent, turns, retries } = await clientOver(
-      { status: 503, body: {} },
-      { status: 200, body: {} },
-    );
+it('a client counts each try by route and status, never by name, and without an answer', async () => {
+  const { client, sent, turns, retries } = await clientOver(
+    ...(['reset', { status: 503, body: {} }, { status: 200, body: {} }] as const),
+  );
 
-    await client.get({ path: ['splits', 'ws', 'ws-1', 'secret-plan'], what: 'read a flag' });
+  await client.get({ path: ['splits', 'ws', 'ws-1', 'secret-plan'], what: 'read a flag' });
 
-    const route = '/splits/ws/:workspace/:flag';
-    expect(sent).toEqual([
-      { method: 'GET', route, status: 503 },
-      { method: 'GET', route, status: 200 },
-    ]);
-    expect(turns).toHaveLength(2);
-    expect(retries()).toBe(1);
-  });
-
-  it('has no status where no answer came', async () => {
-    const { client, sent } = await clientOver('reset', { status: 200, body: [] });
-
-    await client.get({ path: ['workspaces'], what: 'read workspaces' });
-
-    expect(sent.map(({ status }) => status)).toEqual([null, 200]);
-  });
+  const route = '/splits/ws/:workspace/:flag';
+  expect(sent).toEqual([null, 503, 200].map((status) => ({ method: 'GET', route, status })));
+  expect([turns.length, retries()]).toEqual([3, 2]);
 });
 
-describe('routeOf', () => {
-  it.each([
-    [['segments', 'ws', 'W', 'S'], '/segments/ws/:workspace/:segment'],
-    [['segments', 'E', 'S', 'keys'], '/segments/:environment/:segment/keys'],
-    [['splits', 'ws', 'W', 'environments', 'E'], '/splits/ws/:workspace/environments/:environment'],
-    [['something', 'new', 'user-1042'], 'other'],
-  ])('of %j is %s', (path, route) => {
-    expect(routeOf(path)).toBe(route);
-  });
+it.each([
+  [['segments', 'ws', 'W', 'S'], '/segments/ws/:workspace/:segment'],
+  [['segments', 'E', 'S', 'keys'], '/segments/:environment/:segment/keys'],
+  [['splits', 'ws', 'W', 'environments', 'E'], '/splits/ws/:workspace/environments/:environment'],
+  [['something', 'new', 'user-1042'], 'other'],
+])('the route of %j is %s', (path, route) => {
+  expect(routeOf(path)).toBe(route);
 });
