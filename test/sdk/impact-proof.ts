@@ -91,10 +91,11 @@ export async function proveImpact(options: ImpactOptions): Promise<ImpactProof> 
 
 const pathOf = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
 
-async function createAll(
+/** Segments with keys and flags with definitions, all random. @returns the names of the flags. */
+export async function createAll(
   world: ProofWorld,
   draw: Draw,
-  { flags, keys }: ImpactOptions,
+  { flags, keys }: Pick<ImpactOptions, 'flags' | 'keys'>,
 ): Promise<string[]> {
   for (const name of SEGMENTS) {
     await world.admin('POST', '/segments/ws/Default/trafficTypes/user', { name });
@@ -150,11 +151,7 @@ async function servedNow(
   const definitions = new Map<string, WireDefinition>();
   for (const name of names) definitions.set(name, await world.admin('GET', pathOf(name)));
   const segments = new Map<string, ReadonlySet<string>>();
-  for (const name of SEGMENTS) {
-    const path = `/segments/staging/${name}/keys?limit=100`;
-    const { keys } = await world.admin<{ keys: { key: string }[] }>('GET', path);
-    segments.set(name, new Set(keys.map(({ key }) => key)));
-  }
+  for (const name of SEGMENTS) segments.set(name, new Set(await world.keysOf(name)));
   return { answers, definitions, segments };
 }
 

@@ -14,6 +14,8 @@ export interface ProofWorld {
   /** Of an application in the environment. */
   readonly key: string;
   admin<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** All keys of a segment. */
+  keysOf(segment: string): Promise<string[]>;
   /** Reads definitions, seeds and segments. */
   evaluator(): Promise<Evaluator>;
   stop(): Promise<void>;
@@ -53,11 +55,17 @@ export async function startProofWorld(seed: Seed, environment: string): Promise<
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     return asked(`${API_PREFIX}${path}`, { method, ...sent }, adminKey);
   };
+  const keysOf = async (segment: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (;;) {
+      const path = `/segments/${environment}/${segment}/keys?limit=100&offset=${found.length}`;
+      const { keys } = await admin<{ keys: { key: string }[] }>('GET', path);
+      found.push(...keys.map(({ key: each }) => each));
+      if (keys.length < 100) return found;
+    }
+  };
   return {
-    origin: service.origin,
-    adminKey,
-    key,
-    admin,
+    ...{ origin: service.origin, adminKey, key, admin, keysOf },
     evaluator: async () => {
       const changes = await asked<{ ff: { d: Seeds[] } }>(
         '/sdk/splitChanges?s=1.3&since=-1',
@@ -65,7 +73,13 @@ export async function startProofWorld(seed: Seed, environment: string): Promise<
         key,
       );
       const definitions = await allDefinitions(admin, environment);
-      return evaluatorOf(definitions, changes.ff.d, await keysBySegment(admin, environment));
+      const { objects } = await admin<WirePage<{ name: string }>>(
+        'GET',
+        `/segments/ws/Default/environments/${environment}?limit=50`,
+      );
+      const segments = new Map<string, ReadonlySet<string>>();
+      for (const { name } of objects) segments.set(name, new Set(await keysOf(name)));
+      return evaluatorOf(definitions, changes.ff.d, segments);
     },
     stop: async () => service.stop(),
   };
@@ -82,28 +96,6 @@ async function allDefinitions(
     found.push(...objects);
     if (objects.length === 0 || found.length >= totalCount) return found;
   }
-}
-
-async function keysBySegment(
-  admin: ProofWorld['admin'],
-  environment: string,
-): Promise<Map<string, ReadonlySet<string>>> {
-  const segments = new Map<string, ReadonlySet<string>>();
-  const { objects } = await admin<WirePage<{ name: string }>>(
-    'GET',
-    `/segments/ws/Default/environments/${environment}?limit=50`,
-  );
-  for (const { name } of objects) {
-    const keys: string[] = [];
-    for (;;) {
-      const path = `/segments/${environment}/${name}/keys?limit=100&offset=${keys.length}`;
-      const page = await admin<{ keys: { key: string }[] }>('GET', path);
-      keys.push(...page.keys.map(({ key }) => key));
-      if (page.keys.length < 100) break;
-    }
-    segments.set(name, new Set(keys));
-  }
-  return segments;
 }
 
 function evaluatorOf(

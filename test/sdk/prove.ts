@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { compare, comparisonText } from './comparison.js';
-import { proveImpact } from './impact-proof.js';
+import { createAll, proveImpact } from './impact-proof.js';
 import { startProofWorld, type ProofWorld } from './proof-world.js';
-import { Draw, SEGMENTS, userKey } from './random-definitions.js';
+import { Draw } from './random-definitions.js';
 import { startSdk, type Case, type SdkProcess } from './sdk-process.js';
 
 /**
@@ -133,7 +133,10 @@ async function proveExample(name: string, command: readonly [string, ...string[]
   const isFirst = name === 'javascript';
   // One request for each evaluation: a key has one of the ten sets.
   const count = Number(isFirst ? options.keys : options['other-keys']);
-  const listed = ['qa-bot-1', 'qa-bot-2', 'ana', 'ben', ...(await listedKeys(world))];
+  const listed = ['qa-bot-1', 'qa-bot-2', 'ana', 'ben'];
+  for (const segment of ['contractors', 'staff', 'beta-testers', 'business-customers']) {
+    listed.push(...(await world.keysOf(segment)).slice(0, 20));
+  }
   // The SDK for Java takes no number as text, which those for JavaScript and Python do.
   const sets = name === 'java' ? SETS.filter(({ appBuild }) => typeof appBuild !== 'string') : SETS;
   const cases = [...casesOf(listed, count, sets)];
@@ -146,17 +149,6 @@ async function proveExample(name: string, command: readonly [string, ...string[]
   await world.stop();
 }
 
-/** The first keys of each segment. */
-async function listedKeys(world: ProofWorld): Promise<string[]> {
-  const found: string[] = [];
-  for (const name of ['contractors', 'staff', 'beta-testers', 'business-customers']) {
-    const path = `/segments/production/${name}/keys?limit=20`;
-    const { keys } = await world.admin<{ keys: { key: string }[] }>('GET', path);
-    found.push(...keys.map(({ key }) => key));
-  }
-  return found;
-}
-
 async function proveRandom(command: readonly [string, ...string[]]): Promise<void> {
   const seed = Number(options.seed);
   const draw = new Draw(seed);
@@ -165,20 +157,7 @@ async function proveRandom(command: readonly [string, ...string[]]): Promise<voi
   ];
   const world = await startProofWorld({ workspaces }, 'staging');
   const keys = Number(options['definition-keys']);
-  for (const [index, name] of SEGMENTS.entries()) {
-    await world.admin('POST', '/segments/ws/Default/trafficTypes/user', { name });
-    await world.admin('POST', `/segments/staging/${name}`);
-    const held = Array.from({ length: 200 }, () => userKey(draw.below(keys * (index + 1))));
-    await world.admin('PUT', `/segments/staging/${name}/uploadKeys`, { keys: held });
-  }
-  const earlier: string[] = [];
-  for (let index = 0; index < Number(options.definitions); index += 1) {
-    const name = `f${index}`;
-    await world.admin('POST', '/splits/ws/Default/trafficTypes/user', { name });
-    const path = `/splits/ws/Default/${name}/environments/staging`;
-    await world.admin('POST', path, draw.definition(earlier.slice(-20), keys));
-    earlier.push(name);
-  }
+  await createAll(world, draw, { flags: Number(options.definitions), keys });
   const sdk = await startSdk(command, world);
   const evaluator = await world.evaluator();
   const cases = Array.from({ length: keys }, (_, index) => draw.case(index));

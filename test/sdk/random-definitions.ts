@@ -1,15 +1,5 @@
+import { randomFrom } from '../chaos/choices.js';
 import type { Case } from './sdk-process.js';
-
-/** Numbers that follow from a seed alone (mulberry32): a failure can be played again. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export const SEGMENTS = ['s0', 's1', 's2'];
 export const userKey = (index: number): string => `${'üé-'[index % 3] ?? ''}user ${index}`;
