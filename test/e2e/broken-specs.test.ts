@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   cpSync,
   existsSync,
@@ -14,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
+import { listen } from '../support/loopback.js';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/invalid', import.meta.url));
 const names = readdirSync(FIXTURES).sort();
@@ -33,8 +33,7 @@ describe('a broken config repository', () => {
       requests += 1;
       response.writeHead(500).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    ({ url: origin } = await listen(server));
   });
 
   afterAll(() => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -233,22 +232,6 @@ describe('a change where the service requires approvals, with `approvals: reques
     expect(asked?.comment).toMatch(/^flagkeel [0-9a-f]{16}\./);
     expect(await openRequests()).toEqual([asked]);
   });
-
-  it('keeps its hands off requests of others', async () => {
-    const split = { ...(await live.definition('pay')), trafficAllocation: 50 };
-    const body = { split, operationType: 'UPDATE', title: 'By hand', comment: 'c' };
-    await approver.ok(
-      'POST',
-      `/changeRequests/ws/${live.id}/environments/${live.production}`,
-      body,
-    );
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-
-    const held = await scenario.reconcile();
-
-    expect(held).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([{ status: 'REQUESTED', title: 'By hand' }]);
-  });
 });
 
 describe('never two requests for one change', () => {
@@ -274,29 +257,6 @@ describe('never two requests for one change', () => {
 
     await scenario.reconcile('--adopt');
 
-    expect(await requests()).toHaveLength(1);
-  });
-
-  it('when two clones without a shared state run at once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true, force: true });
-    });
-    const config = CONFIG + 'state: { push: false }\n';
-    scenario.commit({ 'flagkeel.yaml': config, 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    const clones = ['one', 'two'].map((name) => join(folder, name));
-    for (const clone of clones) {
-      execFileSync('git', ['clone', '--quiet', scenario.repository.directory, clone]);
-    }
-
-    const runs = await Promise.all(
-      clones.map(async (clone) => {
-        const words = ['reconcile', '--adopt', '--url', scenario.service.origin, clone];
-        return startFlagkeel(words, { env: scenario.env }).ended;
-      }),
-    );
-
-    expect(runs.map(({ code }) => code)).toEqual([8, 8]);
     expect(await requests()).toHaveLength(1);
   });
 });
@@ -338,23 +298,6 @@ describe('creations, deletions, kills and segments', () => {
     await decide((await openRequests())[0]?.id, 'APPROVED');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
     expect(await requests()).toHaveLength(2);
-  });
-
-  it('kills at once where the service lets kills pass, and by request where it does not', async () => {
-    scenario.commit({ 'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
-
-    const asked = await scenario.reconcile();
-
-    expect(asked).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([{ operationType: 'KILL', status: 'REQUESTED' }]);
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    expect(await requests()).toHaveLength(1);
-
-    await requireApprovals({ allowKills: true });
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    // The kill is live, so that the run after it withdraws a request that needs no decision any more.
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    expect(await requests()).toMatchObject([{ status: 'WITHDRAWN' }]);
   });
 });
 

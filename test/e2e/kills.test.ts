@@ -7,7 +7,7 @@ import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const NO_KILLS = 'kills: {}\n';
 const KILLS = 'kills:\n  pay: { reason: "INC-1 double charges", by: ana }\n';
-const FLAGS = ['cart', 'pay', 'search'];
+const ID = 'flag/pay@production';
 
 const flag = (percent: number, said = ''): string =>
   flagText('pay', percent, { staging: '', production: said });
@@ -25,11 +25,9 @@ const { reconcile, run } = scenario;
 const dryRun = scenario.dryRun<PlanJson>;
 let live: LiveWorkspace;
 
-async function isKilled(...[name = 'pay', environment]: Partial<Place>): Promise<boolean> {
-  return (await live.definition(name, environment)).killed;
+async function isKilled(environment?: 'staging'): Promise<boolean> {
+  return (await live.definition('pay', environment)).killed;
 }
-
-type Place = Parameters<LiveWorkspace['definition']>;
 
 /** Adds the flags, one of them killed in git, and has a run apply them. */
 async function begin(names: readonly string[], kills: string): Promise<void> {
@@ -103,7 +101,7 @@ describe('a kill that git or a command orders', () => {
     const locked = await reconcile();
     lock?.();
     await checkout.close();
-    expect([locked.code, await isKilled('pay', 'staging')]).toEqual([7, true]);
+    expect([locked.code, await isKilled('staging')]).toEqual([7, true]);
   });
 
   it('is sent by the command at once, as its restore is, and the printed commits make git agree', async () => {
@@ -153,71 +151,27 @@ describe('a kill that git or a command orders', () => {
   }
 });
 
-describe('a kill on the service that git does not order', () => {
-  const ID = 'flag/pay@production';
+it('a kill on the service that git does not order is named, stays, is drift, and is adopted as such', async () => {
+  await begin(['cart', 'pay'], NO_KILLS);
+  const before = await dryRun();
+  await live.set('pay', { killed: true });
 
-  beforeEach(async () => begin(FLAGS, 'kills:\n  search: { reason: "INC-1", by: ana }\n'));
+  const found = await dryRun('--detailed-exitcode');
+  expect(found).toMatchObject({ code: 0, changes: [], withheld: [], summary: before.summary });
+  expect([found.planHash, found.liveKills.map(({ id }) => id)]).toEqual([before.planHash, [ID]]);
+  const applied = await reconcile();
+  expect(applied).toMatchObject({ code: 0 });
+  expect(applied.stdout).toMatch(/Waiting: \S+ killed on the service; \d+ other objects in sync/);
+  const head = scenario.repository.git('rev-parse', 'HEAD');
+  scenario.commit({ 'flags/cart.yaml': flagText('cart', 20) }, 'Ramp cart');
+  expect(await reconcile()).toMatchObject({ code: 0 });
+  expect((await dryRun()).liveKills).toMatchObject([{ id: ID, commit: head }]);
+  expect(await isKilled()).toBe(true);
 
-  /** Asked of the service alone: what is killed, without the one that git orders. */
-  async function killedThere(): Promise<string[]> {
-    const found: string[] = [];
-    for (const name of FLAGS) {
-      for (const environment of ['staging', 'production'] as const) {
-        const isOrdered = name === 'search' && environment === 'production';
-        if (!isOrdered && (await isKilled(name, environment))) {
-          found.push(`flag/${name}@${environment}`);
-        }
-      }
-    }
-    return found.sort();
-  }
-
-  it('is named beside "In sync", with the commit that first saw it, stays, and is adopted as drift', async () => {
-    const before = await dryRun();
-    await live.set('pay', { killed: true });
-    await live.set('cart', { killed: true }, 'staging');
-    const text = await reconcile('--dry-run');
-    const json = await dryRun('--detailed-exitcode');
-    const markdown = await reconcile('--dry-run', '--format', 'markdown');
-
-    expect(before.liveKills).toEqual([]);
-    expect(json.liveKills.map(({ id }) => id)).toEqual(await killedThere());
-    expect(json.liveKills.map(({ id }) => id)).toEqual(['flag/cart@staging', ID]);
-    expect(json).toMatchObject({ code: 0, changes: [], withheld: [], summary: before.summary });
-    expect(json.planHash).toBe(before.planHash);
-    expect(text.stdout).toContain('Killed on the service, not ordered by git');
-    expect(text.stdout).toContain(`! ${ID}`);
-    expect(text.stdout).toMatch(
-      /Waiting: \S+, \S+ killed on the service; \d+ other objects in sync/,
-    );
-    expect(markdown.stdout).toContain('killed on the service, not ordered by git');
-    expect(markdown.stdout).toContain(ID.replace('@', '&#64;'));
-
-    await live.set('cart', { killed: false }, 'staging');
-    const wayOut = expect.stringContaining('`flagkeel restore pay') as string;
-    expect((await dryRun()).liveKills).toEqual([{ id: ID, seen: null, commit: null, wayOut }]);
-    const first = await reconcile();
-    expect(first, first.stderr).toMatchObject({ code: 0 });
-    const head = scenario.repository.git('rev-parse', 'HEAD').trim();
-    scenario.commit({ 'flags/cart.yaml': flagText('cart', 20) }, 'Ramp cart');
-    const [seen] = (await dryRun()).liveKills;
-    expect(seen).toEqual({ id: ID, seen: seen?.seen, commit: head, wayOut });
-    expect(Math.abs(Date.parse(seen?.seen ?? '') - Date.now())).toBeLessThan(3_600_000);
-    expect((await reconcile()).stdout).toContain(
-      `seen since ${(seen?.seen ?? '').slice(0, 16).replace('T', ' ')} UTC`,
-    );
-    expect((await dryRun()).liveKills).toEqual([seen]);
-    expect(await killedThere()).toEqual([ID]);
-
-    const drift = await run('drift');
-    expect(drift, drift.stderr).toMatchObject({ code: 2 });
-    expect(drift.stdout).toContain(`~ ${ID} killed on the service, not ordered by git`);
-    expect(drift.stdout).toContain('Drift: 1 object; 8 objects equal.');
-    const adopted = await run('drift', '--adopt');
-    expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
-    expect(scenario.text('flags/pay.yaml')).toContain('killed: true');
-    scenario.commit({}, 'Order the kill in git');
-    expect((await dryRun()).liveKills).toEqual([]);
-    expect(await run('drift')).toMatchObject({ code: 0 });
-  });
+  const drift = await run('drift', '--adopt');
+  expect(drift, drift.stderr).toMatchObject({ code: 0 });
+  expect(drift.stdout).toContain(`${ID} killed on the service, not ordered by git`);
+  expect(scenario.text('flags/pay.yaml')).toContain('killed: true');
+  scenario.commit({}, 'Order the kill in git');
+  expect((await dryRun()).liveKills).toEqual([]);
 });

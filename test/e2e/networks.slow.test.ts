@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,13 +9,14 @@ import { connect as openGithub } from '../../src/forge/github.js';
 import { connect as openGitlab } from '../../src/forge/gitlab.js';
 import { Clone } from '../../src/git/clone.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
+import { listen, type Listening } from '../support/loopback.js';
 import { useScenario } from '../support/scenario.js';
 import { portOf, startTunnelProxy, type TunnelProxy } from '../support/tunnel-proxy.js';
 
 const HOST = 'admin.flags.test';
 
 /** Ends TLS before the service, with a certificate that no authority of this machine knows. */
-async function startTls(origin: string, folder: string): Promise<Server> {
+async function startTls(origin: string, folder: string): Promise<Listening> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const name = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
@@ -33,14 +33,18 @@ async function startTls(origin: string, folder: string): Promise<Server> {
     });
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
+  const { port, close } = await listen(server);
+  const closeAll = async (): Promise<void> => {
+    server.closeAllConnections();
+    return close();
+  };
+  return { url: `https://127.0.0.1:${port}`, port, close: closeAll };
 }
 
 describe('a service beyond a proxy, with a certificate of a private authority', () => {
   const scenario = useScenario();
   let folder: string;
-  let tls: Server;
+  let tls: Listening;
   let proxy: TunnelProxy;
 
   beforeEach(async () => {
@@ -50,13 +54,12 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
     );
     folder = mkdtempSync(join(tmpdir(), 'flagkeel-tls-'));
     tls = await startTls(scenario.service.origin, folder);
-    proxy = await startTunnelProxy({ port: (tls.address() as AddressInfo).port });
+    proxy = await startTunnelProxy({ port: tls.port });
   });
 
   afterEach(async () => {
     await proxy.close();
-    tls.closeAllConnections();
-    tls.close();
+    await tls.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -101,7 +104,7 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
   });
 
   it('is named with the setting of git where a git server has it', async () => {
-    const url = `https://127.0.0.1:${(tls.address() as AddressInfo).port}/flags.git`;
+    const url = `${tls.url}/flags.git`;
     const remote = { url, settings: () => ({}), variables: () => ({}) };
     const directory = join(folder, 'clone');
 
@@ -111,7 +114,7 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
   });
 
   it.each(['github', 'gitlab'] as const)('is named where %s has it', async (kind) => {
-    const apiUrl = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+    const apiUrl = tls.url;
     const forge = (kind === 'github' ? openGithub : openGitlab)({
       place: { kind, apiUrl, repository: 'acme/flags' },
       token: 'made-up',

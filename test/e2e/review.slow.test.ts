@@ -256,26 +256,6 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   // What follows asks a forge for nothing that is not tried above on both.
   if (kind === 'gitlab') return;
 
-  it('text of a spec that holds our marker does not freeze the comment', async () => {
-    // What the comment of the later commit begins with is known before: the plan is.
-    ramp(95);
-    await review();
-    const [later] = forge.comments.splice(0);
-    const markers = later?.body.match(/<!-- .* -->/g) ?? [];
-    expect(markers).not.toEqual([]);
-    const tags = `tags: ${JSON.stringify(markers)}\n`;
-    scenario.commit({ 'flags/alpha.yaml': flagText('alpha', 11) + tags }, 'Ramp a little');
-    await review();
-    expect(forge.comments[0]?.body).toContain('10 → 11 %');
-    expect(forge.comments[0]?.body.match(/<!-- flagkeel:/g)).toHaveLength(1);
-
-    ramp(95);
-    await review();
-
-    expect(forge.comments).toHaveLength(1);
-    expect(forge.comments[0]?.body).toContain('10 → 95 %');
-  });
-
   it('closes its statuses when the service cannot be read', async () => {
     const run = await review([], { env: { FLAGKEEL_API_KEY: 'fka_wrong' } });
 
@@ -318,49 +298,6 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('no Admin API key');
-  });
-});
-
-describe('a review of two directories', () => {
-  it("one directory's text does not replace another directory's report", async () => {
-    using repository = new ConfigRepository();
-    const forge = await startTestForge('gitlab');
-    try {
-      const files = (share: number, tags: string): Record<string, string> => ({
-        'a/flagkeel.yaml': UNPROTECTED_CONFIG,
-        'a/flags/in-a.yaml': flagText('in-a', share) + tags,
-        'b/flagkeel.yaml': UNPROTECTED_CONFIG,
-        'b/flags/in-b.yaml': flagText('in-b', share),
-      });
-      repository.write(files(10, ''));
-      const base = repository.commit('Begin');
-      const review = async (...directories: string[]): Promise<void> => {
-        const commit = repository.git('rev-parse', 'HEAD');
-        const place = ['--forge', 'gitlab', '--forge-url', forge.url, '--pull-request', '7'];
-        const which = ['--repository', '42', '--commit', commit];
-        const paths = directories.map((each) => join(repository.directory, each));
-        const args = ['review', '--offline', '--since', base, ...place, ...which, ...paths];
-        const run = await flagkeel(args, { env: { FLAGKEEL_FORGE_TOKEN: forge.token } });
-        expect(run, run.stderr).toMatchObject({ code: 0 });
-      };
-      repository.write(files(20, ''));
-      repository.commit('Ramp');
-      await review('b');
-      const [ofB] = forge.comments.splice(0);
-      const markers = ofB?.body.match(/<!-- .* -->/g) ?? [];
-      repository.write(files(20, `tags: ${JSON.stringify(markers)}\n`));
-      repository.commit('Tag the flag of a');
-
-      await review('a', 'b');
-      await review('a', 'b');
-
-      expect(forge.comments).toHaveLength(2);
-      expect(forge.comments[0]?.body).toContain('in-a');
-      expect(forge.comments[0]?.body).not.toContain('in-b');
-      expect(forge.comments[1]?.body).toContain('in-b');
-    } finally {
-      await forge.close();
-    }
   });
 });
 

@@ -7,6 +7,7 @@ import { COMMANDS } from '../../src/cli/command-table.js';
 import { runCli } from '../../src/cli/program.js';
 import { capturedTerminal } from '../support/captured-terminal.js';
 import { ConfigRepository } from '../support/git.js';
+import { listen } from '../support/loopback.js';
 import { startTestService } from '../support/service.js';
 
 type Side = 'service' | 'forge' | 'origin';
@@ -73,19 +74,15 @@ async function heldServer() {
     else held.push(response);
   });
   const asked = once(server, 'request');
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as { readonly port: number };
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     asked,
     release: () => {
       isReleased = true;
       held.forEach(answer);
     },
-    [Symbol.dispose]: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.dispose]: () => void close(),
   };
 }
 

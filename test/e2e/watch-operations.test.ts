@@ -52,7 +52,6 @@ describe('a watching daemon with a port', () => {
 
   afterEach(async () => {
     await daemon.stop('SIGKILL');
-    await scenario.service.stop();
     await receiver.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -42,7 +42,6 @@ describe('watching a git server', () => {
 
   afterEach(async () => {
     await watching?.stop('SIGKILL');
-    await scenario.service.stop();
     await http.stop();
     rmSync(folder, { recursive: true, force: true });
   });

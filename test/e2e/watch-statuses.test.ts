@@ -50,7 +50,6 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
 
   afterEach(async () => {
     await daemon.stop('SIGKILL');
-    await scenario.service.stop();
     await forge.close();
   });
 

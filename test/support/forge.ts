@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.js';
 
 /** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
 export interface TestForge {
@@ -122,9 +122,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
       reply(response, answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://127.0.0.1:${String(port)}`;
+  const { url: origin, close } = await listen(server);
   return {
     ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
     ...kept,
@@ -143,10 +141,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     refuseComments: () => {
       kept.commentsRefused = true;
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 

@@ -1,9 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort, listen, type Listening } from './loopback.js';
 import { findProgram } from './requirements.js';
 
 /** What a server does instead of answering; see `HttpGitServer.fault`. */
@@ -28,27 +29,24 @@ export class HttpGitServer {
   requests = 0;
   /** What requests had in `Authorization`, each value once. */
   readonly authorizations = new Set<string>();
-  readonly #server: Server;
-
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      this.#answer(request, response);
-    });
-  }
+  #listening: Listening | undefined;
 
   static async start(): Promise<HttpGitServer> {
     const server = new HttpGitServer();
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    server.#listening = await listen(
+      createServer((request, response) => {
+        server.#answer(request, response);
+      }),
+    );
     return server;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/flags.git`;
+    return `${this.#listening?.url ?? ''}/flags.git`;
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening?.close();
     rmSync(this.root, { recursive: true, force: true });
   }
 
@@ -189,14 +187,6 @@ export class SshGitServer {
     }
     throw new Error('sshd does not listen');
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function answers(port: number): Promise<boolean> {

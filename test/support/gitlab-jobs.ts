@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { projectText } from '../unit/docs/page.js';
@@ -15,6 +14,7 @@ import {
   type ForgeWorld,
   type Merged,
 } from './forge-jobs.js';
+import { listen } from './loopback.js';
 
 interface Component {
   readonly script: readonly string[];
@@ -37,9 +37,8 @@ interface Api {
 export async function gitlabJobs(world: ForgeWorld): Promise<ForgeJobs> {
   const path = withTools(world.folder);
   const api: Api = { plans: new Map(), merges: new Map(), opened: [], approved: undefined };
-  const server = gitlabApi(api, world);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/api/v4`;
+  const { url: origin, close } = await listen(gitlabApi(api, world));
+  const url = `${origin}/api/v4`;
   let count = 0;
   const runJob = async (
     component: string,
@@ -86,10 +85,7 @@ export async function gitlabJobs(world: ForgeWorld): Promise<ForgeJobs> {
       }
       return results;
     },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

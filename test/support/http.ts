@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.js';
 
 /** How a scripted server treats one request. */
 export type Reply =
@@ -55,17 +55,8 @@ export async function startScripted(script: Script): Promise<ScriptedServer> {
     });
     request.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    seen,
-    lines: () => seen.map(lineOf),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { url, close } = await listen(server);
+  return { url, seen, lines: () => seen.map(lineOf), close };
 }
 
 export function lineOf({ method, url }: SeenRequest): string {

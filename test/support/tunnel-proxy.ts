@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { listen } from './loopback.js';
 
 /** A proxy that knows CONNECT alone, and leads every name to one port of this machine: no test has a network. */
 export interface TunnelProxy {
@@ -45,14 +46,12 @@ export async function startTunnelProxy({
     });
     keep(target);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    credentials,
+    ...{ url, asked, credentials },
     close: async () => {
       for (const socket of open) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   };
 }

@@ -68,6 +68,7 @@ it('sends the kills of specs that are invalid otherwise, and nothing else, and a
   expect(told).toEqual([`${ID} killed`]);
   expect(world.writes().map(({ method }) => method)).toEqual(['PATCH']);
   expect(await isKilled(world)).toBe(true);
+  expect((await world.command('history')).stdout).toContain('Kill pay, and break all else');
 });
 
 it('sends a kill though a guard stands against the rest of the plan', async () => {

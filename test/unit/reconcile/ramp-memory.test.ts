@@ -46,7 +46,7 @@ async function served({ live }: PipelineWorld): Promise<Record<string, number>> 
   const { rules: all } = await live.definition('shop');
   return Object.fromEntries(
     all.map(({ condition, buckets }) => [
-      String(condition.matchers[0]?.['strings']),
+      (condition.matchers[0]?.['strings'] as string[] | undefined)?.join(',') ?? '',
       buckets.find(({ treatment }) => treatment === 'on')?.size ?? 0,
     ]),
   );

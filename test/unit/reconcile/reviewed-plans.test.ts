@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -115,6 +115,25 @@ it('nothing but kills goes where a file shows nothing', async () => {
   const done = await apply('none');
 
   expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect(world.writes()).toEqual([]);
+});
+
+it.each([
+  ['{', /cannot read .*plan\.json as a plan/],
+  ['{"formatVersion": 1}', /"planHash" is absent or wrong/],
+  [`${'['.repeat(9_000)}${']'.repeat(9_000)}`, /nested too deeply/],
+  ['[PLAN,PLAN]', /holds 2 plans, for 1 directories/],
+])('a file that is no plan of the directory is refused: %.40s', async (text, why) => {
+  const plan = readFileSync(planFile('first'), 'utf8');
+  const file = join(folder, 'plan.json');
+  writeFileSync(file, text.replaceAll('PLAN', plan));
+
+  const refused = await run('reconcile', '--plan', file);
+
+  expect(refused.exitCode).toBe(64);
+  expect(refused.stderr).toMatch(why);
+  const twice = ['--plan', planFile('first'), '--plan-hash', `sha256:${'0'.repeat(64)}`];
+  expect(await run('reconcile', ...twice)).toMatchObject({ exitCode: 64 });
   expect(world.writes()).toEqual([]);
 });
 

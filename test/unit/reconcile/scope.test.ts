@@ -1,5 +1,8 @@
-import { beforeEach, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { RunCache } from '../../../src/reconcile/cache.js';
+import { CountedGit } from '../../support/counted-git.js';
+import { makeDirectory } from '../../support/git.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -58,6 +61,36 @@ it('looks at what changed alone, where the process has run before with the same 
   ] as const) {
     expect((await world.planned(settings)).plan.observed).toBe('full');
   }
+});
+
+it('asks for the place, a few questions for each object that was touched, and git little', async () => {
+  const settings = { touchedSince: 'memory', memory } as const;
+  // On a busy machine what was read would be too old to be written over, and be read again.
+  const started = Date.now();
+  const cycle = async () => {
+    world.service.requests.length = 0;
+    return world.applied(settings, { now: () => started });
+  };
+  expect((await cycle()).plan).toMatchObject({ observed: 'touched', changes: [] });
+  const asked = world.service.requests.map(({ method, path }) => {
+    return `${method} ${path.split('/')[4] ?? ''}`;
+  });
+  expect(asked).toEqual(['GET workspaces', 'GET environments']);
+
+  const ramped = flagSpec('b', { on: 50 }).replace('treatments', 'description: B\ntreatments');
+  world.repository.commit('Ramp b', { 'flags/b.yaml': ramped });
+  expect((await cycle()).plan.changes).toHaveLength(3);
+  const { requests } = world.service;
+  expect(requests.findIndex(({ method }) => method !== 'GET')).toBeLessThanOrEqual(6);
+  expect(requests.length).toBeLessThanOrEqual(5 + 3 + 3);
+
+  world.repository.commit('Ramp c', { 'flags/c.yaml': flagSpec('c', { on: 50 }) });
+  const git = new CountedGit(join(makeDirectory(), 'bin'));
+  vi.stubEnv('PATH', git.path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await cycle()).plan.changes).toHaveLength(2);
+  const commands = ['cat-file', 'diff-tree', 'log', 'fast-import', 'update-ref'];
+  expect(git.take()).toEqual(commands);
 });
 
 it('looks again at what the last run did not bring about', async () => {
