@@ -119,10 +119,16 @@ export interface EnvironmentConfig extends Frozen<
   readonly windows?: readonly string[];
 }
 
-export interface DesiredFlag {
+interface DesiredObject<T> {
   readonly name: string;
   readonly location: Location;
   readonly trafficType: string;
+  /** Never deleted, in any environment. */
+  readonly protect?: true;
+  readonly environments: ReadonlyMap<string, T>;
+}
+
+export interface DesiredFlag extends DesiredObject<DesiredDefinition> {
   readonly fields: FlagFields;
   /** For the creation: `fields`, and those that people own afterwards. Unset if there are none of these. */
   readonly creation?: FlagFields;
@@ -130,11 +136,8 @@ export interface DesiredFlag {
   readonly ownershipTag?: string;
   /** Who answers for it; never sent. */
   readonly owner?: string;
-  /** Never deleted, in any environment. */
-  readonly protect?: true;
   /** Day after which it should be gone (`2026-10-03`). */
   readonly expires?: string;
-  readonly environments: ReadonlyMap<string, DesiredDefinition>;
 }
 
 export interface DesiredDefinition {
@@ -186,14 +189,9 @@ export interface Allowance {
 
 export type SegmentMode = 'exact' | 'add-only' | 'external';
 
-export interface DesiredSegment {
-  readonly name: string;
-  readonly location: Location;
-  readonly trafficType: string;
+export interface DesiredSegment extends DesiredObject<DesiredActivation> {
   /** Set at creation only: the service cannot change it. */
   readonly description: string;
-  readonly protect?: true;
-  readonly environments: ReadonlyMap<string, DesiredActivation>;
 }
 
 export interface DesiredActivation {

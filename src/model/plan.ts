@@ -189,6 +189,16 @@ export type StepRequest = StepAct & {
   readonly ask?: RequestDraft;
 };
 
+interface InDefinition {
+  readonly flag: string;
+  readonly environment: string;
+}
+
+interface InSegment {
+  readonly segment: string;
+  readonly environment: string;
+}
+
 type StepAct =
   /** Withdraws a change request of ours before other steps of its object. */
   | { readonly action: 'withdraw-request'; readonly request: string }
@@ -216,35 +226,27 @@ type StepAct =
     }
   /** Archives the flag's definitions too. The members are those of a deletion. */
   | { readonly action: 'archive-flag'; readonly flag: string; readonly unseenId?: string }
-  | {
-      readonly action: 'create-definition';
-      readonly flag: string;
-      readonly environment: string;
-      readonly body: WireDefinitionBody;
-    }
-  | {
+  | (InDefinition & { readonly action: 'create-definition'; readonly body: WireDefinitionBody })
+  | (InDefinition & {
       readonly action: 'patch-definition';
-      readonly flag: string;
-      readonly environment: string;
       /** Never empty; the service runs all of them or none. */
       readonly operations: readonly WirePatchOperation[];
       /** The definition that the operations were computed against. */
       readonly expected: WireDefinition;
-    }
+    })
   /** Kills any flag, even one that this repository does not declare. Safe to repeat. */
-  | { readonly action: 'kill-flag'; readonly flag: string; readonly environment: string }
-  | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
+  | (InDefinition & { readonly action: 'kill-flag' })
+  | (InDefinition & { readonly action: 'delete-definition' })
   | {
       readonly action: 'create-segment';
       readonly segment: string;
       readonly trafficType: string;
       readonly description: string;
     }
-  | { readonly action: 'activate-segment'; readonly segment: string; readonly environment: string }
-  | {
+  | (InSegment & { readonly action: 'activate-segment' })
+  | (InSegment & { readonly action: 'deactivate-segment' })
+  | (InSegment & {
       readonly action: 'upload-keys';
-      readonly segment: string;
-      readonly environment: string;
       /** At most 10,000. */
       readonly keys: readonly string[];
       /**
@@ -252,19 +254,9 @@ type StepAct =
        * first upload of a change, because a service that replaces instead of appending already shows it there.
        */
       readonly before?: readonly string[];
-    }
-  | {
-      readonly action: 'remove-keys';
-      readonly segment: string;
-      readonly environment: string;
-      /** At most 10,000. */
-      readonly keys: readonly string[];
-    }
-  | {
-      readonly action: 'deactivate-segment';
-      readonly segment: string;
-      readonly environment: string;
-    }
+    })
+  /** At most 10,000 keys. */
+  | (InSegment & { readonly action: 'remove-keys'; readonly keys: readonly string[] })
   | { readonly action: 'delete-segment'; readonly segment: string }
   | {
       readonly action: 'write-identities';

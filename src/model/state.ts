@@ -9,31 +9,26 @@ export type State = ReadonlyMap<string, StateEntry>;
 
 export type StateEntry = FlagEntry | SegmentEntry | IdentitiesEntry;
 
-export interface FlagEntry {
-  readonly kind: 'flag';
+interface Entry<K extends Kind, T> {
+  readonly kind: K;
   readonly name: string;
+  /** Environment id → base. */
+  readonly environments: Readonly<Record<string, Base<T>>>;
+}
+
+export interface FlagEntry extends Entry<'flag', Definition> {
   /** The id from the service's answer. */
   readonly id?: string;
   readonly workspace?: Base<FlagBase>;
-  /** Environment id → base. */
-  readonly environments: Readonly<Record<string, Base<Definition>>>;
 }
 
-export interface SegmentEntry {
-  readonly kind: 'segment';
-  readonly name: string;
+interface SegmentEntry extends Entry<'segment', ActivationBase> {
   readonly workspace?: Base<SegmentBase>;
-  readonly environments: Readonly<Record<string, Base<ActivationBase>>>;
 }
 
-/** The service cannot list identities: a base holds what it accepted. */
-export interface IdentitiesEntry {
-  readonly kind: 'identities';
-  /** Of the traffic type. */
-  readonly name: string;
-  /** Identities stand in environments only. */
+/** By traffic type. The service cannot list identities, which are in environments only: a base holds what it accepted. */
+interface IdentitiesEntry extends Entry<'identities', IdentitiesBase> {
   readonly workspace?: never;
-  readonly environments: Readonly<Record<string, Base<IdentitiesBase>>>;
 }
 
 export interface FlagBase {
