@@ -10,9 +10,9 @@ import type { PlanInput } from '../../src/plan/input.js';
 import { verifyingPolicy, type PlanPolicy } from '../../src/plan/policy.js';
 import { fewDesired } from '../support/arbitraries.js';
 import { anEnvironment, aPolicy, NO_STATE } from '../support/builders.js';
-import { applyAll, EMPTY_WORLD, observeWorld, type World } from '../support/service-model.js';
+import { applyAll, EMPTY_WORLD, type World } from '../support/service-model.js';
 import { lawSettings } from './law-settings.js';
-import { mappedDefinitions } from './worlds.js';
+import { mappedDefinitions, observedFor } from './worlds.js';
 
 const settings = lawSettings('laws of drift', 200);
 
@@ -121,13 +121,7 @@ function run({ desired, world, state }: Situation, index: number): Situation {
 }
 
 function inputFor({ desired, world, state }: Situation, policy: PlanPolicy): PlanInput {
-  const namesOf = (kind: string): string[] =>
-    [...state.values()].filter((entry) => entry.kind === kind).map(({ name }) => name);
-  const actual = observeWorld(world, {
-    flags: [...new Set([...desired.flags.keys(), ...namesOf('flag')])],
-    segments: [...new Set([...desired.segments.keys(), ...namesOf('segment')])],
-  });
-  return { desired, actual, state, policy };
+  return { desired, actual: observedFor(desired, world, state), state, policy };
 }
 
 /** Whether every definition has the field as git wants it, where git says anything of it. */

@@ -14,6 +14,7 @@ import { anActual, aPolicy, ENVIRONMENTS, NO_STATE } from '../support/builders.j
 import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
 import { stateOf } from '../support/state-of.js';
 import { lawSettings } from './law-settings.js';
+import { provenIn } from './worlds.js';
 
 const settings = lawSettings('law of the names of environments', 100);
 
@@ -92,12 +93,9 @@ function outcomeOf(before: Desired, now: Desired): string {
   const made = planChanges({ desired: first, actual: empty, state: NO_STATE, policy: aPolicy() });
   const state = stateOf(first);
   const desired = bindEnvironments(now, NAMES);
-  const proven = [...state.values()].flatMap(({ kind, name }) =>
-    ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
-  );
   const policy = {
     ...resolvePolicy(desired, PLACE, { ...options, revertDrift: false, allowOlder: false }, false),
-    provenRemovals: new Set(proven),
+    provenRemovals: provenIn(state),
   };
   const allEnvironments = ENVIRONMENTS.map(({ name }) => name);
   const scope = scopeOf(desired, state, policy, {

@@ -26,7 +26,7 @@ import type { World } from '../support/service-model.js';
 import { startTestService, TEST_SEED } from '../support/service.js';
 import { lawSettings } from './law-settings.js';
 import { noisy } from '../support/noisy-service.js';
-import { comparable, strangersIn, worldOf } from './worlds.js';
+import { comparable, provenIn, strangersIn, worldOf } from './worlds.js';
 
 /**
  * Laws of the planner, in memory, hold for the requests that client and service exchange. Each case costs a hundred: the
@@ -205,14 +205,10 @@ async function inputFor(
   { state, reader, at }: Situation,
 ): Promise<PlanInput> {
   const environments = at.environments.map(({ id, name }) => anEnvironment(name, { id }));
-  const places = ['', ...at.environments.map(({ name }) => `@${name}`)];
-  const witnessed = [...state.values()].flatMap(({ kind, name }) =>
-    places.map((place) => `${kind}/${name}${place}`),
-  );
   const policy = aPolicy({
     environments,
     prune: true,
-    provenRemovals: new Set(witnessed),
+    provenRemovals: provenIn(state),
   });
   const names = at.environments.map(({ name }) => name);
   const actual = await observe(

@@ -24,7 +24,6 @@ import {
   applyStep,
   EMPTY_WORLD,
   faultsOf,
-  observeWorld,
   type World,
 } from '../support/service-model.js';
 import { lawSettings } from './law-settings.js';
@@ -34,6 +33,8 @@ import {
   changedFields,
   comparable,
   mappedDefinitions,
+  observedFor,
+  provenIn,
   strangersIn,
   unknownFieldsOf,
   withUnknownFields,
@@ -78,28 +79,9 @@ function inputFor(
   { world, state }: Situation,
   policy: Partial<PlanPolicy>,
 ): PlanInput {
-  const actual = observeWorld(world, {
-    flags: [...desired.flags.keys(), ...names(state, 'flag')],
-    segments: [...desired.segments.keys(), ...names(state, 'segment')],
-  });
-  return {
-    desired,
-    actual,
-    state,
-    policy: aPolicy({ provenRemovals: everything(state), ...policy }),
-  };
-}
-
-function names(state: State, kind: string): string[] {
-  return [...state.values()].filter((entry) => entry.kind === kind).map(({ name }) => name);
-}
-
-function everything(state: State): Set<string> {
-  return new Set(
-    [...state.values()].flatMap(({ kind, name }) =>
-      ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
-    ),
-  );
+  const actual = observedFor(desired, world, state);
+  const all = aPolicy({ provenRemovals: provenIn(state), ...policy });
+  return { desired, actual, state, policy: all };
 }
 
 /** One run: plan, apply to the model, look again, remember. */

@@ -6,7 +6,30 @@ import type { Actual } from '../../src/model/actual.js';
 import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import { KEYS_OF_OTHERS } from '../../src/plan/objects/segment-kind.js';
-import type { World, WorldFlag, WorldSegment } from '../support/service-model.js';
+import { entriesOf, type State } from '../../src/model/state.js';
+import {
+  observeWorld,
+  type World,
+  type WorldFlag,
+  type WorldSegment,
+} from '../support/service-model.js';
+
+/** What a run sees that looks for everything in the specs and in the state. */
+export function observedFor(desired: Desired, world: World, state: State): Actual {
+  return observeWorld(world, {
+    flags: [...desired.flags.keys(), ...entriesOf(state, 'flag').map(({ name }) => name)],
+    segments: [...desired.segments.keys(), ...entriesOf(state, 'segment').map(({ name }) => name)],
+  });
+}
+
+/** As if an ancestor of HEAD had declared everything that the state remembers. */
+export function provenIn(state: State): ReadonlySet<string> {
+  return new Set(
+    [...state.values()].flatMap(({ kind, name }) =>
+      ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
+    ),
+  );
+}
 
 export function mappedDefinitions(
   world: World,

@@ -40,6 +40,7 @@ describe('equality of JSON values', () => {
   it.each([
     ['the order of members', { a: 1, b: [2] }, { b: [2], a: 1 }, true],
     ['the order of a list', [1, 2], [2, 1], false],
+    ['a list and its beginning', [1], [1, 2], false],
     ['a member that is undefined', { a: 1, b: undefined }, { a: 1 }, true],
     ['a member that is null', { a: 1, b: null }, { a: 1 }, false],
     ['a list and a mapping', [], {}, false],

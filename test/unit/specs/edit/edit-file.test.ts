@@ -3,6 +3,7 @@ import {
   editedText,
   withKillEntry,
   withoutKillEntry,
+  type Edit,
 } from '../../../../src/specs/edit/edit-file.js';
 import { Flow } from '../../../../src/specs/edit/yaml-text.js';
 
@@ -50,50 +51,42 @@ describe('a break-glass list', () => {
 const on = (member: string): string[] => ['environments', 'production', member];
 
 describe('an edit of a file', () => {
-  it('leaves every other line as it was written, whatever its style', () => {
-    const text = `flag:   a\n\n\ntags: [x,y]  # two\n# end\nenvironments:\n    production: { defaultRule: 'off' }\n`;
-
-    const edited = editedText(text, [{ kind: 'set', path: on('defaultRule'), value: 'on' }]);
-
-    expect(edited).toBe(text.replace("{ defaultRule: 'off' }", '{ defaultRule: "on" }'));
-  });
-
-  it('keeps the line ends of the file', () => {
-    const text = 'flag: a\r\ndescription: b # c\r\n';
-
-    const edited = editedText(text, [{ kind: 'set', path: ['description'], value: 'x' }]);
-
-    expect(edited).toBe('flag: a\r\ndescription: x # c\r\n');
-  });
-
-  it('puts a new member where such members usually stand', () => {
-    const text = `flag: a\nenvironments:\n  production:\n    rules: []\n    defaultRule: a # b\n`;
-
-    const edited = editedText(text, [
-      { kind: 'set', path: on('killed'), value: true },
-      { kind: 'set', path: ['tags'], value: new Flow(['x']) },
-    ]);
-
-    expect(edited).toBe(
-      `flag: a\ntags: [x]\nenvironments:\n  production:\n    killed: true\n    rules: []\n    defaultRule: a # b\n`,
-    );
-  });
-
-  it('finds members by the text that stands in the file', () => {
-    const text = `environments:\n  0012: { killed: false }\n`;
-
-    const path = ['environments', '0012', 'killed'];
-    const edited = editedText(text, [{ kind: 'set', path, value: true }]);
-
-    expect(edited).toBe(`environments:\n  0012: { killed: true }\n`);
-  });
-
-  it('takes texts out of a list and adds others, quoted where they would be something else', () => {
-    const text = `keys:\n  - a # first\n  - 0012\n  - b\n`;
-
-    const remove = new Set(['0012']);
-    const edited = editedText(text, [{ kind: 'texts', path: ['keys'], add: ['1e5'], remove }]);
-
-    expect(edited).toBe(`keys:\n  - a # first\n  - b\n  - "1e5"\n`);
+  const production = 'environments:\n  production:\n';
+  it.each<[string, string, readonly Edit[], string]>([
+    [
+      'leaves every other line as it was written, whatever its style',
+      `flag:   a\n\n\ntags: [x,y]  # two\n# end\nenvironments:\n    production: { defaultRule: 'off' }\n`,
+      [{ kind: 'set', path: on('defaultRule'), value: 'on' }],
+      `flag:   a\n\n\ntags: [x,y]  # two\n# end\nenvironments:\n    production: { defaultRule: "on" }\n`,
+    ],
+    [
+      'keeps the line ends of the file',
+      'flag: a\r\ndescription: b # c\r\n',
+      [{ kind: 'set', path: ['description'], value: 'x' }],
+      'flag: a\r\ndescription: x # c\r\n',
+    ],
+    [
+      'puts a new member where such members usually stand',
+      `flag: a\n${production}    rules: []\n    defaultRule: a # b\n`,
+      [
+        { kind: 'set', path: on('killed'), value: true },
+        { kind: 'set', path: ['tags'], value: new Flow(['x']) },
+      ],
+      `flag: a\ntags: [x]\n${production}    killed: true\n    rules: []\n    defaultRule: a # b\n`,
+    ],
+    [
+      'finds members by the text that stands in the file',
+      'environments:\n  0012: { killed: false }\n',
+      [{ kind: 'set', path: ['environments', '0012', 'killed'], value: true }],
+      'environments:\n  0012: { killed: true }\n',
+    ],
+    [
+      'takes texts out of a list and adds others, quoted where they would be something else',
+      'keys:\n  - a # first\n  - 0012\n  - b\n',
+      [{ kind: 'texts', path: ['keys'], add: ['1e5'], remove: new Set(['0012']) }],
+      'keys:\n  - a # first\n  - b\n  - "1e5"\n',
+    ],
+  ])('%s', (_, text, edits, expected) => {
+    expect(editedText(text, edits)).toBe(expected);
   });
 });
