@@ -53,6 +53,12 @@ it.each<[string, Situation, Look['is'], readonly string[]]>([
     'absent',
     [BY_NAME, BY_ID, FLAG],
   ],
+  [
+    'asks by no id twice',
+    { script: { [FLAG]: [{ status: 200, body: wireFlag('f') }] }, id: 'id-f' },
+    'absent',
+    [BY_NAME, BY_ID, FLAG],
+  ],
   ['knows nothing where no id is known, and no flags are shown', {}, 'unknown', [BY_NAME, FLAG]],
   [
     'calls absent what the list of all flags does not have, where the caller wants the list',
