@@ -28,36 +28,19 @@ interface Kustomization {
   readonly configMapGenerator?: readonly { readonly name: string; readonly files: string[] }[];
 }
 
-interface Container {
-  readonly args: readonly string[];
-  readonly env: readonly { readonly name: string; readonly value: string }[];
-  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly securityContext: unknown;
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly startupProbe: Probe;
-  readonly livenessProbe: Probe;
-  readonly readinessProbe: Probe;
-}
-
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-}
-
 interface Deployment {
   readonly spec: {
-    readonly strategy: unknown;
     readonly template: {
       readonly spec: {
-        readonly automountServiceAccountToken: boolean;
-        readonly serviceAccountName: string;
-        readonly securityContext: unknown;
-        readonly containers: readonly [Container];
-        readonly volumes: readonly {
-          readonly name: string;
-          readonly configMap?: { readonly name: string };
-          readonly secret?: { readonly secretName: string };
-          readonly persistentVolumeClaim?: { readonly claimName: string };
-        }[];
+        readonly containers: readonly [
+          {
+            readonly args: readonly string[];
+            readonly env: readonly { readonly name: string; readonly value: string }[];
+            readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+            readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+          },
+        ];
+        readonly volumes: readonly { readonly name: string }[];
       };
     };
   };
@@ -69,6 +52,10 @@ const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((f
 
 function read(file: string): unknown {
   return parse(readFileSync(join(ROOT, file), 'utf8'));
+}
+
+function nameIn(file: string): string {
+  return (read(file) as { metadata: { name: string } }).metadata.name;
 }
 
 /** Files that a kustomization uses, over all that it refers to; those that are not there as well. */
@@ -202,56 +189,58 @@ describe('deploy/kubernetes', () => {
     expect(readWatchConfig(path, readFileSync(path))).toMatchObject({ ok: true });
   });
 
-  it('fits the restricted security standard, with a root that cannot be written', () => {
-    expect(pod.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 1000,
-      seccompProfile: { type: 'RuntimeDefault' },
+  it('fits the restricted security standard, and ends the old pod before the new one', () => {
+    expect(deployment.spec).toMatchObject({
+      // They share the volume.
+      strategy: { type: 'Recreate' },
+      template: {
+        spec: {
+          automountServiceAccountToken: false,
+          securityContext: {
+            ...{ runAsNonRoot: true, runAsUser: 1000 },
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+        },
+      },
     });
-    expect(container.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
+    expect(container).toHaveProperty('securityContext', {
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
       capabilities: { drop: ['ALL'] },
     });
-    expect(pod.automountServiceAccountToken).toBe(false);
   });
 
   it('listens where it is asked, probed and scraped', () => {
-    const listen = container.args.find((word) => word.startsWith('--listen='));
-    const [port] = container.ports;
-    expect(listen).toBe(`--listen=0.0.0.0:${String(port?.containerPort)}`);
-    const { startupProbe, livenessProbe, readinessProbe } = container;
-    const probes = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
-    expect(probes).toEqual(
-      ['/healthz', '/healthz', '/readyz'].map((path) => ({ path, port: port?.name })),
-    );
-    expect(read('base/service.yaml')).toMatchObject({
-      spec: { ports: [{ name: port?.name, targetPort: port?.name }] },
+    const [{ name: port = '-', containerPort = 0 } = {}] = container.ports;
+    const probe = (path: string) => ({ httpGet: { path, port } });
+
+    expect(container.args).toContain(`--listen=0.0.0.0:${containerPort}`);
+    expect(container).toMatchObject({
+      startupProbe: probe('/healthz'),
+      livenessProbe: probe('/healthz'),
+      readinessProbe: probe('/readyz'),
     });
-    expect(read('base/network-policy.yaml')).toMatchObject({
-      spec: { ingress: [{ ports: [{ port: port?.name }] }] },
-    });
-    expect(read('monitoring/service-monitor.yaml')).toMatchObject({
-      spec: { endpoints: [{ port: port?.name, path: '/metrics' }] },
-    });
+    const service = { ports: [{ name: port, targetPort: port }] };
+    expect(read('base/service.yaml')).toMatchObject({ spec: service });
+    const policy = { ingress: [{ ports: [{ port }] }] };
+    expect(read('base/network-policy.yaml')).toMatchObject({ spec: policy });
+    const monitor = { endpoints: [{ port, path: '/metrics' }] };
+    expect(read('monitoring/service-monitor.yaml')).toMatchObject({ spec: monitor });
   });
 
   it('mounts what it declares, and names what there is', () => {
-    expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(
-      pod.volumes.map(({ name }) => name).sort(),
+    const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).sort();
+    const { configMapGenerator } = read('example/kustomization.yaml') as Kustomization;
+
+    expect(names(container.volumeMounts)).toEqual(names(pod.volumes));
+    expect(pod).toHaveProperty('serviceAccountName', nameIn('base/service-account.yaml'));
+    expect(pod.volumes).toMatchObject(
+      expect.arrayContaining(
+        [
+          { persistentVolumeClaim: { claimName: nameIn('base/state.yaml') } },
+          { configMap: { name: configMapGenerator?.[0]?.name } },
+        ].map((each) => expect.objectContaining(each) as unknown),
+      ),
     );
-    expect(read('base/state.yaml')).toMatchObject({
-      metadata: {
-        name: pod.volumes.find((volume) => volume.persistentVolumeClaim)?.persistentVolumeClaim
-          ?.claimName,
-      },
-    });
-    expect(read('base/service-account.yaml')).toMatchObject({
-      metadata: { name: pod.serviceAccountName },
-    });
-    const [generator] =
-      (read('example/kustomization.yaml') as Kustomization).configMapGenerator ?? [];
-    expect(generator?.name).toBe(pod.volumes.find((volume) => volume.configMap)?.configMap?.name);
   });
 
   it('holds no secret, and says which files the one it names must have', () => {
@@ -272,28 +261,25 @@ describe('deploy/kubernetes', () => {
     expect([...used].sort()).toEqual([...made].sort());
   });
 
-  it('ends the old pod before the new one, since they share the volume, but for replicas', () => {
-    expect(deployment.spec.strategy).toEqual({ type: 'Recreate' });
-    expect(read('replicas/disruption-budget.yaml')).toMatchObject({
-      spec: { minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
-    });
+  it('has a component for replicas that patches what there is, and lets a node be drained', () => {
     const patch = read('replicas/deployment.yaml') as Deployment;
     const [{ env }] = patch.spec.template.spec.containers;
+    const [volume] = patch.spec.template.spec.volumes;
+
     expect(patch).toMatchObject({
       metadata: { name: 'flagkeel' },
       spec: { replicas: 2, strategy: { type: 'RollingUpdate' } },
     });
     expect(env.filter(({ name }) => !(name in VARIABLES))).toEqual([]);
-    const [volume] = patch.spec.template.spec.volumes;
     expect(volume).toMatchObject({ persistentVolumeClaim: null, emptyDir: {} });
     expect(pod.volumes.map(({ name }) => name)).toContain(volume?.name);
     expect(read('replicas/state.yaml')).toMatchObject({
-      $patch: 'delete',
-      kind: 'PersistentVolumeClaim',
-      metadata: {
-        name: pod.volumes.find((each) => each.persistentVolumeClaim)?.persistentVolumeClaim
-          ?.claimName,
-      },
+      ...{ $patch: 'delete', kind: 'PersistentVolumeClaim' },
+      metadata: { name: nameIn('base/state.yaml') },
+    });
+    // A pod that is not ready must not keep its node.
+    expect(read('replicas/disruption-budget.yaml')).toMatchObject({
+      spec: { minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     });
   });
 });
