@@ -110,15 +110,12 @@ async function deleteDefinition(name: string): Promise<void> {
   await live.ok('DELETE', `/splits/ws/${live.id}/${name}/environments/${live.production}`);
 }
 
-async function removeFile(path: string): Promise<void> {
-  repository.remove(path);
-  await Promise.resolve();
-}
-
 async function deleteByHand(name: string): Promise<void> {
   await deleteDefinition(name);
   await live.ok('DELETE', `/splits/ws/${live.id}/${name}`);
 }
+
+type Act = () => void | Promise<void>;
 
 interface Situation {
   readonly id: string;
@@ -126,9 +123,9 @@ interface Situation {
   /** The run that says so. Default: `reconcile`. */
   readonly run?: readonly string[];
   /** What to do for the ways that are no command, by the beginning of their text. */
-  readonly byHand?: Readonly<Record<string, () => Promise<void>>>;
+  readonly byHand?: Readonly<Record<string, Act>>;
   /** What the text of the command on this object asks a person to do first. */
-  readonly first?: () => Promise<void>;
+  readonly first?: Act;
   /** Whether a run without a state says so again, because it forgets what it wrote. */
   readonly forgets?: true;
 }
@@ -157,10 +154,20 @@ let healthy: boolean;
 /** Hash of the plan that a review showed. */
 let reviewed: string;
 
-const removed = async (config?: string): Promise<void> => {
-  await begin(config);
+function removePay(): void {
   repository.remove('flags/pay.yaml');
   repository.commit('Remove pay');
+}
+
+const removed = async (config?: string): Promise<void> => {
+  await begin(config);
+  removePay();
+};
+
+/** Pay as a run put it into production, and then changed by a commit. */
+const changed = (files: () => Readonly<Record<string, string>>) => async (): Promise<void> => {
+  await begin();
+  commit(files());
 };
 
 const RAMPED: Situation = {
@@ -191,12 +198,10 @@ const TAKEN_BACK: Situation = {
   byHand: {
     'write `hold: true` in the ramp': async () => {
       commit(pay(0, rampedTo('{ percent: 10 }, { percent: 50 }', ', hold: true')));
-      await Promise.resolve();
     },
     'change the steps of the ramp': async () => {
       healthy = true;
       commit(pay(0, rampedTo('{ percent: 5 }')));
-      await Promise.resolve();
     },
   },
 };
@@ -232,8 +237,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
       await begin();
       await deleteByHand('pay');
       await makeByHand('pay');
-      repository.remove('flags/pay.yaml');
-      repository.commit('Remove pay');
+      removePay();
     },
     run: ['reconcile', '--prune'],
     byHand: {
@@ -241,7 +245,6 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
         const text = flagText('pay', 40, ONLY_PRODUCTION);
         const live = text.replace('{ "on": "", "off": "" }', '{ "on": new, "off": old }');
         repository.write({ 'flags/pay.yaml': live });
-        await Promise.resolve();
       },
       'delete it on the service by hand': async () => deleteByHand('pay'),
     },
@@ -250,8 +253,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     id: PAY,
     prepare: async () => {
       await begin(PRUNING, protectedPay(true));
-      repository.remove('flags/pay.yaml');
-      repository.commit('Remove pay');
+      removePay();
     },
     byHand: {
       'bring it back': async () => {
@@ -260,7 +262,6 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
         commit(protectedPay(false));
         await applied();
         repository.remove('flags/pay.yaml');
-        await Promise.resolve();
       },
     },
   },
@@ -301,12 +302,11 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
       commit({ 'segments/staff.yaml': staff.replace('Staff', 'All of the staff') });
     },
     byHand: {
-      'choose another name': async () => {
+      'choose another name': () => {
         const path = join(repository.directory, 'segments/staff.yaml');
         const text = readFileSync(path, 'utf8').replace('segment: staff', 'segment: team');
         repository.remove('segments/staff.yaml');
         repository.write({ 'segments/team.yaml': text });
-        await Promise.resolve();
       },
     },
   },
@@ -332,22 +332,21 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
   },
   suspended: {
     id: PAY,
-    prepare: async () => {
-      await begin();
-      commit({ 'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`, ...pay(20) });
-    },
+    prepare: changed(() => ({
+      'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
+      ...pay(20),
+    })),
   },
   'ramp-held': RAMPED,
   'check-failed': TAKEN_BACK,
   'window-closed': {
     id: PAY,
-    prepare: async () => {
-      await begin();
+    prepare: changed(() => {
       const day = (days: number): string =>
         new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
       const freeze = `freezes:\n  sale: { from: ${day(-2)}, to: ${day(2)}, zone: UTC, environments: [production], reason: Sale }\n`;
-      commit({ 'flagkeel.yaml': PROTECTED_CONFIG + freeze, ...pay(20) });
-    },
+      return { 'flagkeel.yaml': PROTECTED_CONFIG + freeze, ...pay(20) };
+    }),
   },
   'needs-withheld': { noCommand: 'the ways out are those of the object that it names' },
   'not-reviewed': {
@@ -377,7 +376,6 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
       await live.call('POST', `/schema/ws/${live.id}/trafficTypes/user`, attribute);
       repository.write({ 'flagkeel.yaml': PROTECTED_CONFIG, 'identities/user.yaml': identities });
       execFileSync('rm', ['-rf', '.git'], { cwd: repository.directory });
-      await Promise.resolve();
     },
     forgets: true,
   },
@@ -435,17 +433,11 @@ interface Printed {
   readonly lines: readonly { text: string; under: string; file: string }[];
 }
 
-function printedIn(text: string): Printed {
-  const commands = [...text.matchAll(/`flagkeel ([^`]+)`/g)].map(([, command = '']) => command);
-  const written = text.matchAll(/write `([^`]+)`(?: under (\S+))? into (\S+) to/g);
-  return {
-    commands,
-    lines: [...written].map(([, line = '', under = '', file = '']) => ({
-      text: line,
-      under,
-      file,
-    })),
-  };
+function printedIn(said: string): Printed {
+  const commands = [...said.matchAll(/`flagkeel ([^`]+)`/g)].map(([, command = '']) => command);
+  const written = said.matchAll(/write `([^`]+)`(?: under (\S+))? into (\S+) to/g);
+  const lines = [...written].map(([, text = '', under = '', file = '']) => ({ text, under, file }));
+  return { commands, lines };
 }
 
 /** The words of a command line, as a shell reads them. */
@@ -464,7 +456,7 @@ function write({ text, under, file }: Printed['lines'][number]): void {
 }
 
 /** Takes a way, with the commit that it asks for. */
-async function follow(act: () => Promise<void>): Promise<void> {
+async function follow(act: Act): Promise<void> {
   await act();
   if (repository.git('status', '--porcelain') !== '') repository.commit('Take the way out');
 }
@@ -500,7 +492,11 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
       await begin();
       await deleteDefinition('pay');
     },
-    byHand: { 'take it out of git': async () => removeFile('flags/pay.yaml') },
+    byHand: {
+      'take it out of git': () => {
+        repository.remove('flags/pay.yaml');
+      },
+    },
   },
   {
     why: 'guard',
@@ -526,9 +522,9 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
       await live.ok('POST', `/splits/ws/${live.id}/pay/unarchive`);
     },
     byHand: {
-      'give the new flag another name': async () => {
+      'give the new flag another name': () => {
         repository.write({ 'flags/pay-2.yaml': flagText('pay-2', 10, ONLY_PRODUCTION) });
-        await removeFile('flags/pay.yaml');
+        repository.remove('flags/pay.yaml');
       },
     },
   },
@@ -600,34 +596,26 @@ describe.each(situations)('a way out of $title', (situation) => {
     await said();
   }
 
+  const taken = (command: string) => async (): Promise<void> => {
+    await situation.first?.();
+    const done = await typed(...words(command));
+    expect(CAME_TO_AN_END, command + done.stdout + done.stderr).toContain(done.exitCode);
+  };
+
   it('is printed with the object and leads out, each of them', async () => {
     await situation.prepare();
     const text = await said();
     const { commands, lines } = printedIn(text);
     const byHand = Object.entries(situation.byHand ?? {});
     expect(byHand.filter(([clause]) => !text.includes(clause))).toEqual([]);
-    const ways: (readonly [string, () => Promise<void>])[] = [
-      ...commands.map(
-        (command) =>
-          [
-            shapeOf(words(command)),
-            async () => {
-              await situation.first?.();
-              const done = await typed(...words(command));
-              expect(CAME_TO_AN_END, command + done.stdout + done.stderr).toContain(done.exitCode);
-            },
-          ] as const,
-      ),
-      ...lines.map(
-        (line) =>
-          [
-            memberOf(line.text),
-            async () => {
-              write(line);
-              await Promise.resolve();
-            },
-          ] as const,
-      ),
+    const ways: (readonly [string, Act])[] = [
+      ...commands.map((command): [string, Act] => [shapeOf(words(command)), taken(command)]),
+      ...lines.map((line): [string, Act] => [
+        memberOf(line.text),
+        () => {
+          write(line);
+        },
+      ]),
       ...byHand,
     ];
     expect(ways.length, text).toBeGreaterThan(0);
