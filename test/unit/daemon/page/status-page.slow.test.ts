@@ -168,24 +168,6 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     });
   });
 
-  it('shows a flag beside the matrix, and closes it again', async () => {
-    const [held] = aHeldEvening();
-    await using operations = await startTestOperations(new DaemonInMemory(aSource(held)));
-
-    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
-      const panel = page.getByRole('dialog');
-      await page.getByRole('link', { name: 'search-ranking', exact: true }).click();
-      await panel.getByRole('heading', { name: 'search-ranking', exact: true }).waitFor();
-      const text = (await panel.innerText()).replaceAll(/\s+/g, ' ');
-      const violations = await axeViolations(page);
-      await panel.getByRole('button', { name: 'Close' }).click();
-      return { text, violations, isOpen: await panel.isVisible() };
-    });
-
-    expect(seen).toMatchObject({ violations: [], isOpen: false });
-    expect(seen.text).toContain('Ramp of on: held, it is killed 5 % done 20 % now 50 % Mon 5 Oct');
-  });
-
   it('breaks no name of an environment in the middle on a phone, and links commits of a forge', async () => {
     const wrote = aRun(appliedReport(aReport({ changes: [aChange('flag/a@staging', 'update')] })));
     const runs = [aRun(null), wrote];
@@ -358,21 +340,27 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
   });
 });
 
-describe.skipIf(lacks('chromium'))('the page of a run', { timeout: 60_000 }, () => {
-  it.each(LOOKS)('can be read by everybody, $width wide and $colorScheme', async (look) => {
-    const run = aRun(appliedReport(aStory()));
-    await using operations = await startTestOperations(
-      new DaemonInMemory(aSource({ runs: [run] })),
-    );
+describe.skipIf(lacks('chromium'))(
+  'the page of a run, and that of a flag',
+  { timeout: 60_000 },
+  () => {
+    it.each(LOOKS)('can be read by everybody, $width wide and $colorScheme', async (look) => {
+      const [held] = aHeldEvening();
+      const run = aRun(appliedReport(aStory()));
+      const source = aSource({ ...held, runs: [run, ...(held?.runs ?? [])] });
+      await using operations = await startTestOperations(new DaemonInMemory(source));
 
-    const seen = await withPage(`${operations.url}/runs/${run.id}`, look, async (page) => ({
-      violations: await axeViolations(page),
-      sideways: await scrollsSideways(page),
-      back: await page
-        .getByRole('link', { name: 'Status' })
-        .evaluate((a) => (a as unknown as URL).href),
-    }));
+      for (const path of [`runs/${run.id}`, `flags/${source.name}/search-ranking`]) {
+        const seen = await withPage(`${operations.url}/${path}`, look, async (page) => ({
+          violations: await axeViolations(page),
+          sideways: await scrollsSideways(page),
+          back: await page
+            .getByRole('link', { name: 'Status' })
+            .evaluate((a) => (a as unknown as URL).href),
+        }));
 
-    expect(seen).toEqual({ violations: [], sideways: false, back: `${operations.url}/` });
-  });
-});
+        expect(seen).toEqual({ violations: [], sideways: false, back: `${operations.url}/` });
+      }
+    });
+  },
+);

@@ -1,43 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Alarm } from '../../../../src/daemon/source/schedule.js';
-import type { Time } from '../../../../src/platform/clock.js';
+import { HandTime } from '../../../support/hand-time.js';
 
 const HOUR_MS = 3_600_000;
-const NOON = Date.parse('2026-11-24T12:00:00Z');
+const NOON = new HandTime().now();
 
-/** A clock on the wall that can be set; a wait takes as long as the steady clock beside it says. */
-class SetClock implements Time {
-  wall = NOON;
-  waits: { readonly ms: number; readonly wake: () => void }[] = [];
-
-  now(): number {
-    return this.wall;
-  }
-
-  random(): number {
-    return 0.5;
-  }
-
-  async sleep(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.waits.push({ ms, wake: resolve });
-    });
-  }
-
-  /** Lets the wait under way pass. @param set the wall clock is set by so much besides. */
-  async pass({ set = 0 } = {}): Promise<number> {
-    const wait = this.waits.pop();
-    if (!wait) throw new Error('nothing waits');
-    this.wall += wait.ms + set;
-    wait.wake();
-    await turn();
-    return wait.ms;
-  }
-}
-
-function waiting(): { clock: SetClock; due: Alarm; runs: number[] } {
-  const clock = new SetClock();
+function waiting(): { clock: HandTime; due: Alarm; runs: number[] } {
+  const clock = new HandTime();
   const runs: number[] = [];
   const due = new Alarm(clock, new AbortController().signal, () => {
     runs.push(clock.wall);

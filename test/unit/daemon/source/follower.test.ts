@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FlagkeelError } from '../../../../src/errors.js';
 import { Follower } from '../../../../src/daemon/source/follower.js';
 import type { Seen, Upstream } from '../../../../src/daemon/upstream/upstream.js';
-import type { Time } from '../../../../src/platform/clock.js';
+import { HandTime } from '../../../support/hand-time.js';
 
 const seen = (commit: string, localFiles: string | null = null): Seen => ({
   commit: { commit, subject: commit, committedAt: '2026-03-01T12:00:00Z' },
@@ -52,39 +52,6 @@ class MemoryUpstream implements Upstream {
   }
 }
 
-/** Time that goes by when the test says so. */
-class HandTime implements Time {
-  #wake: (() => void)[] = [];
-  readonly slept: number[] = [];
-
-  now(): number {
-    return 0;
-  }
-
-  random(): number {
-    return 0.5;
-  }
-
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    this.slept.push(ms);
-    await new Promise<void>((resolve, reject) => {
-      this.#wake.push(resolve);
-      signal?.addEventListener('abort', () => {
-        reject(new Error('aborted'));
-      });
-    });
-  }
-
-  async pass(): Promise<void> {
-    for (const wake of this.#wake.splice(0)) wake();
-    await settled();
-  }
-}
-
-async function settled(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
 function follow(upstream: MemoryUpstream): {
   follower: Follower;
   news: string[];
@@ -126,11 +93,10 @@ describe('a follower', () => {
     const upstream = new MemoryUpstream();
     const { follower, news, time } = follow(upstream);
     follower.start();
-    await time.pass();
+    const first = await time.pass();
     upstream.now = seen('two');
-    await time.pass();
 
-    expect(time.slept.slice(0, 2)).toEqual([1_050, 1_050]);
+    expect([first, await time.pass()]).toEqual([1_050, 1_050]);
     expect(news).toEqual(['commit']);
     await follower.close();
   });
