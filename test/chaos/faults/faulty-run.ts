@@ -1,8 +1,9 @@
-import { aDefinition, callsOf, type ServiceCalls } from '../../support/service-calls.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type Fault, type TestService } from '../../support/service.js';
 import { randomFrom } from '../choices.js';
+import { rawState } from '../matrix/raw-state.js';
+import { makeTheirs } from '../matrix/world.js';
 import { specsOf, type Step } from './stories.js';
 
 const FAULTS: readonly Fault[] = [429, 500, 503, 'reset-before', 'reset-after', 'truncate', 'slow'];
@@ -27,8 +28,8 @@ export async function faultyRun(seed: number): Promise<FaultyRun> {
   const service = await startTestService();
   using repository = new ConfigRepository();
   try {
-    const calls = callsOf(service);
-    const theirs = await makeTheirs(calls);
+    await makeTheirs(service);
+    const made = service.requests.length;
     const chance = countingChance(seed);
     const invocations: number[] = [];
     const violations: string[] = [];
@@ -39,8 +40,12 @@ export async function faultyRun(seed: number): Promise<FaultyRun> {
       service.failAtRandom(() => undefined);
       violations.push(...(await leftOver(repository, service)));
     }
-    violations.push(...(await changedTheirs(calls, theirs)), ...(await madeTwice(calls)));
-    const { length: requests } = service.requests;
+    const requests = service.requests.length - made;
+    for (const { method, path } of service.requests.slice(made)) {
+      const isWrite = method !== 'GET' && path.includes('/theirs');
+      if (isWrite) violations.push(`${method} ${path}: that flag is not ours`);
+    }
+    violations.push(...(await madeTwice(service)));
     return { seed, invocations, requests, faults: chance.count(), violations };
   } finally {
     await service.stop();
@@ -99,63 +104,23 @@ async function run(
   });
 }
 
-const THEIRS = 'made-by-hand';
-
-async function makeTheirs(calls: ServiceCalls): Promise<string> {
-  const { id, environments } = await place(calls);
-  await calls.ok('POST', `/splits/ws/${id}/trafficTypes/user`, {
-    name: THEIRS,
-    description: 'ours not',
-  });
-  for (const environment of environments) {
-    await calls.ok('POST', `/splits/ws/${id}/${THEIRS}/environments/${environment}`, aDefinition());
-  }
-  return theirs(calls);
-}
-
-async function theirs(calls: ServiceCalls): Promise<string> {
-  const { id, environments } = await place(calls);
-  const each = environments.map(async (environment) =>
-    calls.ok('GET', `/splits/ws/${id}/${THEIRS}/environments/${environment}`),
-  );
-  return JSON.stringify(await Promise.all(each));
-}
-
-async function changedTheirs(calls: ServiceCalls, before: string): Promise<string[]> {
-  return (await theirs(calls)) === before ? [] : [`${THEIRS} is not what it was`];
-}
-
-async function place(calls: ServiceCalls): Promise<{ id: string; environments: string[] }> {
-  const { objects } = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
-  const id = objects[0]?.id ?? '';
-  const all = await calls.ok<{ id: string }[]>('GET', `/environments/ws/${id}`);
-  return { id, environments: all.map((each) => each.id) };
+interface Named {
+  readonly name: string;
+  readonly treatments?: readonly { readonly keys?: readonly string[] }[];
 }
 
 /** Names and listed keys that are there more than once. */
-async function madeTwice(calls: ServiceCalls): Promise<string[]> {
-  const { id, environments } = await place(calls);
-  const flags = await calls.ok<Listed>('GET', `/splits/ws/${id}?limit=50`);
-  const segments = await calls.ok<Listed>('GET', `/segments/ws/${id}?limit=50`);
-  const definitions = await Promise.all(
-    environments.map(async (each) =>
-      calls.ok<{ objects: { treatments: { keys?: string[] }[] }[] }>(
-        'GET',
-        `/splits/ws/${id}/environments/${each}?limit=50`,
-      ),
-    ),
+async function madeTwice(service: TestService): Promise<string[]> {
+  const state = JSON.parse(await rawState(service)) as Record<string, (Named | string)[]>;
+  const lists = Object.values(state);
+  const names = lists.map((list) =>
+    list.map((each) => (typeof each === 'string' ? each : each.name)),
   );
-  const keys = definitions
-    .flatMap(({ objects }) => objects)
-    .flatMap(({ treatments }) => treatments.map((treatment) => treatment.keys ?? []));
-  const lists = [flags, segments].map(({ objects }) => objects.map(({ name }) => name));
-  return [...lists, ...keys].flatMap(repeated).map((name) => `${name} is there twice`);
-}
-
-interface Listed {
-  readonly objects: readonly { readonly name: string }[];
-}
-
-function repeated(names: readonly string[]): string[] {
-  return names.filter((name, i) => names.indexOf(name) !== i);
+  const keys = lists
+    .flat()
+    .flatMap((each) => (typeof each === 'string' ? [] : (each.treatments ?? [])))
+    .map((treatment) => treatment.keys ?? []);
+  return [...names, ...keys]
+    .flatMap((all) => all.filter((name, at) => all.indexOf(name) !== at))
+    .map((name) => `${name} is there twice`);
 }
