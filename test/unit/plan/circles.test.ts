@@ -85,34 +85,3 @@ describe('live flags that depend on each other in a circle', () => {
     ]);
   });
 });
-
-describe('a rule on a treatment that the specs declare and do not manage', () => {
-  const pay = desiredFlag('pay', {
-    environments: { production: { unsaid: ['treatments', 'killed', 'baselineTreatment'] } },
-  });
-  const live = {
-    treatments: [
-      { name: 'v1', description: '' },
-      { name: 'off', description: '' },
-    ],
-  };
-  const cart = desiredFlag('cart', { environments: { production: dependingOn('pay') } });
-
-  it('waits until the treatment is there', () => {
-    const plan = planOver({ pay: live }, aDesired({ flags: [cart, pay] }));
-
-    expect(planLines(plan)).toEqual([
-      'create flag/cart',
-      'withheld create flag/cart@production: needs-withheld',
-    ]);
-    expect(plan.withheld[0]?.because).toBe(
-      'it needs treatment "on" of flag/pay@production, which has none of that name',
-    );
-  });
-
-  it('is written where it is', () => {
-    const plan = planOver({ pay: {} }, aDesired({ flags: [cart, pay] }));
-
-    expect(planLines(plan)).toEqual(['create flag/cart', 'create flag/cart@production']);
-  });
-});

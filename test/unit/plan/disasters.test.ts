@@ -137,27 +137,6 @@ describe('a file that is invalid, in a run that goes on with the rest', () => {
 });
 
 describe('segments that change hands', () => {
-  const using = (a: string, b: string): BoundDesired =>
-    aDesired({
-      flags: [
-        desiredFlag('cart', { environments: { production: inSegment(a) } }),
-        desiredFlag('pay', { environments: { production: inSegment(b) } }),
-      ],
-      segments: [
-        desiredSegment('staff', { production: ['u1'] }),
-        desiredSegment('vip', { production: ['u2'] }),
-      ],
-    });
-
-  it('lets two flags swap theirs without touching the segments', () => {
-    const { plan } = next(using('staff', 'vip'), using('vip', 'staff'));
-
-    expect(stepLines(plan)).toEqual([
-      'flag/cart@production#1-patch-definition',
-      'flag/pay@production#1-patch-definition',
-    ]);
-  });
-
   it('reads a new name as a new segment: made, filled, used, and only then is the old one taken down', () => {
     const named = (segment: string): BoundDesired =>
       aDesired({

@@ -58,102 +58,12 @@ function findings(changes: readonly Change[], given: Given = {}): string[] {
 const deletions = (count: number, place = '@staging'): Change[] =>
   manyKeys('flag', count).map((name) => aChange(`flag/${name}${place}`, 'delete'));
 
-describe('a number of deletions', () => {
-  it('counts deletions and deactivations, and nothing else', () => {
-    const deactivations = manyKeys('segment', 3).map((name) =>
-      aChange(`segment/${name}@staging`, 'deactivate'),
-    );
-    const others = manyKeys('other', 9).map((name) => aChange(`flag/${name}@staging`, 'update'));
-
-    expect(findings([...deletions(2), ...deactivations, ...others])).toEqual([]);
-    expect(findings([...deletions(3), ...deactivations, ...others])).toEqual([
-      'maxDeletes staging: 6 > 5',
-    ]);
-  });
-
-  it('is counted in each place by itself', () => {
-    const six = [...deletions(3), ...deletions(3, '@production'), ...deletions(3, '')];
-
-    expect(findings(six)).toEqual([]);
-  });
-
-  it('has the limit of its environment where that has one', () => {
-    expect(
-      findings(deletions(3), { guards: { maxDeletes: 9 }, staging: { maxDeletes: 2 } }),
-    ).toEqual(['maxDeletes staging: 3 > 2']);
-    expect(findings(deletions(3, ''), { staging: { maxDeletes: 2 } })).toEqual([]);
-  });
-});
-
-describe('a share of deletions', () => {
-  it('says nothing of fewer than ten objects', () => {
-    expect(findings(deletions(4), { state: inventory(9) })).toEqual([]);
-    expect(findings(deletions(4), { state: inventory(10) })).toEqual([
-      'maxDeletePercent staging: 40 > 30',
-    ]);
-  });
-
-  it('is of what is ours in that place', () => {
-    const bare = manyKeys('bare', 8).map((name) => desiredFlag(name));
-    const state = stateOf(aDesired({ flags: [...flags(4), ...bare] }));
-    const [only] = [...inventory(1).values()];
-    const { workspace, ...withoutLevel } = only as never as { workspace: unknown };
-    const half: State = new Map(
-      manyKeys('flag', 12).map((name) => [`flag/${name}`, withoutLevel as never]),
-    );
-
-    expect(findings(deletions(4), { state })).toEqual([]);
-    expect(findings(deletions(5, ''), { state })).toEqual(['maxDeletePercent workspace: 42 > 30']);
-    expect(findings(deletions(5, ''), { state: half })).toEqual([]);
-    expect(findings(deletions(5), { state: half })).toEqual(['maxDeletePercent staging: 42 > 30']);
-  });
-});
-
-describe('removals of keys', () => {
-  const removal = (count: number, place = '@staging'): Change =>
-    aChange(`segment/beta${place}`, 'update', { keys: keyChange([], manyKeys('user', count)) });
-  const holding = (keys: string[] | undefined): State =>
-    stateOf(aDesired({ segments: [desiredSegment('beta', { staging: keys })] }));
-
-  it('are counted segment by segment', () => {
-    const state = holding(manyKeys('user', 10_000));
-    const other = aChange('segment/other@staging', 'update', {
-      keys: keyChange([], manyKeys('user', 9)),
-    });
-
-    expect(findings([removal(500), other], { state })).toEqual([]);
-    expect(findings([removal(501), other], { state })).toEqual([
-      'maxKeyRemovals segment/beta@staging: 501 > 500',
-    ]);
-  });
-
-  it('are a share of the keys that the base has', () => {
-    const state = holding(manyKeys('user', 40));
-
-    expect(findings([removal(8)], { state })).toEqual([]);
-    expect(findings([removal(9)], { state })).toEqual([
-      'maxKeyRemovalPercent segment/beta@staging: 23 > 20',
-    ]);
-  });
-
-  it('are a share of themselves where no base tells', () => {
-    const all = ['maxKeyRemovalPercent segment/beta@staging: 100 > 20'];
-
-    expect(findings([removal(9)])).toEqual([]);
-    expect(findings([removal(10)])).toEqual(all);
-    expect(findings([removal(10)], { state: holding(undefined) })).toEqual(all);
-    expect(findings([removal(10)], { state: pendingIn('env-staging') })).toEqual(all);
-    expect(findings([removal(10)], { state: pendingIn('env-production') })).toEqual(all);
-  });
-
-  it('are none where no keys change', () => {
-    const state = holding(manyKeys('user', 40));
-
-    expect(findings([aChange('segment/beta@staging', 'activate')], { state })).toEqual([]);
-    expect(findings([aChange('segment/beta@staging', 'activate')])).toEqual([]);
-    expect(findings([aChange('segment/beta', 'create')], { state })).toEqual([]);
-  });
-});
+const removal = (count: number): Change =>
+  aChange('segment/beta@staging', 'update', { keys: keyChange([], manyKeys('user', count)) });
+const holding = (count?: number): State => {
+  const keys = count === undefined ? undefined : manyKeys('user', count);
+  return stateOf(aDesired({ segments: [desiredSegment('beta', { staging: keys })] }));
+};
 
 /** A segment of which only an activation in this environment was begun. */
 function pendingIn(environment: string): State {
@@ -161,35 +71,120 @@ function pendingIn(environment: string): State {
   return new Map([['segment/beta', { kind: 'segment', name: 'beta', environments }]]);
 }
 
-describe('a flip', () => {
-  const flip = (id: string, path = '/defaultRule'): Change =>
-    aChange(id, 'update', {
-      fields: [
-        aField('/trafficAllocation', 100, 50),
-        aField(path, onShare(0).defaultRule, onShare(100).defaultRule),
-      ],
-    });
+const bare = manyKeys('bare', 8).map((name) => desiredFlag(name));
+const withBare = stateOf(aDesired({ flags: [...flags(4), ...bare] }));
+const [one] = [...inventory(1).values()];
+const { workspace, ...definitionAlone } = one as never as { workspace: unknown };
+const definitionsAlone: State = new Map(
+  manyKeys('flag', 12).map((name) => [`flag/${name}`, definitionAlone as never]),
+);
+const deactivations = manyKeys('segment', 3).map((name) =>
+  aChange(`segment/${name}@staging`, 'deactivate'),
+);
+const updates = manyKeys('other', 9).map((name) => aChange(`flag/${name}@staging`, 'update'));
+const other = aChange('segment/other@staging', 'update', {
+  keys: keyChange([], manyKeys('user', 9)),
+});
+const activated = aChange('segment/beta@staging', 'activate');
+const ALL_KEYS = 'maxKeyRemovalPercent segment/beta@staging: 100 > 20';
 
-  it('is told in a protected environment only', () => {
-    expect(findings([flip('flag/pay@production')])).toEqual([
-      'fullFlip flag/pay@production: 100 > 99',
-    ]);
-    expect(findings([flip('flag/pay@staging')])).toEqual([]);
+describe('a plan is stopped by its figures', () => {
+  it.each<[string, readonly Change[], Given, string?]>([
+    ['five removals', [...deletions(2), ...deactivations, ...updates], {}],
+    [
+      'six removals',
+      [...deletions(3), ...deactivations, ...updates],
+      {},
+      'maxDeletes staging: 6 > 5',
+    ],
+    [
+      'nine deletions, three in each place',
+      [...deletions(3), ...deletions(3, '@production'), ...deletions(3, '')],
+      {},
+    ],
+    [
+      'the limit of the environment',
+      deletions(3),
+      { guards: { maxDeletes: 9 }, staging: { maxDeletes: 2 } },
+      'maxDeletes staging: 3 > 2',
+    ],
+    ['the limit of another place', deletions(3, ''), { staging: { maxDeletes: 2 } }],
+    ['a share of fewer than ten objects', deletions(4), { state: inventory(9) }],
+    [
+      'a share of ten objects',
+      deletions(4),
+      { state: inventory(10) },
+      'maxDeletePercent staging: 40 > 30',
+    ],
+    ['a share of the few that stand in the environment', deletions(4), { state: withBare }],
+    [
+      'a share of all at workspace level',
+      deletions(5, ''),
+      { state: withBare },
+      'maxDeletePercent workspace: 42 > 30',
+    ],
+    ['a share of none at workspace level', deletions(5, ''), { state: definitionsAlone }],
+    [
+      'a share of definitions',
+      deletions(5),
+      { state: definitionsAlone },
+      'maxDeletePercent staging: 42 > 30',
+    ],
+    ['500 keys of a segment', [removal(500), other], { state: holding(10_000) }],
+    [
+      '501 keys of a segment',
+      [removal(501), other],
+      { state: holding(10_000) },
+      'maxKeyRemovals segment/beta@staging: 501 > 500',
+    ],
+    ['a fifth of the keys of the base', [removal(8)], { state: holding(40) }],
+    [
+      'more than a fifth of them',
+      [removal(9)],
+      { state: holding(40) },
+      'maxKeyRemovalPercent segment/beta@staging: 23 > 20',
+    ],
+    ['few keys that no base has', [removal(9)], {}],
+    ['keys that no base has', [removal(10)], {}, ALL_KEYS],
+    ['keys that the base does not count', [removal(10)], { state: holding() }, ALL_KEYS],
+    ['keys of a begun activation', [removal(10)], { state: pendingIn('env-staging') }, ALL_KEYS],
+    [
+      'keys of an activation begun elsewhere',
+      [removal(10)],
+      { state: pendingIn('env-production') },
+      ALL_KEYS,
+    ],
+    ['no keys that change', [activated], { state: holding(40) }],
+    ['no keys that change, without a base', [activated], {}],
+    ['a creation', [aChange('segment/beta', 'create')], { state: holding(40) }],
+  ])('or not: %s', (_, changes, given, finding) => {
+    expect(findings(changes, given)).toEqual(finding === undefined ? [] : [finding]);
   });
+});
 
-  it('is one of the default rule, of all the traffic, and of what was there before', () => {
-    const [before, after] = [onShare(0).defaultRule, onShare(100).defaultRule];
-    const made = aChange('flag/new@production', 'create', {
-      fields: [aField('/defaultRule', undefined, after)],
-    });
-    const gone = aChange('flag/old@production', 'delete', {
-      fields: [aField('/defaultRule', before, undefined)],
-    });
-    const ramp = aChange('flag/pay@production', 'update', {
-      fields: [aField('/defaultRule', before, onShare(99).defaultRule)],
+describe('a flip', () => {
+  const [before, after] = [onShare(0).defaultRule, onShare(100).defaultRule];
+  const changing = (id: string, path: string, from: unknown, to: unknown): Change =>
+    aChange(id, 'update', {
+      fields: [aField('/trafficAllocation', 100, 50), aField(path, from, to)],
     });
 
-    expect(findings([flip('flag/pay@production', '/rules'), made, gone, ramp])).toEqual([]);
+  it.each<[string, Change, string?]>([
+    [
+      'in a protected environment',
+      changing('flag/pay@production', '/defaultRule', before, after),
+      'fullFlip flag/pay@production: 100 > 99',
+    ],
+    ['in another environment', changing('flag/pay@staging', '/defaultRule', before, after)],
+    ['of a rule', changing('flag/pay@production', '/rules', before, after)],
+    ['of what was made', changing('flag/new@production', '/defaultRule', undefined, after)],
+    ['of what is gone', changing('flag/old@production', '/defaultRule', before, undefined)],
+    [
+      'of less than all',
+      changing('flag/pay@production', '/defaultRule', before, onShare(99).defaultRule),
+    ],
+  ])('is one or not: %s', (_, change, finding) => {
+    expect(findings([change])).toEqual(finding === undefined ? [] : [finding]);
   });
 });
 
@@ -215,30 +210,18 @@ function three(...sizes: number[]) {
 }
 
 describe('an empty repository', () => {
-  it('is one without flags and segments over an inventory that has some', () => {
-    const state = inventory(2);
+  const [flag, segment] = [desiredFlag('kept'), desiredSegment('kept', {})];
+  const state = inventory(2);
 
-    expect(findings([], { desired: aDesired(), state })).toEqual([
-      'emptyRepository workspace: 2 > 0',
-    ]);
-    expect(findings([], { desired: aDesired(), state: NO_STATE })).toEqual([]);
-  });
-
-  it('is none while the specs of something are only wrong', () => {
-    const given = { desired: aDesired(), state: inventory(2), held: ['flag/flag-001'] };
-
-    expect(findings([], given)).toEqual([]);
-  });
-
-  it('is none with a flag or a segment left, or with one of each', () => {
-    const state = inventory(2);
-    const [flag, segment] = [desiredFlag('kept'), desiredSegment('kept', {})];
-
-    expect(findings([], { desired: aDesired({ flags: [flag] }), state })).toEqual([]);
-    expect(findings([], { desired: aDesired({ segments: [segment] }), state })).toEqual([]);
-    expect(
-      findings([], { desired: aDesired({ flags: [flag], segments: [segment] }), state }),
-    ).toEqual([]);
+  it.each<[string, Given, string?]>([
+    ['over an inventory', { desired: aDesired(), state }, 'emptyRepository workspace: 2 > 0'],
+    ['over no inventory', { desired: aDesired() }],
+    ['while specs are only wrong', { desired: aDesired(), state, held: ['flag/flag-001'] }],
+    ['with a flag left', { desired: aDesired({ flags: [flag] }), state }],
+    ['with a segment left', { desired: aDesired({ segments: [segment] }), state }],
+    ['with both left', { desired: aDesired({ flags: [flag], segments: [segment] }), state }],
+  ])('is one or not: %s', (_, given, finding) => {
+    expect(findings([], given)).toEqual(finding === undefined ? [] : [finding]);
   });
 });
 

@@ -7,7 +7,6 @@ import {
   anActual,
   anEnvironment,
   aPolicy,
-  dependingOn,
   desiredFlag,
   desiredSegment,
   inSegment,
@@ -48,53 +47,6 @@ describe('creation', () => {
       'flag/pay#1-create-flag',
       'flag/pay@staging#1-create-definition',
       'segment/beta@production#2-upload-keys',
-    ]);
-  });
-
-  it('creates a flag before the flag that depends on it, whatever their names', () => {
-    const desired = aDesired({
-      flags: [
-        desiredFlag('a-depends', { environments: { staging: dependingOn('z-base') } }),
-        desiredFlag('z-base', { environments: { staging: {} } }),
-      ],
-    });
-
-    const plan = planChanges({
-      desired,
-      actual: anActual({ flags: [noFlag('a-depends'), noFlag('z-base')] }),
-      state: NO_STATE,
-      policy: aPolicy(),
-    });
-
-    expect(planLines(plan)).toEqual([
-      'create flag/a-depends',
-      'create flag/z-base',
-      'create flag/z-base@staging',
-      'create flag/a-depends@staging',
-    ]);
-  });
-
-  it('sends what a creation cannot carry in a patch behind it', () => {
-    const flag = desiredFlag('pay', {
-      fields: { description: 'd', tags: ['web'], rolloutStatus: 'Ramping' },
-    });
-
-    const plan = planChanges({
-      desired: aDesired({ flags: [flag] }),
-      actual: anActual({ flags: [noFlag('pay')] }),
-      state: NO_STATE,
-      policy: aPolicy(),
-    });
-
-    expect(plan.steps).toMatchObject([
-      { action: 'create-flag', description: 'd', trafficType: 'user' },
-      {
-        action: 'patch-flag',
-        operations: [
-          { path: '/tags', value: [{ name: 'web' }] },
-          { path: '/rolloutStatus/id', value: 'rs-2' },
-        ],
-      },
     ]);
   });
 });
@@ -156,23 +108,6 @@ describe('three states', () => {
     });
 
     expect(planLines(plan)).toEqual([]);
-  });
-
-  it('does not plan the environments that are filtered out', () => {
-    const desired = aDesired({
-      flags: [desiredFlag('pay', { environments: { staging: {}, production: {} } })],
-    });
-
-    const plan = planChanges({
-      desired,
-      actual: anActual({ flags: [noFlag('pay')] }),
-      state: NO_STATE,
-      policy: aPolicy({
-        environments: [anEnvironment('staging'), anEnvironment('production', { selected: false })],
-      }),
-    });
-
-    expect(planLines(plan)).toEqual(['create flag/pay', 'create flag/pay@staging']);
   });
 });
 
@@ -314,18 +249,6 @@ describe('removal', () => {
       'withheld delete segment/beta: still-in-use',
       'withheld deactivate segment/beta@staging: still-in-use',
     ]);
-  });
-
-  it('touches nothing that was never ours', () => {
-    const plan = planChanges({
-      desired: nothing,
-      actual: live,
-      state: NO_STATE,
-      policy: aPolicy({ prune: true, provenRemovals }),
-    });
-
-    expect(planLines(plan)).toEqual([]);
-    expect(plan.unmanaged).toEqual({ flags: 1, segments: 1 });
   });
 });
 

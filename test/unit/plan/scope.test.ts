@@ -236,12 +236,6 @@ describe('segments that are looked at', () => {
     expect(found.users).toBe(true);
   });
 
-  it('are no reason to look for what uses them while the specs have them wholly', () => {
-    const desired = aDesired({ segments: [beta] });
-
-    expect(scope(desired, stateOf(desired)).users).toBe(false);
-  });
-
   it('are those that the filter names, of the specs and of the inventory', () => {
     const state = stateOf(aDesired({ segments: [desiredSegment('old', {})] }));
 

@@ -37,23 +37,6 @@ describe('a window', () => {
     expect(iso(closing?.untilMs ?? null)).toBe(until);
   });
 
-  it('is open from its first minute to before its last', () => {
-    expect(closingAt(calendar, at('2026-11-23T08:00:00Z'))).toBeUndefined();
-    expect(closingAt(calendar, at('2026-11-23T15:59:59.999Z'))).toBeUndefined();
-  });
-
-  it('that ends on the next day belongs to the day on which it opens', () => {
-    const night = aWindow({ days: [6], fromMinute: 22 * 60, toMinute: 2 * 60, zone: 'UTC' });
-    const isOpen = (text: string): boolean =>
-      closingAt({ windows: [night], freezes: [] }, at(text)) === undefined;
-
-    expect(isOpen('2026-11-28T22:00:00Z')).toBe(true);
-    expect(isOpen('2026-11-29T01:59:00Z')).toBe(true);
-    expect(isOpen('2026-11-29T02:00:00Z')).toBe(false);
-    expect(isOpen('2026-11-29T23:00:00Z')).toBe(false);
-    expect(isOpen('2026-11-28T01:00:00Z')).toBe(false);
-  });
-
   it('beside another is enough', () => {
     const evening = aWindow({ name: 'evening', fromMinute: 20 * 60, toMinute: 1440 });
     const two = { windows: [aWindow(), evening], freezes: [] };
@@ -95,44 +78,52 @@ describe('a freeze', () => {
 });
 
 describe('days on which clocks are changed', () => {
-  it.each([
-    // The clock goes from 02:00 to 03:00.
-    ['Europe/Madrid', 9, '2027-03-27T20:00:00Z', '2027-03-28T07:00:00.000Z'],
-    ['Europe/Madrid', 9, '2027-03-26T20:00:00Z', '2027-03-27T08:00:00.000Z'],
-    // And in autumn from 03:00 back to 02:00.
-    ['Europe/Madrid', 9, '2026-10-24T20:00:00Z', '2026-10-25T08:00:00.000Z'],
-    ['America/New_York', 9, '2027-03-14T02:00:00Z', '2027-03-14T13:00:00.000Z'],
-    ['America/New_York', 9, '2026-11-01T02:00:00Z', '2026-11-01T14:00:00.000Z'],
-    // By half an hour.
-    ['Australia/Lord_Howe', 9, '2026-10-03T14:00:00Z', '2026-10-03T22:00:00.000Z'],
-    ['Australia/Lord_Howe', 9, '2027-04-03T14:00:00Z', '2027-04-03T22:30:00.000Z'],
-  ])('keep the hour on the wall: %s at %i', (zone, hour, now, until) => {
-    expect(opens(aWindow({ zone, fromMinute: hour * 60 }), now)).toBe(until);
-  });
+  const MADRID = 'Europe/Madrid';
+  const small = { fromMinute: 135, toMinute: 165 };
 
-  const small = { zone: 'Europe/Madrid', fromMinute: 135, toMinute: 165 };
-
-  it('leave a window out whose hour is left out', () => {
-    expect(opens(aWindow(small), '2027-03-27T12:00:00Z')).toBe('2027-03-29T00:15:00.000Z');
-  });
-
-  it('open a window twice whose hour comes twice', () => {
-    expect(opens(aWindow(small), '2026-10-24T12:00:00Z')).toBe('2026-10-25T00:15:00.000Z');
-    expect(opens(aWindow(small), '2026-10-25T00:45:00Z')).toBe('2026-10-25T01:15:00.000Z');
-  });
-
-  it('open a window at the change that sets the clock into it', () => {
-    const early = aWindow({ zone: 'Europe/Madrid', fromMinute: 135, toMinute: 300 });
-
-    expect(opens(early, '2027-03-27T12:00:00Z')).toBe('2027-03-28T01:00:00.000Z');
-  });
-
-  it('know the leap day', () => {
-    const tuesday = aWindow({ days: [2], zone: 'UTC' });
-
-    expect(opens(tuesday, '2028-02-28T12:00:00Z')).toBe('2028-02-29T09:00:00.000Z');
-    expect(opens(aWindow({ days: [3], zone: 'UTC' }), '2028-02-28T12:00:00Z')).toBe(
-      '2028-03-01T09:00:00.000Z',
-    );
+  it.each<[string, Partial<TimeWindow>, string, string]>([
+    // The clock goes from 02:00 to 03:00, and in autumn from 03:00 back to 02:00.
+    ['keep the hour in spring', {}, '2027-03-27T20:00:00Z', '2027-03-28T07:00:00.000Z'],
+    ['keep it the day before', {}, '2027-03-26T20:00:00Z', '2027-03-27T08:00:00.000Z'],
+    ['keep it in autumn', {}, '2026-10-24T20:00:00Z', '2026-10-25T08:00:00.000Z'],
+    [
+      'keep it elsewhere',
+      { zone: 'America/New_York' },
+      '2027-03-14T02:00:00Z',
+      '2027-03-14T13:00:00.000Z',
+    ],
+    [
+      'keep it where clocks change by half an hour',
+      { zone: 'Australia/Lord_Howe' },
+      '2027-04-03T14:00:00Z',
+      '2027-04-03T22:30:00.000Z',
+    ],
+    [
+      'leave a window out whose hour is left out',
+      small,
+      '2027-03-27T12:00:00Z',
+      '2027-03-29T00:15:00.000Z',
+    ],
+    [
+      'open a window whose hour comes twice',
+      small,
+      '2026-10-24T12:00:00Z',
+      '2026-10-25T00:15:00.000Z',
+    ],
+    ['open it once more', small, '2026-10-25T00:45:00Z', '2026-10-25T01:15:00.000Z'],
+    [
+      'open a window at the change that sets the clock into it',
+      { fromMinute: 135, toMinute: 300 },
+      '2027-03-27T12:00:00Z',
+      '2027-03-28T01:00:00.000Z',
+    ],
+    [
+      'know the leap day',
+      { days: [2], zone: 'UTC' },
+      '2028-02-28T12:00:00Z',
+      '2028-02-29T09:00:00.000Z',
+    ],
+  ])('%s', (_, parts, now, until) => {
+    expect(opens(aWindow({ zone: MADRID, ...parts }), now)).toBe(until);
   });
 });

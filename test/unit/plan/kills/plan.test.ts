@@ -4,7 +4,7 @@ import { keyList } from '../../../../src/model/segment-keys.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { DesiredKill } from '../../../../src/model/desired.js';
-import type { Base, State } from '../../../../src/model/state.js';
+import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
@@ -148,9 +148,9 @@ describe('a kill', () => {
   });
 });
 
-describe('a restore', () => {
-  const killedBase = { spec: { killed: true } };
+const killedBase = { spec: { killed: true } };
 
+describe('a restore', () => {
   it('needs a base with the kill and a spec that takes it back', () => {
     const said = aDesired({ flags: [pay({ killed: false })] });
     const silent = aDesired({ flags: [pay()] });
@@ -177,133 +177,93 @@ describe('a restore', () => {
       `withheld update ${ID}: live-kill`,
     ]);
   });
-
-  it('waits while the repository is suspended', () => {
-    const desired = aDesired({ flags: [pay({ killed: false })] });
-
-    const plan = planFor(
-      desired,
-      { killed: true },
-      { state: remembered(killedBase), policy: { suspended: SUSPENDED_BY_CONFIG } },
-    );
-
-    expect(planLines(plan)).toEqual([`withheld update ${ID}: suspended`]);
-  });
 });
 
 describe('what a base remembers of kills', () => {
-  function baseAfter(
+  const silent = aDesired({ flags: [pay()] });
+  const inList = aDesired({ flags: [pay()], kills: [listed('pay')] });
+  const own = aDesired({ flags: [pay({ killed: true })] });
+  const taken = aDesired({ flags: [pay({ killed: false })] });
+  const seen = { liveKillSeenAt: EARLIER };
+  const killed = { killed: true };
+  const other = { trafficAllocation: 50 };
+
+  /** @param live null without a definition; undefined where nobody looked. */
+  function after(
     desired: BoundDesired,
-    live: Definition,
-    before?: Partial<Base<Definition>>,
-  ): Base<unknown> | undefined {
-    const actual = anActual({ flags: [liveFlag('pay', { production: live })] });
-    const state = before ? remembered(before) : NO_STATE;
+    live: Definition | null | undefined,
+    state: State,
+    now?: string,
+  ): Base<Definition> | undefined {
+    const flag = liveFlag('pay', live ? { production: live } : {});
+    const actual = anActual(live === undefined ? {} : { flags: [flag] });
+    const isEqual = live?.trafficAllocation === undefined;
     const input = { desired, actual, state, policy: aPolicy() };
-    return stateAfterVerify(input, new Set([ID]), HEAD).get('flag/pay')?.environments[
-      'env-production'
-    ];
+    const next = stateAfterVerify(input, new Set(isEqual ? [ID] : []), HEAD, now);
+    return flagEntry(next, 'pay')?.environments['env-production'];
   }
 
-  it('is the HEAD at which a kill was first seen that git had not ordered', () => {
-    const desired = aDesired({ flags: [pay()] });
+  it.each<[string, BoundDesired, Definition | null | undefined, Partial<Base<Definition>>, object]>(
+    [
+      ['the HEAD at which a kill of others was first seen', silent, killed, {}, { seenAt: HEAD }],
+      ['that HEAD for as long as the kill is live', silent, killed, seen, { seenAt: EARLIER }],
+      ['it no longer when the kill is over', silent, {}, seen, {}],
+      ['it where nobody looked', silent, undefined, seen, { seenAt: EARLIER }],
+      ['it no longer when the definition is gone', silent, null, seen, {}],
+      ['that the list ordered it', inList, killed, {}, { killed: true, listed: true }],
+      ['that the flag ordered it', own, killed, {}, { killed: true }],
+      ['no kill of the list that is not live', inList, { ...other }, {}, { commit: EARLIER }],
+      [
+        'a kill of the list that is not live any more',
+        inList,
+        { ...other },
+        { ...killedBase, killListed: true },
+        { killed: true, listed: true, commit: EARLIER },
+      ],
+      [
+        'a kill of the list, where other fields differ',
+        inList,
+        { ...other, killed: true },
+        {},
+        { killed: true, listed: true, commit: EARLIER, fields: { '/killed': HEAD } },
+      ],
+      [
+        'no kill of others while HEAD takes its own back',
+        taken,
+        { ...other, killed: true },
+        killedBase,
+        { killed: true, commit: EARLIER },
+      ],
+    ],
+  )('is %s', (_, desired, live, before, expected) => {
+    const base = after(desired, live, remembered(before));
+    const { spec, commit, fields, killListed, liveKillSeenAt } = base ?? {};
 
-    expect(baseAfter(desired, { killed: true })).toMatchObject({ liveKillSeenAt: HEAD });
-    expect(baseAfter(desired, { killed: true }, { liveKillSeenAt: EARLIER })).toMatchObject({
-      liveKillSeenAt: EARLIER,
-    });
-    expect(baseAfter(desired, {}, { liveKillSeenAt: EARLIER })).not.toHaveProperty(
-      'liveKillSeenAt',
-    );
+    expect({
+      ...(spec?.killed && { killed: true }),
+      ...(killListed && { listed: true }),
+      ...(liveKillSeenAt !== undefined && { seenAt: liveKillSeenAt }),
+      ...(live?.trafficAllocation !== undefined && { commit }),
+      ...(fields && { fields }),
+    }).toEqual(expected);
   });
 
   it('is the time of that look, and stays that of the first', () => {
-    const desired = aDesired({ flags: [pay()] });
-    const after = (state: State, now: string): State => {
-      const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
-      const input = { desired, actual, state, policy: aPolicy() };
-      return stateAfterVerify(input, new Set([ID]), HEAD, now);
-    };
-    const momentIn = (state: State): unknown =>
-      state.get('flag/pay')?.environments['env-production'];
-    const first = after(NO_STATE, '2026-10-03T22:14:00.000Z');
+    const moment = '2026-10-03T22:14:00.000Z';
+    const first = after(silent, killed, NO_STATE, moment);
+    const again = after(silent, killed, remembered(first ?? {}), '2026-10-04T08:00:00.000Z');
 
-    expect(momentIn(first)).toMatchObject({ liveKillSeen: '2026-10-03T22:14:00.000Z' });
-    expect(momentIn(after(first, '2026-10-04T08:00:00.000Z'))).toEqual(momentIn(first));
-    expect(
-      momentIn(after(remembered({ liveKillSeenAt: EARLIER }), '2026-10-04T08:00:00.000Z')),
-    ).not.toHaveProperty('liveKillSeen');
-  });
-
-  it('is whether the list ordered it', () => {
-    const entry = aDesired({ flags: [pay()], kills: [listed('pay')] });
-    const own = aDesired({ flags: [pay({ killed: true })] });
-
-    expect(baseAfter(entry, { killed: true })).toMatchObject({
-      spec: { killed: true },
-      killListed: true,
-    });
-    expect(baseAfter(own, { killed: true })).not.toHaveProperty('killListed');
-    expect(baseAfter(own, { killed: true })).not.toHaveProperty('liveKillSeenAt');
-  });
-
-  it('stays as it was where the kill was not seen, and follows the kill where other fields differ', () => {
-    const desired = aDesired({ flags: [pay()], kills: [listed('pay')] });
-    const differing = (before: Partial<Base<Definition>>, killed = false) => {
-      const production = { killed, trafficAllocation: 50 };
-      const actual = anActual({ flags: [liveFlag('pay', { production })] });
-      const input = { desired, actual, state: remembered(before), policy: aPolicy() };
-      return stateAfterVerify(input, new Set(), HEAD).get('flag/pay')?.environments[
-        'env-production'
-      ];
-    };
-
-    expect(differing({})).not.toHaveProperty('killListed');
-    const spec = { ...DEFINITION, killed: true };
-    expect(differing({ spec, killListed: true })).toMatchObject({
-      commit: EARLIER,
-      killListed: true,
-    });
-    expect(differing({}, true)).toMatchObject({
-      spec: { killed: true },
-      commit: EARLIER,
-      fields: { '/killed': HEAD },
-      killListed: true,
-    });
-  });
-
-  it('is no kill of others where the base has it, also while HEAD takes it back', () => {
-    const desired = aDesired({ flags: [pay({ killed: false })] });
-    const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
-    const state = remembered({ spec: { killed: true } });
-    const next = stateAfterVerify({ desired, actual, state, policy: aPolicy() }, new Set(), HEAD);
-
-    const base = next.get('flag/pay')?.environments['env-production'];
-    expect(base).toMatchObject({ spec: { killed: true }, commit: EARLIER });
-    expect(base).not.toHaveProperty('liveKillSeenAt');
+    expect(first?.liveKillSeen).toBe(moment);
+    expect(again?.liveKillSeen).toBe(moment);
+    expect(after(silent, killed, remembered(seen), moment)).not.toHaveProperty('liveKillSeen');
   });
 
   it('is a kill of others also where our own creation was about to be seen for the first time', () => {
-    const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
     const environments = { 'env-production': { commit: EARLIER, pending: 'create' as const } };
     const state: State = new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
-    const input = { desired: aDesired({ flags: [pay()] }), actual, state, policy: aPolicy() };
 
-    expect(stateAfterVerify(input, new Set(), HEAD).get('flag/pay')?.environments).toEqual({
-      'env-production': { commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD },
+    expect(after(silent, { ...other, killed: true }, state)).toEqual({
+      ...{ commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD },
     });
-  });
-
-  it('keeps what was seen where nobody looked, and forgets it with the definition', () => {
-    const desired = aDesired({ flags: [pay()] });
-    const after = (actual: ReturnType<typeof anActual>) => {
-      const state = remembered({ liveKillSeenAt: EARLIER });
-      return stateAfterVerify({ desired, actual, state, policy: aPolicy() }, new Set(), HEAD).get(
-        'flag/pay',
-      )?.environments['env-production'];
-    };
-
-    expect(after(anActual())).toMatchObject({ liveKillSeenAt: EARLIER });
-    expect(after(anActual({ flags: [liveFlag('pay')] }))).not.toHaveProperty('liveKillSeenAt');
   });
 });

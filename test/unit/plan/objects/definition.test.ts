@@ -14,7 +14,6 @@ import {
   DEFINITION,
   desiredFlag,
   liveFlag,
-  noFlag,
   NO_STATE,
   onShare,
   planLines,
@@ -239,22 +238,6 @@ describe('a treatment that goes', () => {
     ]);
   });
 
-  it('stays while buckets of size 0 name it in what is not managed', () => {
-    const nothing = { treatment: 'v2', size: 0 };
-    const plan = planOf({
-      desired: { ...serving('on', 'off'), ...onShare(5), unsaid: ['rules', 'killed'] },
-      live: {
-        ...serving('on', 'off', 'v2'),
-        ...onShare(5),
-        rules: rules.map((each) => ({ ...each, buckets: [...onShare(5).defaultRule, nothing] })),
-      },
-      base: spec(serving('on', 'off', 'v2')),
-    });
-
-    expect(plan.steps).toEqual([]);
-    expect(plan.withheld).toMatchObject([{ why: 'still-in-use' }]);
-  });
-
   it('does not hold back a restore', () => {
     const plan = planOf({
       desired: { ...serving('on', 'off'), killed: false, unsaid },
@@ -270,11 +253,17 @@ describe('a treatment that goes', () => {
     expect(written(plan)).toEqual([['/killed', false]]);
   });
 
-  it.each<[string, Definition]>([
-    ['the default rule', { defaultRule: v2 }],
-    ['the default treatment', { defaultTreatment: 'v2' }],
-  ])('holds back the change while %s, which is not managed, names it', (_, said) => {
-    const field = Object.keys(said)[0] as keyof Definition;
+  const nothing = [...onShare(5).defaultRule, { treatment: 'v2', size: 0 }];
+
+  it.each<[string, keyof Definition, Definition]>([
+    ['the default rule', 'defaultRule', { defaultRule: v2 }],
+    ['the default treatment', 'defaultTreatment', { defaultTreatment: 'v2' }],
+    [
+      'a bucket of size 0',
+      'rules',
+      { rules: rules.map((each) => ({ ...each, buckets: nothing })) },
+    ],
+  ])('holds back the change while %s, which is not managed, names it', (_, field, said) => {
     const plan = planOf({
       desired: { ...serving('on', 'off'), unsaid: [field, 'killed', 'baselineTreatment'] },
       live: { ...serving('on', 'off', 'v2'), ...said },
@@ -284,37 +273,25 @@ describe('a treatment that goes', () => {
     expect(planLines(plan)).toEqual([`withheld update ${ID}: still-in-use`]);
   });
 
-  it('takes the baseline with it once, where the specs say another', () => {
-    const plan = planOf({
-      desired: { ...serving('on', 'off'), baselineTreatment: 'on' },
-      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' },
-      base: spec({ ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' }),
-    });
+  it.each<[string, Said, string, string[]]>([
+    [
+      'takes the baseline with it once, where the specs say another',
+      { ...serving('on', 'off'), baselineTreatment: 'on' },
+      'v2',
+      ['/treatments', '/baselineTreatment'],
+    ],
+    ['leaves a baseline alone that stays a treatment', serving('on', 'off'), 'on', ['/treatments']],
+    [
+      'is none where treatments are not managed',
+      { ...onShare(5), unsaid: ['treatments', 'killed', 'baselineTreatment'] },
+      'v2',
+      ['/defaultRule'],
+    ],
+  ])('%s', (_, desired, baselineTreatment, paths) => {
+    const before = { ...serving('on', 'off', 'v2'), baselineTreatment };
+    const plan = planOf({ desired, live: before, base: spec(before) });
 
-    expect(plan.changes[0]?.fields.map(({ path, after }) => [path, after])).toEqual([
-      ['/treatments', serving('on', 'off').treatments],
-      ['/baselineTreatment', 'on'],
-    ]);
-  });
-
-  it('leaves a baseline alone that stays a treatment', () => {
-    const plan = planOf({
-      desired: serving('on', 'off'),
-      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'on' },
-      base: spec(serving('on', 'off', 'v2')),
-    });
-
-    expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(['/treatments']);
-  });
-
-  it('is none where treatments are not managed', () => {
-    const plan = planOf({
-      desired: { ...onShare(5), unsaid: ['treatments', 'killed', 'baselineTreatment'] },
-      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' },
-      base: spec({}),
-    });
-
-    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
+    expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(paths);
   });
 });
 
@@ -421,18 +398,5 @@ describe('a definition that is not there', () => {
 
     expect(planLines(planFor({}, remembered(fields)))).toEqual([`create ${ID} (drift)`]);
     expect(planLines(planFor(onShare(5), remembered(fields)))).toEqual([`create ${ID} (conflict)`]);
-  });
-
-  it('cannot be planned where nobody looked', () => {
-    const [name, live] = noFlag('pay');
-
-    expect(() =>
-      planChanges({
-        desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] }),
-        actual: anActual({ flags: [[name, { ...live, definitions: new Map() }]] }),
-        state: NO_STATE,
-        policy: aPolicy(),
-      }),
-    ).toThrow(`bug: ${ID} was not observed`);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { keyList } from '../../../../src/model/segment-keys.js';
 import type { ActualActivation, ActualSegment } from '../../../../src/model/actual.js';
 import type { DesiredSegment, SegmentMode } from '../../../../src/model/desired.js';
@@ -87,27 +86,6 @@ describe('a segment that is not there', () => {
     ).toEqual(['create segment/beta (drift)']);
     expect(planLines(planOf(other, { live: noSegment('beta'), state }))).toEqual([
       'create segment/beta (conflict)',
-    ]);
-  });
-
-  it('is reported and not made again where drift is only reported', () => {
-    const plan = planOf(desiredSegment('beta', {}), {
-      live: noSegment('beta'),
-      state: found(desiredSegment('beta', {})),
-      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
-    });
-
-    expect(planLines(plan)).toEqual(['withheld create segment/beta: drift-reported']);
-  });
-
-  it('is not made while the run is suspended, and says what would be made', () => {
-    const plan = planOf(desiredSegment('beta', {}), {
-      live: noSegment('beta'),
-      policy: { suspended: SUSPENDED_BY_CONFIG },
-    });
-
-    expect(plan.withheld).toMatchObject([
-      { id: 'segment/beta', action: 'create', why: 'suspended', fields: [{ after: 'user' }] },
     ]);
   });
 });
@@ -205,27 +183,6 @@ describe('the environments of a segment', () => {
         keys: { added: ['a'], removed: ['b'] },
       },
     ]);
-  });
-
-  it('cannot be planned from keys that nobody listed', () => {
-    expect(() => planOf(beta(['a']), { live: liveAs({ active: true }) })).toThrow(
-      'bug: the keys of a segment were not listed',
-    );
-  });
-
-  it('cannot be planned where nobody looked', () => {
-    const [name, actual] = liveSegment('beta');
-    const unseen: Given = { live: [name, { ...actual, environments: new Map() }] };
-
-    expect(() => planOf(beta(['a']), unseen)).toThrow('bug: segment/beta@staging was not observed');
-    expect(() =>
-      planChanges({
-        desired: aDesired({ segments: [beta(['a'])] }),
-        actual: anActual(),
-        state: NO_STATE,
-        policy: aPolicy(),
-      }),
-    ).toThrow('bug: segment "beta" was not observed');
   });
 });
 
