@@ -6,7 +6,12 @@ import { directoryTree, treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, projectText, rowsOf } from '../docs/page.js';
 import { config, flag, lintLines, ruled, segment, threeWay, TODAY } from './lint-story.js';
 
-type Fixture = [situation: string, files: Readonly<Record<string, string>>, ...expected: string[]];
+/** One text is that of a flag's own file. */
+type Fixture = [
+  situation: string,
+  files: string | Readonly<Record<string, string>>,
+  ...expected: string[],
+];
 
 /** A flag that serves one treatment, whoever asks. */
 const ROLLED_OUT = `flag: pay
@@ -18,157 +23,134 @@ environments:
     defaultRule: "on"
 `;
 
+/**
+ * Situations that differ in the rules of one flag, which `|` parts. Of each found one the expected place is the same, or
+ * the column of the condition behind `^`.
+ */
+function conditionCases(
+  finding: string,
+  found: Readonly<Record<string, string>>,
+  right: Readonly<Record<string, string>>,
+): Fixture[] {
+  const start = '      - { if: '.length;
+  return [
+    ...Object.entries(found).map(([situation, rules]): Fixture => {
+      const column = String(start + rules.indexOf('^') + 1);
+      const files = ruled(...rules.replace('^', '').split(' | '));
+      return [situation, files, finding.replace('COLUMN', column)];
+    }),
+    ...Object.entries(right).map(([situation, rules]): Fixture => [
+      situation,
+      ruled(...rules.split(' | ')),
+    ]),
+  ];
+}
+
+function filesOf(spec: string): Record<string, string> {
+  const [, name = ''] = /^flag: (\S+)/.exec(spec) ?? [];
+  return { [`flags/${name}.yaml`]: spec };
+}
+
+/** One flag in a house with these settings. */
+function house(settings: string, spec: string): Record<string, string> {
+  return { ...filesOf(spec), 'flagkeel.yaml': config(settings) };
+}
+
+/** @param fields lines at the top. */
+function pay(fields = ''): string {
+  return flag('pay', { fields: fields === '' ? '' : `${fields}\n` });
+}
+
+const UNUSED_MAY_STAY = { 'flagkeel.yaml': config('{ levels: { unused-segment: off } }') };
+
 const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'stale-rollout': [
     [
       'everybody gets the same, targets too, and no commit came for long',
-      { 'flags/pay.yaml': ROLLED_OUT, 'flagkeel.yaml': config('{ staleAfter: 120 }') },
+      house('{ staleAfter: 120 }', ROLLED_OUT),
       'flags/pay.yaml:1:7 warning[stale-rollout] everybody gets "on" everywhere, and has for 120 days at least',
     ],
-    [
-      'a commit came since',
-      { 'flags/pay.yaml': ROLLED_OUT, 'flagkeel.yaml': config('{ staleAfter: 121 }') },
-    ],
-    ['the house says nothing of it', { 'flags/pay.yaml': ROLLED_OUT }],
+    ['a commit came since', house('{ staleAfter: 121 }', ROLLED_OUT)],
+    ['the house says nothing of it', ROLLED_OUT],
     [
       'one key gets something else',
-      {
-        'flags/pay.yaml': ROLLED_OUT.replace('"on": [qa]', '"off": [qa]'),
-        'flagkeel.yaml': config('{ staleAfter: 1 }'),
-      },
+      house('{ staleAfter: 1 }', ROLLED_OUT.replace('"on": [qa]', '"off": [qa]')),
     ],
     [
       'one environment serves something else',
-      {
-        'flags/pay.yaml': `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`,
-        'flagkeel.yaml': config('{ staleAfter: 1 }'),
-      },
+      house('{ staleAfter: 1 }', `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`),
     ],
     [
       'a ramp serves another treatment, or will',
-      {
-        'flags/pay.yaml': ROLLED_OUT.replace(
+      house(
+        '{ staleAfter: 1 }',
+        ROLLED_OUT.replace(
           'defaultRule: "on"',
           'defaultRule: "on"\n    ramp: { treatment: "off", start: 2027-01-01T00:00Z, steps: [{ percent: 50 }] }',
         ),
-        'flagkeel.yaml': config('{ staleAfter: 1 }'),
-      },
-    ],
-    [
-      'it is killed, which is no end of a rollout',
-      {
-        'flags/pay.yaml': ROLLED_OUT.replace('targets', 'killed: true\n    targets'),
-        'flagkeel.yaml': config('{ staleAfter: 1 }'),
-      },
-    ],
-    [
-      'its kind may be on for everybody',
-      {
-        'flags/pay.yaml': ROLLED_OUT.replace('flag: pay', 'flag: pay\nkind: operations'),
-        'flagkeel.yaml': config('{ staleAfter: 1, fullRollout: [operations] }'),
-      },
-    ],
-  ],
-  'unreachable-rule': [
-    [
-      'the same condition before',
-      ruled('{ segment: staff }', '{ segment: staff } => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'fewer conditions before',
-      ruled('{ segment: staff }', '[{ segment: staff }, { attribute: a, is: true }] => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'more texts before',
-      ruled('{ attribute: c, in: [ES, FR] }', '{ attribute: c, in: [ES] } => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'a lower bound before',
-      ruled('{ attribute: n, atLeast: 5 }', '{ attribute: n, atLeast: 7 } => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'a higher bound before',
-      ruled('{ attribute: n, atMost: 7 }', '{ attribute: n, atMost: 5 } => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'the same written as a matcher',
-      ruled('{ matcher: { type: IN_SEGMENT, string: staff } }', '{ segment: staff } => "off"'),
-      'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
-    ],
-    [
-      'more conditions before',
-      ruled('[{ segment: staff }, { attribute: a, is: true }]', '{ segment: staff } => "off"'),
-    ],
-    [
-      'fewer texts before',
-      ruled('{ attribute: c, in: [ES] }', '{ attribute: c, in: [ES, FR] } => "off"'),
-    ],
-    [
-      'more texts, but turned round',
-      ruled(
-        '{ attribute: c, in: [ES, FR], not: true }',
-        '{ attribute: c, in: [ES], not: true } => "off"',
       ),
     ],
     [
-      'another attribute',
-      ruled('{ attribute: c, in: [ES] }', '{ attribute: d, in: [ES] } => "off"'),
+      'it is killed, which is no end of a rollout',
+      house('{ staleAfter: 1 }', ROLLED_OUT.replace('targets', 'killed: true\n    targets')),
     ],
     [
-      'a bound that is narrower',
-      ruled('{ attribute: n, atLeast: 7 }', '{ attribute: n, atLeast: 5 } => "off"'),
+      'its kind may be on for everybody',
+      house(
+        '{ staleAfter: 1, fullRollout: [operations] }',
+        ROLLED_OUT.replace('flag: pay', 'flag: pay\nkind: operations'),
+      ),
     ],
   ],
-  'contradictory-rule': [
-    [
-      'a condition and its opposite',
-      ruled('[{ segment: staff }, { segment: staff, not: true }]'),
-      'flags/pay.yaml:7:36 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
-    ],
-    [
-      'two lists without a text in common',
-      ruled('[{ attribute: c, in: [ES] }, { attribute: c, in: [FR] }]'),
-      'flags/pay.yaml:7:44 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
-    ],
-    [
-      'bounds that leave nothing',
-      ruled('[{ attribute: n, atMost: 3 }, { attribute: n, atLeast: 5 }]'),
-      'flags/pay.yaml:7:45 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
-    ],
-    [
-      'lists that share a text',
-      ruled('[{ attribute: c, in: [ES, FR] }, { attribute: c, in: [FR] }]'),
-    ],
-    [
-      'two lists that it is in neither of',
-      ruled('[{ attribute: c, in: [ES], not: true }, { attribute: c, in: [FR], not: true }]'),
-    ],
-    [
-      'sets, which may hold both',
-      ruled('[{ attribute: c, setAnyOf: [ES] }, { attribute: c, setAnyOf: [FR] }]'),
-    ],
-  ],
-  'duplicate-condition': [
-    [
-      'a condition twice',
-      ruled('[{ segment: staff }, { segment: staff }]'),
-      'flags/pay.yaml:7:36 warning[duplicate-condition] the condition says the same as condition 1 of the rule',
-    ],
-    [
-      'a list in another order',
-      ruled('[{ attribute: c, in: [ES, FR] }, { attribute: c, in: [FR, ES] }]'),
-      'flags/pay.yaml:7:48 warning[duplicate-condition] the condition says the same as condition 1 of the rule',
-    ],
-    [
-      'two conditions that differ',
-      ruled('[{ attribute: c, in: [ES] }, { attribute: d, in: [ES] }]'),
-    ],
-  ],
+  'unreachable-rule': conditionCases(
+    'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+    {
+      'the same condition before': '{ segment: staff } | { segment: staff } => "off"',
+      'fewer conditions before':
+        '{ segment: staff } | [{ segment: staff }, { attribute: a, is: true }] => "off"',
+      'more texts before': '{ attribute: c, in: [ES, FR] } | { attribute: c, in: [ES] } => "off"',
+      'a lower bound before':
+        '{ attribute: n, atLeast: 5 } | { attribute: n, atLeast: 7 } => "off"',
+      'a higher bound before': '{ attribute: n, atMost: 7 } | { attribute: n, atMost: 5 } => "off"',
+      'the same written as a matcher':
+        '{ matcher: { type: IN_SEGMENT, string: staff } } | { segment: staff } => "off"',
+    },
+    {
+      'more conditions before':
+        '[{ segment: staff }, { attribute: a, is: true }] | { segment: staff } => "off"',
+      'fewer texts before': '{ attribute: c, in: [ES] } | { attribute: c, in: [ES, FR] } => "off"',
+      'more texts, but turned round':
+        '{ attribute: c, in: [ES, FR], not: true } | { attribute: c, in: [ES], not: true } => "off"',
+      'another attribute': '{ attribute: c, in: [ES] } | { attribute: d, in: [ES] } => "off"',
+      'a bound that is narrower':
+        '{ attribute: n, atLeast: 7 } | { attribute: n, atLeast: 5 } => "off"',
+    },
+  ),
+  'contradictory-rule': conditionCases(
+    'flags/pay.yaml:7:COLUMN warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
+    {
+      'a condition and its opposite': '[{ segment: staff }, ^{ segment: staff, not: true }]',
+      'two lists without a text in common':
+        '[{ attribute: c, in: [ES] }, ^{ attribute: c, in: [FR] }]',
+      'bounds that leave nothing': '[{ attribute: n, atMost: 3 }, ^{ attribute: n, atLeast: 5 }]',
+    },
+    {
+      'lists that share a text': '[{ attribute: c, in: [ES, FR] }, { attribute: c, in: [FR] }]',
+      'two lists that it is in neither of':
+        '[{ attribute: c, in: [ES], not: true }, { attribute: c, in: [FR], not: true }]',
+      'sets, which may hold both':
+        '[{ attribute: c, setAnyOf: [ES] }, { attribute: c, setAnyOf: [FR] }]',
+    },
+  ),
+  'duplicate-condition': conditionCases(
+    'flags/pay.yaml:7:COLUMN warning[duplicate-condition] the condition says the same as condition 1 of the rule',
+    {
+      'a condition twice': '[{ segment: staff }, ^{ segment: staff }]',
+      'a list in another order':
+        '[{ attribute: c, in: [ES, FR] }, ^{ attribute: c, in: [FR, ES] }]',
+    },
+    { 'two conditions that differ': '[{ attribute: c, in: [ES] }, { attribute: d, in: [ES] }]' },
+  ),
   'use-between': [
     [
       'the name of conditions brings one of the halves',
@@ -178,24 +160,20 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       },
       'flags/pay.yaml:7:83 warning[use-between] with condition 1 of the rule this is one range: between: [18, 99]',
     ],
-    [
-      'two bounds of one attribute',
-      ruled('[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65 }]'),
-      'flags/pay.yaml:7:47 warning[use-between] with condition 1 of the rule this is one range: between: [18, 65]',
-    ],
-    [
-      'the same the other way round',
-      ruled('[{ attribute: n, atMost: 65 }, { attribute: n, atLeast: 18 }]'),
-      'flags/pay.yaml:7:46 warning[use-between] with condition 1 of the rule this is one range: between: [18, 65]',
-    ],
-    [
-      'bounds of two attributes',
-      ruled('[{ attribute: n, atLeast: 18 }, { attribute: m, atMost: 65 }]'),
-    ],
-    [
-      'one of them turned round',
-      ruled('[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65, not: true }]'),
-    ],
+    ...conditionCases(
+      'flags/pay.yaml:7:COLUMN warning[use-between] with condition 1 of the rule this is one range: between: [18, 65]',
+      {
+        'two bounds of one attribute':
+          '[{ attribute: n, atLeast: 18 }, ^{ attribute: n, atMost: 65 }]',
+        'the same the other way round':
+          '[{ attribute: n, atMost: 65 }, ^{ attribute: n, atLeast: 18 }]',
+      },
+      {
+        'bounds of two attributes': '[{ attribute: n, atLeast: 18 }, { attribute: m, atMost: 65 }]',
+        'one of them turned round':
+          '[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65, not: true }]',
+      },
+    ),
   ],
   'rule-like-default': [
     [
@@ -209,12 +187,10 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ],
     [
       'the default rule is not managed',
-      {
-        'flags/pay.yaml': flag('pay', {
-          production:
-            '    unmanaged: [defaultRule]\n    rules: [{ if: { attribute: a, is: true }, serve: { "on": 10, "off": 90 } }]\n',
-        }),
-      },
+      flag('pay', {
+        production:
+          '    unmanaged: [defaultRule]\n    rules: [{ if: { attribute: a, is: true }, serve: { "on": 10, "off": 90 } }]\n',
+      }),
     ],
   ],
   'invalid-regex': [
@@ -250,50 +226,38 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'full-rollout': [
     [
       'a release that is on for everybody',
-      {
-        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }).replace(
-          '{ "on": 10, "off": rest }',
-          '"on"',
-        ),
-      },
+      house(
+        '{ fullRollout: [operations] }',
+        pay('kind: release').replace('{ "on": 10, "off": rest }', '"on"'),
+      ),
       'flags/pay.yaml:6:3 warning[full-rollout] everybody whom no rule concerns gets "on" in "production", which only flags of kind "operations" may do',
     ],
     [
       'a kind that may',
-      {
-        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }).replace(
-          '{ "on": 10, "off": rest }',
-          '"on"',
-        ),
-      },
+      house(
+        '{ fullRollout: [operations] }',
+        pay('kind: operations').replace('{ "on": 10, "off": rest }', '"on"'),
+      ),
     ],
     [
       'off for everybody',
-      {
-        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
-        'flags/pay.yaml': flag('pay').replace('{ "on": 10, "off": rest }', '"off"'),
-      },
+      house('{ fullRollout: [operations] }', pay().replace('{ "on": 10, "off": rest }', '"off"')),
     ],
-    [
-      'no such rule in this house',
-      { 'flags/pay.yaml': flag('pay').replace('{ "on": 10, "off": rest }', '"on"') },
-    ],
+    ['no such rule in this house', pay().replace('{ "on": 10, "off": rest }', '"on"')],
   ],
   expired: [
     [
       'yesterday',
-      { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-11-21\n' }) },
+      pay('expires: 2026-11-21'),
       'flags/pay.yaml:2:10 warning[expired] the flag was to be gone by 2026-11-21',
     ],
-    ['today', { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-11-22\n' }) }],
+    ['today', pay('expires: 2026-11-22')],
   ],
   'kill-review-passed': [
     [
       'a review that is past',
       {
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
         'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-01 }\n',
       },
       'kills/production.yaml:2:33 warning[kill-review-passed] the kill of "pay" was to be reviewed on 2026-11-01',
@@ -301,7 +265,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a review to come',
       {
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
         'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-22 }\n',
       },
     ],
@@ -310,7 +274,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'no review for 31 days',
       {
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
         'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, since: 2026-10-22T23:59:59Z }\n',
       },
       'kills/production.yaml:2:32 warning[kill-too-old] "pay" has been killed since 2026-10-22, for more than 30 days, and no "review" is set',
@@ -420,7 +384,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the same keys in another order',
       {
-        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
+        ...UNUSED_MAY_STAY,
         'segments/a.yaml': segment('a', 'u1, u2'),
         'segments/b.yaml': segment('b', 'u2, u1'),
       },
@@ -429,7 +393,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'two empty ones',
       {
-        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
+        ...UNUSED_MAY_STAY,
         'segments/a.yaml': segment('a', ''),
         'segments/b.yaml': segment('b', ''),
       },
@@ -437,7 +401,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'keys of another traffic type',
       {
-        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
+        ...UNUSED_MAY_STAY,
         'segments/a.yaml': segment('a', 'u1'),
         'segments/b.yaml': segment('b', 'u1', 'trafficType: account\n'),
       },
@@ -447,7 +411,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       '201 keys',
       {
-        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
+        ...UNUSED_MAY_STAY,
         'segments/a.yaml': segment('a', Array.from({ length: 201 }, (_, i) => `u${i}`).join(', ')),
       },
       'segments/a.yaml:2:37 warning[many-inline-keys] 201 keys stand in the spec itself; put them in a file and name it in keysFile',
@@ -455,7 +419,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       '200 keys',
       {
-        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
+        ...UNUSED_MAY_STAY,
         'segments/a.yaml': segment('a', Array.from({ length: 200 }, (_, i) => `u${i}`).join(', ')),
       },
     ],
@@ -463,18 +427,12 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'name-pattern': [
     [
       'a flag',
-      {
-        'flagkeel.yaml': config('{ names: { flag: "[a-z-]+" } }'),
-        'flags/payX.yaml': flag('payX'),
-      },
+      house('{ names: { flag: "[a-z-]+" } }', flag('payX')),
       'flags/payX.yaml:1:7 error[name-pattern] flag "payX" does not match [a-z-]+',
     ],
     [
       'part of a name is not enough',
-      {
-        'flagkeel.yaml': config('{ names: { flag: pay } }'),
-        'flags/pay-now.yaml': flag('pay-now'),
-      },
+      house('{ names: { flag: pay } }', flag('pay-now')),
       'flags/pay-now.yaml:1:7 error[name-pattern] flag "pay-now" does not match pay',
     ],
     [
@@ -483,60 +441,42 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
         'flagkeel.yaml': config(
           '{ names: { treatment: "on", tag: "team-.*", segment: "s-.*" }, levels: { unused-segment: off } }',
         ),
-        'flags/pay.yaml': flag('pay', { fields: 'tags: [team-a, web]\n' }),
+        'flags/pay.yaml': pay('tags: [team-a, web]'),
         'segments/staff.yaml': segment('staff', 'u1'),
       },
       'flags/pay.yaml:2:16 error[name-pattern] tag "web" does not match team-.*',
       'flags/pay.yaml:3:25 error[name-pattern] treatment "off" does not match on',
       'segments/staff.yaml:1:10 error[name-pattern] segment "staff" does not match s-.*',
     ],
-    [
-      'names that match',
-      {
-        'flagkeel.yaml': config('{ names: { flag: "[a-z]+", treatment: "on|off" } }'),
-        'flags/pay.yaml': flag('pay'),
-      },
-    ],
+    ['names that match', house('{ names: { flag: "[a-z]+", treatment: "on|off" } }', pay())],
     [
       'a pattern that is none',
-      { 'flagkeel.yaml': config('{ names: { flag: "(a" } }'), 'flags/pay.yaml': flag('pay') },
+      house('{ names: { flag: "(a" } }', pay()),
       'flagkeel.yaml:4:24 error[name-pattern] "(a" is no regular expression: Unterminated group',
     ],
     [
       'a pattern that looks ahead',
-      {
-        'flagkeel.yaml': config('{ names: { flag: "(?!tmp).*" } }'),
-        'flags/pay.yaml': flag('pay'),
-      },
+      house('{ names: { flag: "(?!tmp).*" } }', pay()),
       'flagkeel.yaml:4:24 error[name-pattern] "(?!tmp).*" cannot be used for names: it looks ahead or behind, or refers to what it found before',
     ],
   ],
   'required-field': [
     [
       'what is not there, and what is empty',
-      {
-        'flagkeel.yaml': config('{ require: [owner, description, tags] }'),
-        'flags/pay.yaml': flag('pay', { fields: 'description: " "\ntags: []\n' }),
-      },
+      house('{ require: [owner, description, tags] }', pay('description: " "\ntags: []')),
       'flags/pay.yaml:1:7 error[required-field] the house wants "owner", "description", "tags"',
     ],
-    [
-      'all that is wanted',
-      {
-        'flagkeel.yaml': config('{ require: [owner, tags] }'),
-        'flags/pay.yaml': flag('pay', { fields: 'owner: team\ntags: [a]\n' }),
-      },
-    ],
+    ['all that is wanted', house('{ require: [owner, tags] }', pay('owner: team\ntags: [a]'))],
     [
       'a protected environment without a test',
-      { 'flagkeel.yaml': config('{ require: [tests] }'), 'flags/pay.yaml': flag('pay') },
+      house('{ require: [tests] }', pay()),
       'flags/pay.yaml:1:7 error[required-field] the house wants a spec test of a protected environment',
     ],
     [
       'one with a test',
       {
         'flagkeel.yaml': config('{ require: [tests] }'),
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
         'tests/pay.test.yaml':
           'tests: pay\ncases: [{ name: a, environment: production, expect: { "on": 10, "off": 90 } }]\n',
       },
@@ -545,84 +485,54 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'unknown-word': [
     [
       'an owner and a tag',
-      {
-        'flagkeel.yaml': config('{ words: { owner: [team-a], tags: [web] } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'owner: team-b\ntags: [web, wbe]\n' }),
-      },
+      house('{ words: { owner: [team-a], tags: [web] } }', pay('owner: team-b\ntags: [web, wbe]')),
       'flags/pay.yaml:2:8 error[unknown-word] "team-b" is none of the words for owner (lint.words in flagkeel.yaml)',
       'flags/pay.yaml:3:13 error[unknown-word] "wbe" is none of the words for tags (lint.words in flagkeel.yaml)',
     ],
     [
       'words that are agreed on, and none',
-      {
-        'flagkeel.yaml': config('{ words: { owner: [team-a], kind: [release] } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'owner: team-a\n' }),
-      },
+      house('{ words: { owner: [team-a], kind: [release] } }', pay('owner: team-a')),
     ],
   ],
   'expiry-too-late': [
     [
       'a day too late',
-      {
-        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-23\n' }),
-      },
+      house('{ expiresWithin: { release: 30 } }', pay('kind: release\nexpires: 2026-12-23')),
       'flags/pay.yaml:3:10 error[expiry-too-late] a flag of kind "release" expires within 30 days, by 2026-12-22',
     ],
     [
       'no day at all',
-      {
-        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }),
-      },
+      house('{ expiresWithin: { release: 30 } }', pay('kind: release')),
       'flags/pay.yaml:1:7 error[expiry-too-late] a flag of kind "release" needs "expires", 2026-12-22 at the latest',
     ],
     [
       'the last day',
-      {
-        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-22\n' }),
-      },
+      house('{ expiresWithin: { release: 30 } }', pay('kind: release\nexpires: 2026-12-22')),
     ],
-    [
-      'another kind',
-      {
-        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }),
-      },
-    ],
+    ['another kind', house('{ expiresWithin: { release: 30 } }', pay('kind: operations'))],
   ],
   'an exception': [
     [
       'with its reason lets pass',
-      {
-        'flags/pay.yaml': flag('pay', {
-          fields:
-            'expires: 2026-01-01\nallow: expired # the app in the stores asks for it until May\n',
-        }),
-      },
+      flag('pay', {
+        fields:
+          'expires: 2026-01-01\nallow: expired # the app in the stores asks for it until May\n',
+      }),
     ],
-    [
-      'in a list',
-      {
-        'flags/pay.yaml': flag('pay', {
-          fields: 'expires: 2026-01-01\nallow:\n  - expired # until May\n',
-        }),
-      },
-    ],
+    ['in a list', pay('expires: 2026-01-01\nallow:\n  - expired # until May')],
     [
       'without a reason',
-      { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\nallow: expired\n' }) },
+      pay('expires: 2026-01-01\nallow: expired'),
       'flags/pay.yaml:3:8 error[allow-without-reason] say why "expired" is allowed in a comment behind it: allow: expired # reason',
     ],
     [
       'that nothing needs',
-      { 'flags/pay.yaml': flag('pay', { fields: 'allow: expired # not yet\n' }) },
+      pay('allow: expired # not yet'),
       'flags/pay.yaml:2:8 warning[allow-unused] nothing here needs "expired" to be allowed',
     ],
     [
       'of no rule',
-      { 'flags/pay.yaml': flag('pay', { fields: 'allow: expird # not yet\n' }) },
+      pay('allow: expird # not yet'),
       'flags/pay.yaml:2:8 error[allow-unknown] there is no rule "expird"',
     ],
     [
@@ -650,7 +560,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'neither a rule nor another condition uses it',
       {
         'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
       },
       'flagkeel.yaml:4:15 warning[unused-condition] no rule of this repository uses condition "adults"',
     ],
@@ -658,7 +568,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'a rule that every environment takes over uses one, and that one another',
       {
         'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 }, grown: { use: adults } }\n`,
-        'flags/pay.yaml': flag('pay').concat(
+        'flags/pay.yaml': pay().concat(
           '  "*": { rules: [{ if: { use: grown }, serve: "off" }] }\n',
         ),
       },
@@ -686,12 +596,10 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ],
     [
       'the default rule of all environments',
-      {
-        'flags/pay.yaml': flag('pay')
-          .replace('"on": 10', '"on": 0')
-          .replace('production:\n', '"*":\n')
-          .concat('  production: {}\n'),
-      },
+      pay()
+        .replace('"on": 10', '"on": 0')
+        .replace('production:\n', '"*":\n')
+        .concat('  production: {}\n'),
       'flags/pay.yaml:6:26 warning[zero-bucket] nobody gets "on" by a bucket of 0 %',
     ],
     [
@@ -704,93 +612,71 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       },
       'flags/pay@production.yaml:3:22 warning[zero-bucket] nobody gets "on" by a bucket of 0 %',
     ],
-    [
-      'a ramp makes it grow',
-      {
-        'flags/pay.yaml': flag('pay')
-          .replace('"on": 10', '"on": 0')
-          .concat('    ramp: 10, 6h, 50\n'),
-      },
-    ],
-    ['every bucket has somebody', { 'flags/pay.yaml': flag('pay') }],
+    ['a ramp makes it grow', pay().replace('"on": 10', '"on": 0').concat('    ramp: 10, 6h, 50\n')],
+    ['every bucket has somebody', pay()],
   ],
   'middle-bucket-shift': [
     [
       'two treatments before the default one',
-      { 'flags/pay.yaml': threeWay('"v1", "v2", "off"', '"v1": 10, "v2": 10, "off": rest') },
+      threeWay('"v1", "v2", "off"', '"v1": 10, "v2": 10, "off": rest'),
       'flags/pay.yaml:5:30 warning[middle-bucket-shift] "v1" and "v2" lie side by side: where one of them grows at the cost of "off", keys of the other change',
     ],
     [
       'two treatments behind it, in a rule',
-      {
-        'flags/pay.yaml': threeWay(
-          '"off", "v1", "v2"',
-          '"off": 100',
-          'rules: [{ if: { attribute: a, is: true }, serve: { "off": 50, "v1": 25, "v2": 25 } }], ',
-        ),
-      },
+      threeWay(
+        '"off", "v1", "v2"',
+        '"off": 100',
+        'rules: [{ if: { attribute: a, is: true }, serve: { "off": 50, "v1": 25, "v2": 25 } }], ',
+      ),
       'flags/pay.yaml:5:66 warning[middle-bucket-shift] "v1" and "v2" lie side by side: where one of them grows at the cost of "off", keys of the other change',
     ],
     [
       'the default treatment between them',
-      { 'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"v1": 10, "v2": 10, "off": rest') },
+      threeWay('"v1", "off", "v2"', '"v1": 10, "v2": 10, "off": rest'),
     ],
     [
       'nothing of the default treatment is left to grow into',
-      { 'flags/pay.yaml': threeWay('"v1", "v2", "off"', '"v1": 50, "v2": 50') },
+      threeWay('"v1", "v2", "off"', '"v1": 50, "v2": 50'),
     ],
     [
       'three that are compared, of which none is to grow',
-      {
-        'flags/pay.yaml': threeWay('"off", "v1", "v2"', '"off": 34, "v1": 33, "v2": 33'),
-      },
+      threeWay('"off", "v1", "v2"', '"off": 34, "v1": 33, "v2": 33'),
     ],
   ],
   'default-not-safe': [
     [
       'on, while few get it',
-      { 'flags/pay.yaml': flag('pay').replace('Treatment: "off"', 'Treatment: "on"') },
+      pay().replace('Treatment: "off"', 'Treatment: "on"'),
       'flags/pay.yaml:5:3 warning[default-not-safe] a kill serves everybody "on", which 10 % get in "production" so far',
     ],
     [
       'another treatment than the baseline',
-      {
-        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"v1": 10, "off": rest').replace(
-          'defaultTreatment: "off"',
-          'defaultTreatment: "v1"\nbaselineTreatment: "off"',
-        ),
-      },
+      threeWay('"v1", "off", "v2"', '"v1": 10, "off": rest').replace(
+        'defaultTreatment: "off"',
+        'defaultTreatment: "v1"\nbaselineTreatment: "off"',
+      ),
       'flags/pay.yaml:6:3 warning[default-not-safe] a kill serves everybody "v1", which 10 % get in "production" so far',
     ],
     [
       'on, and everybody gets it',
-      {
-        'flags/pay.yaml': flag('pay')
-          .replace('Treatment: "off"', 'Treatment: "on"')
-          .replace('{ "on": 10, "off": rest }', '"on"'),
-      },
+      pay()
+        .replace('Treatment: "off"', 'Treatment: "on"')
+        .replace('{ "on": 10, "off": rest }', '"on"'),
     ],
     [
       'on is the baseline too',
-      {
-        'flags/pay.yaml': flag('pay').replace(
-          'Treatment: "off"',
-          'Treatment: "on"\nbaselineTreatment: "on"',
-        ),
-      },
+      pay().replace('Treatment: "off"', 'Treatment: "on"\nbaselineTreatment: "on"'),
     ],
   ],
   'ramp-finished': [
     [
       'the last step is past, of the default rule and of a rule',
-      {
-        'flags/pay.yaml': flag('pay', {
-          production:
-            '    rules: [{ if: { attribute: a, is: true }, serve: "off", ramp: { start: 2026-11-01T09:00Z, steps: "10, 1d, 40" } }]\n',
-        }).concat(
-          '    ramp: { steps: [{ percent: 20, at: 2026-11-20T09:00Z }, { percent: 50, at: 2026-11-21T23:59Z }] }\n',
-        ),
-      },
+      flag('pay', {
+        production:
+          '    rules: [{ if: { attribute: a, is: true }, serve: "off", ramp: { start: 2026-11-01T09:00Z, steps: "10, 1d, 40" } }]\n',
+      }).concat(
+        '    ramp: { steps: [{ percent: 20, at: 2026-11-20T09:00Z }, { percent: 50, at: 2026-11-21T23:59Z }] }\n',
+      ),
       'flags/pay.yaml:6:67 warning[ramp-finished] the last step of the ramp, 40 % of "on", was due at 2026-11-02T09:00+00:00',
       'flags/pay.yaml:8:11 warning[ramp-finished] the last step of the ramp, 50 % of "on", was due at 2026-11-21T23:59+00:00',
     ],
@@ -798,7 +684,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'the last step is due today, or after a freeze',
       {
         'flagkeel.yaml': `${config()}freezes: { sale: { from: 2026-11-20, to: 2026-11-30, zone: UTC, environments: [staging] } }\n`,
-        'flags/pay.yaml': flag('pay').concat(
+        'flags/pay.yaml': pay().concat(
           '    ramp: { start: 2026-11-20T00:00Z, steps: "20, 1d, 50, 1d, 60" }\n',
           '  staging: { defaultRule: "off", ramp: { start: 2026-11-19T23:00Z, steps: "20, 2h, 50" } }\n',
         ),
@@ -807,7 +693,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'nobody knows when it began, it is held, and the flag is killed',
       {
-        'flags/pay.yaml': flag('pay').concat('    ramp: 20, 1d, 50\n'),
+        'flags/pay.yaml': pay().concat('    ramp: 20, 1d, 50\n'),
         'flags/fees.yaml': flag('fees').concat(
           '    ramp: { start: 2026-11-01T00:00Z, steps: "20, 1d, 50", hold: true }\n',
         ),
@@ -820,24 +706,20 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'ramp-past': [
     [
       'a moment before the start, the moment of the step before, and one within its wait',
-      {
-        'flags/pay.yaml': flag('pay').concat(
-          '    ramp:\n      start: 2026-12-02T09:00Z\n      steps:\n',
-          '        - { percent: 20, at: 2026-12-01T09:00Z }\n        - { percent: 30, at: 2026-12-02T10:00+01:00 }\n',
-          '        - { percent: 40, after: 2d }\n        - { percent: 50, at: 2026-12-03T09:00Z }\n',
-        ),
-      },
+      pay().concat(
+        '    ramp:\n      start: 2026-12-02T09:00Z\n      steps:\n',
+        '        - { percent: 20, at: 2026-12-01T09:00Z }\n        - { percent: 30, at: 2026-12-02T10:00+01:00 }\n',
+        '        - { percent: 40, after: 2d }\n        - { percent: 50, at: 2026-12-03T09:00Z }\n',
+      ),
       'flags/pay.yaml:10:30 error[ramp-past] step 1 is for 2026-12-01T09:00+00:00, and the ramp starts at 2026-12-02T09:00+00:00',
       'flags/pay.yaml:11:30 error[ramp-past] step 2 is for 2026-12-02T09:00+00:00, and step 1 is due at 2026-12-02T09:00+00:00',
       'flags/pay.yaml:13:30 error[ramp-past] step 4 is for 2026-12-03T09:00+00:00, and step 3 is due at 2026-12-04T09:00+00:00',
     ],
     [
       'each later than the one before, the first with the start',
-      {
-        'flags/pay.yaml': flag('pay').concat(
-          '    ramp: { start: 2026-12-01T09:00Z, steps: [{ percent: 20, at: 2026-12-01T09:00Z }, { percent: 30, at: 2026-12-01T09:01Z }] }\n',
-        ),
-      },
+      pay().concat(
+        '    ramp: { start: 2026-12-01T09:00Z, steps: [{ percent: 20, at: 2026-12-01T09:00Z }, { percent: 30, at: 2026-12-01T09:01Z }] }\n',
+      ),
     ],
   ],
   'ramp-in-freeze': [
@@ -845,7 +727,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'a step falls into a freeze of the environment',
       {
         'flagkeel.yaml': `${config()}freezes: { sale: { from: 2026-11-25, to: 2026-11-30, zone: Europe/Madrid, reason: the shop is full } }\n`,
-        'flags/pay.yaml': flag('pay').concat(
+        'flags/pay.yaml': pay().concat(
           '    ramp: { steps: [{ percent: 20, at: 2026-11-24T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }] }\n',
         ),
       },
@@ -855,7 +737,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'a freeze of another environment, one that is past, and a step with a wait',
       {
         'flagkeel.yaml': `${config()}freezes:\n  sale: { from: 2026-11-25, to: 2026-11-30, zone: UTC, environments: [staging] }\n  audit: { from: 2026-11-10, to: 2026-11-12, zone: UTC }\n  party: { from: 2026-12-10, to: 2026-12-12, zone: UTC }\n`,
-        'flags/pay.yaml': flag('pay').concat(
+        'flags/pay.yaml': pay().concat(
           '    ramp: { steps: [{ percent: 20, at: 2026-11-11T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }, { percent: 40, after: 15d }] }\n',
         ),
       },
@@ -932,36 +814,28 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'nobody gets it in staging',
       {
-        'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "off" }\n'),
+        'flags/pay.yaml': pay().concat('  staging: { defaultRule: "off" }\n'),
         'flagkeel.yaml': config('{ provenIn: [staging] }'),
       },
       'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
     ],
     [
       'it is declared for production alone, and a ramp will serve it',
-      {
-        'flags/pay.yaml': flag('pay')
-          .replace('{ "on": 10, "off": rest }', '"off"')
-          .concat('    ramp: 10, 1d, 20\n'),
-        'flagkeel.yaml': config('{ provenIn: [staging] }'),
-      },
+      house(
+        '{ provenIn: [staging] }',
+        pay().replace('{ "on": 10, "off": rest }', '"off"').concat('    ramp: 10, 1d, 20\n'),
+      ),
       'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
     ],
     [
       'somebody gets it in staging',
-      {
-        'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "on" }\n'),
-        'flagkeel.yaml': config('{ provenIn: [staging] }'),
-      },
+      house('{ provenIn: [staging] }', pay().concat('  staging: { defaultRule: "on" }\n')),
     ],
     [
       'production serves nothing of it, being killed',
-      {
-        'flags/pay.yaml': flag('pay', { production: '    killed: true\n' }),
-        'flagkeel.yaml': config('{ provenIn: [staging] }'),
-      },
+      house('{ provenIn: [staging] }', flag('pay', { production: '    killed: true\n' })),
     ],
-    ['the house says nothing of it', { 'flags/pay.yaml': flag('pay') }],
+    ['the house says nothing of it', pay()],
   ],
   'name-reused': [
     [
@@ -969,59 +843,47 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       { 'flags/shop/gone.yaml': flag('gone'), 'flagkeel.yaml': config('{ reserveNames: true }') },
       'flags/shop/gone.yaml:1:7 error[name-reused] another flag "gone" was removed on 2026-03-01',
     ],
-    [
-      'another flag was removed',
-      { 'flags/pay.yaml': flag('pay'), 'flagkeel.yaml': config('{ reserveNames: true }') },
-    ],
-    ['the house says nothing of it', { 'flags/gone.yaml': flag('gone') }],
+    ['another flag was removed', house('{ reserveNames: true }', pay())],
+    ['the house says nothing of it', flag('gone')],
   ],
   'code-ref-missing': [
     [
       'no code names the flag',
       {
         'flags/old.yaml': flag('old'),
-        'flags/pay.yaml': flag('pay'),
+        'flags/pay.yaml': pay(),
         'flagkeel.yaml': config('{ codeReferences: [src, app/names.csv] }'),
       },
       'flags/old.yaml:1:7 warning[code-ref-missing] no code in "src", "app/names.csv" names flag "old"',
     ],
     [
       'code elsewhere names it, which the flag says',
-      {
-        'flags/old.yaml': flag('old', {
+      house(
+        '{ codeReferences: [src] }',
+        flag('old', {
           fields: 'allow: code-ref-missing # the app in the stores asks for it\n',
         }),
-        'flagkeel.yaml': config('{ codeReferences: [src] }'),
-      },
+      ),
     ],
-    ['the house says nothing of code', { 'flags/old.yaml': flag('old') }],
+    ['the house says nothing of code', flag('old')],
   ],
   levels: [
-    [
-      'off',
-      {
-        'flagkeel.yaml': config('{ levels: { expired: off } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
-      },
-    ],
+    ['off', house('{ levels: { expired: off } }', pay('expires: 2026-01-01'))],
     [
       'error',
-      {
-        'flagkeel.yaml': config('{ levels: { expired: error } }'),
-        'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
-      },
+      house('{ levels: { expired: error } }', pay('expires: 2026-01-01')),
       'flags/pay.yaml:2:10 error[expired] the flag was to be gone by 2026-01-01',
     ],
   ],
 };
 describe.each(Object.entries(FIXTURES))('%s', (_code, fixtures) => {
   it.each(fixtures)('%s', async (_situation, files, ...expected) => {
-    expect(await lintLines(files)).toEqual(expected);
+    expect(await lintLines(typeof files === 'string' ? filesOf(files) : files)).toEqual(expected);
   });
 });
 
 describe('stray files', () => {
-  const SPEC = flag('pay');
+  const SPEC = pay();
 
   it('are specs at the top, and in folders that are almost named like ours', async () => {
     const beside = [

@@ -1,14 +1,25 @@
 import { stripVTControlCharacters } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { planDocument, planJson } from '../../../../src/report/json/plan.js';
+import { planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planText } from '../../../../src/report/text/plan.js';
+import { projectText } from '../../docs/page.js';
 import { GOLDEN_PLANS, type GoldenPlan } from './plans.js';
+
+const schema = JSON.parse(projectText('schemas/plan.schema.json')) as object;
+const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
+
+function problemsOf(document: unknown): unknown {
+  return validate(JSON.parse(JSON.stringify(document))) ? [] : validate.errors;
+}
 
 /** A pipe has no edge. */
 const WIDTHS = { '60 columns': 60, '100 columns': 100, '200 columns': 200, 'a pipe': Infinity };
 const LINES_OF_FIVE_SECONDS = 3;
 
-function printed({ report }: GoldenPlan, width: number, color = false): string {
-  return planText(report, { color, width, showKeys: false });
+function printed({ report }: GoldenPlan, width: number, color = false, showKeys = false): string {
+  return planText(report, { color, width, showKeys });
 }
 
 /** Every width once, and colours as they are written, with the escape character shown. */
@@ -17,12 +28,33 @@ function golden(plan: GoldenPlan): string {
     ([name, width]) => `===== ${name}\n${printed(plan, width)}`,
   );
   const colored = printed(plan, WIDTHS['100 columns'], true).replaceAll('\u001b', '␛');
-  return [...plain, `===== 100 columns, in colour\n${colored}`].join('\n');
+  const parts = [...plain, `===== 100 columns, in colour\n${colored}`];
+  if (plan.inFull) parts.push(`===== a pipe, with keys\n${printed(plan, Infinity, false, true)}`);
+  return parts.join('\n');
+}
+
+/** As a comment on a pull request. */
+function comment({ report }: GoldenPlan): string {
+  return planMarkdown(report, {
+    ...{ subject: 'merge', target: 'main', planUrl: 'https://ci.example/run/7?a=(b)' },
+    madeAt: new Date('2026-11-21T22:10:09Z'),
+  });
 }
 
 describe.each(GOLDEN_PLANS)('the plan of $name', (plan) => {
   it('is printed to the last character as it was agreed on', async () => {
     await expect(golden(plan)).toMatchFileSnapshot(`./texts/${plan.name}.txt`);
+    await expect(comment(plan)).toMatchFileSnapshot(`./comments/${plan.name}.md`);
+  });
+
+  it('is a JSON document of the format, which names keys only when asked to', async () => {
+    const hidden = planDocument(plan.report);
+    const shown = planDocument(plan.report, { showKeys: true });
+
+    expect([problemsOf(hidden), problemsOf(shown)]).toEqual([[], []]);
+    expect(JSON.stringify(hidden) + comment(plan)).not.toMatch(/"(?:user|gone|qa-bot)-\d/);
+    if (!plan.inFull) return;
+    await expect(planJson([hidden, shown])).toMatchFileSnapshot(`./documents/${plan.name}.json`);
   });
 
   it('is understood in five seconds, from its first three lines', () => {

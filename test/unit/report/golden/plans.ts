@@ -1,6 +1,6 @@
 import type { RampStanding } from '../../../../src/model/flag/ramp.js';
 import type { Impact, Risk } from '../../../../src/model/impact.js';
-import type { Outcomes } from '../../../../src/model/outcome.js';
+import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
 import type { Change } from '../../../../src/model/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import {
@@ -10,15 +10,19 @@ import {
   aReport,
   aWithheld,
   COMMIT,
+  judged,
   keyChange,
   manyKeys,
 } from '../../../support/plan-builder.js';
+import { aStory } from '../../../support/plan-builder-story.js';
 
 /** What a newcomer has to have read within five seconds: a part of the first three lines. */
 export interface GoldenPlan {
   readonly name: string;
   readonly inFiveSeconds: string;
   readonly report: PlanReport;
+  /** Also printed with the names of keys, and as JSON. */
+  readonly inFull?: true;
 }
 
 const CHECKOUT = 'flag/new-checkout@production';
@@ -116,6 +120,21 @@ const RAMP: RampStanding = {
   ],
 };
 
+const STORY = aStory({
+  impacts: new Map([[CHECKOUT, moved(15)]]),
+  killReasons: new Map([['flag/payments@production', 'INC-6012 double charges, by ana']]),
+});
+
+/** The story, with what became of its changes in their order; the others are applied. */
+function applied(endings: readonly Outcome[]): PlanReport {
+  const outcomes = new Map(
+    STORY.plan.changes.map(({ id }, at): [string, Outcome] => {
+      return [id, endings[at] ?? { status: 'applied' }];
+    }),
+  );
+  return judged({ ...STORY, outcomes, converged: endings.length === 0 });
+}
+
 /** Ordinary days. */
 export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   {
@@ -162,7 +181,10 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
           fields: [{ ...aField('/killed', false, true), reason: 'kill' }],
         }),
       ],
-      { killReasons: new Map([[CHECKOUT, 'INC-6012 double charges, by ana']]) },
+      {
+        killReasons: new Map([[CHECKOUT, 'INC-6012 double charges, by ana']]),
+        impacts: new Map([[CHECKOUT, moved(40, ['kills'])]]),
+      },
     ),
   },
   {
@@ -287,8 +309,20 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     inFiveSeconds: 'Refused by a guard, nothing is sent',
     report: by(
       'Clean up',
-      [aChange('flag/banner@production', 'delete', { reason: 'prune', location: null })],
-      { guardFindings: [{ guard: 'maxDeletes', environment: 'production', found: 9, limit: 5 }] },
+      [
+        aChange('flag/banner@production', 'delete', { reason: 'prune', location: null }),
+        ramp(10, 90),
+      ],
+      {
+        guardFindings: [
+          { guard: 'maxDeletes', environment: 'production', found: 9, limit: 5 },
+          { guard: 'maxKeyRemovalPercent', environment: null, found: 41, limit: 20 },
+          {
+            ...{ guard: 'maxShift', environment: 'production', id: CHECKOUT },
+            ...{ found: 80, limit: 50, spentAllow: true },
+          },
+        ],
+      },
     ),
   },
   {
@@ -319,5 +353,157 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     name: 'in-sync',
     inFiveSeconds: 'In sync: 40 objects equal, nothing to write in workspace Default',
     report: aReport({ unchanged: manyKeys('flag/f', 40) }),
+  },
+  {
+    name: 'story',
+    inFiveSeconds: 'flag/payments in production will be updated: killed',
+    report: STORY,
+    inFull: true,
+  },
+  {
+    name: 'story-applied',
+    inFiveSeconds: 'flag/payments in production updated: killed',
+    report: applied([]),
+  },
+  {
+    name: 'story-failed',
+    inFiveSeconds: 'segment/beta in production partly applied, then failed: cannot add keys',
+    report: applied([
+      { status: 'applied' },
+      { status: 'applied' },
+      {
+        ...{ status: 'failed', partly: true },
+        error: {
+          ...{ code: 'REJECTED', status: 400, transactionId: 't-17' },
+          message: 'cannot add keys to segment "beta": the service is read-only',
+        },
+      },
+      { status: 'skipped', why: 'needs segment/beta@production' },
+    ]),
+    inFull: true,
+  },
+  {
+    name: 'touched-and-stateless',
+    inFiveSeconds: 'no commit with local changes',
+    report: aReport(
+      {
+        changes: [aChange('flag/a', 'update')],
+        observed: 'touched',
+        notCompared: [{ id: 'segment/s@production', what: 'keys', why: 'counted' }],
+      } as object,
+      { revision: { commit: null, dirty: true }, stateless: true, held: ['flag/broken'] },
+    ),
+  },
+  {
+    name: 'reviewed',
+    inFiveSeconds: 'flag/mine in staging will be updated',
+    report: aReport({
+      changes: [aChange('flag/mine@staging', 'update')],
+      withheld: [
+        aWithheld('flag/theirs@staging', 'update', 'not-reviewed', { reason: 'drift' }),
+        aWithheld('flag/held@staging', 'update', 'live-kill'),
+      ],
+    }),
+  },
+  {
+    name: 'made-again',
+    inFiveSeconds: 'flag/search in production will be created · drift: changed outside git',
+    report: by(
+      'Correct drift of flag/search',
+      newFlag('search').map((each) => ({ ...each, reason: 'drift' })),
+    ),
+  },
+  {
+    name: 'rename',
+    inFiveSeconds: 'flag/new will be created',
+    report: aReport({
+      changes: [aChange('flag/new', 'create', { rename: { from: 'flag/old' } })],
+      withheld: [
+        aWithheld('flag/old', 'delete', 'prune-off', {
+          ...{ location: null, reason: 'prune', rename: { to: 'flag/new' } },
+        }),
+      ],
+    }),
+  },
+  {
+    name: 'suspended',
+    inFiveSeconds: 'Nothing to write · flag/a would be updated: nothing is written while',
+    report: aReport(
+      { withheld: ['flag/a', 'flag/b'].map((id) => aWithheld(id, 'update', 'suspended')) },
+      { suspended: { reason: 'ana: INC-4711\u001b[31m', until: '2026-10-03T14:00:00.000Z' } },
+    ),
+  },
+  {
+    name: 'field-reasons',
+    inFiveSeconds: 'on 30 → 25 % · conflict: changed in git and outside git',
+    report: aReport({
+      changes: [
+        aChange(CHECKOUT, 'update', {
+          reason: 'conflict',
+          fields: [
+            {
+              ...aField('/defaultRule', [onOff(30)[0]], [onOff(25)[0]]),
+              ...{ reason: 'conflict', base: [onOff(10)[0]] },
+            },
+            aField('/baselineTreatment', 'on', 'off'),
+          ],
+        }),
+      ],
+    }),
+  },
+  {
+    name: 'identities',
+    inFiveSeconds: 'identities/user in production will be updated',
+    report: aReport({
+      changes: [
+        aChange('identities/user@production', 'update', {
+          keys: { ...keyChange(['user-7']), changed: ['user-1042', 'user-1043'] },
+        }),
+      ],
+      withheld: [
+        aWithheld('identities/user@staging', 'delete', 'stays-on-service', {
+          keys: { ...keyChange([], ['user-7']), changed: ['user-8', 'user-9'] },
+          location: null,
+        }),
+        aWithheld('identities/account@production', 'create', 'not-remembered', {
+          keys: { ...keyChange(['user-1']), changed: [] },
+        }),
+      ],
+    }),
+    inFull: true,
+  },
+  {
+    name: 'identities-refused',
+    inFiveSeconds: 'partly applied, then failed: cannot (IDENTITIES_REFUSED)',
+    report: aReport(
+      {
+        changes: [
+          aChange('identities/user@staging', 'create', {
+            keys: { ...keyChange(['user-1', 'user-2', 'user-3']), changed: [] },
+          }),
+        ],
+      },
+      {
+        outcomes: new Map([
+          [
+            'identities/user@staging',
+            {
+              ...{ status: 'failed', partly: true },
+              error: {
+                ...{ code: 'IDENTITIES_REFUSED', message: 'cannot' },
+                ...{ status: null, transactionId: null },
+              },
+              identities: {
+                written: ['user-3'],
+                failed: ['user-1', 'user-2'].map((key) => {
+                  return { key, status: 400, message: `${key} has a bad plan` };
+                }),
+              },
+            },
+          ],
+        ]),
+      },
+    ),
+    inFull: true,
   },
 ];
