@@ -113,7 +113,7 @@ function signersOf(environment: Environment): Signers | null {
   return allowedSigners === null && keyring === null ? null : { allowedSigners, keyring };
 }
 
-/** Origins of git servers that may get the token although only a checkout names them. */
+/** Origins that may get the token although only a checkout names them. */
 function gitServers(environment: Environment): readonly string[] {
   const named = (valueOf(environment, 'FLAGKEEL_GIT_ORIGINS') ?? '').split(/[\s,]+/);
   const ci = [valueOf(environment, 'GITHUB_SERVER_URL'), valueOf(environment, 'CI_SERVER_URL')];

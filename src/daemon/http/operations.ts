@@ -136,7 +136,7 @@ function refuseForeignHosts(app: FastifyInstance, allowed: readonly string[]): v
 const FOREIGN_HOST =
   'cannot answer for that host: the daemon listens on loopback (start it with --allow-host NAME if a proxy passes this name on)';
 
-/** In lower case and without the port; null if it is no host. */
+/** Without the port; null if it is no host. */
 function hostnameOf(host: string): string | null {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : null;
 }

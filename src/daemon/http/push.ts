@@ -1,21 +1,16 @@
 import type { SourceView } from '../view.js';
 
-/** Header names are in lower case. */
 export type WebhookHeaders = Readonly<Record<string, string | undefined>>;
 
-/** The content of a push; all of it is untrusted. */
+/** Untrusted text. */
 export interface Push {
-  /** Short names of the branches that it moved. */
+  /** Short names. */
   readonly branches: readonly string[];
-  /** URLs of the repository as the sender gives them; empty if it gives none. */
+  /** URLs; empty if the sender gives none. */
   readonly repositories: readonly string[];
 }
 
-/**
- * Reads the payload of a push as GitHub, Gitea, Forgejo, GitLab, Bitbucket and Azure DevOps send it.
- *
- * @returns undefined if this is not a push to a branch, or if the push only deleted branches.
- */
+/** Undefined if this is no push to a branch of GitHub, Gitea, Forgejo, GitLab, Bitbucket or Azure DevOps. */
 export function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
   const event = EVENT_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   if (event !== undefined && !PUSH_EVENTS.has(event)) return undefined;

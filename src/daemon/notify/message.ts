@@ -24,7 +24,7 @@ export type MessageKind = RunKind | NoticeKind | 'unsigned';
 export interface Message {
   readonly kind: MessageKind;
   readonly source: SourceView;
-  /** The newest run; the message need not be about it. */
+  /** The newest one; the message need not be about it. */
   readonly run: RunRecord;
   /** One line instead of the summary of the run, for a message that is not about it; untrusted text. */
   readonly summary?: string;

@@ -1,4 +1,4 @@
-/** Addresses of a source's pages on its forge. Each is null if the arguments name no page. */
+/** Each address is null if the arguments name no page. */
 export interface ForgePages {
   readonly commit: (commit: string) => string | null;
   /** @param file relative to the config directory; may be any text. */

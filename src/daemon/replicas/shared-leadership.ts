@@ -66,7 +66,7 @@ function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencin
 }
 
 interface SharedLeadershipOptions {
-  /** Equal in all replicas, and unique among the daemons over the same database. */
+  /** Equal in all replicas, unique among daemons over one database. */
   readonly key: string;
   readonly replica: string;
   readonly keeper: LeaseKeeper;
@@ -185,7 +185,7 @@ export class SharedLeadership implements Leadership {
     });
   }
 
-  /** Writes pending overrides to the database, and wakes the leader. */
+  /** Wakes the leader too. */
   async flush(): Promise<void> {
     const flushed = this.#flushing.then(async () => this.#flushOnce());
     this.#flushing = flushed.catch(() => undefined);
@@ -250,7 +250,6 @@ export class SharedLeadership implements Leadership {
     this.#events?.onLost();
   }
 
-  /** Takes triggers from other replicas while this one leads. */
   #listen(): void {
     this.#stopTaking();
     this.#endTaking = this.#options.queue.take(this.key, async (trigger) => {

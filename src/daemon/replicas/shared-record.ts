@@ -11,7 +11,6 @@ export interface NumberedRun {
   readonly run: SharedRun;
 }
 
-/** The runs and overrides that replicas share, by source. */
 export class SharedRecord {
   readonly #database: Database;
   readonly #replica: string;
