@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { ObjectStandings } from '../../../src/daemon/standings.js';
+import { objectId, type ObjectId } from '../../../src/model/ref.js';
+import type { Standing } from '../../../src/model/verdict.js';
+
+const idOf = (name: string): ObjectId =>
+  objectId({ kind: 'flag', name, environment: 'production' });
+const [A, B] = [idOf('a'), idOf('b')];
+const LIVE: Standing = { is: 'live' };
+const HELD: Standing = { is: 'held', why: 'review', remedy: 'review' as never };
+const INVALID: Standing = { is: 'unknown', why: 'invalid-file', since: null };
+
+/** Standings after a run that looked at everything found two objects live. */
+function known(): ObjectStandings {
+  const standings = new ObjectStandings();
+  look(standings, [
+    [A, LIVE],
+    [B, LIVE],
+  ]);
+  return standings;
+}
+
+function look(
+  standings: ObjectStandings,
+  found: readonly (readonly [ObjectId, Standing])[],
+  { isFull = true, changed = [] }: { isFull?: boolean; changed?: readonly ObjectId[] } = {},
+): void {
+  const verdict = { objects: new Map(found), whole: 'live' } as const;
+  const plan = { changes: changed.map((id) => ({ id })) } as never;
+  standings.add(verdict, { plan, isFull, at: '2026-11-01T08:00:00Z' });
+}
+
+const PARTIAL = { isFull: false };
+
+it.each<[string, Parameters<typeof look>[1], Parameters<typeof look>[2], object]>([
+  ['keeps an object that a partial look left out', [[A, HELD]], PARTIAL, { live: 1, held: 1 }],
+  [
+    'drops an object that a partial look removed',
+    [],
+    { ...PARTIAL, changed: [B] },
+    { live: 1, unknown: 0 },
+  ],
+  ['drops an object that a full look does not find', [[A, LIVE]], {}, { live: 1 }],
+  [
+    'keeps an object whose file is invalid, and does not know it',
+    [[A, INVALID]],
+    {},
+    { live: 0, unknown: 1 },
+  ],
+  [
+    'knows the other object beside one whose file is invalid',
+    [[A, INVALID]],
+    PARTIAL,
+    { live: 1, unknown: 1 },
+  ],
+])('%s', (_, found, run, counts) => {
+  const standings = known();
+  look(standings, found, run);
+
+  expect(standings.view(['production'])?.counts).toMatchObject(counts);
+});
