@@ -22,6 +22,8 @@ describe.each([[], ...NAMES.map((name) => [name])])('the help of flagkeel %s', (
       expect(rows.at(-1)).toMatch(new RegExp(`^\\d+ more with: ${command}$`));
     expect(whole.join('\n')).not.toContain('more with:');
     const example = rows.findIndex((row) => /^Examples?:$/.test(row));
+    // `state` alone is nothing that could be run.
+    expect(example > 0).toBe(words[0] !== 'state');
     expect(example).toBeLessThan(rows.findIndex((row) => /^ {2}-/.test(row)));
   });
 });
