@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
@@ -106,33 +105,3 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
     });
   },
 );
-
-describe('two config directories of one workspace', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-embedded-'));
-  });
-
-  afterEach(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it('have the same plan, wherever they lie and wherever their stores are', async () => {
-    using one = new ConfigRepository();
-    using other = new ConfigRepository();
-    const hashes: unknown[] = [];
-    for (const [index, repository] of [one, other].entries()) {
-      repository.write(FILES);
-      repository.commit('Add the banner');
-      const { stdout } = await flagkeel([
-        ...['reconcile', '--embedded', '--embedded-dir', join(folder, String(index))],
-        ...['--format', 'json', repository.directory],
-      ]);
-      hashes.push((JSON.parse(stdout) as PlanDocument).planHash);
-    }
-
-    expect(hashes[0]).toMatch(/^sha256:/);
-    expect(hashes[1]).toBe(hashes[0]);
-  });
-});

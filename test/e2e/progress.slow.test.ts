@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { flagkeel, flagkeelOnTerminal, startFlagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
@@ -43,16 +39,6 @@ it('on a terminal, is one line that is gone when the report is printed', async (
   expect(stdout.slice(0, stdout.lastIndexOf(ERASE))).not.toContain('flag/alpha');
 });
 
-it('elsewhere, says that it reads the specs while git does not answer', async () => {
-  using held = heldGit();
-  const run = startFlagkeel(args, { env: { ...env, PATH: held.path } });
-
-  await run.says('reading the specs and the state\n');
-
-  held.release();
-  expect((await run.ended).code).toBe(0);
-});
-
 it('elsewhere, says at once that the service makes it wait, and for how long', async () => {
   let isLimiting = true;
   scenario.service.failAtRandom(() => (isLimiting ? 429 : undefined));
@@ -89,24 +75,3 @@ it('with --quiet, is nothing at all', async () => {
   expect(quiet).toMatchObject({ code: 0, stderr: '' });
   expect(onTerminal.stdout).not.toContain('looking');
 });
-
-/** A `git` that does not answer before `release`, and is the real one then. */
-function heldGit(): Disposable & { readonly path: string; release(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-held-git-'));
-  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  const released = join(folder, 'released');
-  const script = `#!/bin/sh
-while [ ! -e '${released}' ]; do sleep 0.05; done
-exec '${real}' "$@"
-`;
-  writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
-  return {
-    path: `${folder}:${process.env['PATH'] ?? ''}`,
-    release: () => {
-      writeFileSync(released, '');
-    },
-    [Symbol.dispose]: () => {
-      rmSync(folder, { recursive: true });
-    },
-  };
-}

@@ -3,13 +3,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { healthOf, type Verdict } from '../../../src/daemon/health.js';
 import type { ObjectId } from '../../../src/model/ref.js';
 import type { Applied } from '../../../src/reconcile/context.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
+import { plan as planOf } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { notComparedTexts } from '../../../src/report/view/sentences.js';
 import { wholeText } from '../../../src/report/view/verdict.js';
 import type { RecordedRequest } from '../../support/service.js';
 import { aDefinition } from '../../support/service-calls.js';
 import { changeAnswer } from '../../support/changed-answers.js';
+import type { Files } from '../../support/git.js';
 import { InProcessDaemon } from '../../support/in-process-daemon.js';
 import {
   flagSpec,
@@ -80,7 +81,7 @@ describe('a first apply that was interrupted', () => {
     expect(requests.length - left).toBeLessThanOrEqual(MOST_MORE);
   });
 
-  it('goes on with one request for each write that is left where the service has no lists, and says what it did not look at', async () => {
+  it('goes on with one request for each write that is left where the service has no lists, and says what it leaves to the next run', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     const created = await cutAfter(world, 8);
     const left = FLAGS + DEFINITIONS - created;
@@ -96,21 +97,14 @@ describe('a first apply that was interrupted', () => {
     expect(resumed.converged).toBe(true);
     expect(notLookedAt.filter((id) => resumed.verdict.objects.has(id))).toEqual([]);
     const run = await world.opened();
-    await plan(run.context);
+    await planOf(run.context);
     expect(wholeText(reportOf(resumed, run))).toMatch(/^In sync as far as was compared: /);
     expect(notComparedTexts(resumed.plan.notCompared).join()).toContain(
       `Not looked at since an interrupted run wrote them: ${created - FLAGS} definitions (flag/flag-0@staging,`,
     );
-  });
 
-  it('looks in the next run at what the resumed one did not look at', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    await cutAfter(world, 24);
-    await world.applied();
     world.service.requests.length = 0;
-
     const next = await world.applied();
-
     expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
     expect(next.plan).toMatchObject({ observed: 'full', notCompared: [], changes: [] });
     expect(next.verdict).toMatchObject({ whole: 'live' });
@@ -181,33 +175,26 @@ describe('a first apply that was interrupted', () => {
     expect(resumed.converged).toBe(true);
   });
 
-  it('looks at everything where an object goes that another one may use', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    await cutAfter(world, 24);
-    world.repository.commit('Prune', {
-      'flagkeel.yaml': `${PROTECTED_PIPELINE}prune: true\n`,
-      'flags/flag-0.yaml': null,
-    });
+  it.each<[string, Files, string[]]>([
+    ['prune: true', { 'flags/flag-0.yaml': null }, ['delete flag/flag-0']],
+    ['suspend: true', {}, []],
+  ])(
+    'looks at everything where an object may go, or nothing may be written: %s',
+    async (line, files, gone) => {
+      const world = await pipelineWorld(undefined, { strict: true });
+      await cutAfter(world, 24);
+      world.repository.commit('Go on', {
+        'flagkeel.yaml': `${PROTECTED_PIPELINE}${line}\n`,
+        ...files,
+      });
 
-    const resumed = await world.applied();
+      const { plan } = await world.applied();
 
-    expect(notLookedAtIn(resumed)).toEqual([]);
-    expect(resumed.plan.observed).toBe('full');
-    expect(resumed.plan.changes.find(({ id }) => id === 'flag/flag-0')).toMatchObject({
-      action: 'delete',
-    });
-  });
-
-  it('looks at everything where nothing may be written', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    await cutAfter(world, 24);
-    world.repository.commit('Suspend', { 'flagkeel.yaml': `${PROTECTED_PIPELINE}suspend: true\n` });
-
-    const resumed = await world.applied();
-
-    expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
-    expect(resumed.plan).toMatchObject({ observed: 'full', notCompared: [] });
-  });
+      expect(plan).toMatchObject({ observed: 'full', notCompared: [] });
+      const changes = plan.changes.map(({ action, id }) => `${action} ${id}`);
+      expect(changes).toEqual(expect.arrayContaining(gone));
+    },
+  );
 
   it('is looked at whole by a daemon as soon as the writes are made, which says until then what it owes', async () => {
     const world = await pipelineWorld(undefined, { strict: true });

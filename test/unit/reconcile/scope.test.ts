@@ -103,4 +103,12 @@ it('looks again at what the last run did not bring about', async () => {
   const next = await world.applied({ touchedSince: 'memory', memory });
   expect(next).toMatchObject({ converged: true });
   expect(flagsRead()).toEqual(['b']);
+
+  // A difference that is held, which no commit and no base shows.
+  await world.live.set('a', { trafficAllocation: 50 });
+  await world.applied({ memory });
+  world.service.requests.length = 0;
+  const held = await world.applied({ touchedSince: 'memory', memory });
+  expect(held.plan.withheld.map(({ why }) => why)).toEqual(['drift-reported']);
+  expect(flagsRead()).toEqual(['a']);
 });
