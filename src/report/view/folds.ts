@@ -221,7 +221,7 @@ export function freshWords(kind: string, rows: readonly ChangeRow[]): string {
 }
 
 /** Neighbours of which the same is said are joined. Rows come in the order of environments to show. */
-export function freshText(rows: readonly ChangeRow[], report: PlanReport): string {
+function freshText(rows: readonly ChangeRow[], report: PlanReport): string {
   const places: { names: string[]; text: string }[] = [];
   for (const { change, subject } of rows) {
     if (change.ref.environment === null) continue;

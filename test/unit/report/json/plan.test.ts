@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RISKS } from '../../../../src/model/impact.js';
 import { REASONS } from '../../../../src/model/plan.js';
 import { planDocument, planJson } from '../../../../src/report/json/plan.js';
-import { aChange, aField, aReport, keyChange } from '../../../support/plan-builder.js';
+import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
 
 const schema = JSON.parse(
   readFileSync(new URL('../../../../schemas/plan.schema.json', import.meta.url), 'utf8'),
@@ -34,6 +34,13 @@ describe('planDocument', () => {
     expect(planJson(planDocument(report, { showKeys: true }))).toContain('user-9');
   });
 
+  it('says until when a change waits', () => {
+    const until = '2026-12-01T08:00:00.000Z';
+    const waits = aWithheld('flag/a', 'update', 'window-closed', { until });
+
+    expect(planDocument(aReport({ withheld: [waits] })).withheld[0]).toMatchObject({ until });
+  });
+
   it('gives the same bytes whatever order the members of a value were written in', () => {
     const one = aField('/defaultRule', undefined, [{ treatment: 'on', size: 100 }]);
     const other = aField('/defaultRule', undefined, [{ size: 100, treatment: 'on' }]);
@@ -57,6 +64,7 @@ describe('plan.schema.json', () => {
     const goes = aChange('flag/pay', 'delete', { archive: true });
     const document = planDocument(aReport({ changes: [goes] }));
     expect(document.changes[0]).toMatchObject({ action: 'delete', archive: true });
+    expect(document.summary.delete).toBe(1);
     expect(problemsOf(document)).toEqual([]);
   });
 
