@@ -180,6 +180,7 @@ describe.each(['github', 'gitlab'])('what init writes for %s', (forge) => {
     expect(files).toHaveLength(5);
     expect(versions).toEqual(files.map(() => [version]));
     expect(existsSync(join(directory, '.github/dependabot.yml'))).toBe(forge === 'github');
+    expect(existsSync(join(directory, '.gitlab-ci.yml'))).toBe(forge === 'gitlab');
   });
 
   it('says where the keys go in the words of docs/review.md, to which the how-to refers', () => {
