@@ -31,7 +31,7 @@ describe('the service', () => {
   const service = aService();
   let port: number;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     port = Number(new URL(service.origin).port);
   });
 

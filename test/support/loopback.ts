@@ -6,7 +6,7 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   /** Breaks the connections of an HTTP server, and frees the port. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Has a server listen on a free port of this machine alone. */

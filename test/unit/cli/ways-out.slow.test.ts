@@ -196,10 +196,10 @@ const TAKEN_BACK: Situation = {
     commit(pay(0, rampedTo('{ percent: 10 }, { percent: 50 }')));
   },
   byHand: {
-    'write `hold: true` in the ramp': async () => {
+    'write `hold: true` in the ramp': () => {
       commit(pay(0, rampedTo('{ percent: 10 }, { percent: 50 }', ', hold: true')));
     },
-    'change the steps of the ramp': async () => {
+    'change the steps of the ramp': () => {
       healthy = true;
       commit(pay(0, rampedTo('{ percent: 5 }')));
     },
@@ -241,7 +241,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     },
     run: ['reconcile', '--prune'],
     byHand: {
-      'declare it again': async () => {
+      'declare it again': () => {
         const text = flagText('pay', 40, ONLY_PRODUCTION);
         const live = text.replace('{ "on": "", "off": "" }', '{ "on": new, "off": old }');
         repository.write({ 'flags/pay.yaml': live });

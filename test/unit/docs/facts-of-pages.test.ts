@@ -25,23 +25,24 @@ import {
   sectionOf,
 } from './page.js';
 
+interface RunSchema {
+  readonly $defs: {
+    run: { properties: { triggers: { items: { enum: string[] } }; result: { enum: string[] } } };
+  };
+}
+
 interface Schema {
   readonly properties: Readonly<Record<string, { readonly additionalProperties?: unknown }>>;
   readonly $defs: Readonly<Record<string, unknown>>;
 }
 
-const schemaOf = <T = Schema>(name: string): T =>
-  JSON.parse(projectText(`schemas/${name}.schema.json`)) as T;
+const schemaOf = (name: string): unknown => JSON.parse(projectText(`schemas/${name}.schema.json`));
 const pageOf = (name: string): string => projectText(`docs/${name}.md`);
 const rowsIn = (page: string, heading: string): string[][] =>
   rowsOf(sectionOf(pageOf(page), heading));
 
 /** What `/status` can say of a run. */
-const { run } = schemaOf<{
-  $defs: {
-    run: { properties: { triggers: { items: { enum: string[] } }; result: { enum: string[] } } };
-  };
-}>('status').$defs;
+const { run } = (schemaOf('status') as RunSchema).$defs;
 
 const sorted = (all: readonly string[]): readonly string[] => all.toSorted();
 const inOrder = (all: readonly string[]): readonly string[] => all;
@@ -58,8 +59,8 @@ it.each<[string, string, readonly string[], typeof sorted]>([
   expect(order(explained)).toEqual(order(all));
 });
 
-const config = schemaOf('config');
-const { longRamp, rampStep } = schemaOf('flag').$defs;
+const config = schemaOf('config') as Schema;
+const { longRamp, rampStep } = (schemaOf('flag') as Schema).$defs;
 
 const anywhere = (field: string): RegExp => new RegExp(`\\b${field}\\b`);
 const asCode = (field: string): RegExp => new RegExp(`\`[^\`]*\\b${field}\``);

@@ -16,11 +16,7 @@ import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { localChanges } from '../../../src/git/local-changes.js';
 import { CountedGit } from '../../support/counted-git.js';
-import {
-  makeDirectory,
-  makeRepository,
-  TestRepository,
-} from '../../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 
 let repository: TestRepository;
 

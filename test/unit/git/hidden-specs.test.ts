@@ -45,7 +45,9 @@ async function wrongInHead({ directory }: TestRepository): Promise<string[]> {
 }
 
 /** Committed submodules; on disk as `git clone` leaves them, empty folders. */
-function commitSubmodules({ directory, git }: TestRepository, ...paths: readonly string[]): void {
+function commitSubmodules(repository: TestRepository, ...paths: readonly string[]): void {
+  const { directory } = repository;
+  const git = (...words: readonly string[]): string => repository.git(...words);
   const commit = git('rev-parse', 'HEAD');
   for (const path of paths) {
     rmSync(join(directory, path), { recursive: true, force: true });

@@ -210,7 +210,7 @@ describe('deploy/kubernetes', () => {
   });
 
   it('listens where it is asked, probed and scraped', () => {
-    const [{ name: port = '-', containerPort = 0 } = {}] = container.ports;
+    const [{ name: port, containerPort } = { name: '-', containerPort: 0 }] = container.ports;
     const probe = (path: string) => ({ httpGet: { path, port } });
 
     expect(container.args).toContain(`--listen=0.0.0.0:${containerPort}`);

@@ -54,7 +54,7 @@ async function overtaken(
 
 async function beta(): Promise<[trafficAllocation: number, on: number]> {
   const { trafficAllocation } = await world.live.definition('beta', 'staging');
-  return [trafficAllocation ?? 0, await world.live.share('beta', 'staging')];
+  return [trafficAllocation, await world.live.share('beta', 'staging')];
 }
 
 it('what changed meanwhile is planned again by the policy, and stays as it is under a reviewed plan', async () => {

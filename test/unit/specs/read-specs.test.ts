@@ -100,8 +100,8 @@ describe('mistakes', () => {
         'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
         'flags/d.yaml': 'flag: d\n---\nflag: d\n',
       },
-      ['a', 'b', 'c', 'd'].map((each) =>
-        expect.stringContaining(`error yaml-feature flags/${each}.yaml`),
+      ['a', 'b', 'c', 'd'].map(
+        (each) => expect.stringContaining(`error yaml-feature flags/${each}.yaml`) as string,
       ),
     ],
     [

@@ -47,7 +47,7 @@ async function ask(
   body: unknown,
   sources: readonly SourceView[] = [SHOP, BANK],
   {
-    headers = bearer(TOKEN) as object,
+    headers = bearer(TOKEN),
     ...options
   }: { headers?: object; tokenFile?: string } & {
     tokens?: readonly string[];

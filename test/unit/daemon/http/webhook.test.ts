@@ -19,6 +19,7 @@ const PUSH = {
 };
 
 type Headers = Record<string, string>;
+type Row = [situation: string, body: string, headers: Headers];
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const text = (payload: unknown): string => JSON.stringify(payload);
@@ -149,13 +150,13 @@ describe('a webhook', () => {
     expect(found.asked).toEqual(['trigger shop-flags webhook']);
   });
 
-  it.each<[string, string, Headers]>([
+  it.each<Row>([
     ...[
       ['a tag of Bitbucket', { push: { changes: [{ new: { type: 'tag', name: 'main' } }] } }],
       ['the end of a branch of Bitbucket', { push: { changes: [{ new: null }] } }],
       ['the end of a branch of Azure DevOps', azurePush(ZEROES)],
       ['lists of nothing', { changes: [null, 1, []], push: { changes: 'x' } }],
-    ].map(([name, payload]): [string, string, Headers] => [String(name), text(payload), azure()]),
+    ].map(([name, payload]): Row => [name as string, text(payload), azure()]),
     ...[
       ['a push to another branch', { ...PUSH, ref: 'refs/heads/topic' }],
       ['a tag of the same name', { ...PUSH, ref: 'refs/tags/main' }],
@@ -163,9 +164,9 @@ describe('a webhook', () => {
       ['the end of the branch, by its word', { ...PUSH, deleted: true }],
       ['another repository', { ...PUSH, repository: { clone_url: 'https://g.example/a/b' } }],
       ['nothing at all', null],
-    ].map(([name, payload]): [string, string, Headers] => {
+    ].map(([name, payload]): Row => {
       const body = text(payload);
-      return [String(name), body, github(body)];
+      return [name as string, body, github(body)];
     }),
     ['no push', BODY, github(BODY, SECRET, { 'x-github-event': 'create' })],
   ])('about %s triggers nothing', async (_, body, headers) => {
