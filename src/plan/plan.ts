@@ -164,7 +164,7 @@ export function touchedKeys(plan: Plan): ReadonlySet<string> {
 }
 
 /** Holds back changes outside the reviewed plan, and leaves out objects that the specs of an older HEAD do not cover. */
-function onlyReviewed(
+export function onlyReviewed(
   planned: readonly ObjectPlan[],
   policy: Pick<PlanPolicy, 'reviewed' | 'shows' | 'behind'>,
 ): readonly ObjectPlan[] {

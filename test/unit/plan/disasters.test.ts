@@ -283,6 +283,21 @@ describe('what changes in the files only', () => {
   });
 });
 
+describe('another traffic type', () => {
+  it('blocks the flag, with all that is to be changed about it', () => {
+    const account = desiredFlag('pay', {
+      trafficType: 'account',
+      fields: { description: 'new' },
+      environments: { production: onShare(50) },
+    });
+    const user = desiredFlag('pay', { environments: { production: onShare(10) } });
+
+    const { plan } = next(one(user), one(account));
+
+    expect(planLines(plan)).toEqual(['withheld update flag/pay: immutable']);
+  });
+});
+
 describe('a raw matcher in the older spelling', () => {
   it('waits for the treatment that it names like any other', () => {
     const raw = { type: 'IN_SPLIT', depends: { splitName: 'pay', treatment: 'v2' } };
