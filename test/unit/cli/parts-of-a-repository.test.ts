@@ -89,7 +89,13 @@ describe('a folder that belongs to no config repository', () => {
       'flags/pay',
       () => repository.shell('git init --quiet flags/pay'),
     ],
-    ['none', 'flags', () => { rmSync(at('.git'), { recursive: true }); }],
+    [
+      'none',
+      'flags',
+      () => {
+        rmSync(at('.git'), { recursive: true });
+      },
+    ],
   ])('is no part of one above it: it lies in %s', async (_, path, prepare) => {
     prepare();
 
