@@ -14,7 +14,7 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import { traced } from '../platform/telemetry.js';
-import { requestText, UNASKED } from '../model/change-request.js';
+import { requestText, REQUEST_WANTED } from '../model/change-request.js';
 import {
   ask,
   callOf,
@@ -228,10 +228,10 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
 
 /** Submits the change where the plan has a draft for it; otherwise it waits for a person. */
 async function askedResult(step: Step, context: ApplyContext): Promise<StepResult> {
-  if (!step.ask) return { ...WAITS, why: UNASKED.byPlan };
+  if (!step.ask) return { ...WAITS, why: REQUEST_WANTED.byPlan };
   try {
     const request = await ask(step, step.ask, context);
-    if (request === null) return { ...WAITS, why: UNASKED.noRequests };
+    if (request === null) return { ...WAITS, why: REQUEST_WANTED.noRequests };
     return { ...WAITS, why: requestText(request), request };
   } catch (error) {
     if (error instanceof RejectedError && isConflict(error)) {

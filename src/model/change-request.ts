@@ -27,7 +27,7 @@ export interface RequestMark {
 }
 
 /** Why a write waits that the service refuses without an approval, and what a person does about it; clauses. */
-export const UNASKED = {
+export const REQUEST_WANTED = {
   brief: 'the service wants an approval first',
   held: 'held for an approval on the service',
   byPlan:

@@ -102,9 +102,10 @@ function fieldChange(path: string, states: ThreeStates, wanted: Json): FieldChan
   const base = states.base?.get(path);
   const reason = reasonOf(path, states, wanted);
   if (isTargetPath(path)) {
-    const [after, held] = [wanted, before ?? []] as (readonly string[])[];
-    const { sha256 } = keyList(after ?? []).digest;
-    return { path, reason, keys: { ...keyDifference(after ?? [], held ?? []), sha256 } };
+    const after = wanted as readonly string[];
+    const held = (before ?? []) as readonly string[];
+    const { sha256 } = keyList(after).digest;
+    return { path, reason, keys: { ...keyDifference(after, held), sha256 } };
   }
   return {
     path,

@@ -17,7 +17,7 @@ import type {
 } from '../model/plan.js';
 import { type Kind, type ObjectId, refOfId } from '../model/ref.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../model/run.js';
-import { UNASKED } from '../model/change-request.js';
+import { REQUEST_WANTED } from '../model/change-request.js';
 import type { Verdict } from '../model/verdict.js';
 import type { Tone } from './text/layout.js';
 import { plural } from './values.js';
@@ -200,7 +200,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'adopt-needed': 'exists and differs, and no run remembers it here',
   immutable: 'the service sets this at creation only',
   'live-kill': 'killed on the service, and git did not order it',
-  'approval-needed': UNASKED.brief,
+  'approval-needed': REQUEST_WANTED.brief,
   suspended: 'nothing is written while the run is suspended',
   'ramp-held': 'the share was changed on the service, and the ramp waits',
   'check-failed': 'a failed check took the ramp back',

@@ -13,7 +13,7 @@ import {
   type GaveUp,
   type Try,
 } from './retry.js';
-import { UNASKED } from '../../model/change-request.js';
+import { REQUEST_WANTED } from '../../model/change-request.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import { realTime, steadyTime, type Time } from '../../platform/clock.js';
 import { tracedRequest } from '../../platform/telemetry.js';
@@ -227,7 +227,7 @@ export class AdminClient implements GetOnly {
     const { last } = gaveUp;
     const isRead = request.kind === 'read';
     const fateUnknown = isRead ? undefined : gaveUp.uncertain;
-    const why = !isRead && wantsRequest(last) ? UNASKED.byHand : whyGivenUp(gaveUp, isRead);
+    const why = !isRead && wantsRequest(last) ? REQUEST_WANTED.byHand : whyGivenUp(gaveUp, isRead);
     const message = `${this.#cannot(request)}: ${why}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {

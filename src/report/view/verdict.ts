@@ -1,7 +1,7 @@
 import { grouped } from '../../model/collections.js';
 import type { Plan } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
-import { UNASKED } from '../../model/change-request.js';
+import { REQUEST_WANTED } from '../../model/change-request.js';
 import {
   countsOf,
   isConverged,
@@ -88,7 +88,7 @@ const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> }
   held: {
     conflict: 'held for a person (changed in git and on the service)',
     adoption: 'held for a person (no run remembers it)',
-    approval: UNASKED.held,
+    approval: REQUEST_WANTED.held,
     review: 'held for a person (no reviewed plan shows it)',
     guard: 'refused by a guard',
     'ramp-changed': 'held for a person (its ramp was changed on the service)',
