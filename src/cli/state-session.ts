@@ -3,7 +3,7 @@ import { readCatalog, type Catalog } from '../admin-api/workspace.js';
 import { originOf } from '../admin-api/origin.js';
 import { directoryInRepository, findStates, openStateHome, stateSharing } from '../state/open.js';
 import type { RunFlags } from '../compose/run.js';
-import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
+import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/admin-api.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
 import type { StateKey } from '../state/known-state.js';

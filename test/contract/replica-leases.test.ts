@@ -1,10 +1,9 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/platform/clock.js';
-import { Database, MIGRATION } from '../../src/daemon/replicas/database.js';
+import { Database, MIGRATION, SharedRecord } from '../../src/daemon/replicas/database.js';
 import { leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
 import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
-import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
 import type { Fence } from '../../src/model/run.js';
 import type { SharedRun } from '../../src/daemon/source/leadership.js';
 import { createDatabase } from '../support/postgres.js';

@@ -3,7 +3,7 @@ import type { Source, Status } from '../../generated/status.schema.d.js';
 import type { Frozen } from '../../model/json.js';
 import { flagPage } from '../page/flag-page.js';
 import { runPage } from '../page/runs.js';
-import { LOOK } from '../page/kit.js';
+import { LOOK } from '../page/phrases.js';
 import { statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
 import type { StandingsView } from '../standings.js';

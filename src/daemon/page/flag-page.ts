@@ -11,11 +11,24 @@ import { whyText } from '../../report/view/verdict.js';
 import { isApplied } from '../health.js';
 import type { StandingView } from '../standings.js';
 import type { LiveFlag, RunRecord, Serving, SourceView } from '../view.js';
-import { flagRows, STATES, type FlagPlace, type FlagRow, type RampView } from './flag-places.js';
-import { forgePages } from './forge-pages.js';
-import { PLAIN_LOOK, stateMark } from './kit.js';
+import {
+  flagRows,
+  stateMark,
+  STATES,
+  type FlagPlace,
+  type FlagRow,
+  type RampView,
+} from './matrix.js';
+import {
+  forgePages,
+  commitOf,
+  linkTo,
+  moment,
+  subjectOf,
+  untrusted,
+  PLAIN_LOOK,
+} from './phrases.js';
 import { rowList, wayOut } from './object-lists.js';
-import { commitOf, linkTo, moment, subjectOf, untrusted } from './phrases.js';
 
 /** One flag: what it serves in each environment in words, what is open, and its last writes. null: no run saw it. */
 export function flagPage(source: SourceView, name: string, now: number): string | null {

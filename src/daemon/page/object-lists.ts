@@ -10,8 +10,7 @@ import { whyText } from '../../report/view/verdict.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
 import { newestPlanned } from '../health.js';
-import { forgePages } from './forge-pages.js';
-import { linkTo, moment, untrusted } from './phrases.js';
+import { forgePages, linkTo, moment, untrusted } from './phrases.js';
 
 /** Only of the newest run: errors of older commits no longer matter. */
 export function diagnosticList({ runs: [newest], location }: SourceView): Html {

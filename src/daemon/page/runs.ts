@@ -4,8 +4,8 @@ import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { RESULTS } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
-import { PLAIN_LOOK } from './kit.js';
 import {
+  PLAIN_LOOK,
   clockText,
   commitOf,
   duration,

@@ -13,9 +13,8 @@ import {
   type SourceHealth,
 } from '../health.js';
 import type { CommitView, DaemonView, Override, SourceView } from '../view.js';
-import { commitOf, mark, moment, subjectOf, untrusted, factList } from './phrases.js';
-import { buttonBar, CONFIRMATION, PANEL } from './buttons.js';
-import { approvalEvidence } from './evidence.js';
+import { commitOf, mark, moment, subjectOf, untrusted, factList, LOOK } from './phrases.js';
+import { buttonBar, CONFIRMATION, PANEL, approvalEvidence } from './buttons.js';
 import {
   diagnosticList,
   invalidKillList,
@@ -25,7 +24,6 @@ import {
   unmanagedList,
 } from './object-lists.js';
 import { flagMatrix } from './matrix.js';
-import { LOOK } from './kit.js';
 import { runList } from './runs.js';
 
 /** The page for a person on call: the verdict first, then each source in detail. */

@@ -3,10 +3,9 @@ import type { Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
 import type { Log } from '../../platform/log.js';
 import type { Leadership } from '../source/leadership.js';
-import { Database, MIGRATION } from './database.js';
+import { Database, MIGRATION, SharedRecord } from './database.js';
 import { LeaseKeeper, Leases } from './leases.js';
 import { TriggerQueue } from './queue.js';
-import { SharedRecord } from './shared-record.js';
 import { readOverrides, SharedLeadership } from './shared-leadership.js';
 
 interface ReplicasOptions {

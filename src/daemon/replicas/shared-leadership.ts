@@ -11,7 +11,7 @@ import {
 } from '../source/leadership.js';
 import type { ActiveOverrides, Trigger } from '../view.js';
 import type { TriggerQueue } from './queue.js';
-import type { NumberedRun, SharedRecord } from './shared-record.js';
+import type { NumberedRun, SharedRecord } from './database.js';
 
 interface Fencing {
   readonly keeper: LeaseKeeper;

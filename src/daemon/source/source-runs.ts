@@ -14,13 +14,12 @@ import {
   type RunOrder,
   type OpenRun,
 } from './cycle.js';
-import type { Overrides } from './overrides.js';
+import type { Overrides, Leadership } from './leadership.js';
 import type { SourceRecord } from './run-log.js';
 import type { ChangeNote, Outcome } from '../../model/outcome.js';
 import type { Change } from '../../model/plan.js';
 import type { ProgressView } from '../../model/run.js';
 import { ProgressReporter } from '../../report/progress.js';
-import type { Leadership } from './leadership.js';
 
 interface ChosenRun extends Pick<RunOrder, 'signal' | 'fence'> {
   readonly id: string;

@@ -1,9 +1,10 @@
-import type { GitCache } from '../../git/cache.js';
+import { GitCache } from '../../git/cache.js';
 import { commitIn } from '../../git/log.js';
-import type { UnsignedCommit } from '../../git/signatures.js';
-import type { Source } from '../../git/spec-source.js';
+import { type UnsignedCommit, signedLine, type Signers } from '../../git/signatures.js';
+import { type Source, openCommit } from '../../git/spec-source.js';
 import { killsAdded } from '../../kill/in-git.js';
 import type { CommitView } from '../view.js';
+import { Clone, type CloneOptions } from '../../git/clone.js';
 
 export interface Seen {
   /** null without git: runs then read the files on disk. */
@@ -48,4 +49,80 @@ export abstract class OpenedCommits {
     await using source = await this.open(after);
     return (await killsAdded(source.checkout, before, after)).size > 0;
   }
+}
+
+/** A branch on a git server, read through our own clone. */
+export class RemoteUpstream extends OpenedCommits implements Upstream {
+  readonly location: string;
+  readonly branch: string | null;
+  readonly directory: string;
+  readonly pushState = true;
+  readonly #clone: Clone;
+  #last: Seen | null = null;
+  readonly kind = 'remote';
+  /** Shared with the runs: the run after a poll reads what that poll has listed. */
+  #memory = new GitCache();
+
+  /** @throws FlagkeelError `USAGE` if branch or path are invalid. */
+  constructor(options: CloneOptions) {
+    super();
+    const { remote, branch, path, directory } = options;
+    this.location = path === '' ? remote.url : `${remote.url} (${path})`;
+    this.branch = branch;
+    this.directory = directory;
+    this.#clone = new Clone(options);
+  }
+
+  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
+  async poll(signal: AbortSignal): Promise<Seen> {
+    const commit = await this.#clone.fetch(signal);
+    if (this.#last?.commit?.commit !== commit.commit) this.#last = { commit, localFiles: null };
+    return this.#last;
+  }
+
+  async open(commit: string | null, memory?: GitCache): Promise<Source> {
+    if (commit === null) throw new Error('bug: a clone has no files on disk');
+    this.#memory = memory ?? this.#memory;
+    return openCommit(await this.#clone.checkout(commit, this.#memory), commit);
+  }
+
+  /** A git server sends no hints: only fetching finds changes. */
+  follow(): () => Promise<void> {
+    return async () => Promise.resolve();
+  }
+}
+
+/** A daemon looks this far back for a signed commit, so that one push of many unsigned ones stops nothing. */
+const MOST_LOOKED_AT = 200;
+
+/**
+ * The upstream as its signers vouch for it: while its newest commit is unsigned, the newest signed one before it is
+ * what the daemon enforces. Without any, the newest commit stands, and its run is refused.
+ */
+export function signedUpstream(upstream: Upstream, signers: Signers): Upstream {
+  const { kind, location, branch, directory, pushState } = upstream;
+  const vouched = async (seen: Seen): Promise<Seen> => {
+    if (seen.commit === null) return seen;
+    await using source = await upstream.open(seen.commit.commit);
+    const head = seen.commit.commit;
+    const { signed, unsigned } = await signedLine(source.checkout, head, signers, MOST_LOOKED_AT);
+    if (unsigned === null) return seen;
+    const commit = signed === null ? seen.commit : await upstream.describe(signed);
+    return { ...seen, commit, unsigned };
+  };
+  let last: { readonly of: Seen; readonly seen: Seen } | null = null;
+  return {
+    ...{ kind, location, branch, directory, ...(pushState !== undefined && { pushState }) },
+    poll: async (signal) => {
+      const of = await upstream.poll(signal);
+      // An unsigned commit is checked at each poll, because the operator may have named another signer meanwhile.
+      const isKnown = last?.of === of && last.seen.unsigned === undefined;
+      if (!isKnown || last === null) last = { of, seen: await vouched(of) };
+      return last.seen;
+    },
+    open: async (commit, memory) => upstream.open(commit, memory),
+    describe: async (commit) => upstream.describe(commit),
+    addsKill: async (before, after) => upstream.addsKill(before, after),
+    follow: (hint) => upstream.follow(hint),
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workspaceIdFor } from '../../../src/compose/embedded.js';
+import { workspaceIdFor } from '../../../src/compose/admin-api.js';
 
 describe('the id of an embedded workspace', () => {
   it('follows from its name, for ever: plans that were reviewed name it', () => {

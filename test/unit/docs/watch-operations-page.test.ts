@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../src/daemon/metrics/catalogue.js';
+import { METRICS } from '../../../src/daemon/metrics/metrics.js';
 import type { Metric } from '../../../src/platform/prometheus.js';
 import { unknownPlaceholders } from '../../../src/daemon/notify/formats.js';
 import { jsonBody } from '../../../src/daemon/notify/formats.js';

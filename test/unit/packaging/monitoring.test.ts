@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS } from '../../../src/daemon/metrics/catalogue.js';
+import { METRICS } from '../../../src/daemon/metrics/metrics.js';
 import type { Metric } from '../../../src/platform/prometheus.js';
 import { bare, projectText, rowsOf, sectionOf } from '../docs/page.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../../src/daemon/metrics/catalogue.js';
-import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
+import { METRICS, Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import type { SourceView } from '../../../../src/daemon/view.js';
 import {
   aRun,

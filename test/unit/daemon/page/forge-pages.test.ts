@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgePages } from '../../../../src/daemon/page/forge-pages.js';
+import { forgePages } from '../../../../src/daemon/page/phrases.js';
 import { COMMIT } from '../../../support/plan-builder.js';
 
 const GITHUB = 'https://github.com/shop/flags.git';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withoutShared } from '../../../../src/daemon/replicas/shared-leadership.js';
-import { Overrides } from '../../../../src/daemon/source/overrides.js';
+import { Overrides } from '../../../../src/daemon/source/leadership.js';
 
 const HOLD = { reason: 'release', until: '2026-03-01T12:00:00Z' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Overrides } from '../../../../src/daemon/source/overrides.js';
+import { Overrides } from '../../../../src/daemon/source/leadership.js';
 
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const at = (minutes: number): string => new Date(NOON + minutes * 60_000).toISOString();
