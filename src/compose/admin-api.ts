@@ -25,7 +25,6 @@ export interface AccessOptions {
   readonly concurrency?: number | undefined;
   /** Ends waits and reads; a write under way is finished. */
   readonly signal: AbortSignal;
-  /** Shows people one line. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
@@ -48,12 +47,7 @@ export interface ServiceAccess {
   requests(): number;
 }
 
-/**
- * Decides which origin gets the key, and opens a client for it.
- *
- * @param desired null if there are no specs: nothing proposes a service, and an embedded one keeps its content.
- * @throws FlagkeelError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: no connection was made.
- */
+/** @param desired null without specs: nothing proposes a service. @throws FlagkeelError `ORIGIN_NOT_ALLOWED`, `NO_KEY` */
 export async function openService(
   desired: Desired | null,
   options: AccessOptions,
@@ -118,10 +112,8 @@ async function locate(
   return { url, key: settings.apiKey, name, stateName: name };
 }
 
-/** Reached over HTTP like any other service. */
 interface EmbeddedService {
   readonly url: string;
-  /** An Admin API key for this run alone. */
   readonly key: string;
   /** A new store gets a new id, so that no state takes it for a deleted one. */
   readonly storeId: string;
@@ -130,7 +122,6 @@ interface EmbeddedService {
 
 interface EmbeddedOptions {
   readonly directory: string;
-  /** `--embedded-dir`. */
   readonly storeDirectory?: string | undefined;
   readonly isDryRun: boolean;
 }

@@ -28,7 +28,6 @@ export interface OperationsRequest {
   readonly tokenFile?: string;
   readonly private?: boolean;
   readonly webhookSecretFile?: string;
-  /** See `parseNotifyTarget`. */
   readonly notify: readonly string[];
   readonly notifyFile?: string;
   readonly notifyTemplate?: string;
@@ -36,7 +35,6 @@ export interface OperationsRequest {
 
 interface OperationsPlan {
   readonly notify: readonly NotifyTarget[];
-  /** null if the daemon does not listen. */
   readonly surface: Pick<
     OperationsOptions,
     'host' | 'port' | 'allowedHosts' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
@@ -61,7 +59,6 @@ export async function readOperations(options: OperationsRequest): Promise<Operat
   return { notify, surface: { ...at, allowedHosts, tokenFile, webhookSecretFile, isPrivate } };
 }
 
-/** @param host where the daemon listens. */
 function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[] {
   if (names.length > 0 && !isLoopbackHost(host)) {
     throw usage('cannot use --allow-host: beyond loopback the daemon answers for every name');
@@ -73,12 +70,7 @@ function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[
   );
 }
 
-/**
- * Opens the daemon's surface, if it has one, and starts its messages.
- *
- * @returns the URL of the surface; null if the daemon does not listen.
- * @throws FlagkeelError `IN_USE`: nothing was opened.
- */
+/** @returns the URL of the surface; null if the daemon does not listen. @throws FlagkeelError `IN_USE` */
 export async function openOperations(
   daemon: DaemonView & DaemonControls,
   { notify, surface }: OperationsPlan,
@@ -130,9 +122,7 @@ async function targetsOf({
   return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
 }
 
-/** Without `statuses` no commit gets one. */
 export interface ForgeRequest {
-  /** See `parseForge`. */
   readonly statuses?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;

@@ -37,7 +37,6 @@ export async function openReading(
 export interface ConnectionFlags {
   /** Origin of the administration service; overrides `FLAGKEEL_URL` and flagkeel.yaml. */
   readonly url?: string;
-  /** Overrides `FLAGKEEL_AUTH_HEADER`. */
   readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
@@ -55,7 +54,6 @@ export interface RunFlags
   readonly allowDirty?: boolean;
   /** Reads HEAD even in a dry run, which otherwise reads the working tree. */
   readonly committedOnly?: boolean;
-  /** Hash of the only plan that may be applied. */
   readonly planHash?: string;
   /** Milliseconds to wait for another run over the same state. Default: 0, which fails at once if the lock is taken. */
   readonly lockTimeout?: number;
@@ -69,7 +67,6 @@ type Shared = 'settings' | 'signal' | 'note' | 'traffic' | 'limiters' | 'progres
 
 /** Without `progress`, long waits become notes, and no other progress is shown. */
 export interface Surroundings extends Pick<AccessOptions, Shared> {
-  /** The cache of earlier runs over the same directory. */
   readonly memory?: RunCache;
   /** Opens the files that the run reads. Default: those of the directory. */
   readonly open?: ((memory: GitCache) => Promise<Source>) | undefined;
@@ -170,7 +167,6 @@ async function openFiles(
   }
 }
 
-/** Undefined if the operator demands no signatures. */
 function signatureCheck(
   { checkout, revision }: Source,
   isDryRun: boolean,

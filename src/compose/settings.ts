@@ -42,17 +42,15 @@ export interface OperatorSettings {
   /** `FLAGKEEL_ORIGINS`, unchanged. */
   readonly allowedOrigins: string;
   readonly stateDir?: string | undefined;
-  /** Of the applications that are served what specs say. */
   readonly applicationKey?: string | undefined;
   /** A key file is read again at each call, so that a rotated key takes effect. @throws FlagkeelError `NO_KEY` */
   readonly apiKey: () => string;
-  /** The header of the key. Default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
   /** The token is read at each call, as with `apiKey`; throws if its file cannot be read. */
   readonly git: GitCredentials & { readonly token: () => string | undefined };
   /** Who may sign commits; null if the operator demands no signatures. */
   readonly signers: Signers | null;
-  /** URL of PostgreSQL. @throws FlagkeelError `NO_KEY` if its file cannot be read. */
+  /** @throws FlagkeelError `NO_KEY` if its file cannot be read. */
   readonly database: () => string | undefined;
 }
 
@@ -89,7 +87,6 @@ function valueOf(environment: Environment, name: Variable): string | undefined {
   return nonEmpty(environment[name]);
 }
 
-/** The variable, otherwise the content of the file that `…_FILE` names. */
 function secretOf(
   environment: Environment,
   name: 'FLAGKEEL_API_KEY' | 'FLAGKEEL_DATABASE' | 'FLAGKEEL_GIT_TOKEN',

@@ -38,7 +38,6 @@ export interface WatchedSource extends Pick<
     RunFlags,
     'dryRun' | 'suspend' | 'keys' | 'touchedSince' | 'quarantineInvalid' | 'only' | 'since'
   >;
-  /** The operator's settings, or those of this source. */
   readonly settings: OperatorSettings;
 }
 
@@ -170,7 +169,6 @@ function leaseName({ name, run, settings }: WatchedSource, { location, branch }:
   return `source-${hashOf(name, location, branch, url, environment)}`;
 }
 
-/** @throws FlagkeelError `USAGE` if the place is unusable. */
 function upstreamOf({ place, settings }: WatchedSource): Upstream {
   if ('directory' in place) return new LocalUpstream(place.directory);
   const { repo, branch = null, path = '' } = place;
@@ -193,7 +191,6 @@ function hashOf(...words: readonly unknown[]): string {
   return sha256(JSON.stringify(words)).slice(0, 16);
 }
 
-/** Between two packings; each run leaves a few objects behind. */
 const RUNS = 50;
 
 /**

@@ -7,7 +7,7 @@ import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from
 
 interface DaemonOptions {
   readonly sources: readonly SourceOptions[];
-  /** Name of this daemon among several over the same sources. Not set for the only one. */
+  /** Not set for the only one over its sources. */
   readonly replica?: string | undefined;
   readonly time: Time;
   readonly log: Log;

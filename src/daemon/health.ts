@@ -40,7 +40,6 @@ export type Verdict = Readonly<WrittenVerdict>;
 
 /** Counts of objects that differ in one environment, by the newest plan. */
 export interface EnvironmentHealth extends Frozen<Omit<Environment, 'lastChange'>> {
-  /** The newest run that wrote something here. */
   readonly lastChange: RunRecord | null;
 }
 
@@ -122,7 +121,6 @@ export const AWAY: Readonly<Record<Trouble['what'], string>> = {
   database: 'The database cannot be reached',
 };
 
-/** How urgent a result is on the page and in the log, and its word. */
 export const RESULTS: Readonly<
   Record<
     RunResult,
@@ -234,7 +232,7 @@ function standingOf({ standings }: SourceView): Verdict {
   return { level: LEVEL_OF[standings.whole], headline, detail: namedText(standings) };
 }
 
-/** The first of the worst objects with their reasons; null if all are live. */
+/** null if all are live. */
 function namedText(standings: SourceView['standings']): string | null {
   const { whole, objects } = standings ?? { whole: 'live', objects: [] };
   const worst = objects.filter(({ standing }) => standing.is === whole);

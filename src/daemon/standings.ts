@@ -17,7 +17,6 @@ type Counts = Readonly<Record<StandingName, number>>;
 export interface StandingView {
   readonly id: ObjectId;
   readonly standing: Exclude<Standing, { is: 'live' }>;
-  /** ISO 8601 start of the run that looked at it last. */
   readonly asOf: string;
 }
 
@@ -31,9 +30,7 @@ interface PlaceStandings {
 export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   /** ISO 8601 start of the last run that looked at everything; null if no run has. */
   readonly lookedAt: string | null;
-  /** Why nothing is known any more, and since when; null while it is known. */
   readonly doubt: Doubt | null;
-  /** Places with objects, the most protected first. */
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
 }
@@ -58,7 +55,6 @@ export class ObjectStandings {
     const keys = new Set<string>(invalid.map(([id]) => id));
     // A run leaves objects of invalid files alone, so it says nothing about those that were known before.
     const kept = [...this.#known].filter(([id]) => isAmong(keys, id));
-    // What was removed has no standing any more.
     const removed = new Set(of.plan.changes.map(({ id }) => id));
     const others = of.isFull ? [] : [...this.#known].filter(([id]) => !removed.has(id));
     const found = all.filter(([, { standing }]) => !isInvalidFile(standing));
@@ -77,11 +73,7 @@ export class ObjectStandings {
     this.#shared = view;
   }
 
-  /**
-   * null before the first run with a plan.
-   *
-   * @param places the environments, the most protected first.
-   */
+  /** null before the first run with a plan. @param places the environments, the most protected first. */
   view(places: readonly string[]): StandingsView | null {
     if (this.#shared !== null) return this.#shared;
     const known = [...this.#known].filter(([id]) => !this.#invalid.has(id));
@@ -123,7 +115,6 @@ function summary(objects: Verdict['objects']): Omit<PlaceStandings, 'name'> {
 
 export interface Doubt {
   readonly why: Exclude<UnknownWhy, 'invalid-file' | 'unanswered'>;
-  /** ISO 8601: the last moment at which it was known; null if it never was. */
   readonly since: string | null;
 }
 
@@ -145,7 +136,6 @@ function unknown({ counts }: { counts: Counts }): Omit<PlaceStandings, 'name'> {
   return { whole: 'unknown', counts: { live: 0, waits: 0, held: 0, failed: 0, unknown: total } };
 }
 
-/** Why the service cannot be read or written. */
 export interface AccessTrouble {
   readonly what: 'service' | 'key-missing' | 'key-refused' | 'place';
   readonly doubt: Doubt['why'];
@@ -162,7 +152,6 @@ const ACCESS: Partial<Record<ErrorCode, Omit<AccessTrouble, 'why'>>> = {
   NOT_ON_SERVICE: { what: 'place', doubt: 'place-missing' },
 };
 
-/** Undefined for an error with another cause. */
 export function accessTroubleOf(error: unknown): AccessTrouble | undefined {
   if (!(error instanceof FlagkeelError)) return undefined;
   const found = ACCESS[error.code];

@@ -7,7 +7,6 @@ import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import type { OpenRows } from '../report/view/plan-view.js';
 
-/** A source as `/status` shows it. */
 type ShownSource = Frozen<Source>;
 
 /** `machine.ts` has the diagram. */
@@ -36,26 +35,22 @@ export type OrderedKill = NonNullable<RunRecord['kills']>[number];
 export interface EnvironmentFlags {
   readonly environment: string;
   readonly total: number;
-  /** The first of them by name. */
   readonly flags: readonly LiveFlag[];
 }
 
 export interface LiveFlag {
   readonly name: string;
-  /** Relative to the config directory. */
   readonly file: string;
   readonly line: number;
   /** null if the service does not have the flag here. */
   readonly serves: Serving | null;
   /** Set while the file is invalid: `serves` is what was seen last. */
   readonly invalid?: true;
-  /** ISO 8601 start of the run that saw it. */
   readonly seenAt: string;
 }
 
 export interface Serving {
   readonly killed: boolean;
-  /** Shares for keys that no rule and no target names. */
   readonly shares: readonly Bucket[];
   /** Whole per cent of the traffic that rules and shares apply to; the rest gets the default treatment. */
   readonly trafficAllocation: number;
@@ -72,7 +67,6 @@ export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 /** Without an end: by the config. */
 export type Override = NonNullable<ShownSource['suspended']>;
 
-/** A request of an operator that holds a source until a time. */
 export interface Hold {
   readonly reason: string;
   /** ISO 8601. */
@@ -82,10 +76,8 @@ export interface Hold {
 /** Lets the plan with this hash, and no other, pass until a run has used the approval or found another plan. */
 export type Approval = NonNullable<ShownSource['approved']>;
 
-/** Requests of operators. */
 export interface ActiveOverrides {
   readonly suspension: Hold | null;
-  /** Holds a source at a full hash in its history. */
   readonly pin: (Hold & { readonly commit: string }) | null;
   readonly approval: Approval | null;
 }
@@ -104,7 +96,6 @@ type Derived =
 
 /** One config repository. `name` fits in a URL and a metric label. */
 export interface SourceView extends Omit<ShownSource, Derived> {
-  /** Of the run under way; null between runs and before its first request. */
   readonly progress: ProgressView | null;
   /** Names of the environments, the protected ones first, as people see them; empty before the first plan. */
   readonly environments: readonly string[];

@@ -2,11 +2,7 @@ import { open } from 'node:fs/promises';
 
 const MiB = 1024 * 1024;
 
-/**
- * Reads a file of the operator as UTF-8, if it has at most so many bytes: a device or a pipe may have no end.
- *
- * @throws Error it has more than `most` bytes, or cannot be read.
- */
+/** @throws Error if it has more than `most` bytes, because a device or a pipe may have no end, or cannot be read. */
 export async function readBounded(path: string, most: number): Promise<string> {
   const file = await open(path);
   try {

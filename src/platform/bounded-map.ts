@@ -35,7 +35,6 @@ export class BoundedMap<K, V> {
     return this.#entries.entries();
   }
 
-  /** A copy of all values, the youngest last. */
   values(): V[] {
     return [...this.#entries.values()];
   }

@@ -5,7 +5,6 @@ import { FlagkeelError } from '../errors.js';
 export interface Time {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Rejects as soon as the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** From 0 (inclusive) to 1 (exclusive). */
   random(): number;
@@ -46,11 +45,7 @@ export async function afterEachPause(
   }
 }
 
-/**
- * Waits before trying again for a lock that another run holds; `INTERRUPTED` as soon as the signal is aborted.
- *
- * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.
- */
+/** @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted. */
 export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await realTime.sleep(ms, signal);

@@ -7,7 +7,6 @@ export class Html {
   }
 }
 
-/** False: nothing. */
 type Part = string | Html | false | readonly (Html | false)[];
 
 /**
@@ -22,7 +21,6 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return new Html(text);
 }
 
-/** The texts of a template are one constant, so they are changed once for all rows. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
 /** Marks trusted text as HTML without escaping it, such as a style sheet. */

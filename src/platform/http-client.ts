@@ -10,14 +10,12 @@ interface HttpClientOptions {
   readonly connections: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Limit between two chunks of the body. */
   readonly bodyTimeoutMs: number;
   readonly maxAnswerBytes: number;
 }
 
 interface HttpRequest {
   readonly method: Method;
-  /** Encoded, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
@@ -40,7 +38,6 @@ export interface Answer {
  */
 export type Fault = 'not-sent' | 'lost' | 'untrusted' | 'too-large' | 'garbled';
 
-/** No complete answer arrived. */
 export class NoAnswerError extends Error {
   readonly fault: Fault;
 
@@ -117,26 +114,19 @@ function throughProxy(proxy: URL, timeout: number, limits: Pool.Options = {}): P
 
 const CONNECT_MS = 5_000;
 
-/** `fetch` for a library that takes one, see `dispatcherFor`. */
 export function fetchFor(url: string): typeof fetch {
   const dispatcher = dispatcherFor(url);
   return async (input, init?: RequestInit) =>
     fetch(input, { ...init, ...(dispatcher && { dispatcher }) });
 }
 
-/**
- * Connections for a library that calls `fetch` by itself; undefined if the environment names no proxy for this URL.
- *
- * @throws FlagkeelError (USAGE) the environment names something else than a proxy.
- */
+/** For a library that calls `fetch` by itself; undefined if the environment names no proxy. @throws FlagkeelError `USAGE` */
 export function dispatcherFor(url: string): Dispatcher | undefined {
   const proxy = proxyFor(url);
   return proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
 }
 
-/**
- * The cause of a failed `fetch`, with the remedy if there is one. The library's own message says only that it failed.
- */
+/** The cause of a failed `fetch`, with the remedy if there is one: the library's own message says only that it failed. */
 export function fetchFault(error: unknown): string {
   // Libraries wrap the error of the connection, some more than once.
   if (error instanceof Error && error.cause instanceof Error) return fetchFault(error.cause);
@@ -207,7 +197,6 @@ function noAnswer(cause: unknown, maxAnswerBytes: number, proxy: URL | null): No
   const code = codeOf(cause);
   const options = { cause };
   if (UNTRUSTED.test(code)) return new NoAnswerError('untrusted', untrusted(code), options);
-  // Without user and password.
   const name = proxy === null ? '' : `the proxy ${proxy.origin}`;
   const status = /^Proxy response \((\d+)\)/.exec(messageOf(cause))?.[1];
   if (status !== undefined) {

@@ -8,12 +8,7 @@ interface HttpApp {
   close(): Promise<unknown>;
 }
 
-/**
- * Starts listening; closes the application on failure. @param port 0 picks a free port.
- *
- * @returns `http://HOST:PORT`, without a slash at the end.
- * @throws FlagkeelError (IN_USE) the port is taken, or the address is not one of this machine's.
- */
+/** Port 0 picks a free one. @returns `http://HOST:PORT` @throws FlagkeelError `IN_USE` */
 export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
   try {
     await app.listen({ port, host });

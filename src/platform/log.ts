@@ -12,7 +12,6 @@ export interface Log {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
-  /** A log that adds these fields to every line. */
   child(fields: LogFields): Log;
 }
 
@@ -21,7 +20,6 @@ export interface LogOptions {
   readonly format: 'pretty' | 'json';
   /** Usually standard error, because standard output is for results alone. */
   readonly stream: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
-  /** Colours for `pretty`. Default: whether the stream is a terminal. */
   readonly colour?: boolean | undefined;
   /** Further secrets to redact, such as a key without the prefix. Called for every line. */
   readonly secrets?: (() => readonly string[]) | undefined;

@@ -6,14 +6,12 @@ import { packageFile } from './package-files.js';
 /** The style and the script of a kind of page, and the content security policy that allows exactly them. */
 export interface Look {
   readonly style: string;
-  /** Empty if the pages need no script. */
   readonly script: string;
   /** Value of the header. The page loads nothing, so that injected markup could do nothing. */
   readonly policy: string;
 }
 
 interface LookOptions {
-  /** Whether there is a script of that name too. */
   readonly hasScript?: boolean;
   /** Directives of the policy that allow more, such as `{ 'form-action': "'self'" }`. */
   readonly allows?: Readonly<Record<string, string>>;

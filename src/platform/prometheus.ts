@@ -17,7 +17,6 @@ export function gauge(name: string, labels: readonly string[], help: string): Me
   return { name, type: 'gauge', labels, help };
 }
 
-/** @param buckets upper bounds, in seconds. */
 export function histogram(
   name: string,
   labels: readonly string[],
@@ -29,7 +28,6 @@ export function histogram(
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The metrics of a catalogue and of the process, in a registry of their own. */
 export class Prometheus<Key extends string> {
   readonly contentType: string;
   readonly #registry = new Registry();

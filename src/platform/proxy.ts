@@ -4,12 +4,10 @@ import { FlagkeelError } from '../errors.js';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the operator's environment names for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the scheme of the URL,
- * except for the hosts in `NO_PROXY`; names in lower case come first, as in curl and git.
+ * The proxy that the environment names by the scheme of the URL and `NO_PROXY`, names in lower case first, as in curl.
  *
- * @returns null for a direct connection, which loopback always gets: a proxy would look for the host on its own
- *   machine.
- * @throws FlagkeelError (USAGE) the proxy is no URL of http or https.
+ * @returns null for a direct connection, which loopback always gets: a proxy would look for the host on its own machine.
+ * @throws FlagkeelError `USAGE`
  */
 export function proxyFor(url: string, variables: Variables = process.env): URL | null {
   const name = new URL(url).protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -18,7 +16,7 @@ export function proxyFor(url: string, variables: Variables = process.env): URL |
   return isExcepted(new URL(url), valueOf('NO_PROXY', variables)) ? null : proxyIn(proxy, name);
 }
 
-/** Whether the host of a valid URL is this machine, by name or address alone; does not resolve names. */
+/** By name or address alone; does not resolve names. */
 export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }

@@ -1,4 +1,3 @@
-/** A word as a POSIX shell reads it. */
 export function shellWord(text: string): string {
   // A terminal would obey control characters.
   const plain = text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');

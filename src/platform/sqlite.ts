@@ -21,10 +21,9 @@ export interface SqliteStatement {
 }
 
 /**
- * Opens a SQLite file, and creates it if needed; `:memory:` lasts as long as the connection. Sets no pragmas and no
- * busy timeout: a lock of another connection is an error at once, see `isBusy`.
+ * Creates the file if needed. No busy timeout: a lock of another connection is an error at once.
  *
- * @throws FlagkeelError (STATE_UNREADABLE) the file cannot be opened.
+ * @throws FlagkeelError `STATE_UNREADABLE`
  */
 export function openSqlite(path: string): SqliteDatabase {
   try {

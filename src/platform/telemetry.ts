@@ -13,9 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 interface TracedRun {
   readonly name: string;
-  /** The specs of the run: a name, or a directory. */
   readonly source: string;
-  /** Run id in the log. Default: a new one. */
   readonly id?: string;
   /** Variables in which `TRACEPARENT` may name a parent span, such as a CI job's. Default: the run begins a trace. */
   readonly environment?: Environment;
@@ -25,7 +23,6 @@ export interface RunEnd {
   readonly exitCode: number;
   /** A result of the daemon, `planned` for a run that was not to write, or `done` for a command that has no plan. */
   readonly result: string;
-  /** The cause: a code, or the thrown error. */
   readonly error?: unknown;
 }
 

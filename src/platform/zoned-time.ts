@@ -6,11 +6,9 @@ import { Temporal } from 'temporal-polyfill';
  */
 
 interface WallClock {
-  /** `2026-11-24`. */
   readonly date: string;
   /** From 1 (Monday) to 7 (Sunday). */
   readonly weekday: number;
-  /** Minutes since local midnight, from 0 to 1439. */
   readonly minute: number;
 }
 
@@ -95,7 +93,6 @@ export function isDate(text: string): boolean {
   }
 }
 
-/** `2026-11-24T09:00+01:00` */
 export function momentText(ms: number, zone: string): string {
   return zoned(ms, zone).toString({ smallestUnit: 'minute', timeZoneName: 'never' });
 }

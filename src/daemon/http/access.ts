@@ -20,7 +20,6 @@ type Scope = (typeof SCOPES)[number];
 
 interface Token {
   readonly secret: string;
-  /** Shown in the log. */
   readonly name: string;
   readonly scopes: readonly Scope[];
 }
@@ -31,7 +30,6 @@ const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', '/
 /** Checks tokens against a file that is read again on each request, so that edits take effect at once. */
 export class Access {
   readonly #tokenFile: string | undefined;
-  /** Token name of each admitted request. */
   readonly #names = new WeakMap<FastifyRequest, string>();
 
   /** @param tokenFile without it, all write endpoints are off. */
@@ -39,11 +37,7 @@ export class Access {
     this.#tokenFile = tokenFile;
   }
 
-  /**
-   * Admits a request to a write endpoint.
-   *
-   * @throws Refusal 401 without a valid token, 403 if it lacks the scope or there is no token file, 503 for a wrong file.
-   */
+  /** Admits a request to a write endpoint. @throws Refusal 401, 403 without scope or token file, 503 for a wrong file. */
   async require(request: FastifyRequest): Promise<void> {
     const scope = scopeOf(request);
     // Only the bearer header counts: browsers add a remembered password to requests that other sites trigger.
@@ -137,7 +131,6 @@ export async function readSecrets(
   }
 }
 
-/** Compares in constant time. */
 export function isSameSecret(given: string | Uint8Array, known: string | Uint8Array): boolean {
   const digest = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(known));

@@ -37,7 +37,6 @@ export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
     return { ...override(sourceOf(daemon, fields), { suspension }), ...suspension };
   });
   add('/resume', ['source'], (fields) => override(sourceOf(daemon, fields), { suspension: null }));
-  // A pin needs no reason.
   add('/pin', ['source', 'reason', 'for', 'until', 'commit'], (fields) => {
     const pin = { commit: commitOf(fields), ...holdOf(fields, now()) };
     return { ...override(oneSourceOf(daemon, fields), { pin }), ...pin };
@@ -57,7 +56,6 @@ export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
 }
 
 interface Asked {
-  /** null for all sources. */
   readonly source: string | null;
 }
 
@@ -180,7 +178,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Lifetime of an approval, in case the service is away and keeps runs from using it. */
 const LASTS_MS = 3_600_000;
 
-/** Lets the plan with this hash, and no other, pass guards, windows and freezes. 409: no plan with that hash is held. */
+/** 409: no plan with that hash is held. */
 function addApproveRoute(app: FastifyInstance, { daemon, access, log, now }: Surface): void {
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const fields = fieldsOf(request.body, ['source', 'hash', 'by', 'reason']);

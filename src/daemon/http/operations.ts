@@ -12,7 +12,6 @@ import { addWebhookRoute } from './webhook.js';
 
 export interface OperationsOptions {
   readonly host?: string | undefined;
-  /** 0 picks a free port. */
   readonly port: number;
   /** Names, beside those of loopback, that requests to a loopback address may give as their host. */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -33,11 +32,10 @@ export interface OperationsOptions {
 export interface Operations {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly url: string;
-  /** Repeating it is safe. */
   readonly close: () => Promise<void>;
 }
 
-/** Serves pages, health, metrics, control endpoints and webhooks. @throws FlagkeelError `IN_USE` */
+/** @throws FlagkeelError `IN_USE` */
 export async function startOperations(
   daemon: Surface['daemon'],
   options: OperationsOptions,
@@ -77,7 +75,6 @@ export async function startOperations(
 
 const CLOSE_WITHIN_MS = 1_000;
 
-/** Run ids are far shorter. */
 const MAX_PARAM_LENGTH = 200;
 
 /** Forges give up after ten seconds. Without a limit a slow sender would hold its connection and body for ever. */
@@ -136,7 +133,6 @@ function refuseForeignHosts(app: FastifyInstance, allowed: readonly string[]): v
 const FOREIGN_HOST =
   'cannot answer for that host: the daemon listens on loopback (start it with --allow-host NAME if a proxy passes this name on)';
 
-/** Without the port; null if it is no host. */
 function hostnameOf(host: string): string | null {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : null;
 }

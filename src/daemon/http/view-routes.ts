@@ -68,7 +68,6 @@ function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRe
   throw new Refusal(404, 'cannot find that run: the last 100 of each source are kept');
 }
 
-/** The answer of `/status`. */
 export type StatusDocument = Frozen<Status>;
 
 function statusDocument(view: DaemonView, now: number): StatusDocument {

@@ -13,7 +13,6 @@ const GITHUB = 'x-hub-signature-256';
 const BITBUCKET = 'x-hub-signature';
 const GITLAB = 'x-gitlab-token';
 
-/** Whether the request has any signature; checked before reading its body. */
 function isSigned(headers: WebhookHeaders): boolean {
   const isNamed = [STANDARD, GITHUB, BITBUCKET, GITLAB].some((name) => headers[name] !== undefined);
   return isNamed || passwordOf(headers) !== undefined;
@@ -93,13 +92,11 @@ function keyOf(secret: string): Uint8Array {
   return Buffer.from(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64');
 }
 
-/** Recent deliveries, none of which counts twice. */
 const MOST_DELIVERIES = 10_000;
 
 /** GitHub pushes at most 2,048 commits, which fit. Larger bodies are refused; the next poll finds those pushes. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
-/** A signed push to a watched branch triggers a run of the matching sources. */
 export function addWebhookRoute(
   app: FastifyInstance,
   { daemon, metrics, log, now }: Surface,
@@ -163,7 +160,7 @@ function take(
   return { result: sources.length === 0 ? 'ignored' : 'accepted', sources };
 }
 
-/** GitHub sends forms by default, with the JSON in one field. */
+/** GitHub sends forms by default. */
 function payloadOf(body: Buffer, contentType: string): unknown {
   const text = body.toString('utf8');
   const isForm = contentType.startsWith('application/x-www-form-urlencoded');
@@ -177,9 +174,7 @@ function payloadOf(body: Buffer, contentType: string): unknown {
 
 type WebhookHeaders = Readonly<Record<string, string | undefined>>;
 
-/** Untrusted text. */
 interface Push {
-  /** Short names. */
   readonly branches: readonly string[];
   /** URLs; empty if the sender gives none. */
   readonly repositories: readonly string[];
@@ -215,7 +210,6 @@ const PUSH_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 interface MovedRef {
-  /** Such as `refs/heads/main`. */
   readonly name: unknown;
   /** The commit after the push; zeros if the ref was deleted. */
   readonly id?: unknown;

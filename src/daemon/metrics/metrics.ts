@@ -19,7 +19,6 @@ export type NotificationResult = 'sent' | 'failed' | 'dropped';
 export class Metrics {
   readonly #prometheus = new Prometheus(METRICS);
 
-  /** Counters for the clients of the service, see `AdminClientOptions`. */
   readonly traffic: Traffic = {
     onRequest: ({ method, route, status, durationMs }) => {
       this.#prometheus.count('serviceRequests', {
@@ -79,7 +78,6 @@ export class Metrics {
   }
 }
 
-/** Sets a gauge of one source. */
 type SetGauge = (key: keyof typeof METRICS, value: number | boolean, labels?: Labels) => void;
 
 function setSource(view: SourceView, now: number, set: SetGauge): void {

@@ -152,7 +152,6 @@ class Delivery {
 }
 
 interface Attempt {
-  /** Reason of the failure; null if the target accepted the message. */
   readonly why: string | null;
   readonly isFinal: boolean;
   readonly waitMs?: number | undefined;

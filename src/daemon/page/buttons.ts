@@ -19,7 +19,6 @@ import type { PlacedRow } from '../../report/view/plan-view.js';
 /** A `POST` to the daemon with the user's token, sent after a confirmation. */
 interface Button {
   readonly label: string;
-  /** Of the endpoint, without the leading slash. */
   readonly path: string;
   /** Describes the effect in whole sentences; untrusted text. null hides the button while it would have no effect. */
   readonly says: (source: SourceView) => string | null;
@@ -27,7 +26,6 @@ interface Button {
   /** Whether the page forgets the token at once, because the request passes guards. */
   readonly wantsTokenEachTime?: true;
   readonly showsEvidence?: true;
-  /** Further members of the body besides `source`. */
   readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
 }
 
@@ -43,7 +41,6 @@ interface Question {
 const HOW_LONG: Question = { name: 'for', label: 'For how long (30m, 2h, 1d)', value: '1h' };
 const WHY: Question = { name: 'reason', label: 'Why', value: '' };
 
-/** In display order. */
 const BUTTONS: readonly Button[] = [
   {
     label: 'Approve',
@@ -201,10 +198,7 @@ export const PANEL: Html = html`<dialog id="panel" aria-label="Flag">
 /** Code units of a text that a person reads before an approval. */
 const LONGEST_LIMIT = 1_000;
 
-/**
- * The changes that wait for an approval, each with its size, its reach, the limits that refuse it and its commit; then
- * the approval if no run has used it yet. Empty if nothing can be approved.
- */
+/** The changes that wait for an approval with the limits that refuse them, and an approval that no run has used yet. */
 export function approvalEvidence(source: SourceView, now: number): Html {
   const run = newestPlanned(source.runs);
   const plan = run?.plan;
@@ -223,7 +217,6 @@ export function approvalEvidence(source: SourceView, now: number): Html {
     </div>`;
 }
 
-/** The element that the dialog copies. */
 function evidenceId({ name }: SourceView): string {
   return `evidence-${name}`;
 }
@@ -232,7 +225,6 @@ function isApproved(source: SourceView): boolean {
   return source.approved !== null && source.approved.hash === newestPlan(source)?.heldHash;
 }
 
-/** A whole sentence. */
 function heldText({ guards = [], changes, withheld }: PlanDocument): string {
   const waiting = withheld.filter(isWaiting).length;
   if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;

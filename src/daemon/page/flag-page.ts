@@ -30,7 +30,7 @@ import {
 } from './phrases.js';
 import { rowList, wayOut } from './object-lists.js';
 
-/** One flag: what it serves in each environment in words, what is open, and its last writes. null: no run saw it. */
+/** null if no run saw the flag. */
 export function flagPage(source: SourceView, name: string, now: number): string | null {
   const row = flagRows(source).find((each) => each.name === name);
   if (row === undefined) return null;
@@ -111,7 +111,6 @@ function rampOf({ rule, treatment, steps, step, served, held }: RampView): Html 
   );
 }
 
-/** What the newest plan leaves open of this flag, in all environments. */
 function openSection({ name }: FlagRow, source: SourceView): Html {
   const list = rowList(source, ({ subject }) => keyOfId(subject) === keyOf('flag', name));
   return html`<section class="sheet" aria-labelledby="open">
@@ -122,7 +121,6 @@ function openSection({ name }: FlagRow, source: SourceView): Html {
 
 const MOST_WRITES = 20;
 
-/** The writes of the runs that are kept, the newest first. */
 function writesSection({ name }: FlagRow, source: SourceView, now: number): Html {
   const writes = source.runs.flatMap((run) =>
     (run.plan?.changes ?? [])

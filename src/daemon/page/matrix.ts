@@ -32,7 +32,6 @@ export function stateMark(state: FlagState): Html {
   return html`<span class="state ${state}" aria-hidden="true">${STATES[state].symbol}</span>`;
 }
 
-/** A flag in one environment. */
 export interface FlagPlace {
   readonly environment: string;
   /** null if no run saw a definition that git declares here. */
@@ -41,19 +40,16 @@ export interface FlagPlace {
   readonly standing: StandingView | null;
   /** The ramps that have not ended. */
   readonly ramps: readonly RampView[];
-  /** Killed on the service while git does not order it. */
   readonly isKilledByHand: boolean;
   /** The most urgent first; empty if the flag is in sync and nothing is special. */
   readonly states: readonly FlagState[];
 }
 
-/** A flag in the environments of its source, the protected ones first. */
 export interface FlagRow {
   readonly name: string;
   readonly places: readonly FlagPlace[];
 }
 
-/** The flags that runs have seen, by name. */
 export function flagRows(source: SourceView): FlagRow[] {
   const columns = shownColumns(source).map((column) => ({
     environment: column.environment,
@@ -112,7 +108,7 @@ function isUnderWay({ steps, served }: RampView): boolean {
 /** More are laid out only when they come into sight. */
 const MANY_ROWS = 100;
 
-/** Every flag in every environment, the protected ones first. Empty until a run has seen a flag. */
+/** Empty until a run has seen a flag. */
 export function flagMatrix(source: SourceView, now: number): Html {
   const columns = shownColumns(source);
   const rows = flagRows(source);
@@ -247,7 +243,6 @@ function servedText({ serves, seenAt }: LiveFlag, isUnknown: boolean, now: numbe
   ${briefText(serves)}`;
 }
 
-/** Text such as `on 25 %` or `killed: everybody gets off`. */
 function briefText(serving: Serving): Html {
   const { killed, shares, defaultTreatment, trafficAllocation, rules, targets } = serving;
   if (killed)

@@ -41,7 +41,6 @@ export function orderedKillList({ runs }: SourceView): Html {
 /** `/status` has all of them. */
 const MOST_STANDINGS = 50;
 
-/** The objects that are not live, the worst first, each with its reason, its way out and its last look. */
 export function standingList({ standings }: SourceView, now: number): Html {
   const all = standings?.objects ?? [];
   const worst = STANDINGS.toReversed().flatMap((name) =>
@@ -63,7 +62,6 @@ export function standingList({ standings }: SourceView, now: number): Html {
 /** Characters: a command that is cut would do something else. */
 const LONGEST_WAY = 4_000;
 
-/** A remedy, with its commands and lines of files as code. */
 export function wayOut(remedy: Remedy): Html {
   const parts = remedyText(remedy).split('`');
   const shown = parts.map((part, at) => {
@@ -73,7 +71,6 @@ export function wayOut(remedy: Remedy): Html {
   return html`→ ${shown}`;
 }
 
-/** What the newest plan leaves open: reminders, ramps, and the rows of objects that are not as git has them. */
 export function openLists(source: SourceView): Html {
   const { open } = newestPlanned(source.runs) ?? {};
   if (open === undefined) return html``;
@@ -95,7 +92,7 @@ export function openLists(source: SourceView): Html {
   ${rowsUnder('Withheld', open.withheld)}`;
 }
 
-/** The rows that the newest plan leaves open, as far as they are wanted; null if there are none. */
+/** null if there are none. */
 export function rowList(source: SourceView, isWanted: (row: Row) => boolean): Html | null {
   const { unwritten, withheld, liveKills } = newestPlanned(source.runs)?.open ?? {};
   const lists = [liveKills, unwritten, withheld].flatMap((list) => list?.rows ?? []);
@@ -125,7 +122,6 @@ export function invalidKillList({ liveKills }: SourceView): Html {
   return listUnder(`${LIVE_KILLS_TITLE} (invalid file, as last known)`, items);
 }
 
-/** From the newest run that listed the names. */
 export function unmanagedList({ runs, name }: SourceView, now: number): Html {
   const run = runs.find(({ unmanaged }) => unmanaged !== undefined);
   const counts = run?.plan?.unmanaged ?? null;

@@ -12,20 +12,18 @@ export function untrusted(text: string, longest = LONGEST): Html {
   return html`<bdi>${shortened(text, longest)}</bdi>`;
 }
 
-/** For places without markup. */
 export function shortened(text: string, longest = LONGEST): string {
   const characters = Array.from(clean(text));
   if (characters.length <= longest) return characters.join('');
   return `${characters.slice(0, longest).join('')}…`;
 }
 
-/** @param location of the source, to link the commit on its forge. */
 export function commitOf(commit: string, location = ''): Html {
   const short = html`<code>${shortSha(clean(commit))}</code>`;
   return linkTo(forgePages(location)?.commit(commit) ?? null, short);
 }
 
-/** The subject of a commit, with a link to the pull request that it names, where the source is on a forge. */
+/** With a link to the pull request that the subject names, where the source is on a forge. */
 export function subjectOf(subject: string, location = ''): Html {
   const page = forgePages(location)?.pullRequest(subject) ?? null;
   const [, number] = page === null ? [] : (/(?<!\d)(\d+)$/.exec(page) ?? []);
@@ -33,7 +31,6 @@ export function subjectOf(subject: string, location = ''): Html {
   return html`${untrusted(subject)} <a href="${page}">pull request ${number}</a>`;
 }
 
-/** @param page without one, returns the words alone. */
 export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
@@ -85,7 +82,6 @@ function sizeText(ms: number): string {
   return plural(Math.floor(ms / DAY_MS), 'day');
 }
 
-/** Text such as `340 ms`, `1.2 s`, `3 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${String(Math.round(ms))} ms`;
   if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
@@ -122,12 +118,10 @@ export function mark(level: Level): Html {
   return html`<span class="mark ${level}" aria-hidden="true">${MARKS[level]}</span>`;
 }
 
-/** Each address is null if the arguments name no page. */
 interface ForgePages {
   readonly commit: (commit: string) => string | null;
   /** @param file relative to the config directory; may be any text. */
   readonly file: (commit: string, file: string, line: number | null) => string | null;
-  /** @param subject of a commit made by a merge or squash. */
   readonly pullRequest: (subject: string) => string | null;
 }
 
@@ -158,10 +152,7 @@ const FORGES: Readonly<Record<string, Forge>> = {
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/**
- * @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root.
- * @returns null unless the host is a known forge.
- */
+/** @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root. */
 export function forgePages(location: string): ForgePages | null {
   const [, url = '', folder = ''] = /^(https:\/\/\S+)(?: \((.*)\))?$/.exec(location) ?? [];
   if (!URL.canParse(url)) return null;
@@ -187,7 +178,6 @@ export function forgePages(location: string): ForgePages | null {
   };
 }
 
-/** The status page, with its script. */
 export const LOOK = lookOf('status', { hasScript: true, allows: { 'connect-src': "'self'" } });
 
 /** Pages that do not change and need no script. */

@@ -27,7 +27,6 @@ interface Group {
   readonly count: number;
 }
 
-/** Newest first. The plan of the newest run with news starts open. */
 export function runList({ runs, name, location }: SourceView, now: number): Html {
   if (runs.length === 0) return html``;
   const groups = groupsOf(runs);
@@ -109,7 +108,6 @@ function planOf(runs: readonly RunRecord[], name: string): Html {
   </details>`;
 }
 
-/** One run: its result, its commit, and the whole report as the command would have printed it. */
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
   return documentOf(
@@ -167,7 +165,6 @@ const TONES: readonly (readonly [RegExp, string])[] = [
   [/^\S/, 'strong'],
 ];
 
-/** A report as the command prints it, with the colours of a terminal. */
 export function planTextOf(text: string): Html {
   const lines = text.trimEnd().split('\n');
   const left = lines.length - MOST_LINES;

@@ -73,7 +73,6 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
 }
 
 interface PageMoment {
-  /** Milliseconds since the epoch. */
   readonly now: number;
   /** Whether tokens exist, so that the daemon answers buttons. */
   readonly takesRequests: boolean;

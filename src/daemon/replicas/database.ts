@@ -5,7 +5,6 @@ import type { ActiveOverrides } from '../view.js';
 
 interface DatabaseOptions {
   readonly url: string;
-  /** Timeout of connecting and of one statement. */
   readonly timeoutMs: number;
   readonly connections: number;
   readonly onTrouble: (why: string) => void;
@@ -45,11 +44,7 @@ export class Database {
     }
   }
 
-  /**
-   * Runs `work` under a lock that all processes share. The lock occupies one connection, so the work needs another.
-   *
-   * @throws any error of the database or the work.
-   */
+  /** The lock is shared by all processes and occupies one connection, so the work needs another. */
   async alone<T>(lock: number, work: () => Promise<T>): Promise<T> {
     const connection = await this.#pool.connect();
     connection.on('error', () => undefined);
@@ -62,7 +57,6 @@ export class Database {
     }
   }
 
-  /** The interface of the queue library. */
   async executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
     return this.#pool.query(text, values);
   }
@@ -72,7 +66,6 @@ export class Database {
   }
 }
 
-/** Schema of our tables; the queue has its own. */
 export const SCHEMA = 'flagkeel_daemon';
 
 /** An arbitrary number, unique to this lock: replicas that start together update the tables one by one. */
@@ -135,7 +128,6 @@ export class SharedRecord {
     this.#replica = replica;
   }
 
-  /** Keeps only the last 100 runs of the source. */
   async addRun(source: string, run: SharedRun): Promise<void> {
     await this.#database.query(
       `insert into ${SCHEMA}.run (source, replica, run) values ($1, $2, $3)`,

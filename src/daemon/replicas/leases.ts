@@ -20,10 +20,7 @@ export class Leases {
     this.#ttlMs = ttlMs;
   }
 
-  /**
-   * @param orOwn also succeeds if this holder already has the lease without knowing, because an answer was lost.
-   * @returns null if another holder has it.
-   */
+  /** @param orOwn also succeeds if this holder already has the lease without knowing, because an answer was lost. */
   async take(name: string, orOwn = false): Promise<LeaseTerm | null> {
     const [row] = await this.#database.query<{ term: string }>(
       `insert into ${SCHEMA}.lease as lease (name, holder, term, expires_at)
@@ -81,7 +78,6 @@ function columns(leases: readonly LeaseTerm[]): [string[], number[]] {
 }
 
 export interface HeldLease extends LeaseTerm {
-  /** Aborted with reason `lease` when this process loses the lease. */
   readonly lost: AbortSignal;
 }
 
@@ -110,7 +106,6 @@ export class LeaseKeeper {
     this.#time = time;
   }
 
-  /** @returns null if another replica has the lease. */
   async take(name: string): Promise<HeldLease | null> {
     if (this.#kept.has(name)) return null;
     const askedAt = performance.now();

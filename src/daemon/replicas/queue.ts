@@ -5,7 +5,6 @@ import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
 
-/** Schema of the library's tables, which the library migrates itself. */
 const QUEUE_SCHEMA = 'flagkeel_queue';
 
 /** An arbitrary number, unique to this lock; the migration of our own tables has another one. */
@@ -50,7 +49,6 @@ export class TriggerQueue {
     return new TriggerQueue(boss, time, log);
   }
 
-  /** Repeating it is safe. */
   async create(name: string): Promise<void> {
     await this.#boss.createQueue(name, { name, policy: 'short' });
   }

@@ -10,7 +10,6 @@ import { readOverrides, SharedLeadership } from './shared-leadership.js';
 
 interface ReplicasOptions {
   readonly url: string;
-  /** How long a silent replica keeps its leases. */
   readonly leaseMs: number;
   readonly time: Time;
   readonly log: Log;
@@ -52,7 +51,7 @@ export class Replicas {
     this.#databases = databases;
   }
 
-  /** Connects to the database and brings its tables up to date. @throws FlagkeelError `STATE_UNREADABLE` */
+  /** @throws FlagkeelError `STATE_UNREADABLE` */
   static async open(options: ReplicasOptions): Promise<Replicas> {
     const { url, leaseMs, log, time } = options;
     const id = randomBytes(4).toString('hex');

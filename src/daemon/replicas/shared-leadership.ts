@@ -87,7 +87,6 @@ export class SharedLeadership implements Leadership {
   #permits = 0;
   /** While the database does not answer, it is unknown which replica keeps the source. */
   #isCutOff = false;
-  /** Number of the newest run in the database that this replica knows. */
   lastRun = 0;
   /** Requests to this replica that are not in the database yet. */
   #unshared: Partial<ActiveOverrides> = {};
@@ -203,7 +202,6 @@ export class SharedLeadership implements Leadership {
     if (!this.isLeader) this.forward('request');
   }
 
-  /** @param runs of any replica, oldest first. */
   onRuns(runs: readonly NumberedRun[]): void {
     this.lastRun = runs.at(-1)?.number ?? this.lastRun;
     const others = runs.filter(({ replica }) => replica !== this.#options.replica);
@@ -234,7 +232,6 @@ export class SharedLeadership implements Leadership {
     this.#events?.onTrouble(why);
   }
 
-  /** Repeating it is safe. */
   onCutOff(isCutOff: boolean): void {
     const isNews = isCutOff && !this.#isCutOff;
     this.#isCutOff = isCutOff;

@@ -30,7 +30,6 @@ export interface OpenedRun extends AsyncDisposable {
   readonly context: RunContext;
   /** Call it only after the reader was opened. */
   readonly openWriter: () => AdminWriter;
-  /** Sent up to now, counting each try. */
   readonly requests: () => number;
 }
 
@@ -39,7 +38,6 @@ export interface RunOrder extends Pick<
   'keys' | 'touchedSince' | 'suspend' | 'allowOlder' | 'adopt' | 'approvals'
 > {
   readonly open: (memory?: GitCache) => Promise<Source>;
-  /** Whether later runs learn nothing from it. */
   readonly isolated: boolean;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
@@ -62,7 +60,6 @@ const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set([
 /** Triggers from polling the source, which have already found the change. */
 export const CHANGE_TRIGGERS: readonly Trigger[] = ['commit', 'files', 'kill'];
 
-/** How much of the service a run with these triggers observes. */
 export function observationFor(triggers: readonly Trigger[]): 'full' | 'touched' {
   return triggers.some((trigger) => FULL_TRIGGERS.has(trigger)) ? 'full' : 'touched';
 }
@@ -81,7 +78,6 @@ export interface CycleEnd extends Pick<
   RunRecord,
   'result' | 'exitCode' | 'summary' | 'text' | 'plan' | 'open' | 'requests'
 > {
-  /** The protected ones first. */
   readonly environments?: readonly string[];
   /** When something held back may go by itself, since the epoch; null if nothing will, undefined without a plan. */
   readonly dueAt?: number | null;
@@ -92,7 +88,6 @@ export interface CycleEnd extends Pick<
   readonly judged?: { readonly verdict: Verdict; readonly plan: Plan; readonly isFull: boolean };
   readonly diagnostics?: readonly Diagnostic[];
   readonly kills?: readonly OrderedKill[];
-  /** `suspend: true` in the config. */
   readonly suspendedByConfig?: boolean;
   readonly flags?: readonly SeenFlags[];
   /** Names that no file declares; null if the run did not list the service's names. */
@@ -104,7 +99,7 @@ const WIDTH = 100;
 
 type Ended = Omit<CycleEnd, 'requests'>;
 
-/** Plans, applies and verifies once. Never throws. */
+/** Never throws. */
 export async function runCycle(
   openRun: OpenRun,
   order: RunOrder,
@@ -244,7 +239,6 @@ function failedEnd(error: unknown, signal: AbortSignal): Ended {
   };
 }
 
-/** Result of a run that could not read the source. */
 export function unseenEnd(why: string | null): CycleEnd {
   const summary = why ?? 'the source was not seen yet';
   return {

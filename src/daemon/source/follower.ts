@@ -9,7 +9,6 @@ interface FollowerOptions {
   /** Upper bound of the random time added to each interval. */
   readonly jitterMs: number;
   readonly onChange: (trigger: Extract<Trigger, 'commit' | 'files' | 'kill'>) => void;
-  /** @param trouble null after a poll that succeeded. */
   readonly onPoll: (trouble: string | null) => void;
 }
 
@@ -41,11 +40,7 @@ export class Follower {
     );
   }
 
-  /**
-   * Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls.
-   *
-   * @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read.
-   */
+  /** Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls. */
   async poll(): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (this.#polling === null) {

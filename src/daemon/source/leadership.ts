@@ -7,9 +7,7 @@ import type { SeenFlags } from './live-flags.js';
 export interface SharedRun {
   readonly run: RunRecord;
   readonly at: CommitView | null;
-  /** The protected ones first; only with a plan. */
   readonly environments?: readonly string[] | undefined;
-  /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean | undefined;
   readonly standings?: StandingsView | undefined;
   /** Not set if the run before still has the current ones. */
@@ -34,11 +32,7 @@ export interface LeadershipEvents {
 export interface RunPermit {
   /** Aborted once the permission is lost or in doubt. */
   readonly signal: AbortSignal;
-  /**
-   * Makes the check that each write has to pass. Not set where no other replica can write.
-   *
-   * @param seenAtMs when the source was polled, by this process's monotonic clock.
-   */
+  /** The check that each write has to pass. Not set where no other replica can write. @param seenAtMs of a monotonic clock. */
   readonly fence?: (seenAtMs: number) => Fence;
   /** Set while the database cannot tell which replica leads. Every replica then sends kills and nothing else. */
   readonly killsOnly?: true;

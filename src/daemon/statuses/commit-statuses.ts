@@ -101,7 +101,6 @@ const CUT: Partial<Record<RunResult, ReviewStatus>> = {
   failed: { state: 'error', description: 'the run failed; the status page and the log say why' },
 };
 
-/** For a commit whose run ended without a result to report. */
 const BROKEN_OFF: ReviewStatus = { state: 'error', description: 'the run broke off' };
 
 /** The status to set after a run, by what became of the objects. @param environment null for the whole. */
