@@ -6,7 +6,7 @@ import { openRun } from '../../src/compose/run.js';
 import { operatorSettings } from '../../src/compose/settings.js';
 import { LocalUpstream } from '../../src/daemon/upstream/local.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
-import { RunCache } from '../../src/reconcile/cache.js';
+import { RunCache } from '../../src/reconcile/context.js';
 import { flagName } from '../fill.js';
 import { childrenCpuMs } from './measure.js';
 import { commit } from './workspace.js';

@@ -14,7 +14,7 @@ import type { ChangeNote } from '../model/outcome.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import * as shapes from './decode.js';
 import type { AdminClient, GetOnly } from './http/admin-client.js';
-import { isNoEndpoint } from './http/response.js';
+import { isNoEndpoint } from './http/request.js';
 import type { WireChangeRequest, WireEnvironment } from './wire.js';
 
 const PER_PAGE = 100;

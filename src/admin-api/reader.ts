@@ -1,9 +1,8 @@
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { ListedRequest } from '../model/change-request.js';
 import { listChangeRequests } from './change-requests.js';
-import { isNoEndpoint } from './http/response.js';
+import { isNoEndpoint, type ReadRequest } from './http/request.js';
 import type { GetOnly } from './http/admin-client.js';
-import type { ReadRequest } from './http/request.js';
 import { KeysCount, readPages, type Page } from './paging.js';
 import * as shapes from './decode.js';
 import type {

@@ -6,8 +6,7 @@ import type { ChangeNote, IdentitiesAnswer } from '../model/outcome.js';
 import { submitOnce, withdrawRequest, type Submission } from './change-requests.js';
 import * as shapes from './decode.js';
 import type { AdminClient } from './http/admin-client.js';
-import type { WriteRequest } from './http/request.js';
-import { isNoEndpoint } from './http/response.js';
+import { isNoEndpoint, type WriteRequest } from './http/request.js';
 import type { DefinitionTarget } from './look.js';
 import type { AdminReader } from './reader.js';
 import {
@@ -20,9 +19,15 @@ import {
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import * as lookup from './writer-lookup.js';
 import {
   aboutFlag,
+  activation,
+  findCreated,
+  findFlag,
+  findPatched,
+  isSameObject,
+  patchedFlag,
+  unlessAbsent,
   assertFits,
   BodyNotes,
   definitionOrNull,
@@ -30,6 +35,7 @@ import {
   deletion,
   valueOf,
   type IdentitiesTarget,
+  type NewObject,
 } from './writer-requests.js';
 
 const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
@@ -62,16 +68,12 @@ export class HttpAdminWriter {
     this.#bodyNotes = new BodyNotes(client);
   }
 
-  async createFlag(
-    workspaceId: string,
-    flag: lookup.NewObject,
-    note: ChangeNote,
-  ): Promise<WireFlag> {
+  async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
     const patch = async (operations: readonly WirePatchOperation[]): Promise<WireFlag> =>
       this.patchFlag(workspaceId, flag.name, operations, note);
     const created = await this.#createNamed('flag', workspaceId, flag, note, {
       check: shapes.flag,
-      confirm: async () => lookup.findFlag(this.#reader, workspaceId, flag, patch),
+      confirm: async () => findFlag(this.#reader, workspaceId, flag, patch),
     });
     this.#reader.learnFlag(workspaceId, created);
     return created;
@@ -99,7 +101,7 @@ export class HttpAdminWriter {
       body: operations,
       what: `patch flag ${JSON.stringify(flag)}`,
       check: shapes.flag,
-      ...(fields && { confirm: async () => lookup.patchedFlag(await live(), flag, fields) }),
+      ...(fields && { confirm: async () => patchedFlag(await live(), flag, fields) }),
     });
     const patched = await aboutFlag(this.#reader, { workspaceId, flag }, writing);
     this.#reader.learnFlag(workspaceId, patched);
@@ -152,7 +154,7 @@ export class HttpAdminWriter {
       body,
       what: `create the definition of flag ${JSON.stringify(place.flag)}`,
       check: shapes.definition,
-      confirm: async () => lookup.findCreated(this.#reader, place, body),
+      confirm: async () => findCreated(this.#reader, place, body),
     };
     const writing = this.#bodyNotes.write('createDefinition', request, note);
     const created = await aboutFlag(this.#reader, place, writing.then(valueOf));
@@ -185,7 +187,7 @@ export class HttpAdminWriter {
       what: `${isUrgent ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
       check: (json) => definitionOrNull(json, place),
       ...(expected && {
-        confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
+        confirm: async () => findPatched(this.#reader, place, operations, expected),
       }),
     });
   }
@@ -197,14 +199,14 @@ export class HttpAdminWriter {
 
   async createSegment(
     workspaceId: string,
-    segment: lookup.NewObject,
+    segment: NewObject,
     note: ChangeNote,
   ): Promise<WireSegment> {
     return this.#createNamed('segment', workspaceId, segment, note, {
       check: shapes.segment,
       confirm: async () => {
         const segments = await this.#reader.listSegments(workspaceId);
-        return segments.find((found) => lookup.isSameObject(found, segment));
+        return segments.find((found) => isSameObject(found, segment));
       },
     });
   }
@@ -222,7 +224,7 @@ export class HttpAdminWriter {
       confirm: async () => {
         // Only an active segment has a list of keys. No caller needs the rest of the answer.
         const found = await this.#reader.countKeys(environmentId, segment);
-        return found === undefined ? undefined : lookup.activation(environmentId, segment);
+        return found === undefined ? undefined : activation(environmentId, segment);
       },
     });
   }
@@ -317,7 +319,7 @@ export class HttpAdminWriter {
   ): Promise<WireFlag | undefined> {
     const shown = await this.#reader.getFlag(workspaceId, flag);
     if (shown !== null) return shown;
-    return lookup.unlessAbsent(this.patchFlag(workspaceId, flag, [], note));
+    return unlessAbsent(this.patchFlag(workspaceId, flag, [], note));
   }
 
   async #written<T>(request: WriteRequest<T>): Promise<T> {
@@ -327,7 +329,7 @@ export class HttpAdminWriter {
   async #createNamed<T>(
     kind: keyof typeof LISTS,
     workspaceId: string,
-    { name, trafficType, description }: lookup.NewObject,
+    { name, trafficType, description }: NewObject,
     note: ChangeNote,
     answer: Required<Pick<WriteRequest<T>, 'check' | 'confirm'>>,
   ): Promise<T> {

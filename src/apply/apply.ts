@@ -1,5 +1,5 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
-import { wantsRequest } from '../admin-api/http/response.js';
+import { wantsRequest } from '../admin-api/http/request.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';

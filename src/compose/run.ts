@@ -8,8 +8,7 @@ import { openService, type AccessOptions, type ServiceAccess } from './admin-api
 import type { OpenedRun } from '../daemon/source/cycle.js';
 import type { GitCache } from '../git/cache.js';
 import type { Progress, RunOptions, Fence, StateSharing } from '../model/run.js';
-import type { RunContext } from '../reconcile/context.js';
-import { RunCache } from '../reconcile/cache.js';
+import { RunCache, type RunContext } from '../reconcile/context.js';
 import { askCheck } from '../reconcile/checks.js';
 import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';

@@ -11,7 +11,7 @@ import { signedUpstream, RemoteUpstream, type Upstream } from '../daemon/upstrea
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
-import { RunCache } from '../reconcile/cache.js';
+import { RunCache } from '../reconcile/context.js';
 import { Limiters } from '../admin-api/http/rate-limiter.js';
 import { openService } from './admin-api.js';
 import { findEnvironment } from '../admin-api/workspace.js';

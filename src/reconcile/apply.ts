@@ -17,14 +17,12 @@ import { stateWithRequests } from '../plan/bases/requests-state.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import type { GuardOverride } from './approvals.js';
-import { checkGuards } from './guards.js';
-import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
+import { checkGuards, withOverride, type GuardOverride } from './assess.js';
+import { outOfSyncAfter, outOfSyncIn } from './scope.js';
 import { runMessage } from './record.js';
 import { momentOf, planAgain, verify, type Verified, type VerifyOptions } from './verify.js';
 import { recordsAfter, recordsBefore } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
-import { withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { closedFor, isPlanned, type PlanPolicy } from '../plan/policy.js';
@@ -281,13 +279,13 @@ async function nextRound(
   const { state, remembered } = done;
   const { checkout, revision } = context.source;
   const now = { state, nowMs: context.now() };
-  const { input, changes } = await planAgain(done, only, context, now);
-  if (changes.changes.length === 0) return null;
-  const guards = await checkGuards(context, { changes, input }, remembered);
+  const { input, plan } = await planAgain(done, only, context, now);
+  if (plan.changes.length === 0) return null;
+  const guards = await checkGuards(context, { plan, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
-  const found = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
-  const notes = withOverride(withSteps(found, changes, input.moment), changes, input);
-  return { ...done, ...guards, plan: changes, input, notes };
+  const found = await notesFor(plan, input, checkout, revision.commit, context.memory.specs);
+  const notes = withOverride(withSteps(found, plan, input.moment), plan, input);
+  return { ...done, ...guards, plan, input, notes };
 }
 
 /** The report shows the first plan, which was reviewed, with the last outcome of each change, and then further changes. */

@@ -10,7 +10,7 @@ import type { RunOptions } from '../model/run.js';
 import { flagEntry, type State } from '../model/state.js';
 import { isAsWritten } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
-import { timedInput } from './moment.js';
+import { timedInput, checkNamesOnService } from './policy.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
@@ -18,7 +18,6 @@ import { requestsWanted } from '../plan/requests.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { protectedRemovals, provenRemovals } from '../history/removals.js';
 import { historyOf, type RunContext, type Scoped, type TimedInput } from './context.js';
-import { checkNamesOnService } from './policy.js';
 import type { Interrupted } from './record.js';
 import { inScope, readCatalogFor } from './scope.js';
 

@@ -1,22 +1,28 @@
 import { findEnvironment, type Catalog, type LiveWorkspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
-import type { BoundDesired } from '../model/bound-desired.js';
-import type { Location } from '../model/diagnostic.js';
-import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
-import type { PlannedEnvironment, PlanPolicy } from '../plan/policy.js';
-import { keyOfId, type ObjectId } from '../model/ref.js';
-import { declarationsIn } from '../plan/objects/kinds.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
 import { restorableKills } from '../kill/in-git.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { RampCheck } from '../model/desired.js';
+import type { Location } from '../model/diagnostic.js';
+import type { CheckStanding } from '../model/flag/ramp.js';
+import { keyOfId, definitionId, refOfId, type ObjectId } from '../model/ref.js';
+import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
+import type { PlanInput } from '../plan/input.js';
+import { killOrders } from '../plan/kills/orders.js';
+import { declarationsIn } from '../plan/objects/kinds.js';
+import type { PlanPolicy, PlannedEnvironment } from '../plan/policy.js';
+import { desiredAt, stepsToCheck, type Facts, type Moment } from '../timing/desired-at.js';
 import {
   historyOf,
   type Begun,
   type Decided,
   type RunContext,
   type Remembered,
+  type AskCheck,
+  type TimedInput,
 } from './context.js';
-import { momentOfRun } from './moment.js';
 import { selectedKeys, unknownEnvironment } from './selection.js';
 
 /**
@@ -166,4 +172,62 @@ function known(
     'NOT_ON_SERVICE',
     `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${choice}`,
   );
+}
+
+/**
+ * The moment of a run, before the service is observed. The checks of steps that are due run here, once each, all side by
+ * side; a run that writes nothing runs none.
+ */
+export async function momentOfRun(
+  { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
+  desired: BoundDesired,
+  { environments, only }: Pick<PlanPolicy, 'environments' | 'only'>,
+  { home, timing: records, state }: Remembered,
+): Promise<Moment> {
+  const facts: Facts = {
+    ...{ records, environments, state, unkept: unkeptIn(home), head: source.revision.commit },
+    ordered: new Set(killOrders(desired).map(definitionId)),
+    killed: new Set(),
+    setbacks: new Map(),
+    checks: new Map(),
+    actual: null,
+  };
+  const nowMs = now();
+  const moment = desiredAt(desired, facts, nowMs);
+  const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
+  const steps = stepsToCheck(moment).filter(
+    ({ id }) => only?.has(keyOfId(id)) !== false && places.has(refOfId(id)?.environment ?? ''),
+  );
+  if (steps.length === 0) return moment;
+  const names = new Set(steps.flatMap(({ checks }) => checks));
+  const asked = (desired.config.checks ?? []).filter(({ name }) => names.has(name));
+  const answers = await Promise.all(asked.map(async (each) => standingOf(each, askCheck)));
+  const checks = new Map(
+    steps.map((step) => [
+      step.key,
+      step.checks.flatMap((name) => answers.find((each) => each.name === name) ?? []),
+    ]),
+  );
+  return desiredAt(desired, { ...facts, checks }, nowMs);
+}
+
+/** Why the moments at which steps begin cannot be remembered: they would begin again with the next run. */
+function unkeptIn(home: Remembered['home']): string | null {
+  if (home === null) return 'no state is kept here';
+  const missing = home.notShared();
+  return missing && `the state cannot be shared (${missing.why})`;
+}
+
+async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<CheckStanding> {
+  const { name } = check;
+  if (ask === undefined) return { name, result: 'not-asked', why: null };
+  const fault = await ask(check);
+  return fault ? { name, result: 'failed', ...fault } : { name, result: 'passed', why: null };
+}
+
+/** The specs as they are at the moment, judged by the bases and the service of the input. */
+export function timedInput(input: PlanInput, { facts, nowMs }: Moment): TimedInput {
+  const { actual, state, desired } = input;
+  const moment = desiredAt(desired, { ...facts, actual, state }, nowMs);
+  return { ...input, desired: moment.desired, moment };
 }

@@ -12,7 +12,15 @@ import {
 import { planChanges } from '../plan/plan.js';
 import { traced } from '../platform/telemetry.js';
 import { withSteps } from '../timing/standings.js';
-import { withApproval, withUnusedApprovals } from './approvals.js';
+import {
+  checkGuards,
+  memoryUnknowns,
+  planForNow,
+  withApproval,
+  withOverride,
+  withUnusedApprovals,
+  type PlanAndInput,
+} from './assess.js';
 import { settle, type ApplyOptions } from './apply.js';
 import {
   historyOf,
@@ -24,15 +32,11 @@ import {
   type RunContext,
   type TimedInput,
 } from './context.js';
-import { checkGuards } from './guards.js';
-import { timedInput } from './moment.js';
 import { begin, readState } from './load.js';
-import { memoryUnknowns } from './memory.js';
 import { observeInScope } from './observe.js';
-import { decidePolicy } from './policy.js';
+import { decidePolicy, timedInput } from './policy.js';
 import { interruptedIn } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
-import { planForNow, withOverride, type HashedPlan, type PlanAndInput } from './windows.js';
 
 /** Compares desired with actual values: the changes and their reasons. Writes nothing. */
 export async function plan(context: RunContext): Promise<Planned> {
@@ -66,13 +70,13 @@ async function planFrom(
   );
   const approving = withUnusedApprovals(context, remembered);
   const planned = planForNow(approving, whole, at.workspace.id);
-  recordObservation(context, scoped, { at, changes: planned.changes });
+  recordObservation(context, scoped, { at, plan: planned.plan });
   const history = historyOf(context, desired);
   const { applied } = remembered;
-  const liveKills = await withLostOrders(planned.changes.liveKills, { history, applied });
+  const liveKills = await withLostOrders(planned.plan.liveKills, { history, applied });
   const { checkout, revision } = context.source;
-  const named = await withPullRequests(checkout, revision.commit, planned.changes);
-  return assess(approving, scoped, { ...planned, changes: { ...named, liveKills }, at });
+  const named = await withPullRequests(checkout, revision.commit, planned.plan);
+  return assess(approving, scoped, { ...planned, plan: { ...named, liveKills }, at });
 }
 
 /**
@@ -84,13 +88,13 @@ async function planWithInferredBases(
   input: TimedInput,
   observed: Plan['observed'],
 ): Promise<PlanAndInput> {
-  const changes = planChanges(input, observed);
-  if (!hasUnremembered(changes)) return { input, changes };
+  const plan = planChanges(input, observed);
+  if (!hasUnremembered(plan)) return { input, plan };
   const before = await specsBeforePush(historyOf(context, input.desired), context.options.since);
   const state = before ? stateWithInferredBases(input, before) : input.state;
-  if (state === input.state) return { input, changes };
+  if (state === input.state) return { input, plan };
   const completed = timedInput({ ...input, state }, input.moment);
-  return { input: completed, changes: planChanges(completed, observed) };
+  return { input: completed, plan: planChanges(completed, observed) };
 }
 
 /**
@@ -115,28 +119,28 @@ async function specsBeforePush(
 async function assess(
   context: RunContext,
   { reader, invalid, kills, remembered }: Decided,
-  { changes, hash, heldHash, input, at }: HashedPlan & Pick<Planned, 'at'>,
+  hashed: Pick<Planned, 'plan' | 'planHash' | 'heldHash' | 'input' | 'at'>,
 ): Promise<Planned> {
+  const { plan: made, planHash, input, at } = hashed;
   const { checkout, revision } = context.source;
   const { home, state, applied, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
-  const written = { changes: kills.stillToWrite(changes.changes), withheld: changes.withheld };
+  const written = { changes: kills.stillToWrite(made.changes), withheld: made.withheld };
   const { commit } = revision;
   const notes = await notesFor(written, input, checkout, commit, context.memory.specs);
-  const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
-  const said = kills.notesOver(withSteps(notes, changes, input.moment), changes);
-  const approval = context.options.approvals?.find((each) => each.hash === hash);
+  const guards = await checkGuards(context, hashed, { applied, elsewhere });
+  const said = kills.notesOver(withSteps(notes, made, input.moment), made);
+  const approval = context.options.approvals?.find((each) => each.hash === planHash);
   const approved = withApproval(said, guards.guardFindings, approval);
   return {
-    plan: changes,
-    planHash: hash,
-    notes: withOverride(approved, changes, input),
+    ...hashed,
+    notes: withOverride(approved, made, input),
     unknowns: [
-      ...memoryUnknowns(remembered, changes),
+      ...memoryUnknowns(remembered, made),
       ...(await unknowns(checkout, state, commit, input.policy)),
     ],
-    ...{ heldHash, approval, ...guards, reader, kills, invalid, input, at, remembered },
+    ...{ approval, ...guards, reader, kills, invalid, remembered },
   };
 }
 

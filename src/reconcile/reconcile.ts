@@ -1,7 +1,6 @@
-import { isApproved, refuseUnreviewed, useApproval } from './approvals.js';
+import { isApproved, refuseUnreviewed, useApproval, withSharing } from './assess.js';
 import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import { withSharing } from './memory.js';
 import { prepare } from './prepare.js';
 
 export { plan } from './prepare.js';

@@ -1,7 +1,9 @@
 import { readCatalogIn, unreadCatalog, type Catalog } from '../admin-api/workspace.js';
+import { objectsTouchedSince } from '../history/changed-since.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
+import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
+import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
 import {
@@ -11,11 +13,9 @@ import {
   OBSERVED_KINDS,
   plannedKind,
 } from '../plan/objects/kinds.js';
-import { objectsTouchedSince } from '../history/changed-since.js';
-import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
-import type { LastObservation } from './cache.js';
-import type { Decided, RunContext, Scoped } from './context.js';
-import { outOfSyncIn } from './out-of-sync.js';
+import { pendingWithheld } from '../plan/plan.js';
+import { isPlanned } from '../plan/policy.js';
+import type { LastObservation, Decided, Planned, RunContext, Scoped } from './context.js';
 
 /** Up to this number of touched objects, a run never falls back to reading everything. */
 const FEW = 50;
@@ -118,11 +118,11 @@ export function inScope({ observed, policy, desired }: Scoped): BoundDesired {
 export function recordObservation(
   { memory }: RunContext,
   { about, desired }: Scoped,
-  { at, changes }: { readonly at: Catalog; readonly changes: Plan },
+  { at, plan }: { readonly at: Catalog; readonly plan: Plan },
 ): void {
   // A run that put a look off leaves no memory, so that the next one of this process looks at everything.
-  if (changes.notCompared.some(isNotLookedAt)) return;
-  memory.keep({ about, desired, outOfSync: outOfSyncIn(changes), at });
+  if (plan.notCompared.some(isNotLookedAt)) return;
+  memory.keep({ about, desired, outOfSync: outOfSyncIn(plan), at });
 }
 
 /**
@@ -161,4 +161,41 @@ function isInBases(scoped: Scoped): boolean {
       return isStatusKnown && trafficType === seen?.trafficType;
     });
   });
+}
+
+/**
+ * `KIND/NAME` of all objects that a plan finds different or did not look at, and of live kills, which later partial plans
+ * report too.
+ */
+export function outOfSyncIn(plan: Plan): Set<string> {
+  const unseen = plan.notCompared.filter(isNotLookedAt);
+  const open = [...plan.changes, ...pendingWithheld(plan), ...plan.liveKills, ...unseen];
+  return new Set(open.map(({ id }) => keyOfId(id)));
+}
+
+/**
+ * `KIND/NAME` of the objects that the state records as out of sync after a run: those that the run found, and the
+ * earlier ones that it did not look at in all environments.
+ *
+ * @param found objects that the run itself left out of sync.
+ * @returns null if nothing was known before, and the run did not look at everything.
+ */
+export function outOfSyncAfter(
+  { input: { policy }, remembered: { outOfSync: known } }: Pick<Planned, 'input' | 'remembered'>,
+  found: ReadonlySet<string>,
+): ReadonlySet<string> | null {
+  const isEverywhere = policy.environments.every(({ selected }) => selected);
+  const isWhole = isEverywhere && policy.only === null && policy.quarantined.size === 0;
+  if (isWhole) return found;
+  if (known === null) return null;
+  const isLookedAt = (key: string): boolean => {
+    const ref = parseKey(key);
+    return (
+      policy.behind !== true &&
+      isEverywhere &&
+      ref !== undefined &&
+      isPlanned(policy, ref.kind, ref.name)
+    );
+  };
+  return new Set([...[...known].filter((key) => !isLookedAt(key)), ...found]);
 }

@@ -9,11 +9,11 @@ import { stateAfterVerify } from '../plan/bases/next-state.js';
 import { closedAt } from '../timing/windows.js';
 import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
-import { timedInput } from './moment.js';
+import { timedInput } from './policy.js';
 import { observeScope } from './observe.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import { outOfSyncIn } from './out-of-sync.js';
-import type { PlanAndInput } from './windows.js';
+import { outOfSyncIn } from './scope.js';
+import type { PlanAndInput } from './assess.js';
 
 /** Pauses between looks at writes that are not visible yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
@@ -47,7 +47,7 @@ export async function planAgain(
   const policy = { ...verifyingPolicy(before, keys, plan), closed: closedAt(desired, nowMs) };
   const seen = await observeScope(context, { reader, at }, { desired, state, policy, shown });
   const input = timedInput(seen, moment);
-  return { input, changes: planChanges(input, 'touched') };
+  return { input, plan: planChanges(input, 'touched') };
 }
 
 /**
@@ -79,7 +79,7 @@ export async function verify(
     shown?: Scope['shown'],
   ): Promise<readonly Change[]> => {
     const now = { state, nowMs: options.now(), shown };
-    const { input: again, changes: left } = await planAgain(planned, keys, context, now);
+    const { input: again, plan: left } = await planAgain(planned, keys, context, now);
     state = stateAfterVerify(again, new Set(left.unchanged), head, startedAt);
     for (const key of keys) outOfSync.delete(key);
     // The first plan names what is not looked at.

@@ -5,8 +5,12 @@ import { FlagkeelError } from '../../src/errors.js';
 import { actLive } from '../../src/kill/now.js';
 import type { Fence } from '../../src/model/run.js';
 import { Disposables } from '../../src/platform/closers.js';
-import { RunCache } from '../../src/reconcile/cache.js';
-import type { Applied, Planned, RunContext } from '../../src/reconcile/context.js';
+import {
+  RunCache,
+  type Applied,
+  type Planned,
+  type RunContext,
+} from '../../src/reconcile/context.js';
 import { recordAct } from '../../src/reconcile/record.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
 import { SpecCache } from '../../src/specs/cache.js';

@@ -6,7 +6,7 @@ import type { Definition } from '../../src/model/flag/flag.js';
 import type { RampRecords, State } from '../../src/model/state.js';
 import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { planChanges } from '../../src/plan/plan.js';
-import { momentOfRun, timedInput } from '../../src/reconcile/moment.js';
+import { momentOfRun, timedInput } from '../../src/reconcile/policy.js';
 import { recordsAfter, recordsBefore } from '../../src/timing/records.js';
 import {
   aDesired,

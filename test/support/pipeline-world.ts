@@ -1,10 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { openRun, type Run, type RunFlags } from '../../src/compose/run.js';
 import { operatorSettings } from '../../src/compose/settings.js';
-import type { Applied, Planned, RunContext } from '../../src/reconcile/context.js';
+import {
+  RunCache,
+  type Applied,
+  type Planned,
+  type RunContext,
+} from '../../src/reconcile/context.js';
 import type { ApplyOptions } from '../../src/reconcile/apply.js';
 import { plan, reconcile } from '../../src/reconcile/reconcile.js';
-import { RunCache } from '../../src/reconcile/cache.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { makeRepository, type Files, type TestRepository } from './git.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';

@@ -1,7 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { FlagkeelError, messageOf, RejectedError } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
-import { isThrottle, classify, wantsRequest, type ServiceAnswer } from './response.js';
+import {
+  isThrottle,
+  classify,
+  wantsRequest,
+  routeOf,
+  type ServiceAnswer,
+  type ReadRequest,
+  type Request,
+  type Traffic,
+  type WriteRequest,
+} from './request.js';
 import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
 import {
   askedWaitMs,
@@ -17,13 +27,6 @@ import { REQUEST_WANTED } from '../../model/change-request.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import { realTime, steadyTime, type Time } from '../../platform/clock.js';
 import { tracedRequest } from '../../platform/telemetry.js';
-import {
-  routeOf,
-  type ReadRequest,
-  type Request,
-  type Traffic,
-  type WriteRequest,
-} from './request.js';
 import { HttpTransport, type TransportOptions } from './transport.js';
 
 export interface AdminClientOptions extends TransportOptions {

@@ -1,7 +1,7 @@
-import type { Method } from '../../platform/http-client.js';
+import type { Answer, Method } from '../../platform/http-client.js';
 import type { Check } from '../decode.js';
 import type { Lane } from './rate-limiter.js';
-import type { RequestKind } from './retry.js';
+import { askedWaitMs, type RequestKind, type FailedTry, type Failure, type Try } from './retry.js';
 
 /** One GET. It cannot express a write. */
 export interface ReadRequest<T = unknown> {
@@ -81,3 +81,149 @@ export function routeOf(path: readonly string[]): string {
   );
   return found === undefined ? 'other' : `/${found.join('/')}`;
 }
+
+/** A complete answer that is no failure and needs no further try. */
+export interface ServiceAnswer<T = unknown> {
+  readonly status: number;
+  /** `undefined` for an error status, and if the body was empty or, for patch, delete and write, plain text. */
+  readonly json: T | undefined;
+  /** Characters of the body; 0 if the answer was derived from others. */
+  readonly length: number;
+}
+
+export interface Expected {
+  readonly kind: RequestKind;
+  readonly accepts: (status: number, isOwn: boolean) => boolean;
+  readonly now: number;
+  readonly clean: (text: string) => string;
+}
+
+/** Deeper answers are refused: no document of the service is nearly as deep. */
+const MAX_DEPTH = 64;
+
+export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer> {
+  const { status } = answer;
+  if (status === 202) return failed('challenged', answer, expected, 'the service answered 202');
+  if (status >= 200 && status < 300) return classifySuccess(answer, expected);
+  if (status < 400) return failed('permanent', answer, expected, redirectText(answer, expected));
+
+  const body = errorBody(answer);
+  if (expected.accepts(status, body !== undefined)) {
+    return { ok: true, answer: { status, json: undefined, length: answer.text.length } };
+  }
+  const why = `the service answered ${status}`;
+  return {
+    ...failed(failureOf(status, body !== undefined, expected.kind), answer, expected, why),
+    serviceMessage: expected.clean(body?.message ?? ''),
+    transactionId: body?.transactionId == null ? null : expected.clean(body.transactionId),
+  };
+}
+
+/**
+ * Whether a service refused a write because it wants a change request first. It documents only the status and first words.
+ */
+export function wantsRequest({
+  status,
+  serviceMessage = '',
+}: Pick<FailedTry, 'status' | 'serviceMessage'>): boolean {
+  return status === 403 && serviceMessage.startsWith('Approvals are required');
+}
+
+/** Whether the answer is a refusal by the rate limit, including its disguises. */
+export function isThrottle(answer: Answer): boolean {
+  return answer.status === 429 || answer.status === 503 || answer.status === 202;
+}
+
+function classifySuccess(answer: Answer, expected: Expected): Try<ServiceAnswer> {
+  const unreadable = (what: string): FailedTry =>
+    failed('unreadable', answer, expected, `the service answered ${what} in place of JSON`);
+  const { status, text } = answer;
+  const { length } = text;
+  const needsJson = expected.kind === 'read' || expected.kind === 'create';
+  if (isPage(answer)) return unreadable('a page');
+  if (text.trim() === '') {
+    if (needsJson) return unreadable('nothing');
+    return { ok: true, answer: { status, json: undefined, length } };
+  }
+  if (depthOf(text) > MAX_DEPTH) return unreadable('something nested too deep');
+  const json = parse(text);
+  if (json !== undefined) return { ok: true, answer: { status, json, length } };
+  if (needsJson) return unreadable('something');
+  return { ok: true, answer: { status, json: undefined, length } };
+}
+
+function failureOf(status: number, isServiceBody: boolean, kind: RequestKind): Failure {
+  if (status === 429) return 'throttled';
+  if (status === 503 || status === 408 || status === 425) return 'unavailable';
+  if (status >= 500) return 'server-error';
+  // A proxy's page for an unknown path, which a read treats like any other page.
+  if (status === 404 && !isServiceBody && kind === 'read') return 'unreadable';
+  return 'refused';
+}
+
+function failed(failure: Failure, answer: Answer, expected: Expected, why: string): FailedTry {
+  return {
+    ok: false,
+    failure,
+    status: answer.status,
+    why,
+    askedWaitMs: askedWaitMs(answer.headers, expected.now),
+  };
+}
+
+function redirectText(answer: Answer, expected: Expected): string {
+  const location = answer.headers['location'] ?? '';
+  const to = URL.canParse(location) ? ` to ${expected.clean(new URL(location).origin)}` : '';
+  return `the service answered ${answer.status}, a redirect${to}, and none is followed with the key`;
+}
+
+function isPage(answer: Answer): boolean {
+  const type = answer.headers['content-type'] ?? '';
+  return type.includes('text/html') || answer.text.trimStart().startsWith('<');
+}
+
+interface ErrorBody {
+  readonly message: string;
+  readonly transactionId: string | null;
+}
+
+/** The body of an error by the contract, in which `code` equals the status. */
+function errorBody(answer: Answer): ErrorBody | undefined {
+  if (isPage(answer) || depthOf(answer.text) > MAX_DEPTH) return undefined;
+  const body = parse(answer.text);
+  if (typeof body !== 'object' || body === null || !('code' in body)) return undefined;
+  if (body.code !== answer.status) return undefined;
+  const text = (name: string): string | null => {
+    const value: unknown = (body as Record<string, unknown>)[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return { message: text('message') ?? '', transactionId: text('transactionId') };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Depth of nested brackets in JSON text, without parsing the value. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i];
+    if (isString) {
+      if (char === '\\') i += 1;
+      else if (char === '"') isString = false;
+    } else if (char === '"') isString = true;
+    else if (char === '[' || char === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (char === ']' || char === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+/** Any 404 or 405, even of a proxy: the caller checks whether the service knows the ids in the path. */
+export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;

@@ -9,7 +9,7 @@ import type { PlanReport } from '../../report/plan-report.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
 import { sendKillsAlone } from '../../reconcile/load.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
-import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/approvals.js';
+import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/assess.js';
 import { exitCodeOf, reportOf } from '../../reconcile/result.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';

@@ -5,7 +5,7 @@ import type { RampRecords, State } from '../../../src/model/state.js';
 import type { PlanInput } from '../../../src/plan/input.js';
 import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
-import { momentOfRun, timedInput } from '../../../src/reconcile/moment.js';
+import { momentOfRun, timedInput } from '../../../src/reconcile/policy.js';
 import type { TimedInput } from '../../../src/reconcile/context.js';
 import type { Moment } from '../../../src/timing/desired-at.js';
 import { recordsAfter } from '../../../src/timing/records.js';

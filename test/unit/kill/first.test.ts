@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { KillSender } from '../../../src/kill/first.js';
 import type { Killing } from '../../../src/kill/send.js';
 import { killOrders } from '../../../src/plan/kills/orders.js';
-import { RunCache } from '../../../src/reconcile/cache.js';
+import { RunCache } from '../../../src/reconcile/context.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { RunCache } from '../../../src/reconcile/cache.js';
+import { RunCache } from '../../../src/reconcile/context.js';
 import { CountedGit } from '../../support/counted-git.js';
 import { makeDirectory } from '../../support/git.js';
 import {

@@ -1,0 +1,287 @@
+import { FlagkeelError } from '../errors.js';
+import { withAllowances } from '../history/allowances.js';
+import { truncateNote } from '../model/audit-note.js';
+import type { Unknown } from '../model/outcome.js';
+import {
+  noteKey,
+  FORCED_GUARDS,
+  type Plan,
+  type Change,
+  type PlanNotes,
+  type GuardFinding,
+} from '../model/plan.js';
+import { approvalText, type Approval } from '../model/run.js';
+import {
+  flipFindings,
+  guardFindings,
+  shiftFindings,
+  strictestGuards,
+} from '../plan/guards/guards.js';
+import { planHash as hashOfPlan } from '../plan/hash.js';
+import { planImpact } from '../plan/impact/impact.js';
+import { hasUnremembered } from '../plan/inferred-bases.js';
+import type { PlanInput } from '../plan/input.js';
+import { planChanges } from '../plan/plan.js';
+import { closedFor } from '../plan/policy.js';
+import { clean } from '../report/sanitize.js';
+import type { OtherWorkspace } from '../state/open.js';
+import { applyMessage } from '../state/run-log.js';
+import type { StateHome } from '../state/store.js';
+import { bucketsAtLast } from '../timing/desired-at.js';
+import {
+  historyOf,
+  type Planned,
+  type RunContext,
+  type Remembered,
+  type Applied,
+} from './context.js';
+
+/** The impact of a plan on users, and the guards that refuse it. */
+export async function checkGuards(
+  context: RunContext,
+  { plan, input }: PlanAndInput,
+  {
+    applied,
+    elsewhere = [],
+  }: { readonly applied: string | null; readonly elsewhere?: readonly OtherWorkspace[] },
+): Promise<Pick<Planned, 'impacts' | 'guardFindings' | 'allowed'>> {
+  const { source, options } = context;
+  const { config } = input.desired;
+  const history = historyOf(context, input.desired);
+  const isOther = applied !== null && applied !== source.revision.commit;
+  // For each guard the stricter of HEAD and the last applied commit, if that is a readable ancestor of HEAD.
+  const before = isOther ? await history.otherConfigAt(applied) : undefined;
+  const guarding = before ? strictestGuards(config, before) : config;
+  const impacts = planImpact(plan, input, bucketsAtLast(input.moment));
+  const findings = [
+    ...guardFindings(plan, input, guarding, elsewhere),
+    ...flipFindings(plan, input, impacts),
+    ...shiftFindings(plan, input, impacts, guarding),
+  ];
+  const { since } = options;
+  return { impacts, ...(await withAllowances(findings, input, { history, applied, since })) };
+}
+
+export type PlanAndInput = Pick<Planned, 'plan' | 'input'>;
+
+/**
+ * The part of the plan that windows and freezes let pass, or the whole plan if the operator approved its hash. The hash
+ * covers changes that wait for a window, so that it is equal before and after the window opens.
+ */
+export function planForNow(
+  { options, originName }: RunContext,
+  { input, plan }: PlanAndInput,
+  workspaceId: string,
+): PlanAndInput & Pick<Planned, 'planHash' | 'heldHash'> {
+  const { policy } = input;
+  const place = { origin: originName(), workspaceId };
+  const { reviewed, start } = policy;
+  const hashOf = (of: Pick<Plan, 'changes'>): string =>
+    hashOfPlan(of, place, { reviewed, start, ladders: input.moment.ladders });
+  const isHeld = plan.withheld.some(({ why }) => why === 'window-closed');
+  if (!isHeld) return { input, plan, planHash: hashOf(plan), heldHash: null };
+  const always = { ...input, policy: { ...policy, closed: new Map() } };
+  const open = planChanges(always, plan.observed);
+  const planHash = hashOf(open);
+  const approval = options.approvals?.find((each) => each.hash === planHash);
+  if (!approval) {
+    return { input, plan, planHash, heldHash: hashOf({ changes: heldIn(open, plan) }) };
+  }
+  const windowOverride = approvalText(approval);
+  const obeying = { ...input, policy: { ...policy, windowOverride } };
+  return { input: obeying, plan: open, planHash, heldHash: null };
+}
+
+/** The rest of a plan once a part of it is written. Fields count singly, because kills, for example, always go. */
+function heldIn(whole: Plan, part: Plan): Change[] {
+  const goes = new Map(part.changes.map((each) => [each.id, each]));
+  return whole.changes.flatMap((change) => {
+    const now = goes.get(change.id);
+    if (!now) return [change];
+    const paths = new Set(now.fields.map(({ path }) => path));
+    const fields = change.fields.filter(({ path }) => !paths.has(path));
+    return fields.length === 0 ? [] : [{ ...change, fields }];
+  });
+}
+
+/** Notes with the reason of the override, for changes that go although their environment is closed. */
+export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput): PlanNotes {
+  const { windowOverride = '', ...obeying } = policy;
+  if (windowOverride === '') return notes;
+  const said = new Map(notes);
+  for (const change of plan.changes) {
+    const closed = closedFor(obeying, change);
+    const note = notes.get(noteKey(change));
+    if (!closed || !note) continue;
+    const comment = `Sent although ${closed.why}: ${windowOverride}\n\n${note.comment}`;
+    said.set(noteKey(change), truncateNote({ ...note, comment }, note.title));
+  }
+  return said;
+}
+
+/**
+ * The context without approvals that an earlier run has used. A comment stays in place: after its plan was applied and
+ * reverted, it would approve that plan again. Warns about each approval that does not count.
+ */
+export function withUnusedApprovals(
+  context: RunContext,
+  { home, approvals: used }: Pick<Remembered, 'home' | 'approvals'>,
+): RunContext {
+  const { options, note } = context;
+  const approvals = options.approvals?.filter((approval) => {
+    const why = whyUnusable(approval, home, used);
+    if (why !== null) note(`warning: ${approvalOf(approval)} does not count: ${why}`);
+    return why === null;
+  });
+  return { ...context, options: { ...options, approvals } };
+}
+
+/**
+ * Records that a plan uses the approval of a comment, before any of its changes is sent.
+ *
+ * @throws FlagkeelError `GIT`, `IN_USE`: the record cannot be kept where later runs find it. Nothing may be sent then.
+ */
+export async function useApproval(
+  { approval, plan, remembered }: Planned,
+  nowMs: number,
+): Promise<void> {
+  if (approval?.comment === undefined || plan.changes.length === 0) return;
+  const key = usedKey(approval);
+  const { home, state, applied: head } = remembered;
+  const approvals = { ...remembered.approvals, [key]: new Date(nowMs).toISOString() };
+  const message = applyMessage(`Use approval ${key}`, head, []);
+  await home?.write(state, { head, message, isRecord: true, approvals });
+  const missing = home?.notShared() ?? null;
+  if (missing === null) return;
+  throw new FlagkeelError(
+    'GIT',
+    `cannot use ${approvalOf(approval)}: runs on other machines would use it again, because ${missing.why} (let runs push refs/flagkeel/* to origin, or approve with --approve)`,
+  );
+}
+
+/** Plans that the operator lets pass. */
+export interface GuardOverride {
+  /** Lets the plan with this hash pass, in addition to those that the options of the run approve. */
+  readonly approvedHash?: string | undefined;
+  /**
+   * Set with `--force`: an empty repository or another workspace may pass too, if this plan is approved or a person
+   * says yes. Without it, those never pass.
+   */
+  readonly ask?: ((planned: Planned) => Promise<boolean>) | undefined;
+}
+
+export async function isApproved(
+  planned: Planned,
+  { approvedHash, ask }: GuardOverride = {},
+): Promise<boolean> {
+  const { guardFindings, planHash, approval } = planned;
+  if (guardFindings.length === 0) return true;
+  const forced = guardFindings.filter(({ guard }) => FORCED_GUARDS.has(guard));
+  if (forced.length > 0 && !ask) return false;
+  if (approval !== undefined || planHash === approvedHash) return true;
+  // A yes on the terminal covers only the guards that need `--force`; the others need a review of the figures.
+  return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
+}
+
+/** Nothing was written. */
+export class PlanDiffersError extends FlagkeelError {
+  readonly planned: Planned;
+
+  constructor(planned: Planned, reviewed: string) {
+    super(
+      'PLAN_DIFFERS',
+      `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed} (review the plan of now)`,
+    );
+    this.planned = planned;
+  }
+}
+
+/** @throws PlanDiffersError it is not the reviewed plan, by its hash, nor empty because HEAD is behind. */
+export function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {
+  if (reviewed === undefined || reviewed === planned.planHash) return;
+  if (planned.input.policy.behind && planned.plan.changes.length === 0) return;
+  throw new PlanDiffersError(planned, reviewed);
+}
+
+/** The comment of a write is short, and the plan has all of them. */
+const SHOWN_FINDINGS = 3;
+
+/** Adds to the notes the approval that let the plan pass its guards. */
+export function withApproval(
+  notes: PlanNotes,
+  guardFindings: readonly GuardFinding[],
+  approval: Approval | undefined,
+): PlanNotes {
+  if (guardFindings.length === 0 || !approval) return notes;
+  const findings = guardFindings.map(({ guard, environment, id, found, limit }) => {
+    const place = id ?? environment;
+    return `${guard}${place === null ? '' : ` of ${place}`}, ${String(found)} over ${String(limit)}`;
+  });
+  const more = findings.length - SHOWN_FINDINGS;
+  const guards = [
+    ...findings.slice(0, SHOWN_FINDINGS),
+    ...(more > 0 ? [`${String(more)} more`] : []),
+  ].join('; ');
+  const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
+  return new Map(
+    [...notes].map(([key, { title, comment }]) => [
+      key,
+      truncateNote({ title, comment: `${said}\n\n${comment}` }, title),
+    ]),
+  );
+}
+
+function whyUnusable(
+  approval: Approval,
+  home: StateHome | null,
+  used: Remembered['approvals'],
+): string | null {
+  if (approval.comment === undefined) return null;
+  if (Object.hasOwn(used, usedKey(approval))) return 'it was used before (write a new comment)';
+  const unread = 'that it was not used before is not known, because';
+  if (home === null) return `${unread} no state is kept here (approve with --approve)`;
+  const missing = home.notShared();
+  return missing === null || missing.isRead ? null : `${unread} ${missing.why}`;
+}
+
+/** Key in the state for the time at which a comment let a plan pass. */
+function usedKey({ comment = '', hash }: Approval): string {
+  return `${comment} ${hash}`;
+}
+
+function approvalOf({ hash, by = '' }: Approval): string {
+  return `the approval of ${hash} by ${clean(by)}`;
+}
+
+/** Warnings about the state that a run must show before it applies anything. */
+export function memoryUnknowns({ home, isWritten }: Remembered, plan: Plan): readonly Unknown[] {
+  const isNothing = !isWritten && hasUnremembered(plan);
+  return [...(isNothing ? [NOTHING_REMEMBERED] : []), ...notRead(home)];
+}
+
+const NOTHING_REMEMBERED: Unknown = {
+  code: 'nothing-remembered',
+  message:
+    'no run remembers what was applied from here, so that what differs may be ours or a change by hand: protected environments hold it (share the state over origin, or look at the values and run once with --adopt)',
+};
+
+function notRead(home: StateHome | null): readonly Unknown[] {
+  const missing = home?.notShared() ?? null;
+  if (missing === null || missing.isRead) return [];
+  const message = `what runs on other machines applied is not known here: ${missing.why}`;
+  return [{ code: 'state-not-read', message }];
+}
+
+/** Warns if runs on other machines will not know of the writes. */
+export function withSharing(done: Applied): Applied {
+  const missing = done.remembered.home?.notShared() ?? null;
+  if (missing === null || done.unsaved !== undefined || !wroteAny(done)) return done;
+  const message = `what this run applied is remembered on this machine alone, because ${missing.why}; a fresh clone will apply what its own push changed and hold in protected environments whatever else differs (let runs push refs/flagkeel/* and refs/flagkeel-lock/* to origin, or say \`state: { push: false }\`)`;
+  return { ...done, unknowns: [...done.unknowns, { code: 'state-not-shared', message }] };
+}
+
+function wroteAny({ outcomes }: Applied): boolean {
+  return [...outcomes.values()].some(
+    (outcome) => outcome.status === 'applied' || (outcome.status === 'failed' && outcome.partly),
+  );
+}
