@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { ConnectionFlags, Run, RunFlags, Surroundings } from '../compose/run.js';
-import { operatorSettings } from '../compose/settings.js';
+import type { ConnectionFlags, Run, RunFlags } from '../compose/run.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import { placeOptions, timeoutOption } from './options.js';
@@ -18,14 +17,6 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
-export function surroundingsOf({
-  terminal: { environment, signal },
-  note,
-  progress,
-}: Screen): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'> {
-  return { settings: operatorSettings(environment), signal, note, progress };
-}
-
 /**
  * Asks the service, which cannot be written to, and closes it again.
  *
@@ -39,7 +30,7 @@ export async function askService<T>(
 ): Promise<T> {
   // What speaks to a service takes as long to load as all else, and most of these runs ask none.
   const { openReading } = await import('../compose/run.js');
-  await using opened = await openReading(directory, options, surroundingsOf(screen), desired);
+  await using opened = await openReading(directory, options, screen.surroundings(), desired);
   return await ask(opened.reader);
 }
 
@@ -50,7 +41,7 @@ export async function openDryRun(
   screen: Screen,
 ): Promise<Run> {
   const { openRun } = await import('../compose/run.js');
-  return openRun(directory, { ...options, dryRun: true }, surroundingsOf(screen));
+  return openRun(directory, { ...options, dryRun: true }, screen.surroundings());
 }
 
 /** A service that is named and not asked would be a surprise. */

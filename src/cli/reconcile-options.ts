@@ -11,7 +11,7 @@ import {
 import type { RunFlags } from '../compose/run.js';
 import { type Asking, type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
 import { FlagkeelError, messageOf } from '../errors.js';
-import type { RefusedApproval } from '../forge/approvals.js';
+import type { RefusedApproval } from '../forge/forge.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { readBounded } from '../platform/bounded-file.js';

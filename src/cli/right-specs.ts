@@ -5,18 +5,22 @@ import { openSource } from '../git/spec-source.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
-import { CODE_OWNERS_PATHS } from '../specs/edit/code-owners.js';
+import { CODE_OWNERS_PATHS, withCodeOwners } from '../specs/edit/code-owners.js';
+import type { LoadedFiles } from '../specs/parse/load-files.js';
 import { readWithParts, type SpecParts } from '../specs/read-specs.js';
 import { configDirectoryOf, type ConfigDirectory } from './directories.js';
 import type { Screen } from './terminal.js';
 
-/** The CODEOWNERS of a repository, with its path from the top. */
-export async function readCodeOwners(
-  root: string,
+/** The CODEOWNERS of a repository as its specs want it, by its path from the top; null if there is nothing to change. */
+export async function changedCodeOwners(
+  { root, prefix }: { readonly root: string; readonly prefix: string },
+  loaded: LoadedFiles,
 ): Promise<{ readonly path: string; readonly text: string } | null> {
   for (const path of CODE_OWNERS_PATHS) {
-    const text = await readFile(join(root, path), 'utf8').catch(() => null);
-    if (text !== null) return { path, text };
+    const before = await readFile(join(root, path), 'utf8').catch(() => null);
+    if (before === null) continue;
+    const text = withCodeOwners(before, prefix, loaded);
+    return text === before ? null : { path, text };
   }
   return null;
 }

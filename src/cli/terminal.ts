@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import type { Surroundings } from '../compose/run.js';
+import { operatorSettings } from '../compose/settings.js';
 import type { ExitCode } from '../errors.js';
 import { errorText } from '../report/text/error.js';
 import type { CommonOptions } from './options.js';
@@ -85,6 +87,10 @@ export interface Screen {
   readonly terminal: Terminal;
   readonly color: boolean;
   readonly width: number;
+  readonly showKeys: boolean;
+  readonly verbose: boolean;
+  /** What a run gets from here. @throws FlagkeelError `USAGE`: a variable of the environment is invalid. */
+  surroundings(): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'>;
   result(text: string): Promise<void>;
   /** A result: with `--format json` the document, and otherwise the text. */
   print(document: object, text: () => string): Promise<void>;
@@ -99,9 +105,7 @@ export interface Screen {
   readonly progress: ProgressReporter;
 }
 
-type ScreenOptions = Partial<Pick<CommonOptions, 'color' | 'logFormat' | 'output' | 'quiet'>> & {
-  readonly format?: string;
-};
+type ScreenOptions = Partial<Omit<CommonOptions, 'format'>> & { readonly format?: string };
 
 /** The action of a command: `run` gets the arguments and options as they were declared, and the screen. */
 export function ending<Given extends readonly unknown[]>(
@@ -115,7 +119,7 @@ export function ending<Given extends readonly unknown[]>(
 }
 
 export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
-  const { stdout, stderr, environment, progress } = terminal;
+  const { stdout, stderr, environment, signal, progress } = terminal;
   const isQuiet = options.quiet === true;
   const note = (text: string): void => {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
@@ -129,6 +133,9 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
     terminal,
     color: resolveColor({ noColorFlag: options.color === false, env: environment, isTTY }),
     width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
+    showKeys: options.showKeys === true,
+    verbose: options.verbose === true,
+    surroundings: () => ({ settings: operatorSettings(environment), signal, note, progress }),
     result,
     print: async (document, text) =>
       result(options.format === 'json' ? prettyJson({ formatVersion: 1, ...document }) : text()),
@@ -138,7 +145,7 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
       progress.print(() => stderr.write(errorText(error)));
     },
     noteInterrupt: () => {
-      terminal.signal.addEventListener('abort', () => {
+      signal.addEventListener('abort', () => {
         note('interrupted: what is under way is finished, the rest skipped (again: end at once)');
       });
     },

@@ -18,7 +18,6 @@ import { isLoopbackHost } from '../platform/proxy.js';
 import { forgeToken } from './settings.js';
 import { startCommitStatuses, type SendStatus } from '../daemon/statuses/commit-statuses.js';
 import { openForge, parseForge, refuseUnsafeApi, statusTarget, unusable } from '../forge/open.js';
-import { packageVersion } from '../platform/version.js';
 import type { WatchedSource } from './watch.js';
 
 /** An absent option is off. */
@@ -173,13 +172,16 @@ export function openCommitStatuses(
 function sender(environment: Environment): SendStatus {
   return async (due, signal) => {
     const { target, commit, runUrl } = due;
-    const known = { token: tokenNow(environment), version: packageVersion() };
-    const forge = await openForge(target, known, {
-      timeoutMs: TRY_MS,
-      wait: async (waitMs) => realTime.sleep(waitMs, signal),
-      now: () => realTime.now(),
-      signal,
-    });
+    const forge = await openForge(
+      target,
+      { token: tokenNow(environment) },
+      {
+        timeoutMs: TRY_MS,
+        wait: async (waitMs) => realTime.sleep(waitMs, signal),
+        now: () => realTime.now(),
+        signal,
+      },
+    );
     await forge.setStatus({ commit, runUrl }, due);
   };
 }

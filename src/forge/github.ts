@@ -1,18 +1,19 @@
 import { Octokit } from '@octokit/rest';
-import { messageOf } from '../errors.js';
-import { fetchFault, fetchFor } from '../platform/http-client.js';
-import { approvalsIn } from './approvals.js';
+import { fetchFor } from '../platform/http-client.js';
+import { packageVersion } from '../platform/version.js';
 import {
-  type Annotation,
-  type Forge,
+  approvalsIn,
   ForgeError,
-  type ForgeOptions,
-  type ForgeRefusal,
-  type Proposal,
+  forgeError,
   isMarked,
   limited,
   unlessRefused,
   withRetry,
+  type Annotation,
+  type Forge,
+  type ForgeOptions,
+  type ForgeRefusal,
+  type Proposal,
 } from './forge.js';
 
 const PAGE = 100;
@@ -204,13 +205,13 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
 }
 
 function githubClient(options: ForgeOptions): Octokit {
-  const { place, token, version, timeoutMs, wait, asking, now, signal } = options;
+  const { place, token, timeoutMs, wait, asking, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
     request: { fetch: fetchFor(place.apiUrl) },
     auth: token,
     baseUrl: place.apiUrl,
-    userAgent: `flagkeel/${version}`,
+    userAgent: `flagkeel/${packageVersion()}`,
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
   octokit.hook.wrap('request', async (request, asked) => {
@@ -240,10 +241,8 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
   const { status, response } = (error ?? {}) as Answered;
   // The library sets a status of its own if no answer came.
   const answered = typeof status === 'number' && response !== undefined ? status : null;
-  const what = answered === null ? 'no answer' : `status ${String(answered)}`;
-  const message = `cannot tell GitHub: ${what}, ${answered === null ? fetchFault(error) : messageOf(error)}${wayOut(answered)}`;
   return {
-    error: new ForgeError(message, answered, error),
+    error: forgeError('GitHub', error, answered, wayOut(answered)),
     waitMs: waitAsked(answered, response?.headers ?? {}, now),
   };
 }

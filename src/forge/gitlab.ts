@@ -1,18 +1,18 @@
 import type { Agent } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
-import { messageOf } from '../errors.js';
-import { dispatcherFor, fetchFault } from '../platform/http-client.js';
-import { approvalsIn, type CommentApprovals } from './approvals.js';
+import { dispatcherFor } from '../platform/http-client.js';
 import {
-  type Forge,
-  ForgeError,
-  type ForgeOptions,
-  type ForgeRefusal,
-  type Proposal,
+  approvalsIn,
+  forgeError,
   isMarked,
   limited,
   unlessRefused,
   withRetry,
+  type CommentApprovals,
+  type Forge,
+  type ForgeOptions,
+  type ForgeRefusal,
+  type Proposal,
 } from './forge.js';
 
 const PAGE = 100;
@@ -193,11 +193,9 @@ function gitlabRefusal(error: unknown): ForgeRefusal {
     error instanceof Error ? (error.cause as { response?: Response } | undefined) : undefined;
   const status = cause?.response?.status ?? null;
   const isLimited = error instanceof Error && error.name === RETRY_ERROR;
-  const what = status === null ? 'no answer' : `status ${String(status)}`;
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
-  const message = `cannot tell GitLab: ${what}, ${status === null ? fetchFault(error) : messageOf(error)}${hint}`;
   return {
-    error: new ForgeError(message, status, error),
+    error: forgeError('GitLab', error, status, hint),
     waitMs: isLimited ? WAIT_AFTER_LIMIT_MS : null,
   };
 }

@@ -11,8 +11,8 @@ export const DEFAULT_API = {
   gitlab: 'https://gitlab.com/api/v4',
 } as const;
 
-interface KnownOptions extends Pick<ForgeOptions, 'token' | 'version'> {
-  /** Is told of each request; whoever asks ends the phase. */
+interface KnownOptions extends Pick<ForgeOptions, 'token'> {
+  /** Hears of each request; the caller ends the phase. */
   readonly progress?: Progress | undefined;
 }
 
@@ -24,7 +24,7 @@ interface KnownOptions extends Pick<ForgeOptions, 'token' | 'version'> {
  */
 export async function openForge(
   place: RepositoryTarget,
-  { token, version, progress }: KnownOptions,
+  { token, progress }: KnownOptions,
   own: Partial<ForgeOptions> = {},
 ): Promise<Forge> {
   refuseUnsafeApi(place.apiUrl);
@@ -38,7 +38,7 @@ export async function openForge(
     ? import('./github.js')
     : import('./gitlab.js'));
   return connect({
-    ...{ place, token, version, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now },
+    ...{ place, token, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now },
     ...own,
   });
 }

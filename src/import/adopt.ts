@@ -13,7 +13,7 @@ import { definitionEdits, flagEdits } from './adopt-flag.js';
 import { editedText } from '../specs/edit/edit-file.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
 import { fitsKeyFile } from './object-files.js';
-import { filesTree } from './read-back.js';
+import { filesTree } from './workspace-files.js';
 import type { Change } from '../model/plan.js';
 import { keyOfId, type Kind } from '../model/ref.js';
 import { driftOf, type Difference } from './drift.js';

@@ -4,7 +4,7 @@ import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
-import { cannotSay, readBack } from './read-back.js';
+import { cannotSay, nameProblem, readBack, repositoryFiles } from './workspace-files.js';
 import {
   shownNames,
   type EnvironmentToWrite,
@@ -14,7 +14,6 @@ import {
 } from './object-files.js';
 import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
-import { nameProblem, repositoryFiles } from './workspace-files.js';
 
 const SOURCES = {
   'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,

@@ -1,6 +1,6 @@
 import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { keyOf, type Kind, parseKey } from '../model/ref.js';
+import { keyOf, parseKey, type Kind } from '../model/ref.js';
 import {
   findEnvironment,
   namesOnService,
@@ -18,9 +18,14 @@ import { sortedSet } from '../model/json.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
-import { cannotSay, readBack } from './read-back.js';
+import {
+  cannotSay,
+  nameProblems,
+  readBack,
+  workspaceFiles,
+  type LiveEnvironment,
+} from './workspace-files.js';
 import { shownNames } from './object-files.js';
-import { nameProblems, workspaceFiles, type LiveEnvironment } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
 import { openCheckout } from '../git/checkout.js';

@@ -4,7 +4,6 @@ import { FlagkeelError } from '../errors.js';
 import type { Forge, RepositoryTarget, StatusPlace } from '../forge/forge.js';
 import { DEFAULT_API, openForge } from '../forge/open.js';
 import type { Progress } from '../model/run.js';
-import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
 /** The pull request under review; its statuses are those of its newest commit. */
@@ -111,7 +110,7 @@ async function openWithToken(
 ): Promise<Forge> {
   const token = tokenOf(ci, asking);
   if (token !== undefined) {
-    return openForge(repository, { token, version: packageVersion(), progress: asking.progress });
+    return openForge(repository, { token, progress: asking.progress });
   }
   const wayOut = 'set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE';
   throw new FlagkeelError('USAGE', `cannot ${what}: there is no token (${wayOut})`);

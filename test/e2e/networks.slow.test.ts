@@ -118,7 +118,6 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
     const forge = (kind === 'github' ? openGithub : openGitlab)({
       place: { kind, apiUrl, repository: 'acme/flags' },
       token: 'made-up',
-      version: '0.0.0',
       timeoutMs: 5_000,
       wait: async () => Promise.resolve(),
       now: () => 0,

@@ -12,8 +12,7 @@ import { planDocument } from '../../report/json/plan.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
 import { driftOf, type Drift } from '../../import/drift.js';
 import { combinedResult, forEachDirectory } from '../directories.js';
-import { surroundingsOf } from '../on-service.js';
-import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
+import { plannedOrRefused, type PlannedDirectory } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -61,11 +60,10 @@ async function runDirectory(
 ): Promise<PlannedDirectory> {
   const onlyReads = { adopt: false, dryRun: true, committedOnly: true };
   const reading = { ...options, ...onlyReads, keys: 'listed' } as const;
-  await using run = await openRun(directory, reading, surroundingsOf(screen));
+  await using run = await openRun(directory, reading, screen.surroundings());
   const planned = await plan(run.context);
   const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
   const adoption = options.adopt === true ? await adopt(found, planned, run, screen) : undefined;
-  const showKeys = options.showKeys === true;
   const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
   const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
   const { notCompared } = planned.plan;
@@ -76,14 +74,14 @@ async function runDirectory(
   );
   const counts = { unchanged, unseen: found.unseen.length };
   const report = { ...found, ...counts, differences, notCompared };
-  const text = driftText(report, { ...screen, showKeys });
+  const text = driftText(report, screen);
   const open = (adoption?.left ?? found.differences).length + found.unapplied;
   return {
     directory,
     exitCode: open > 0 ? EXIT.changes : EXIT.ok,
     text: text + (adoption ? adoptionText(adoption) : ''),
     report: whole,
-    document: () => planDocument(whole, { showKeys }),
+    document: () => planDocument(whole, screen),
   };
 }
 

@@ -88,8 +88,7 @@ async function explain(
   const offline = await explainedFlag(flag, specs, options);
   const isOnline = options.online === true;
   const explained = isOnline ? await withLive(offline, flag, { specs, options, screen }) : offline;
-  const showKeys = options.showKeys === true;
-  await screen.print(explained, () => explainText(explained, { ...screen, showKeys }));
+  await screen.print(explained, () => explainText(explained, screen));
   return EXIT.ok;
 }
 

@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
-import { openCheckout } from '../../git/checkout.js';
+import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { withCodeOwners } from '../../specs/edit/code-owners.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
-import { loadFiles, type LoadedFiles } from '../../specs/parse/load-files.js';
+import { loadFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
-import { readCodeOwners } from '../right-specs.js';
+import { changedCodeOwners } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
@@ -68,29 +67,21 @@ async function formatDirectory(
     }
   }
   // A file that cannot be read may have an owner.
-  const owners = isWrong || named.within !== null ? null : await newCodeOwners(directory, loaded);
-  if (owners !== null) {
+  const repository = isWrong || named.within !== null ? null : await repositoryOf(directory);
+  const owners = repository && (await changedCodeOwners(repository, loaded));
+  if (repository && owners) {
     changed.push(owners.path);
-    if (!check) await screen.writeFile(owners.file, owners.text);
+    if (!check) await screen.writeFile(join(repository.root, owners.path), owners.text);
   }
   const done = check && changed.length > 0 ? EXIT.changes : EXIT.ok;
   const exitCode = isWrong ? EXIT.invalidSpecs : done;
   return { directory: path, exitCode, changed: changed.sort() };
 }
 
-/** The CODEOWNERS of the repository as it should be; null if there is none to change. */
-async function newCodeOwners(
-  directory: string,
-  loaded: LoadedFiles,
-): Promise<{ path: string; file: string; text: string } | null> {
+async function repositoryOf(directory: string): Promise<Checkout['repository']> {
   const checkout = await openCheckout(directory);
   await checkout.close();
-  if (checkout.repository === null) return null;
-  const { root, prefix } = checkout.repository;
-  const found = await readCodeOwners(root);
-  if (found === null) return null;
-  const text = withCodeOwners(found.text, prefix, loaded);
-  return text === found.text ? null : { path: found.path, file: join(root, found.path), text };
+  return checkout.repository;
 }
 
 /** The same text if the file is wrong, or of a kind that has no other form. */

@@ -13,9 +13,8 @@ import {
 } from '../../import/from-file.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
-import { withSchemaLines, writeSchemas } from '../editor-schemas.js';
+import { withSchemaLines, writeSchemas } from './schema.js';
 import { tracedCommand } from '../traced-command.js';
-import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import {
   collectField,
@@ -141,7 +140,7 @@ async function importInto(
   screen: Screen,
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
-  await using opened = await openReading(directory, options, surroundingsOf(screen), null);
+  await using opened = await openReading(directory, options, screen.surroundings(), null);
   const { workspace, environment: environments, only, unmanaged } = options;
   const { progress } = screen;
   const wanted = { workspace, environments, only, unmanaged, progress };

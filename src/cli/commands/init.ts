@@ -16,7 +16,7 @@ import {
 } from '../../specs/edit/yaml-text.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { schemaFiles, withSchemaLines, writeNew } from '../editor-schemas.js';
+import { schemaFiles, withSchemaLines, writeNew } from './schema.js';
 import { ending, type Screen } from '../terminal.js';
 
 type ForgeName = 'github' | 'gitlab';

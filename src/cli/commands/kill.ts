@@ -7,7 +7,6 @@ import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/n
 import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
 import { tracedCommand } from '../traced-command.js';
-import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, placeOptions, timeoutOption, type CommonOptions } from '../options.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
@@ -59,7 +58,7 @@ async function killOrRestore(
   await using run = await openRun(
     request.directory,
     { ...options, environment: [], allowDirty: true },
-    surroundingsOf(screen),
+    screen.surroundings(),
   );
   const { environment, reason } = options;
   const context = { ...run.context, openWriter: run.openWriter };

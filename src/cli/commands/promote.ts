@@ -3,7 +3,7 @@ import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
-import { filesTree } from '../../import/read-back.js';
+import { filesTree } from '../../import/workspace-files.js';
 import { selectedKeys } from '../../reconcile/selection.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';

@@ -13,8 +13,7 @@ import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/assess.js';
 import { exitCodeOf, reportOf } from '../../reconcile/result.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';
-import { surroundingsOf } from '../on-service.js';
-import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
+import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../traced-command.js';
 import { setApplyStatuses } from '../../review/apply-statuses.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
@@ -117,7 +116,7 @@ async function runDirectory(
   await using run = await openRun(
     root,
     { ...options, keys, touchedSince, ...passes },
-    surroundingsOf(screen),
+    screen.surroundings(),
   );
   for (const warning of run.context.source.warnings) screen.note(`warning: ${warning}`);
   const reporting = { ...around, run };
@@ -231,13 +230,8 @@ function reported(
   const { signal, stderr } = screen.terminal;
   events?.verified(report);
   for (const { message } of result.unknowns) screen.note(`warning: ${message}`);
-  const showKeys = options.showKeys === true;
-  const verbose = options.verbose === true;
   const textOf = options.quiet === true ? planSummary : planText;
-  const text =
-    options.format === 'markdown'
-      ? planMarkdown(report)
-      : textOf(report, { ...screen, showKeys, verbose });
+  const text = options.format === 'markdown' ? planMarkdown(report) : textOf(report, screen);
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   const unsaved = 'unsaved' in result ? `Not remembered: ${result.unsaved}\n` : '';
   if (unsaved !== '') stderr.write(`flagkeel: ${unsaved}`);
@@ -246,7 +240,7 @@ function reported(
     exitCode: detailed(result, options, signal) ?? exitCodeOf(result, signal, options),
     text: text + unverified + unsaved,
     report,
-    document: () => planDocument(report, { showKeys }),
+    document: () => planDocument(report, screen),
   };
 }
 

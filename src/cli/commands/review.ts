@@ -24,7 +24,6 @@ import { packageVersion } from '../../platform/version.js';
 import { forEachDirectory } from '../directories.js';
 import { secretOrNone } from '../../compose/settings.js';
 import { tracedCommand } from '../traced-command.js';
-import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -194,7 +193,7 @@ async function judge(
 ): Promise<Verdict> {
   const { options, screen, place } = reviewing;
   const { terminal } = screen;
-  const surroundings = surroundingsOf(screen);
+  const surroundings = screen.surroundings();
   const { settings, note } = surroundings;
   const isMerge = place.merge !== undefined && checkout.head === place.merge;
   const since = isMerge ? 'HEAD^1' : place.base;

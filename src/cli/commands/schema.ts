@@ -1,8 +1,17 @@
 import { Argument } from 'commander';
-import { EXIT, type ExitCode } from '../../errors.js';
-import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
+import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import {
+  editorSchemaOf,
+  SCHEMA_NAMES,
+  SPEC_SCHEMA_NAMES,
+  type SchemaName,
+} from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { quoted } from '../../report/sanitize.js';
+import { kindOf } from '../../specs/parse/load-files.js';
 
 interface SchemaOptions {
   readonly output?: string;
@@ -33,4 +42,49 @@ async function printSchema(
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
   await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
   return EXIT.ok;
+}
+
+/** Schemas for editors, as files beside the specs: path → text. */
+export function schemaFiles(): ReadonlyMap<string, string> {
+  return new Map(
+    SPEC_SCHEMA_NAMES.map((name) => [
+      `schemas/${name}.schema.json`,
+      prettyJson(editorSchemaOf(name)),
+    ]),
+  );
+}
+
+/** Specs, by path in the config directory, with the first lines by which an editor finds their schemas. */
+export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...files].map(([path, text]) => [path, withSchemaLine(path, text)]));
+}
+
+function withSchemaLine(path: string, text: string): string {
+  const kind = kindOf(path);
+  if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
+  const up = '../'.repeat(path.split('/').length - 1);
+  return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
+}
+
+/** @returns false: there is a file already. @throws FlagkeelError `OUTPUT`: it cannot be written. */
+export async function writeNew(path: string, text: string): Promise<boolean> {
+  const refused = (error: unknown): FlagkeelError => {
+    const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;
+    return new FlagkeelError('OUTPUT', message, { cause: error });
+  };
+  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+    // A file that stands where a folder has to be is in the way, and is not the one that was asked for.
+    throw refused(error);
+  });
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw refused(error);
+  }
+}
+
+export async function writeSchemas(directory: string): Promise<void> {
+  for (const [path, text] of schemaFiles()) await writeNew(join(directory, path), text);
 }

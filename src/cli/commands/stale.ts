@@ -5,12 +5,19 @@ import { agedFlags, type AgedFlag, type FlagUse } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { askService, onlineOptions, type OnlineOptions } from '../on-service.js';
-import { collect, positive, commonOptions, type CommonOptions } from '../options.js';
+import { collect, commonOptions, positive, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
-import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { proposeRemoval, trafficOf, unreadIn, whyKept } from '../stale-use.js';
+import { changedCodeOwners, readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
+import type { AdminReader } from '../../admin-api/reader.js';
+import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
+import { linesWithName } from '../../git/search.js';
+import type { Desired } from '../../model/desired.js';
+import { readWithParts } from '../../specs/read-specs.js';
+import { validOf } from '../../specs/resolve/spec-set.js';
+import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
+import { directoryTree } from '../../git/directory-tree.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
   readonly code: readonly string[];
@@ -74,44 +81,28 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
 }
 
 /** Refuses to propose removals if neither code nor traffic are known. */
-async function useOf(specs: RightSpecs, options: StaleOptions, screen: Screen): Promise<FlagUse> {
+async function useOf(
+  { desired, checkout, parts }: RightSpecs,
+  options: StaleOptions,
+  screen: Screen,
+): Promise<FlagUse> {
   const { code, online = false, propose } = options;
   if (propose !== undefined && code.length === 0 && !online) {
     const wayOut = '--code DIRECTORY for the code, --online for traffic';
     throw new FlagkeelError('USAGE', `cannot propose without knowing who reads flags (${wayOut})`);
   }
-  const { desired, checkout, parts } = specs;
-  const names = parts.flags.map(({ name }) => name);
   const about = { directory: checkout.directory, desired };
   const traffic = online
     ? await askService(about, options, screen, async (each) => trafficOf(each, desired))
     : undefined;
   if (traffic?.size === 0) screen.note('warning: the service says of no flag when it had traffic');
-  return {
-    ...(code.length > 0 && { unread: await unreadIn(code, names) }),
-    ...(traffic && { traffic }),
-  };
-}
-
-/** One pull request after the other, so that those that were opened are named if the forge refuses the next. */
-async function proposeAll(
-  found: readonly AgedFlag[],
-  specs: RightSpecs,
-  { propose: forge = '', forgeUrl, code, online = false }: StaleOptions,
-  screen: Screen,
-): Promise<void> {
-  const token = forgeToken(screen.terminal.environment);
-  for (const aged of found) {
-    const name = `flag/${clean(aged.flag.name)}`;
-    const why = whyKept(aged, { code: code.length > 0, traffic: online });
-    const place = { forge, forgeUrl, token, progress: screen.progress };
-    const done =
-      why === null
-        ? await proposeRemoval(aged, factsOf(aged).join(' · '), specs, place)
-        : { refused: why };
-    const result = 'url' in done ? `: ${done.url}` : ` is not proposed: ${done.refused}`;
-    screen.note(`${name}${clean(result)}`);
+  const unread = code.length === 0 ? undefined : new Set(parts.flags.map(({ name }) => name));
+  for (const directory of code) {
+    for (const name of unread ?? []) {
+      if ((await linesWithName(directory, name)).length > 0) unread?.delete(name);
+    }
   }
+  return { ...(unread && { unread }), ...(traffic && { traffic }) };
 }
 
 /** A flag of a lasting kind may give everybody the same for ever. */
@@ -147,4 +138,113 @@ function factsOf({ flag, age, quietDays, servedToAll, lastTraffic, why }: AgedFl
       ? []
       : [lastTraffic === null ? 'never had traffic' : `traffic until ${lastTraffic}`]),
   ];
+}
+
+/** The newest traffic of flags in all environments of the config; without those of which the service does not say it. */
+async function trafficOf(
+  reader: AdminReader,
+  { config }: Desired,
+): Promise<NonNullable<FlagUse['traffic']>> {
+  const at = await findWorkspace(reader, config.workspace);
+  const seen = new Map<string, (number | null | undefined)[]>();
+  for (const { name } of config.environments) {
+    const environment = findEnvironment(at, name);
+    const definitions = await reader.listDefinitions(at.workspace.id, environment.id);
+    if (definitions === null) return new Map();
+    for (const { name: flag, lastTrafficReceivedAt: last } of definitions) {
+      seen.set(flag, [...(seen.get(flag) ?? []), last]);
+    }
+  }
+  const newest = new Map<string, string | null>();
+  for (const [flag, moments] of seen) {
+    if (moments.includes(undefined)) continue;
+    const last = Math.max(...moments.map((each) => each ?? -Infinity));
+    newest.set(flag, last === -Infinity ? null : new Date(last).toISOString().slice(0, 10));
+  }
+  return newest;
+}
+
+/** One pull request after the other, so that those that were opened are named if the forge refuses the next. */
+async function proposeAll(
+  found: readonly AgedFlag[],
+  specs: RightSpecs,
+  options: StaleOptions,
+  screen: Screen,
+): Promise<void> {
+  const token = forgeToken(screen.terminal.environment);
+  for (const aged of found) {
+    const done =
+      whyKept(aged, options) ?? (await proposeRemoval(aged, specs, token, options, screen));
+    const result = 'url' in done ? `: ${done.url}` : ` is not proposed: ${done.refused}`;
+    screen.note(`flag/${clean(aged.flag.name)}${clean(result)}`);
+  }
+}
+
+/** Why there is no pull request, as a clause. */
+interface Refused {
+  readonly refused: string;
+}
+
+function whyKept({ flag, why }: AgedFlag, { code, online }: StaleOptions): Refused | null {
+  if (flag.spec.protect === true) return { refused: 'it is protected' };
+  if (code.length > 0 && !why.includes('unread')) {
+    return { refused: 'code names it, or its files changed lately' };
+  }
+  if (online === true && !why.includes('unused')) {
+    return { refused: 'it has traffic, or the service does not say' };
+  }
+  return null;
+}
+
+/** Opens the pull request that removes a flag from git. What a merge does on the service is a matter of `prune`. */
+async function proposeRemoval(
+  aged: AgedFlag,
+  specs: RightSpecs,
+  token: string | undefined,
+  { propose = '', forgeUrl }: StaleOptions,
+  { progress }: Screen,
+): Promise<{ readonly url: string } | Refused> {
+  // Loads the clients of forges only for those who propose.
+  const { openForge, parseForge, statusTarget } = await import('../../forge/open.js');
+  if (token === undefined) {
+    throw new FlagkeelError('USAGE', 'cannot propose: no token (set FLAGKEEL_FORGE_TOKEN)');
+  }
+  const place = statusTarget(parseForge(propose), { apiUrl: forgeUrl });
+  const { name } = aged.flag;
+  const branch = `flagkeel/remove-${name}`;
+  const files = await filesWithout(aged, specs);
+  if ('refused' in files) return files;
+  const client = await openForge(place, { token, progress });
+  const facts = clean(factsOf(aged).join(' · '));
+  const body = `\`flagkeel stale\` says of it:\n\n    ${facts}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`;
+  const proposed = await client.propose({ branch, title: `Remove flag/${name}`, body, files });
+  return proposed ?? { refused: `its branch ${branch} is there already` };
+}
+
+/** What a commit changes that removes a flag from git, by path from the root of the repository. */
+async function filesWithout(
+  { flag }: AgedFlag,
+  { parts, checkout, prefix }: RightSpecs,
+): Promise<ReadonlyMap<string, string | null> | Refused> {
+  const { overlays, loaded } = parts.specs;
+  const tests = validOf<SpecTestSpec>(loaded.files.get('spec-test') ?? []);
+  const gone = [
+    flag.file.path,
+    ...overlays.filter(({ spec }) => spec.flag === flag.name).map(({ file }) => file.path),
+    ...tests.filter(({ spec }) => spec.tests === flag.name).map(({ file }) => file.path),
+  ];
+  const disk = await directoryTree(checkout.directory);
+  const { result, parts: rest } = await readWithParts({
+    list: () => disk.list().filter(({ path }) => !gone.includes(path)),
+    read: async (path) => disk.read(path),
+  });
+  if (!result.ok) {
+    return { refused: `the specs would be invalid: ${result.diagnostics[0]?.message ?? ''}` };
+  }
+  const root = checkout.repository?.root ?? checkout.directory;
+  const owners = await changedCodeOwners({ root, prefix }, rest.specs.loaded);
+  return new Map([
+    ...gone.map((path) => [prefix + path, null] as const),
+    ...(owners ? [[owners.path, owners.text] as const] : []),
+  ]);
 }

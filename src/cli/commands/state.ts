@@ -8,7 +8,6 @@ import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 import { openRun, type Run } from '../../compose/run.js';
-import { surroundingsOf } from '../on-service.js';
 import { StateStore, type StateHome } from '../../state/store.js';
 import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
 import { sortedSet } from '../../model/json.js';
@@ -64,7 +63,7 @@ async function showObject(
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
-    const shown = shownEntry(entry, { showKeys: options.showKeys === true });
+    const shown = shownEntry(entry, screen);
     const environments = Object.entries(shown.environments).map(([id, base]) => {
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
@@ -146,7 +145,7 @@ async function rebuildState(
   options: StateOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  await using run = await openRun(directory, options, surroundingsOf(screen));
+  await using run = await openRun(directory, options, screen.surroundings());
   const rebuilt = await rebuild(run);
   await screen.print(rebuilt, () => rebuiltText(rebuilt));
   return EXIT.ok;

@@ -47,6 +47,7 @@ const KNOWN = {
 
 class FlagReader {
   readonly #conversion: Conversion;
+  readonly #depart: Conversion['depart'];
   readonly #known: ReadonlyMap<string, ForeignNode>;
   /** Variation → treatment, of the flag that is read. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
@@ -54,22 +55,24 @@ class FlagReader {
   /** @param known all flags of the file, by identifier. */
   constructor(conversion: Conversion, known: ReadonlyMap<string, ForeignNode>) {
     this.#conversion = conversion;
+    this.#depart = conversion.depart;
     this.#known = known;
   }
 
   read(flag: ForeignNode): void {
     const [identifier, name] = [text(flag, 'identifier'), text(flag, 'name')];
-    if (!flag.members || identifier === '') {
-      const what = flag.members ? 'flag has no identifier and is left out' : 'entry is no flag';
-      this.#conversion.depart(flag, `the ${what}`);
+    if (!flag.members) {
+      this.#depart(flag, 'the entry is no flag');
+      return;
+    }
+    if (identifier === '') {
+      this.#depart(flag, 'the flag has no identifier and is left out');
       return;
     }
     this.#tellUnknown('flag', flag);
-    if (text(flag, 'permanent') === 'true') {
-      this.#conversion.depart(
-        at(flag, 'permanent') ?? flag,
-        '"permanent" is not carried over: see `kind`',
-      );
+    const permanent = at(flag, 'permanent');
+    if (permanent?.text === 'true') {
+      this.#depart(permanent, '"permanent" is not carried over: see `kind`');
     }
     this.#treatments = this.#treatmentsOf(flag);
     const said = [name === identifier ? '' : name, text(flag, 'description')];
@@ -79,8 +82,7 @@ class FlagReader {
     });
     for (const environment of items(flag, 'environments')) {
       const where = text(environment, 'identifier');
-      if (where === '')
-        this.#conversion.depart(environment, 'the environment has no identifier: left out');
+      if (where === '') this.#depart(environment, 'the environment has no identifier: left out');
       else environments.set(where, this.#definitionOf(environment, where, flag));
     }
   }
@@ -88,7 +90,7 @@ class FlagReader {
   #tellUnknown(kind: keyof typeof KNOWN, { members }: ForeignNode): void {
     const known = KNOWN[kind].split(' ');
     for (const [name, node] of members ?? []) {
-      if (!known.includes(name)) this.#conversion.depart(node, `"${name}" is not carried over`);
+      if (!known.includes(name)) this.#depart(node, `"${name}" is not carried over`);
     }
   }
 
@@ -109,12 +111,9 @@ class FlagReader {
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
     const name = renamed(identifier, all);
     if (name !== identifier) {
-      this.#conversion.depart(node, `variation "${identifier}" is the treatment "${name}"`);
+      this.#depart(node, `variation "${identifier}" is the treatment "${name}"`);
     } else if (RESERVED_TREATMENT_NAMES.has(identifier)) {
-      this.#conversion.depart(
-        node,
-        `treatment "${identifier}" is a reserved word there: rename it`,
-      );
+      this.#depart(node, `treatment "${identifier}" is a reserved word there: rename it`);
     }
     return name;
   }
@@ -138,10 +137,7 @@ class FlagReader {
       defaultRule: [{ treatment: variationOf('onVariation'), size: 100 }],
     };
     if (definition.killed) {
-      this.#conversion.depart(
-        at(node, 'state') ?? node,
-        'the flag is off, which is `killed: true` here',
-      );
+      this.#depart(at(node, 'state') ?? node, 'the flag is off, which is `killed: true` here');
     }
     return canonicalDefinition(definition) as Required<Definition>;
   }
@@ -149,7 +145,7 @@ class FlagReader {
   #treatmentOf(node: ForeignNode, variation: string): string {
     const found = this.#treatments.get(variation);
     if (found) return found.name;
-    this.#conversion.depart(node, `"${variation}" is no variation of the flag`);
+    this.#depart(node, `"${variation}" is no variation of the flag`);
     return [...this.#treatments.values()].at(-1)?.name ?? variation;
   }
 
@@ -163,17 +159,11 @@ class FlagReader {
       const places = FLAG_NAME.test(name) ? items(other, 'environments') : [];
       if (!other || !places.some((each) => text(each, 'identifier') === where)) {
         const why = `there is no such flag in "${where}"`;
-        this.#conversion.depart(
-          node,
-          `the prerequisite "${name}" is left out, ${why}: see its rules`,
-        );
+        this.#depart(node, `the prerequisite "${name}" is left out, ${why}: see its rules`);
         return [];
       }
       if (items(environment, 'targetRules').length > 0) {
-        this.#conversion.depart(
-          node,
-          `targets in "${where}" do not wait for the prerequisite "${name}" here`,
-        );
+        this.#depart(node, `targets in "${where}" do not wait for the prerequisite "${name}" here`);
       }
       const all = variationsOf(other);
       const treatments = textsIn(node, 'variations').map((each) => renamed(each, all));
@@ -191,7 +181,7 @@ class FlagReader {
       for (const target of items(rule, 'targets')) {
         const key = target.text ?? text(target, 'identifier');
         if (key === '' || taken.has(key))
-          this.#conversion.depart(target, `target "${key}" is named above, or not at all`);
+          this.#depart(target, `target "${key}" is named above, or not at all`);
         else targets.set(treatment, [...(targets.get(treatment) ?? []), key]);
         taken.add(key);
       }
@@ -211,7 +201,7 @@ class FlagReader {
       if (buckets !== undefined && isWhole) {
         return combinations(choices).map((matchers) => ({ matchers, buckets }));
       }
-      this.#conversion.depart(rule, 'the rule is left out');
+      this.#depart(rule, 'the rule is left out');
       return [];
     });
   }
@@ -221,14 +211,14 @@ class FlagReader {
     if (variation !== '') return [{ treatment: this.#treatmentOf(rule, variation), size: 100 }];
     const by = text(rule, 'serve.distribution.bucketBy');
     if (!['', 'identifier'].includes(by)) {
-      this.#conversion.depart(rule, `shares go by the key here, not by "${by}"`);
+      this.#depart(rule, `shares go by the key here, not by "${by}"`);
     }
     const buckets = items(rule, 'serve.distribution.variations').map((each) => ({
       treatment: this.#treatmentOf(rule, text(each, 'variation')),
       size: Number(text(each, 'weight')),
     }));
     if (buckets.reduce((sum, { size }) => sum + size, 0) === 100) return buckets;
-    this.#conversion.depart(rule, 'its weights do not sum to 100');
+    this.#depart(rule, 'its weights do not sum to 100');
     return undefined;
   }
 
@@ -249,17 +239,17 @@ class FlagReader {
     }
     const matcher = MATCHER_OF[op]?.(values);
     if (!matcher) {
-      this.#conversion.depart(clause, `no condition says the operator "${op}"`);
+      this.#depart(clause, `no condition says the operator "${op}"`);
       return undefined;
     }
-    if (op === 'equal') this.#conversion.depart(clause, '"equal" tells upper from lower case here');
+    if (op === 'equal') this.#depart(clause, '"equal" tells upper from lower case here');
     return [{ ...matcher, ...subject, ...negate }];
   }
 
   #useGroup(clause: ForeignNode, name: string, environment: string): void {
     if (!this.#conversion.hasSegment(name)) {
       const what = `the file does not say who is in the target group "${name}": see its segment`;
-      this.#conversion.depart(clause, what);
+      this.#depart(clause, what);
     }
     this.#conversion.segment({ name }).set(environment, null);
   }

@@ -36,11 +36,10 @@ interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
 /** Converts the files of one tool. Pure. @throws FlagkeelError `SPECS_INVALID` if the text is no file of that tool. */
 export type ConvertSource = (file: SourceFile, options: SourceOptions) => Converted;
 
-type Definitions = Required<Definition>;
-type Keys = readonly string[] | null;
-/** An object whose environments are still being found. */
-type Open<T, Part> = Omit<T, 'environments'> & { readonly environments: Map<string, Part> };
 type Named<T> = Partial<Omit<T, 'environments'>> & { readonly name: string };
+type Open<T, Part> = Omit<T, 'environments'> & { readonly environments: Map<string, Part> };
+type OpenFlag = Open<FlagToWrite, Required<Definition>>;
+type OpenSegment = Open<SegmentToWrite, readonly string[] | null>;
 
 /** What was converted so far. Whatever is named again keeps its first settings. */
 export class Conversion {
@@ -48,8 +47,8 @@ export class Conversion {
   readonly #path: string;
   readonly #departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
-  readonly #flags = new Map<string, Open<FlagToWrite, Definitions>>();
-  readonly #segments = new Map<string, Open<SegmentToWrite, Keys>>();
+  readonly #flags = new Map<string, OpenFlag>();
+  readonly #segments = new Map<string, OpenSegment>();
 
   constructor({ path }: SourceFile, { trafficType }: SourceOptions) {
     this.#path = path;
@@ -57,35 +56,34 @@ export class Conversion {
   }
 
   /** @param place a node of the file, or the address of a resource. */
-  depart(place: ForeignNode | string, what: string): void {
+  readonly depart = (place: ForeignNode | string, what: string): void => {
     const text = typeof place === 'string' ? place : `${this.#path}:${place.line}`;
     this.#departures.push({ place: text, what });
-  }
+  };
 
   addEnvironment(name: string, production = false): void {
     if (!this.#environments.has(name)) this.#environments.set(name, { name, production });
   }
 
   /** The environments of a flag, to add to. */
-  flag(flag: Named<FlagToWrite>): Map<string, Definitions> {
+  flag(flag: Named<FlagToWrite>): OpenFlag['environments'] {
     const { trafficType } = this;
-    const open = { trafficType, fields: {}, ...flag, environments: new Map<string, Definitions>() };
-    return openIn(this.#flags, open);
+    const found = this.#flags.get(flag.name);
+    const open = found ?? { trafficType, fields: {}, ...flag, environments: new Map() };
+    this.#flags.set(flag.name, open);
+    return open.environments;
+  }
+
+  segment(segment: Named<SegmentToWrite>): OpenSegment['environments'] {
+    const { trafficType } = this;
+    const found = this.#segments.get(segment.name);
+    const open = found ?? { trafficType, description: '', ...segment, environments: new Map() };
+    this.#segments.set(segment.name, open);
+    return open.environments;
   }
 
   hasFlag(name: string): boolean {
     return this.#flags.has(name);
-  }
-
-  segment(segment: Named<SegmentToWrite>): Map<string, Keys> {
-    const { trafficType } = this;
-    const open = {
-      trafficType,
-      description: '',
-      ...segment,
-      environments: new Map<string, Keys>(),
-    };
-    return openIn(this.#segments, open);
   }
 
   hasSegment(name: string): boolean {
@@ -101,15 +99,6 @@ export class Conversion {
       departures: this.#departures,
     };
   }
-}
-
-function openIn<Part>(
-  objects: Map<string, { readonly environments: Map<string, Part> }>,
-  object: { readonly name: string; readonly environments: Map<string, Part> },
-): Map<string, Part> {
-  const found = objects.get(object.name) ?? object;
-  objects.set(object.name, found);
-  return found.environments;
 }
 
 export function notOfTool(path: string, why: string): FlagkeelError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SELDOM } from '../../../src/cli/help.js';
+import { SELDOM } from '../../../src/cli/command.js';
 import { COMMANDS } from '../../../src/cli/command-table.js';
 import { cliRun } from '../../support/terminal.js';
 import { commandNames, optionsOf } from '../packaging/help.js';

@@ -10,8 +10,8 @@ type Kind = 'github' | 'gitlab';
 
 async function foundIn(forge: TestForge, kind: Kind, progress?: Progress) {
   const repository = kind === 'github' ? 'acme/flags' : '42';
-  const known = { token: forge.token, version: '0', progress };
-  const client = await openForge({ kind, apiUrl: forge.url, repository }, known);
+  const place = { kind, apiUrl: forge.url, repository };
+  const client = await openForge(place, { token: forge.token, progress });
   return client.approvals(7);
 }
 

@@ -21,7 +21,6 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     const optionsAt = (apiUrl: string): ForgeOptions => ({
       place: { kind, apiUrl, repository: kind === 'github' ? 'acme/flags' : '42' },
       token: server.token,
-      version: '0.0.0',
       timeoutMs: 20_000,
       wait: async (waitMs) => {
         waits.push(waitMs);
