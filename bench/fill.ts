@@ -47,7 +47,7 @@ export async function fillStore(location: StoreLocation, flags: number): Promise
     await store.write(async (db) => fillSegments(db, now));
     await store.write(async (db) => fillFlags(db, flags, now));
     // As PostgreSQL does by itself within a minute of such a change.
-    if (store.dialect === 'postgres') {
+    if (location.kind === 'postgres') {
       await store.write(async (db) => sql`analyze`.execute(db));
     }
   } finally {

@@ -6,8 +6,13 @@ import {
   wireDefinition,
   type StoredDefinition,
 } from '../service/store/definitions.js';
-import { KEY_CHANGES_KEPT, keptKeyChanges, keyChangesAfter } from '../service/store/key-changes.js';
-import { allKeys, segmentsHolding } from '../service/store/keys.js';
+import {
+  allKeys,
+  KEY_CHANGES_KEPT,
+  keptKeyChanges,
+  keyChangesAfter,
+  segmentsHolding,
+} from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
 import type { Store } from '../service/store/store.js';
 import type { Db, KeyChangeRow } from '../service/store/tables.js';

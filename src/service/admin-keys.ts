@@ -8,21 +8,22 @@ import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
 import { findAdminKey, listAdminKeys, revokeAdminKey, validKeyCalled } from './store/admin-keys.js';
 import { insert } from './store/statement.js';
 import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
-import { environmentsCalled, findWorkspace, listWorkspaces } from './store/workspaces.js';
+import {
+  environmentsCalled,
+  findWorkspace,
+  listEnvironments,
+  listWorkspaces,
+} from './store/workspaces.js';
 
-/** An API key without its secret. */
+/** An API key without its secret. Times and ids are those of `AdminKeyRow`. */
 export interface AdminKey {
   readonly id: string;
   readonly name: string;
   readonly apiKeyType: KeyType;
   readonly creationTime: number;
-  /** Milliseconds since the epoch, as all times here; null while the key was not revoked. */
   readonly revocationTime: number | null;
-  /** The service refuses the key from this moment on; null for a key that does not end by itself. */
   readonly expirationTime: number | null;
-  /** Exact to the hour; null while no use of the key was recorded (older versions recorded none). */
   readonly lastUseTime: number | null;
-  /** Ids of the workspaces and environments that the key may touch; null means all of them. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
 }
@@ -53,11 +54,8 @@ export function isValidKey(
 /**
  * Makes a key. Only this answer has its text; the store keeps a hash.
  *
- * A key that is restricted to environments sees their workspaces too, but may not change what all environments of a
- * workspace share.
- *
  * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
- * has ended is free again, so that a key can be replaced under its name; entries of the audit log hold the id too.
+ * has ended is free again; entries of the audit log hold the id too.
  *
  * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
  * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
@@ -142,7 +140,7 @@ function checkExpiration(time: number | null, now: number): void {
   }
 }
 
-/** The restrictions as the store's columns hold them: sorted ids. A key for environments sees only their workspaces. */
+/** Sorted ids. A key for environments sees their workspaces, but may not change what all environments of one share. */
 async function restrictionsOf(
   db: Db,
   wanted: NewKey,
@@ -202,7 +200,6 @@ async function environmentsNamed(
   return found;
 }
 
-/** The error for a name that several workspaces have. Its message lists them. */
 async function ambiguous(
   db: Db,
   name: string,
@@ -238,7 +235,6 @@ export async function removeAdminKey(db: Db, caller: Caller, id: string): Promis
   await recordObject({ db, caller }, 'admin-key', key, after, 'delete');
 }
 
-/** The key as it may be shown: without its hash. */
 function adminKey(row: AdminKeyRow): AdminKey {
   return {
     id: row.id,
@@ -250,4 +246,102 @@ function adminKey(row: AdminKeyRow): AdminKey {
     lastUseTime: row.last_use_time,
     ...scopeOf(row),
   };
+}
+
+/** A workspace or environment that a key is restricted to. If it was deleted, its id stands in for its name. */
+interface Place {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** An environment that a key is restricted to; `workspace` is null if the environment was deleted. */
+interface EnvironmentPlace extends Place {
+  readonly workspace: Place | null;
+}
+
+/** A key with the names of the workspaces and environments that it is restricted to. */
+export interface NamedKey extends Omit<AdminKey, 'workspaces' | 'environments'> {
+  /** null means all workspaces. */
+  readonly workspaces: readonly Place[] | null;
+  /** null means all environments of these workspaces. */
+  readonly environments: readonly EnvironmentPlace[] | null;
+}
+
+/** In the order of `allAdminKeys`. */
+export async function namedKeys(db: Db): Promise<NamedKey[]> {
+  const workspaces = new Map<string, Place>();
+  const environments = new Map<string, EnvironmentPlace>();
+  for (const { id, name } of await listWorkspaces(db)) {
+    const workspace = { id, name };
+    workspaces.set(id, workspace);
+    for (const each of await listEnvironments(db, id)) {
+      environments.set(each.id, { id: each.id, name: each.name, workspace });
+    }
+  }
+  return (await allAdminKeys(db)).map((key) => ({
+    ...key,
+    workspaces: key.workspaces?.map((id) => workspaces.get(id) ?? { id, name: id }) ?? null,
+    environments:
+      key.environments?.map((id) => environments.get(id) ?? { id, name: id, workspace: null }) ??
+      null,
+  }));
+}
+
+/** The restrictions as text: `everything`, `WORKSPACE, …`, or `WORKSPACE/ENVIRONMENT, …`, sorted by name. */
+export function reachText({ workspaces, environments }: NamedKey): string {
+  if (workspaces === null) return 'everything';
+  const places = (environments ?? []).map(({ name, workspace }) =>
+    workspace === null ? name : `${workspace.name}/${name}`,
+  );
+  return [...workspacesWithout(workspaces, environments ?? []), ...places].sort().join(', ');
+}
+
+/** Names of the workspaces that have none of the environments. */
+function workspacesWithout(
+  workspaces: readonly Place[],
+  environments: readonly EnvironmentPlace[],
+): string[] {
+  const used = new Set(environments.map(({ workspace }) => workspace?.id));
+  return workspaces.filter(({ id }) => !used.has(id)).map(({ name }) => name);
+}
+
+/** A valid key of an earlier version that may do more than its restrictions said. */
+export interface WideKey {
+  readonly id: string;
+  readonly name: string;
+  /** In the form of `reachText`. */
+  readonly reaches: string;
+  /** The commands that replace the key. The operator fills in which workspace was meant. */
+  readonly replacement: string;
+}
+
+/**
+ * Earlier versions took the name of an environment for all environments of that name, and added their workspaces to the
+ * named ones. Keys that got too much that way keep it until they are replaced.
+ */
+export async function wideKeys(db: Db, now: number): Promise<WideKey[]> {
+  const rows = await listAdminKeys(db);
+  const inexact = new Set(rows.filter((row) => row.is_exact === 0).map(({ id }) => id));
+  if (inexact.size === 0) return [];
+  return (await namedKeys(db))
+    .filter((key) => inexact.has(key.id) && isValidKey(key, now) && reachesTooMuch(key))
+    .map((key) => ({
+      id: key.id,
+      name: key.name,
+      reaches: reachText(key),
+      replacement: replacementOf(key),
+    }));
+}
+
+function reachesTooMuch({ workspaces, environments }: NamedKey): boolean {
+  if (workspaces === null || environments === null) return false;
+  const names = new Set(environments.map(({ name }) => name));
+  return names.size < environments.length || workspacesWithout(workspaces, environments).length > 0;
+}
+
+function replacementOf({ id, environments }: NamedKey): string {
+  const names = new Set((environments ?? []).map(({ name }) => name));
+  const options = [...names].map((name) => `--environment ${JSON.stringify(name)}`).join(' ');
+  const create = `flagkeel service keys create NEW_NAME --workspace WORKSPACE ${options}`;
+  return `${create}, then flagkeel service keys revoke ${id}`;
 }

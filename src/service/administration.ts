@@ -1,8 +1,13 @@
-import { addAdminKey, removeAdminKey, type NewKey } from './admin-keys.js';
+import {
+  addAdminKey,
+  namedKeys,
+  removeAdminKey,
+  type NamedKey,
+  type NewKey,
+} from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
 import { callerWithoutKey } from './change-log.js';
 import { Problem } from './http/problem.js';
-import { namedKeys, type NamedKey } from './key-reach.js';
 import type { Page } from './rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
@@ -37,8 +42,7 @@ export function administrationOf(store: Store, clock: () => number): Administrat
 }
 
 /**
- * Opens a store, runs `work` on it, and closes it again. A service that has the store open notices the changes with its
- * next request.
+ * Runs `work` on a store. A service that has the store open notices the changes with its next request.
  *
  * @throws FlagkeelError (USAGE) the rules do not allow the operation, or it names an object that does not exist.
  */
@@ -56,10 +60,7 @@ export async function administer<T>(
   }
 }
 
-/**
- * Turns a refusal of the rules, which HTTP would answer with a status, into an error for the person who gave the
- * command.
- */
+/** A refusal of the rules, which HTTP would answer with a status, for the person who gave the command. */
 export function refusedByRules(problem: Problem): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {
     cause: problem,

@@ -4,19 +4,16 @@ import { differenceOf } from './rules/difference.js';
 import {
   deleteAuditEntries,
   insertAudit,
-  insertAuditEntries,
   oldAuditEntries,
   type AuditEntry,
 } from './store/audit.js';
-import type { Dialect } from './store/migrations.js';
 import type { AuditAction, AuditKind, Db } from './store/tables.js';
 
 export interface PlaceOfChange {
   readonly db: Db;
   readonly caller: Caller;
-  /** Left out for changes of Admin API keys, which belong to no workspace. */
+  /** Admin API keys belong to no workspace. */
   readonly workspace?: { readonly id: string };
-  /** Left out for changes at the level of the workspace. */
   readonly environment?: { readonly id: string; readonly name: string };
 }
 
@@ -44,9 +41,23 @@ export function callerWithoutKey(
   };
 }
 
-/** Writes a change into the audit log, in the transaction that makes it: either both are there or neither. */
+/**
+ * Writes the changes of one request into the audit log, in their order and in the transaction that makes them: either
+ * both are there or neither.
+ */
+export async function recordChanges(
+  place: PlaceOfChange,
+  changes: readonly Change[],
+): Promise<void> {
+  const entries = changes
+    .filter(({ difference }) => difference.length > 0)
+    .map((change) => entryOf(place, change));
+  if (entries.length > 0) await insertAudit(place.db, entries);
+}
+
+/** Like `recordChanges`, for a single one. */
 export async function recordChange(place: PlaceOfChange, change: Change): Promise<void> {
-  if (change.difference.length > 0) await insertAudit(place.db, entryOf(place, change));
+  await recordChanges(place, [change]);
 }
 
 /** Records a change of an object as a whole; returns the object. */
@@ -62,22 +73,7 @@ export async function recordObject<After extends { readonly name: string } | nul
   return after;
 }
 
-/** Writes many changes of one request into the audit log, in their order; see `recordChange`. */
-export async function recordChanges(
-  place: PlaceOfChange,
-  dialect: Dialect,
-  changes: readonly Change[],
-): Promise<void> {
-  const entries = changes
-    .filter(({ difference }) => difference.length > 0)
-    .map((change) => entryOf(place, change));
-  if (entries.length > 0) await insertAuditEntries(place.db, dialect, entries);
-}
-
-/**
- * Deletes entries of before a moment, no more than one transaction should. The log of each workspace gets an entry with
- * the number of those that it lost.
- */
+/** Deletes some entries of before a moment. The log of each workspace gets an entry with the number that it lost. */
 export async function pruneAudit(db: Db, caller: Caller, time: number): Promise<void> {
   const old = await oldAuditEntries(db, time);
   // Another service over the store may have deleted them meanwhile.

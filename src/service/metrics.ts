@@ -54,7 +54,6 @@ const ALL_COUNTS = {
     .join(', ')}`,
 };
 
-/** Counts the answers of the service, and reads the size of the store at each scrape. */
 export class ServiceMetrics {
   readonly #prometheus = new Prometheus(SERVICE_METRICS);
 
@@ -71,19 +70,16 @@ export class ServiceMetrics {
     this.#prometheus.count('storeErrors', {});
   }
 
-  /** The metrics in Prometheus text format. Without an answer of the store, its sizes are missing. */
+  /** In Prometheus text format. Without an answer of the store, its sizes are missing. */
   async text(store: Store): Promise<string> {
     this.#prometheus.clearGauges();
-    const counts = await countsOf(store).catch(() => ({}));
+    const [counts = {}] = await store
+      .lookUp<Readonly<Record<string, unknown>>>(ALL_COUNTS, [])
+      .catch(() => []);
     for (const [kind, count] of Object.entries(counts)) {
+      // PostgreSQL gives sums as text.
       this.#prometheus.set('objects', { kind }, Number(count));
     }
     return this.#prometheus.text();
   }
-}
-
-/** Reads the sizes from the store. PostgreSQL gives sums as text. */
-async function countsOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
-  const [counts = {}] = await store.lookUp<Readonly<Record<string, unknown>>>(ALL_COUNTS, []);
-  return counts;
 }

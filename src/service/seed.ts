@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { callerWithoutKey, recordChange, written } from './change-log.js';
+import { callerWithoutKey, recordChange } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
 import type { EnvironmentContent, WorkspaceContent } from './rules/environment.js';
@@ -8,7 +8,7 @@ import { closed, type Schema } from './rules/matchers.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
 import { checkShape, compileSchema } from './rules/shape.js';
 import { insert } from './store/statement.js';
-import type { Db, WorkspaceRow } from './store/tables.js';
+import type { Db } from './store/tables.js';
 import {
   environmentColumns,
   findEnvironment,
@@ -34,9 +34,8 @@ export interface SeedWorkspace {
 }
 
 /**
- * The rollout statuses of every workspace, in the order of their positions; a new flag has the
- * first. The contract shows four of the names and no descriptions; the other names are those of
- * public documentation.
+ * In the order of their positions; a new flag has the first. The contract shows four of the names and no descriptions;
+ * the other names are those of public documentation.
  */
 const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[] = [
   ['Pre-Production', 'The code of the flag has not reached production yet'],
@@ -57,17 +56,17 @@ const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[
 export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> {
   for (const wanted of seed.workspaces) {
     const before = await findWorkspace(db, wanted.name);
-    const workspace = before ?? (await plantWorkspace(db, wanted));
-    const environments = await plantEnvironments(db, workspace, wanted, now);
-    const trafficTypes = await plantTrafficTypes(db, workspace, wanted);
-    const { name } = workspace;
+    const id = before?.id ?? (await plantWorkspace(db, wanted));
+    const environments = await plantEnvironments(db, id, wanted, now);
+    const trafficTypes = await plantTrafficTypes(db, id, wanted);
+    const { name } = before ?? wanted;
     const added = {
       ...(before === undefined && { name }),
       ...(environments.length > 0 && { environments }),
       ...(trafficTypes.length > 0 && { trafficTypes }),
     };
     await recordChange(
-      { db, caller: callerWithoutKey('seed', now), workspace },
+      { db, caller: callerWithoutKey('seed', now), workspace: { id } },
       {
         kind: 'workspace',
         name,
@@ -78,13 +77,14 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
   }
 }
 
-async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
-  if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
-    throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
+async function plantWorkspace(
+  db: Db,
+  { id, name, requiresTitleAndComments = false }: SeedWorkspace,
+): Promise<string> {
+  if (id !== undefined && (await findWorkspace(db, id))) {
+    throw conflict(`The id of the new workspace ${name} is that of another workspace`);
   }
-  const { id, name, requiresTitleAndComments = false } = wanted;
-  await createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
-  return written(await findWorkspace(db, wanted.name));
+  return createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
 }
 
 /** Creates a workspace with its rollout statuses and without environments, and returns its id. */
@@ -112,15 +112,15 @@ export async function createWorkspace(
 /** Returns the names of those that were added. Their times of creation also decide the order of lists. */
 async function plantEnvironments(
   db: Db,
-  workspace: WorkspaceRow,
+  workspaceId: string,
   { environments }: SeedWorkspace,
   now: number,
 ): Promise<string[]> {
   const added: string[] = [];
   for (const [index, wanted] of environments.entries()) {
-    if (await findEnvironment(db, workspace.id, wanted.name)) continue;
+    if (await findEnvironment(db, workspaceId, wanted.name)) continue;
     checkTitleName('Environment', wanted.name);
-    const row = { id: randomUUID(), workspace_id: workspace.id, creation_time: now + index };
+    const row = { id: randomUUID(), workspace_id: workspaceId, creation_time: now + index };
     await insert(db, 'environments', [{ ...row, ...environmentColumns(wanted) }]);
     added.push(wanted.name);
   }
@@ -130,14 +130,14 @@ async function plantEnvironments(
 /** Returns the names of those that were added. */
 async function plantTrafficTypes(
   db: Db,
-  workspace: WorkspaceRow,
+  workspaceId: string,
   { trafficTypes }: SeedWorkspace,
 ): Promise<string[]> {
   const added: string[] = [];
   for (const name of trafficTypes) {
-    if (await findTrafficType(db, workspace.id, name)) continue;
+    if (await findTrafficType(db, workspaceId, name)) continue;
     checkTrafficTypeName(name);
-    const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
+    const row = { id: randomUUID(), workspace_id: workspaceId, name, display_attribute_id: null };
     await insert(db, 'traffic_types', [row]);
     added.push(name);
   }

@@ -6,7 +6,7 @@ import { administrationOf, refusedByRules, type Administration } from './adminis
 import { createApp, type AppOptions } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
 import { EphemeralKeys } from './http/key-check.js';
-import { wideKeys } from './key-reach.js';
+import { wideKeys } from './admin-keys.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
@@ -43,7 +43,6 @@ export interface ServiceOptions extends Pick<
   readonly logExpiresAfterMs?: number | undefined;
 }
 
-/** A running service, with the operations that need no HTTP. */
 export interface RunningService extends Administration {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
@@ -85,10 +84,9 @@ function strictEndpoints(): readonly Endpoint[] {
 const STOP_WITHIN_MS = 5_000;
 
 /**
- * Starts the administration service: opens the store, adds the parts of the seed that it lacks, and listens.
+ * Opens the store, adds the parts of the seed that it lacks, and listens.
  *
- * @throws FlagkeelError (IN_USE) another process has the store open.
- * @throws FlagkeelError (IN_USE) the port is taken.
+ * @throws FlagkeelError (IN_USE) another process has the store open, or the port is taken.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened.
  * @throws FlagkeelError (USAGE) the rules refuse a part of the seed.
  */
@@ -128,7 +126,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** Closes the store even if closing the server fails. */
 async function stop(
   app: FastifyInstance,
   store: Store,
@@ -142,15 +139,12 @@ async function stop(
   }
 }
 
-/** 30 days. */
-const REQUESTS_EXPIRE_AFTER_MS = 30 * 86_400_000;
-
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Starts what a service does without a request. @returns ends it, and resolves once nothing is under way. */
 function keepUp(
-  { requestsExpireAfterMs = REQUESTS_EXPIRE_AFTER_MS, logExpiresAfterMs, log }: ServiceOptions,
+  { requestsExpireAfterMs = 30 * DAY_MS, logExpiresAfterMs, log }: ServiceOptions,
   store: Store,
   clock: () => number,
 ): () => Promise<void> {
@@ -191,10 +185,7 @@ function keepUp(
   };
 }
 
-/**
- * Withdraws change requests that were submitted before a moment, so that a forgotten one does not block a definition for
- * ever. Several services over one store may do so.
- */
+/** A forgotten request must not block a definition for ever. Several services over one store may do so. */
 async function expireChangeRequests(store: Store, now: number, before: number): Promise<void> {
   // A write waits for other writers, so it begins only if there is something to withdraw.
   const old = await store.read(async (db) => openChangeRequestsBefore(db, before));
@@ -203,10 +194,7 @@ async function expireChangeRequests(store: Store, now: number, before: number): 
   await store.write(async (db) => withdrawOlderThan(db, caller, before));
 }
 
-/**
- * Deletes entries of the audit log from before a moment in transactions of bounded size, each with an entry of its own
- * that says so. Several services over one store may do so.
- */
+/** In transactions of bounded size. Several services over one store may do so. */
 async function pruneLog(
   store: Store,
   now: number,

@@ -141,7 +141,6 @@ describe('the audit log of a service with --log-expires', () => {
     await store.write(async (db) =>
       recordChanges(
         { db, caller },
-        store.dialect,
         Array.from({ length: 12_001 }, (_, index) => ({ ...change, name: `i${index}` })),
       ),
     );

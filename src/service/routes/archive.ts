@@ -12,9 +12,16 @@ import type { Endpoint, Work } from '../http/endpoint.js';
 import { at, checkApproval } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import { definitionDifference } from '../rules/difference.js';
-import { archiveFlag, findArchived, unarchiveFlag, type ArchivedFlag } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
-import { findFlag, missingFlags, wireFlag } from '../store/flags.js';
+import {
+  archiveFlag,
+  findArchived,
+  findFlag,
+  missingFlags,
+  unarchiveFlag,
+  wireFlag,
+  type ArchivedFlag,
+} from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';

@@ -21,10 +21,10 @@ import {
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName, sorted } from '../rules/names.js';
 import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { findArchived } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   deleteFlag,
+  findArchived,
   findFlag,
   listFlags,
   updateFlag,

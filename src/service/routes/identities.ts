@@ -117,9 +117,9 @@ async function saveOne(
 
 /** Deletes the attributes of a key. Segments with the key keep it, because keys need no identity. */
 async function removeIdentity(work: Work<'identities'>): Promise<true> {
-  const { db, store, environment, trafficType } = work;
+  const { db, environment, trafficType } = work;
   const key = work.params['key'] ?? '';
-  const before = (await findIdentities(db, store.dialect, idsOf(work), [key])).get(key);
+  const before = (await findIdentities(db, idsOf(work), [key])).get(key);
   if (before === undefined) throw notFound('identity', key);
   await deleteIdentity(db, environment.id, trafficType.id, key);
   const difference = differenceOf({ values: before }, null);
@@ -144,9 +144,9 @@ async function save(
   work: Work<'identities'>,
   sent: readonly SentIdentity[],
 ): Promise<WireIdentity[]> {
-  const { db, store } = work;
+  const { db } = work;
   const keys = sent.map(({ key }) => key);
-  const current = await findIdentities(db, store.dialect, idsOf(work), keys);
+  const current = await findIdentities(db, idsOf(work), keys);
   const changes: Change[] = [];
   const answers: WireIdentity[] = [];
   for (const { key, values: given, keepOthers = true } of sent) {
@@ -161,8 +161,8 @@ async function save(
       difference: differenceOf(before === undefined ? null : { values: before }, { values }),
     });
   }
-  await saveIdentities(db, store.dialect, idsOf(work), current);
-  await recordChanges(work, store.dialect, changes);
+  await saveIdentities(db, idsOf(work), current);
+  await recordChanges(work, changes);
   return answers;
 }
 

@@ -21,8 +21,7 @@ import {
 } from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/tables.js';
-import { addKeys, listKeys, removeKeys, replaceKeys } from '../store/keys.js';
-import { noteKeyChange } from '../store/key-changes.js';
+import { addKeys, listKeys, noteKeyChange, removeKeys, replaceKeys } from '../store/keys.js';
 import {
   findActivation,
   touchActivation,

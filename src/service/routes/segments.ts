@@ -12,8 +12,7 @@ import { conflict } from '../http/problem.js';
 import { differenceOf, keysDifference } from '../rules/difference.js';
 import { sorted } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { noteKeyChange } from '../store/key-changes.js';
-import { allKeys } from '../store/keys.js';
+import { allKeys, noteKeyChange } from '../store/keys.js';
 import {
   deleteActivation,
   deleteSegment,

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
-import type { Dialect } from './migrations.js';
-import { firstRow, jsonRows, statement } from './statement.js';
+import { firstRow, givenRows, statement, statementFor } from './statement.js';
 import type { AuditAction, AuditKind, AuditTable, Db } from './tables.js';
 
 export interface AuditEntry {
-  /** Grows with every change. */
   readonly id: number;
-  /** Milliseconds since the epoch. */
   readonly time: number;
   readonly transactionId: string;
   readonly workspaceId: string | null;
@@ -29,14 +26,14 @@ export interface AuditEntry {
   readonly difference: readonly unknown[];
 }
 
-/** Selects entries; all given conditions have to match. */
+/** All given conditions have to match. */
 export interface AuditFilter {
   readonly workspaceId?: string;
   /** Id or name. */
   readonly environment?: string;
   readonly kind?: string;
   readonly name?: string;
-  /** Selects entries that are older than the one with this id. */
+  /** Older than the one with this id. */
   readonly before?: number;
 }
 
@@ -60,35 +57,24 @@ const COLUMNS = {
 type NewEntry = Omit<AuditEntry, 'id'>;
 
 const MEMBERS = Object.keys(COLUMNS) as (keyof NewEntry)[];
-const INTO = `insert into audit (${Object.values(COLUMNS).join(', ')})`;
-
-function valuesOf({ difference, ...entry }: NewEntry): (string | number | null)[] {
-  const values = { ...entry, difference: JSON.stringify(difference) };
-  return MEMBERS.map((name) => values[name]);
-}
-
-export async function insertAudit(db: Db, entry: NewEntry): Promise<void> {
-  await insertValues(db, ...valuesOf(entry));
-}
-
-const insertValues = statement(
-  `${INTO} values (${MEMBERS.map((_, index) => `$${index + 1}`).join(', ')})`,
-);
 
 /** Adds entries in their order, in one statement; the store gives each the next id. */
-export async function insertAuditEntries(
-  db: Db,
-  dialect: Dialect,
-  entries: readonly NewEntry[],
-): Promise<void> {
-  await sql`
-    ${sql.raw(INTO)} select ${sql.raw(GIVEN)}
-    from ${jsonRows(dialect, entries.map(valuesOf))}`.execute(db);
+export async function insertAudit(db: Db, entries: readonly NewEntry[]): Promise<void> {
+  const rows = entries.map(({ difference, ...entry }) => {
+    const values = { ...entry, difference: JSON.stringify(difference) };
+    return MEMBERS.map((name) => values[name]);
+  });
+  await insertRows(db, JSON.stringify(rows));
 }
 
 const GIVEN = MEMBERS.map((name, index) =>
   name === 'time' ? `cast(value ->> ${index} as bigint)` : `value ->> ${index}`,
-).join(', ');
+);
+const insertRows = statementFor(
+  (dialect) => `
+    insert into audit (${Object.values(COLUMNS).join(', ')})
+    select ${GIVEN.join(', ')} from ${givenRows(dialect, '$1')}`,
+);
 
 /** One page of the entries that match, the newest first; `totalCount` counts all that match. */
 export async function listAudit(
@@ -139,27 +125,18 @@ export const endsOfAudit = firstRow<
 >(`
   select id, time, (select max(id) from audit) as newest from audit order by id limit 1`);
 
-/** Deletes in one transaction hold other writers up for milliseconds. */
+/** Deletes of so many in one transaction hold other writers up for milliseconds. */
 const PRUNED_AT_ONCE = 5_000;
 
-export interface OldEntry {
-  readonly id: number;
-  readonly workspaceId: string | null;
-}
-
 /**
- * Old entries that nothing needs any more, from the oldest on, and no more than one transaction deletes. Two kinds stay,
- * however old, because applications count changes by them: the first entry, and the newest of each flag in each
- * environment.
- *
- * @param time milliseconds since the epoch; entries of that time and later are not old.
+ * Entries of before a time, from the oldest on, and no more than one transaction deletes. Two kinds stay, however old,
+ * because applications count changes by them: the first entry, and the newest of each flag in each environment. Ids grow
+ * with time, so the search ends at the first entry that is not old.
  */
-export async function oldAuditEntries(db: Db, time: number): Promise<OldEntry[]> {
-  return oldEntries(db, time, PRUNED_AT_ONCE);
-}
-
-/** Ids grow with time, so the search ends at the first entry that is not old. */
-const oldEntries = statement<OldEntry>(`
+export const oldAuditEntries = statement<
+  { readonly id: number; readonly workspaceId: string | null },
+  [time: number]
+>(`
   select old.id, old.workspace_id as "workspaceId" from audit as old
   where old.id > (select min(id) from audit)
     and old.id < coalesce(
@@ -168,7 +145,7 @@ const oldEntries = statement<OldEntry>(`
       select 1 from audit as newer
       where newer.workspace_id = old.workspace_id and newer.kind = 'flag' and newer.name = old.name
         and coalesce(newer.environment_id, '') = coalesce(old.environment_id, '') and newer.id > old.id))
-  order by old.id limit $2`);
+  order by old.id limit ${PRUNED_AT_ONCE}`);
 
 export async function deleteAuditEntries(db: Db, ids: readonly number[]): Promise<void> {
   await db.deleteFrom('audit').where('id', 'in', ids).execute();

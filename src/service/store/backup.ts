@@ -4,15 +4,20 @@ import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
 import { packageVersion } from '../../platform/version.js';
-import type { Dialect } from './migrations.js';
-import { stepsTaken, unknownStep } from './steps.js';
-import { isToBeMade, openStore, type Store, type StoreLocation } from './store.js';
-import { PRIMARY_KEYS, type Db } from './tables.js';
+import {
+  isToBeMade,
+  openStore,
+  stepsTaken,
+  unknownStep,
+  type Store,
+  type StoreLocation,
+  type StoreOpening,
+} from './store.js';
+import { dialectOf, PRIMARY_KEYS, type Db } from './tables.js';
 
 /**
  * A backup is text with one JSON value in each line: first the head, then rows of each table, parents before their
- * children, and at the end counts and a checksum, which show that it is complete. It does not depend on the kind of
- * database, so that it can be restored into the other kind.
+ * children, and at the end counts and a checksum. It can be restored into the other kind of database.
  */
 interface Head {
   readonly format: typeof FORMAT;
@@ -51,12 +56,12 @@ const FORMAT = 'flagkeel-backup/1';
 /** A line ends once it is longer than this, so that reading and writing need little memory. */
 const LINE_LENGTH = 1024 * 1024;
 
+/** For copies: beside a running service, and of a store that another version may have made. */
+const AS_IT_IS: StoreOpening = { beside: true, tables: 'as-they-are', isPatient: true };
+
 /**
- * Copies a store into a file, as it was at one moment: each write is in the copy completely or not at all. A service
- * may have the store open and keeps running. The store is not changed; an earlier version may have made it.
- *
- * The file appears once it is complete. Only its owner may read it, because it holds everything but the Admin API keys
- * themselves.
+ * Copies a store into a file, as it was at one moment: each write is in the copy completely or not at all. The file
+ * appears once it is complete. Only its owner may read it, because it holds everything but the Admin API keys themselves.
  *
  * @throws FlagkeelError (USAGE) the store does not exist, or the file does already.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be read.
@@ -71,13 +76,14 @@ export async function backUp(
   if (existsSync(file)) {
     throw new FlagkeelError('USAGE', `cannot write "${file}": it is there already`);
   }
-  const store = await openStore(location, {
-    beside: true,
-    tables: 'as-they-are',
-    isPatient: true,
-  });
+  return within(await openStore(location, AS_IT_IS), async (store) =>
+    intoFile(file, async (handle) => copyInto(handle, store, now)),
+  );
+}
+
+async function within<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   try {
-    return await intoFile(file, async (handle) => copyInto(handle, store, now));
+    return await work(store);
   } finally {
     await store.close();
   }
@@ -116,7 +122,7 @@ async function copyInto(handle: FileHandle, store: Store, now: number): Promise<
   };
   const takenAt = new Date(now).toISOString();
   return store.read(async (db) => {
-    const steps = await stepsTaken(db, store.dialect);
+    const steps = await stepsTaken(db);
     if (steps.length === 0) throw noStore();
     await write({ format: FORMAT, flagkeel: packageVersion(), steps, takenAt });
     const rows: Record<string, number> = {};
@@ -144,9 +150,7 @@ function noStore(): FlagkeelError {
   return new FlagkeelError('USAGE', 'cannot back up the store: there is none');
 }
 
-/**
- * The tables that a store has; one of an earlier version may lack some. Tables come before those that refer to them.
- */
+/** The tables that a store has, before those that refer to them; one of an earlier version may lack some. */
 async function tablesOf(db: Db): Promise<TableName[]> {
   const tables = await db.introspection.getTables();
   const names = new Set(tables.map(({ name }) => name));
@@ -158,30 +162,19 @@ const ROWS_AT_ONCE = 100;
 
 /** The rows of a table, sorted by primary key, read page by page and given as lines of bounded length. */
 async function* linesOf(db: Db, table: TableName): AsyncGenerator<Rows> {
-  let page: Record<string, string | number | null>[];
-  let last: Record<string, string | number | null> | undefined;
-  do {
-    page = await pageOf(db, table, last, ROWS_AT_ONCE);
-    const columns = Object.keys(page[0] ?? {});
-    const rows = page.map((record) => columns.map((column) => record[column] ?? null));
-    for (const part of inLines(rows)) yield { table, columns, rows: part };
-    last = page.at(-1);
-  } while (page.length === ROWS_AT_ONCE);
-}
-
-async function pageOf(
-  db: Db,
-  table: TableName,
-  after: Record<string, string | number | null> | undefined,
-  limit: number,
-): Promise<Record<string, string | number | null>[]> {
   const names: readonly string[] = PRIMARY_KEYS[table];
   const key = sql.join(names.map((name) => sql.ref(name)));
-  const values = names.map((name) => after?.[name] ?? null);
-  const where = after === undefined ? sql`` : sql`where (${key}) > (${sql.join(values)})`;
-  const { rows } = await sql<Record<string, string | number | null>>`
-    select * from ${sql.table(table)} ${where} order by ${key} limit ${limit}`.execute(db);
-  return rows;
+  let where = sql``;
+  let last: Record<string, Row[number]> | undefined;
+  do {
+    const page = await sql<Record<string, Row[number]>>`
+      select * from ${sql.table(table)} ${where} order by ${key} limit ${ROWS_AT_ONCE}`.execute(db);
+    const columns = Object.keys(page.rows[0] ?? {});
+    const rows = page.rows.map((record) => columns.map((column) => record[column] ?? null));
+    for (const part of inLines(rows)) yield { table, columns, rows: part };
+    last = page.rows[ROWS_AT_ONCE - 1];
+    where = sql`where (${key}) > (${sql.join(names.map((name) => last?.[name] ?? null))})`;
+  } while (last !== undefined);
 }
 
 function* inLines(rows: readonly Row[]): Generator<readonly Row[]> {
@@ -214,9 +207,9 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
     store.write(async (db) => {
       if (!(await isEmptyStore(db))) throw notEmpty();
       for await (const { value } of valuesOf(file)) {
-        if ('table' in value) await fillTable(db, store.dialect, value);
+        if ('table' in value) await fillTable(db, value);
       }
-      await goOnCounting(db, store.dialect);
+      await goOnCounting(db);
     }),
   );
   // Opening the store takes the steps that are newer than the backup, like the start of a service does.
@@ -224,21 +217,12 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
   return { takenAt: head.takenAt, rows: end.rows, keys };
 }
 
-async function within(store: Store, work: (store: Store) => Promise<void>): Promise<void> {
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
 /** @throws FlagkeelError (USAGE) the store is not empty, or its tables are not those of the backup. */
 async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
   if (isToBeMade(location)) return;
-  const opening = { beside: true, tables: 'as-they-are', isPatient: true } as const;
-  await within(await openStore(location, opening), async (store) =>
+  await within(await openStore(location, AS_IT_IS), async (store) =>
     store.read(async (db) => {
-      const taken = await stepsTaken(db, store.dialect);
+      const taken = await stepsTaken(db);
       if (taken.length === 0) return;
       // An earlier restore that was killed may have left empty tables.
       if (taken.join() !== steps.join() || !(await isEmptyStore(db))) throw notEmpty();
@@ -271,7 +255,7 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End; keys: n
     if (end === undefined) digest.update(`${line}\n`);
   }
   if (head?.format !== FORMAT) throw unreadable(file, otherFormat(head?.format));
-  const unknown = unknownStep(head.steps, 'sqlite');
+  const unknown = unknownStep(head.steps);
   if (unknown !== undefined) throw unreadable(file, `${NEWER} (step ${unknown})`);
   if (end === undefined) throw unreadable(file, 'it is cut off');
   if (end.sha256 !== digest.digest('hex')) throw unreadable(file, 'it was changed or is damaged');
@@ -336,10 +320,10 @@ async function isEmptyStore(db: Db): Promise<boolean> {
 /** Both databases limit how many values one statement may have. */
 const VALUES_AT_ONCE = 10_000;
 
-async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Rows): Promise<void> {
+async function fillTable(db: Db, { table, columns, rows }: Rows): Promise<void> {
   const names = sql.join(columns.map((name) => sql.ref(name)));
   // Restores ids that the database would otherwise generate.
-  const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
+  const overriding = dialectOf(db) === 'postgres' ? sql`overriding system value` : sql``;
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns.length));
   for (let start = 0; start < rows.length; start += atOnce) {
     const part = rows.slice(start, start + atOnce).map((row) => sql`(${sql.join([...row])})`);
@@ -351,8 +335,8 @@ async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Row
 }
 
 /** Makes PostgreSQL continue counting behind the restored ids; SQLite does so by itself. */
-async function goOnCounting(db: Db, dialect: Dialect): Promise<void> {
-  if (dialect === 'sqlite') return;
+async function goOnCounting(db: Db): Promise<void> {
+  if (dialectOf(db) === 'sqlite') return;
   const counters = [
     ['activations', 'id'],
     ['audit', 'id'],

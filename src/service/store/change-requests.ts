@@ -36,7 +36,7 @@ export async function findChangeRequest(
   return selectChangeRequests(db).where('change_requests.id', '=', id).executeTakeFirst();
 }
 
-/** Selects change requests; all given conditions have to match. */
+/** All given conditions have to match. */
 export interface ChangeRequestFilter {
   /** Ids of the workspaces and environments that the caller's key sees; null means all. */
   readonly workspaces: readonly string[] | null;
@@ -44,7 +44,7 @@ export interface ChangeRequestFilter {
   /** Id or name. */
   readonly environment?: string | undefined;
   readonly status?: string | undefined;
-  /** Selects requests that are older than the one at this position. */
+  /** Older than the one at this position. */
   readonly before?: number | undefined;
 }
 
@@ -96,11 +96,6 @@ export async function openChangeRequests(
   return rows.map(({ id }) => id);
 }
 
-const HELD = {
-  flag: { table: 'definitions', column: 'flag_id', objects: 'flags' },
-  segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
-} as const satisfies Readonly<Record<ChangeRequestKind, object>>;
-
 /** The oldest first. */
 export async function openChangeRequestsBefore(
   db: Db,
@@ -113,9 +108,12 @@ export async function openChangeRequestsBefore(
     .execute();
 }
 
-/**
- * Stores a request and blocks its object with the request's id, if the object exists and no older request blocks it.
- */
+const HELD = {
+  flag: { table: 'definitions', column: 'flag_id', objects: 'flags' },
+  segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
+} as const satisfies Readonly<Record<ChangeRequestKind, object>>;
+
+/** Also blocks its object with the request's id, if the object exists and no older request blocks it. */
 export async function insertChangeRequest(
   db: Db,
   request: Omit<ChangeRequestTable, 'position'>,
@@ -129,7 +127,7 @@ export async function insertChangeRequest(
       where workspace_id = ${request.workspace_id} and name = ${request.name})`.execute(db);
 }
 
-/** Ends a change request. Its object is then blocked by the next open request, if there is one. */
+/** Its object is then blocked by the next open request, if there is one. */
 export async function closeChangeRequest(
   db: Db,
   { id, kind, name, workspace_id, environment_id }: StoredChangeRequest,
@@ -150,10 +148,7 @@ export interface RequestComment {
   readonly timestamp: number;
 }
 
-/**
- * The request in the form of answers. Clients look into both `split` and `segment`, so the one that does not apply is
- * null.
- */
+/** Clients look into both `split` and `segment`, so the one that does not apply is null. */
 export function wireChangeRequest(row: StoredChangeRequest) {
   const environment = { id: row.environment_id, name: row.environment_name };
   return {

@@ -51,9 +51,7 @@ const placedByNames = statement<PlacedRow>(
   definitionByNames(', requires_title_and_comments, approvals_required, allow_kills'),
 );
 
-/**
- * Finds a definition and its place by one statement within a transaction. Gives undefined as `lookUpDefinition` does.
- */
+/** By one statement within a transaction; undefined as `lookUpDefinition` has it. */
 export async function findPlacedDefinition(
   db: Db,
   names: DefinitionNames,
@@ -73,10 +71,7 @@ export async function findPlacedDefinition(
   };
 }
 
-/**
- * Finds a definition by one statement. Gives undefined if there is none, or if a name could also be the id of another
- * object; then only the separate lookups can decide.
- */
+/** Undefined if there is none, or if a name could also be the id of another object: separate lookups decide then. */
 export async function lookUpDefinition(
   lookUp: PreparedRead,
   names: DefinitionNames,
@@ -94,7 +89,7 @@ function theOneMeant<Row extends NamedRow>(
   return areMeant ? row : undefined;
 }
 
-/** Finds the ids for a page, and the length of the whole list. */
+/** The ids for a page, and the length of the whole list. */
 const PLACE: Lookup = {
   name: 'definitions-place',
   isKept: true,
@@ -150,9 +145,7 @@ export interface FoundDefinitions {
   readonly totalCount: number;
 }
 
-/**
- * One page of the definitions of an environment, sorted by the names of the flags, by two statements. Gives undefined as `lookUpDefinition` does, and for an empty page.
- */
+/** One page, sorted by the names of the flags, by two statements; undefined as above, and for an empty page. */
 export async function lookUpDefinitions(
   lookUp: PreparedRead,
   [workspace, environment]: readonly [workspace: string, environment: string],

@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
-import { partsOf } from '../parts.js';
-import { firstRow, insert, statement, statements } from './statement.js';
-import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
+import { firstRow, insert, namesFound, statement, statements } from './statement.js';
+import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
 
 export interface StoredDefinition extends DefinitionRow {
   readonly flag_name: string;
@@ -98,9 +97,11 @@ const updateBody = statement(`
   update definitions set killed = $1, body_json = $2, last_update_time = $3
   where flag_id = $4 and environment_id = $5`);
 
-/** Deletes a definition and its references. */
+const DELETE_USES = 'delete from definition_uses where flag_id = $1 and environment_id = $2';
+const deleteUses = statement(DELETE_USES);
+
 export const deleteDefinition = statements<[flagId: string, environmentId: string]>(
-  'delete from definition_uses where flag_id = $1 and environment_id = $2',
+  DELETE_USES,
   'delete from definitions where flag_id = $1 and environment_id = $2',
 );
 
@@ -117,10 +118,6 @@ async function insertUses(
   ];
   await insert(db, 'definition_uses', rows);
 }
-
-const deleteUses = statement<never, [flagId: string, environmentId: string]>(
-  'delete from definition_uses where flag_id = $1 and environment_id = $2',
-);
 
 export interface Use {
   readonly flag: string;
@@ -155,21 +152,18 @@ export async function flagsUsedBy(
   environmentId: string,
   flags: readonly string[],
 ): Promise<string[]> {
-  const used = new Set<string>();
-  for await (const part of partsOf(flags, NAMES_AT_ONCE)) {
-    const rows = await db
-      .selectFrom('definition_uses')
-      .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
-      .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
-      .where('environments.id', '=', environmentId)
-      .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
-      .where('definition_uses.kind', '=', 'flag')
-      .where('flags.name', 'in', part)
-      .select('definition_uses.name')
-      .distinct()
-      .execute();
-    for (const { name } of rows) used.add(name);
-  }
+  const query = db
+    .selectFrom('definition_uses')
+    .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
+    .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
+    .where('environments.id', '=', environmentId)
+    .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
+    .where('definition_uses.kind', '=', 'flag')
+    .select('definition_uses.name')
+    .distinct();
+  const used = await namesFound(flags, async (part) =>
+    query.where('flags.name', 'in', part).execute(),
+  );
   return [...used];
 }
 
@@ -196,7 +190,7 @@ export function definitionText(definition: StoredDefinition): string {
   return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
 }
 
-/** The definition as answers show it, with its seeds. @param isStrict the contract does not know seeds. */
+/** With seeds, which the contract does not know. */
 export function shownDefinitionText(definition: StoredDefinition, isStrict = false): string {
   const text = definitionText(definition);
   const { seed, allocation_seed: trafficAllocationSeed } = definition;
@@ -205,12 +199,10 @@ export function shownDefinitionText(definition: StoredDefinition, isStrict = fal
 }
 
 /**
- * The text of `shownDefinitionText` as an SQL expression for both databases. Ids and the names of flags and traffic types
- * contain no character that JSON would escape.
+ * The text of `shownDefinitionText` as an SQL expression. Ids and the names of flags and traffic types contain no
+ * character that JSON would escape.
  *
- * @param flag the name of the flag's table in the statement; definition and traffic type have the names of their
- * tables.
- * @param environment JSON of the environment, as a parameter.
+ * @param flag the name of the flag's table in the statement. @param environment JSON of it, as a parameter.
  */
 export function definitionTextSql(flag: string, environment: string): string {
   return `'{"id":"' || ${flag}.id || '","name":"' || ${flag}.name

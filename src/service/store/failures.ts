@@ -7,11 +7,7 @@ export interface StoreFailure {
   readonly code: string;
 }
 
-/**
- * The first row whose pattern fits decides. Class 08 is about connections, 28 about passwords, 53 about resources that
- * ran out, 57P about a server that starts or stops. SQLite reports a quota as `SQLITE_IOERR_WRITE`, and a disk that
- * became read-only likewise.
- */
+/** The first row whose pattern fits decides. SQLite reports a quota, or a disk that became read-only, as a failed write. */
 const FAILURES: readonly (readonly [RegExp, StoreFailure['status'], string])[] = [
   [/^(SQLITE_FULL|53100)$/, 507, 'The disk of the store is full'],
   [
@@ -58,7 +54,6 @@ export function failure(code: string, message: string): Error {
 
 interface Failed {
   readonly error: unknown;
-  /** Tries the work again that failed, and leaves nothing behind. */
   readonly again: () => Promise<unknown>;
 }
 
@@ -75,25 +70,21 @@ export class StoreHealth {
   #failed: Failed | undefined;
   #checking: Promise<void> | undefined;
 
-  /** @param afterFailure prepares the next try; gets the code of the failure. */
   constructor(ping: () => Promise<unknown>, afterFailure: (code: string) => void) {
     this.#ping = ping;
     this.#afterFailure = afterFailure;
   }
 
-  /** @param again what a check tries if the store fails `work`. Default: the same, which only reads. */
+  /** @param again what a check tries if the store fails `work`, and leaves nothing behind. Default: the same. */
   async noting<T>(work: () => Promise<T>, again: () => Promise<unknown> = work): Promise<T> {
     return work().catch((error: unknown) => {
-      this.#note(error, again);
+      const failure = failureOf(error);
+      if (failure !== undefined) {
+        this.#failed = { error, again };
+        this.#afterFailure(failure.code);
+      }
       throw error;
     });
-  }
-
-  #note(error: unknown, again: Failed['again']): void {
-    const failure = failureOf(error);
-    if (failure === undefined) return;
-    this.#failed = { error, again };
-    this.#afterFailure(failure.code);
   }
 
   /** Rejects if the store does not answer within three seconds, or if it still fails what it failed last. */

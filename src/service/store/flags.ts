@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
-import { partsOf } from '../parts.js';
 import type { Page } from '../rules/paging.js';
-import { statements } from './statement.js';
-import { NAMES_AT_ONCE, type Db, type FlagRow } from './tables.js';
+import { newSeeds } from './definitions.js';
+import { firstRow, insert, namesFound, statement, statements } from './statement.js';
+import type { Db, DefinitionRow, DefinitionUseRow, FlagRow } from './tables.js';
 
 export interface StoredFlag extends FlagRow {
   readonly traffic_type_name: string;
   readonly rollout_status_name: string;
 }
 
-/** Selects flags; all given conditions have to match. */
+/** All given conditions have to match. */
 export interface FlagFilter {
   /** A part of the name, in upper or lower case. */
   readonly nameContains?: string | undefined;
@@ -85,16 +85,8 @@ export async function missingFlags(
   workspaceId: string,
   names: readonly string[],
 ): Promise<string[]> {
-  const found = new Set<string>();
-  for await (const part of partsOf(names, NAMES_AT_ONCE)) {
-    const rows = await db
-      .selectFrom('flags')
-      .select('name')
-      .where('workspace_id', '=', workspaceId)
-      .where('name', 'in', part)
-      .execute();
-    for (const { name } of rows) found.add(name);
-  }
+  const query = db.selectFrom('flags').select('name').where('workspace_id', '=', workspaceId);
+  const found = await namesFound(names, async (part) => query.where('name', 'in', part).execute());
   return names.filter((name) => !found.has(name));
 }
 
@@ -118,6 +110,66 @@ export const deleteFlag = statements<[id: string]>(
   'delete from definitions where flag_id = $1',
   'delete from flags where id = $1',
 );
+
+/**
+ * An archived flag. All its rows leave the tables of flags and are kept as JSON, so that no list, rule or count can see
+ * an archived flag by mistake.
+ */
+export interface ArchivedFlag {
+  readonly flag: FlagRow;
+  readonly definitions: readonly DefinitionRow[];
+  readonly uses: readonly DefinitionUseRow[];
+}
+
+export async function archiveFlag(db: Db, flagId: string, now: number): Promise<void> {
+  const rows: ArchivedFlag = {
+    flag: await db
+      .selectFrom('flags')
+      .selectAll()
+      .where('id', '=', flagId)
+      .executeTakeFirstOrThrow(),
+    definitions: await definitionsOf(db, flagId),
+    uses: await usesOf(db, flagId),
+  };
+  const { id, workspace_id, name } = rows.flag;
+  const kept = { id, workspace_id, name, archived_time: now, rows_json: JSON.stringify(rows) };
+  await insert(db, 'archived_flags', [kept]);
+  await deleteFlag(db, flagId);
+}
+
+const definitionsOf = statement<DefinitionRow, [flagId: string]>(
+  'select * from definitions where flag_id = $1',
+);
+const usesOf = statement<DefinitionUseRow, [flagId: string]>(
+  'select * from definition_uses where flag_id = $1',
+);
+
+/** A flag of this name comes before one with this id. */
+export async function findArchived(
+  db: Db,
+  workspaceId: string,
+  nameOrId: string,
+): Promise<ArchivedFlag | undefined> {
+  const row = await archivedCalled(db, workspaceId, nameOrId);
+  return row && (JSON.parse(row.rows_json) as ArchivedFlag);
+}
+
+const archivedCalled = firstRow<{ rows_json: string }, [workspaceId: string, nameOrId: string]>(`
+  select rows_json from archived_flags where workspace_id = $1 and (name = $2 or id = $2)
+  order by case when name = $2 then 0 else 1 end`);
+
+/** Restores all rows of a flag. The environments, traffic type and rollout status that they refer to must exist. */
+export async function unarchiveFlag(
+  db: Db,
+  { flag, definitions, uses }: ArchivedFlag,
+): Promise<void> {
+  await db.deleteFrom('archived_flags').where('id', '=', flag.id).execute();
+  await insert(db, 'flags', [flag]);
+  // A flag that an earlier version archived has no seeds.
+  const seeded = definitions.map((each) => ({ ...newSeeds(), ...each }));
+  await insert(db, 'definitions', seeded);
+  await insert(db, 'definition_uses', uses);
+}
 
 /**
  * A flag as the contract shows it: null in place of an empty list of tags. Owners come from public documentation, and

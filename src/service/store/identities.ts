@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
-import { insert, jsonRows, statement } from './statement.js';
-import type { Dialect } from './migrations.js';
-import type { AttributeRow, Db } from './tables.js';
+import { givenRows, insert, statement, statementFor } from './statement.js';
+import type { AttributeRow, Db, IdentityRow } from './tables.js';
 
 export interface IdentityPlace {
   readonly trafficTypeId: string;
@@ -14,48 +12,44 @@ export type IdentityValues = Readonly<Record<string, string>>;
 /** Key → values; keys without an identity are left out. */
 export async function findIdentities(
   db: Db,
-  dialect: Dialect,
-  place: IdentityPlace,
+  { environmentId, trafficTypeId }: IdentityPlace,
   keys: readonly string[],
 ): Promise<Map<string, IdentityValues>> {
-  const given = jsonRows(
-    dialect,
-    keys.map((key) => [key]),
-  );
-  // The `offset` keeps PostgreSQL from comparing every given key with every stored key.
-  const { rows } = await (
-    dialect === 'sqlite'
-      ? sql<{ key: string; values_json: string }>`
-          select key, values_json from identities
-          where environment_id = ${place.environmentId} and traffic_type_id = ${place.trafficTypeId}
-            and key in (select value ->> 0 from ${given})`
-      : sql<{ key: string; values_json: string }>`
-          select found.key, found.values_json from ${given} cross join lateral (
-            select key, values_json from identities
-            where environment_id = ${place.environmentId} and traffic_type_id = ${place.trafficTypeId}
-              and key = given.value ->> 0 offset 0) as found`
-  ).execute(db);
+  const given = JSON.stringify(keys.map((key) => [key]));
+  const rows = await identitiesOf(db, given, environmentId, trafficTypeId);
   return new Map(
     rows.map(({ key, values_json }) => [key, JSON.parse(values_json) as IdentityValues]),
   );
 }
 
+/** The `offset` keeps PostgreSQL from comparing every given key with every stored key. */
+const identitiesOf = statementFor<Pick<IdentityRow, 'key' | 'values_json'>>((dialect) =>
+  dialect === 'sqlite'
+    ? `select key, values_json from identities
+       where key in (select value ->> 0 from ${givenRows(dialect, '$1')})
+         and environment_id = $2 and traffic_type_id = $3`
+    : `select found.key, found.values_json from ${givenRows(dialect, '$1')} cross join lateral (
+         select key, values_json from identities
+         where environment_id = $2 and traffic_type_id = $3 and key = given.value ->> 0 offset 0) as found`,
+);
+
 /** Writes all values of each key, whether or not the key has an identity. */
 export async function saveIdentities(
   db: Db,
-  dialect: Dialect,
-  place: IdentityPlace,
+  { environmentId, trafficTypeId }: IdentityPlace,
   identities: ReadonlyMap<string, IdentityValues>,
 ): Promise<void> {
   const rows = [...identities].map(([key, values]) => [key, JSON.stringify(values)]);
-  await sql`
-    insert into identities (environment_id, traffic_type_id, key, values_json)
-    select cast(${place.environmentId} as text), cast(${place.trafficTypeId} as text), value ->> 0, value ->> 1
-    from ${jsonRows(dialect, rows)} where true
-    on conflict (environment_id, traffic_type_id, key) do update set values_json = excluded.values_json`.execute(
-    db,
-  );
+  await upsertIdentities(db, environmentId, trafficTypeId, JSON.stringify(rows));
 }
+
+const upsertIdentities = statementFor(
+  (dialect) => `
+    insert into identities (environment_id, traffic_type_id, key, values_json)
+    select cast($1 as text), cast($2 as text), value ->> 0, value ->> 1
+    from ${givenRows(dialect, '$3')} where true
+    on conflict (environment_id, traffic_type_id, key) do update set values_json = excluded.values_json`,
+);
 
 export const deleteIdentity = statement<
   never,

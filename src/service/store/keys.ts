@@ -1,7 +1,7 @@
 import { changedKeys, compareBytes, sortedByBytes, type ChangedKeys } from '../rules/keys.js';
 import type { Page } from '../rules/paging.js';
-import { statement } from './statement.js';
-import type { Db, KeyBlockRow } from './tables.js';
+import { firstRow, statement } from './statement.js';
+import type { Db, KeyBlockRow, KeyChangeRow } from './tables.js';
 
 /*
  * The keys of a segment in an environment stand in blocks: a row holds a list of keys, and blocks do not overlap. An
@@ -96,8 +96,7 @@ function lowerCaseOf(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Takes the id of an activation. */
-export const removeAllKeys = statement('delete from key_blocks where activation_id = $1');
+const removeAllKeys = statement('delete from key_blocks where activation_id = $1');
 
 /** The names of the segments of an environment that hold a key, sorted by their bytes. */
 export async function segmentsHolding(
@@ -214,3 +213,50 @@ async function insertBlocks(db: Db, blocks: readonly KeyBlockRow[]): Promise<voi
 function keysOf({ keys_json }: Pick<KeyBlockRow, 'keys_json'>): string[] {
   return JSON.parse(keys_json) as string[];
 }
+
+/** A segment in an environment. The changes outlive the segment, because applications may still ask for them. */
+type SegmentPlace = readonly [environmentId: string, segmentName: string];
+
+/**
+ * The most changes that are kept of a segment in an environment. Applications ask every few seconds; one that missed
+ * more gets the whole list.
+ */
+export const KEY_CHANGES_KEPT = 500;
+
+/**
+ * Keeps a change of keys under the number of the newest entry of the audit log, which has to be that of the same
+ * change, and drops the oldest beyond `KEY_CHANGES_KEPT`.
+ */
+export async function noteKeyChange(
+  db: Db,
+  place: SegmentPlace,
+  { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
+): Promise<void> {
+  await insertKeyChange(db, ...place, JSON.stringify(added), JSON.stringify(removed));
+  await dropOldKeyChanges(db, ...place, KEY_CHANGES_KEPT);
+}
+
+const insertKeyChange = statement(`
+  insert into key_changes (environment_id, segment, number, added_json, removed_json)
+  select cast($1 as text), cast($2 as text), max(id), cast($3 as text), cast($4 as text) from audit`);
+
+const dropOldKeyChanges = statement(`
+  delete from key_changes where environment_id = $1 and segment = $2 and number <= (
+    select number from key_changes where environment_id = $1 and segment = $2
+    order by number desc limit 1 offset $3)`);
+
+/** The changes behind a number, the oldest first. */
+export const keyChangesAfter = statement<KeyChangeRow, [...SegmentPlace, number: number]>(`
+  select * from key_changes where environment_id = $1 and segment = $2 and number > $3
+  order by number`);
+
+/** The numbers of the oldest change that is kept and of the newest, and how many are kept; null where none is. */
+interface KeptKeyChanges {
+  readonly oldest: number | null;
+  readonly newest: number | null;
+  readonly kept: number;
+}
+
+export const keptKeyChanges = firstRow<KeptKeyChanges, SegmentPlace>(`
+  select min(number) as oldest, max(number) as newest, count(*) as kept
+  from key_changes where environment_id = $1 and segment = $2`);

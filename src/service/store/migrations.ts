@@ -1,6 +1,5 @@
 import { sql, type Kysely, type Migration } from 'kysely';
-
-export type Dialect = 'sqlite' | 'postgres';
+import type { Dialect } from './tables.js';
 
 /**
  * All steps of the migration, by the names under which the store records them. A published step never changes; further

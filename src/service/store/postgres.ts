@@ -2,13 +2,11 @@ import { Socket } from 'node:net';
 import { PostgresDialect, type Dialect as KyselyDialect } from 'kysely';
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import { failure } from './failures.js';
-import type { Dialect } from './migrations.js';
 import { postgresLookUp, type PreparedRead } from './statement.js';
 import type { Db } from './tables.js';
 
 /** What differs between the databases. */
 export interface StoreParts {
-  readonly dialect: Dialect;
   readonly kysely: KyselyDialect;
   readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
   readonly ping: () => Promise<void>;
@@ -23,8 +21,8 @@ export interface StoreParts {
 const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
- * Waiting for a connection and then for an answer has to end within ten seconds. Each of these limits names its cause,
- * so the one of the lock ends first, and that of the socket last: it is for a server that says nothing any more.
+ * Waiting for a connection and then for an answer has to end within ten seconds. Each limit names its cause, so the one
+ * of the lock ends first, and that of the socket last.
  */
 const CONNECT_WITHIN_MS = 3_000;
 const LOCK_WITHIN_MS = 4_000;
@@ -66,7 +64,6 @@ export async function postgresParts(
     client.on('error', () => undefined);
   });
   return {
-    dialect: 'postgres',
     kysely: new PostgresDialect({ pool }),
     lookUp: () => postgresLookUp(pool),
     // Every change of an object is in the audit log, whose ids grow in the order in which writers commit.
@@ -91,10 +88,7 @@ function socketThatMustAnswer(): Socket {
   });
 }
 
-/**
- * A connection stays read-only after the server, or the proxy before it, takes writes again. So each connection that was
- * open when a write was refused ends after its next use.
- */
+/** A connection stays read-only after the server takes writes again, so each that was open ends after its next use. */
 function replaceReadOnly(pool: Pool): StoreParts['afterFailure'] {
   let trusted = new WeakSet<PoolClient>();
   pool.on('connect', (client) => trusted.add(client));

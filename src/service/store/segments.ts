@@ -1,13 +1,11 @@
-import { sql } from 'kysely';
 import type {
   WireSegment,
   WireSegmentDefinition,
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
-import { partsOf } from '../parts.js';
 import type { Page } from '../rules/paging.js';
-import { firstRow, statement, statements } from './statement.js';
-import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
+import { firstRow, namesFound, statement, statements } from './statement.js';
+import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';
 
 export interface StoredSegment extends SegmentRow {
@@ -29,7 +27,7 @@ const SEGMENTS = `
   from segments join traffic_types on traffic_types.id = segments.traffic_type_id
   where segments.workspace_id = $1`;
 
-/** One page of the segments of a workspace, sorted by name. */
+/** Sorted by name, as all lists here. */
 export async function listSegments(
   db: Db,
   workspaceId: string,
@@ -43,25 +41,22 @@ export async function listSegments(
 const segmentsOfPage = statement<StoredSegment>(`${SEGMENTS}
   order by segments.sort_name, segments.name limit $2 offset $3`);
 
-/** Finds a segment by name alone, because the contract gives segments no id. */
+/** The contract gives segments no id. */
 export const findSegment = firstRow<StoredSegment, [workspaceId: string, name: string]>(
   `${SEGMENTS} and segments.name = $2`,
 );
 
-/** Deletes a segment with its activations and their keys. */
 export const deleteSegment = statements<[id: string]>(
   'delete from key_blocks where activation_id in (select id from activations where segment_id = $1)',
   'delete from activations where segment_id = $1',
   'delete from segments where id = $1',
 );
 
-/** Sorted by name. */
 export const environmentsWithKeys = statement<EnvironmentRow, [segmentId: string]>(`
   select environments.* from activations
   join environments on environments.id = activations.environment_id
   where activations.segment_id = $1 and activations.key_count > 0 order by environments.sort_name`);
 
-/** One page of the segments that are active in an environment, sorted by name. */
 export async function listActivations(
   db: Db,
   environmentId: string,
@@ -96,18 +91,19 @@ export async function inactiveSegments(
   environmentId: string,
   names: readonly string[],
 ): Promise<string[]> {
-  const active = new Set<string>();
-  for await (const part of partsOf(names, NAMES_AT_ONCE)) {
-    const { rows } = await sql<{ name: string }>`
-      select segments.name from environments
-      join segments on segments.workspace_id = environments.workspace_id
-      join activations on activations.segment_id = segments.id
-        and activations.environment_id = environments.id
-      where environments.id = ${environmentId} and segments.name in (${sql.join(part)})`.execute(
-      db,
-    );
-    for (const { name } of rows) active.add(name);
-  }
+  const query = db
+    .selectFrom('environments')
+    .innerJoin('segments', 'segments.workspace_id', 'environments.workspace_id')
+    .innerJoin('activations', (join) =>
+      join
+        .onRef('activations.segment_id', '=', 'segments.id')
+        .onRef('activations.environment_id', '=', 'environments.id'),
+    )
+    .select('segments.name')
+    .where('environments.id', '=', environmentId);
+  const active = await namesFound(names, async (part) =>
+    query.where('segments.name', 'in', part).execute(),
+  );
   return names.filter((name) => !active.has(name));
 }
 
@@ -119,7 +115,6 @@ export const insertActivation = statement<
   insert into activations (segment_id, environment_id, creation_time, last_update_time, key_count)
   values ($1, $2, $3, $3, 0)`);
 
-/** Deletes an activation with its keys. */
 export const deleteActivation = statements<[id: number]>(
   'delete from key_blocks where activation_id = $1',
   'delete from activations where id = $1',
@@ -130,7 +125,7 @@ export const touchActivation = statement<never, [keyCount: number, now: number, 
   'update activations set key_count = $1, last_update_time = $2 where id = $3',
 );
 
-/** A segment as the contract shows it: null in place of an empty list of tags. */
+/** The contract has null in place of an empty list of tags. */
 export function wireSegment(segment: StoredSegment): WireSegment {
   const tags = JSON.parse(segment.tags_json) as string[];
   return {

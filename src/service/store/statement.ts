@@ -1,9 +1,8 @@
-import { CompiledQuery, sql, type Insertable, type RawBuilder } from 'kysely';
+import { CompiledQuery, type Insertable } from 'kysely';
 import type { Pool } from 'pg';
 import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
-import type { Dialect } from './migrations.js';
 import { partsOf } from '../parts.js';
-import { NAMES_AT_ONCE, type Db, type Tables } from './tables.js';
+import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
 
 type Value = string | number | null;
 type Statement<Result, Values extends readonly Value[]> = (
@@ -12,10 +11,8 @@ type Statement<Result, Values extends readonly Value[]> = (
 ) => Promise<Result>;
 
 /**
- * A statement whose text is built once, because building it takes longer than running it. Both databases take `$1`, `$2`,
- * … for its values; each has to occur first in this order.
- *
- * @returns a function that runs the statement in a transaction, and gives the rows that it selects.
+ * A statement whose text is built once, because building it takes longer than running it. Both databases take `$1`,
+ * `$2`, … for its values; each has to occur first in this order. Gives the rows that it selects.
  */
 export function statement<Row = never, Values extends readonly Value[] = readonly Value[]>(
   text: string,
@@ -27,7 +24,18 @@ export function statement<Row = never, Values extends readonly Value[] = readonl
   };
 }
 
-/** Like `statement`, for the first of the rows that it selects. */
+/** A statement with a text for each database. */
+export function statementFor<Row = never, Values extends readonly Value[] = readonly Value[]>(
+  textFor: (dialect: Dialect) => string,
+): Statement<Row[], Values> {
+  const made = {
+    sqlite: statement<Row, Values>(textFor('sqlite')),
+    postgres: statement<Row, Values>(textFor('postgres')),
+  };
+  return async (db, ...values) => made[dialectOf(db)](db, ...values);
+}
+
+/** The first of the rows that a statement selects. */
 export function firstRow<Row, Values extends readonly Value[]>(
   text: string,
 ): Statement<Row | undefined, Values> {
@@ -43,6 +51,18 @@ export function statements<Values extends readonly Value[]>(
   return async (db, ...values) => {
     for (const each of all) await each(db, ...values);
   };
+}
+
+/** Names that `find` gives for parts of a list, each of which fits into one statement. */
+export async function namesFound(
+  list: readonly string[],
+  find: (part: readonly string[]) => Promise<readonly { readonly name: string }[]>,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const part of partsOf(list, NAMES_AT_ONCE)) {
+    for (const { name } of await find(part)) found.add(name);
+  }
+  return found;
 }
 
 /** Adds rows, if there are any. */
@@ -106,16 +126,12 @@ export function postgresLookUp(pool: Pool): PreparedRead {
 }
 
 /**
- * Rows as one parameter, for use behind `from`: a JSON list that the database unfolds, where `value ->> N` is column N
- * of a row as text. As single parameters, rows would exceed the limit of either database, and each number of rows would
- * need a prepared statement of its own.
+ * Rows as one parameter, for use behind `from`: JSON of a list of rows that the database unfolds, where `value ->> N` is
+ * column N of a row as text. As single parameters, rows would exceed the limit of either database, and each number of
+ * rows would need a prepared statement of its own.
  */
-export function jsonRows(
-  dialect: Dialect,
-  rows: readonly (readonly Value[])[],
-): RawBuilder<unknown> {
-  const text = JSON.stringify(rows);
+export function givenRows(dialect: Dialect, parameter: string): string {
   return dialect === 'sqlite'
-    ? sql`json_each(${text}) as given`
-    : sql`json_array_elements(${text}::json) as given (value)`;
+    ? `json_each(${parameter}) as given`
+    : `json_array_elements(${parameter}::json) as given (value)`;
 }

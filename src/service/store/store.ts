@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, Migrator, SqliteDialect } from 'kysely';
+import { Kysely, Migrator, sql, SqliteDialect } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
@@ -9,11 +9,10 @@ import {
   type SqliteStatement,
 } from '../../platform/sqlite.js';
 import { StoreHealth } from './failures.js';
-import { migrations, type Dialect } from './migrations.js';
+import { migrations } from './migrations.js';
 import { postgresParts, type StoreParts } from './postgres.js';
-import { stepsTaken } from './steps.js';
-import { sqliteLookUp, type Lookup, type PreparedRead } from './statement.js';
-import type { Db, Tables } from './tables.js';
+import { sqliteLookUp, statementFor, type Lookup, type PreparedRead } from './statement.js';
+import { dialectOf, type Db, type Tables } from './tables.js';
 import { rehearse, runAll, SQLITE_LOCK, transact, writeAlone, writeTogether } from './writers.js';
 
 export type StoreLocation =
@@ -24,7 +23,6 @@ export type StoreLocation =
   | { readonly kind: 'postgres'; readonly url: string };
 
 export interface Store {
-  readonly dialect: Dialect;
   /** Runs `work` on one consistent state of the store, without changes of others in between. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
@@ -57,8 +55,6 @@ export interface StoreOpening {
 }
 
 /**
- * Opens the store and brings its tables up to date, unless `opening` says otherwise.
- *
  * @throws FlagkeelError (IN_USE) another process has the directory open, and `opening` does not allow that.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
  */
@@ -96,7 +92,7 @@ async function openDirectory(path: string, opening: StoreOpening): Promise<Store
       if (lock !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
       const parts = sqliteParts(openDurable(databaseFile(path)));
       return await storeOver(parts, {
-        tables: opening.tables,
+        ...opening,
         isBeside: lock === undefined,
         closed: () => lock?.close(),
       });
@@ -162,7 +158,6 @@ function sqliteParts(database: SqliteDatabase): StoreParts {
     },
   });
   return {
-    dialect: 'sqlite',
     kysely,
     lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
@@ -174,10 +169,7 @@ function sqliteParts(database: SqliteDatabase): StoreParts {
   };
 }
 
-/**
- * SQLite counts the rows that this connection changed, and for each connection the commits of all others, also in other
- * processes. Asking takes microseconds.
- */
+/** SQLite counts the rows that this connection changed, and the commits of all others, also in other processes. */
 function versionOf(database: SqliteDatabase): () => Promise<unknown> {
   const statement = database.prepare(
     'select total_changes() as own, data_version as others from pragma_data_version',
@@ -226,26 +218,27 @@ async function openPostgres(url: string, opening: StoreOpening): Promise<Store> 
   return storeOver(await postgresParts(url, 'prompt'), { tables: 'as-they-are' });
 }
 
-interface Opened {
-  readonly tables?: StoreOpening['tables'];
+interface Opened extends Pick<StoreOpening, 'tables'> {
   /** Another process opened the store first, so its tables are left as they are. */
   readonly isBeside?: boolean;
   /** Called after the database was closed. */
   readonly closed?: () => void;
 }
 
-async function storeOver(parts: StoreParts, opened: Opened = {}): Promise<Store> {
-  const { dialect, kysely, afterFailure } = parts;
+async function storeOver(
+  { kysely, afterFailure, ...parts }: StoreParts,
+  { tables = 'newest', isBeside = false, closed }: Opened = {},
+): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
-    await prepareTables(db, dialect, opened);
+    if (tables !== 'as-they-are') await (isBeside ? checkUpToDate(db) : migrate(db, tables));
   } catch (error) {
     await db.destroy();
     throw error;
   }
   let writers = 0;
   const writeAll = writeTogether(async (next) =>
-    writeAlone(db, dialect, async (transaction) => runAll(transaction, next)),
+    writeAlone(db, async (transaction) => runAll(transaction, next)),
   );
   const write: Store['write'] = async (work) => {
     writers += 1;
@@ -258,13 +251,12 @@ async function storeOver(parts: StoreParts, opened: Opened = {}): Promise<Store>
   const read: Store['read'] = async (work) => {
     const transaction = db.transaction();
     const isolated =
-      dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction;
+      dialectOf(db) === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction;
     return transact(isolated, work);
   };
   const lookUp = parts.lookUp(db, () => writers > 0);
   const health = new StoreHealth(parts.ping, afterFailure);
   return {
-    dialect,
     lookUp: async <Row>(lookup: Lookup, values: readonly unknown[]) =>
       health.noting(async () => lookUp<Row>(lookup, values)),
     ping: async () => health.check(),
@@ -273,43 +265,32 @@ async function storeOver(parts: StoreParts, opened: Opened = {}): Promise<Store>
     write: async (work) =>
       health.noting(
         async () => write(work),
-        async () => write(async (db) => rehearse(db, dialect, work)),
+        async () => write(async (db) => rehearse(db, work)),
       ),
     close: async () => {
       await db.destroy();
-      opened.closed?.();
+      closed?.();
     },
   };
 }
 
-async function prepareTables(
-  db: Db,
-  dialect: Dialect,
-  { tables = 'newest', isBeside = false }: Opened,
-): Promise<void> {
-  if (tables === 'as-they-are') return;
-  if (isBeside) await checkUpToDate(db, dialect);
-  else await migrate(db, dialect, tables === 'newest' ? undefined : tables.upTo);
-}
-
-/** @throws FlagkeelError (STATE_UNREADABLE) the service with the open store is of another version. */
-async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
-  const steps = await stepsTaken(db, dialect);
-  if (steps.join() === Object.keys(migrations(dialect)).join()) return;
+async function checkUpToDate(db: Db): Promise<void> {
+  const steps = await stepsTaken(db);
+  if (steps.join() === Object.keys(migrations(dialectOf(db))).join()) return;
   throw new FlagkeelError(
     'STATE_UNREADABLE',
     'cannot open the store beside the service: that service is of another version (use that version, or stop the service)',
   );
 }
 
-/** Takes the missing steps, up to `upTo`. Refuses a store with a step that this version does not know. */
-async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Promise<void> {
+/** Takes the missing steps. Refuses a store with a step that this version does not know. */
+async function migrate(db: Db, until: 'newest' | { readonly upTo: string }): Promise<void> {
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => Promise.resolve(migrations(dialect)) },
+    provider: { getMigrations: async () => Promise.resolve(migrations(dialectOf(db))) },
   });
-  const { error } = await stepsTaken(db, dialect).then(
-    async () => (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo)),
+  const { error } = await stepsTaken(db).then(
+    async () => (until === 'newest' ? migrator.migrateToLatest() : migrator.migrateTo(until.upTo)),
     (error: unknown) => ({ error }),
   );
   if (error === undefined) return;
@@ -320,3 +301,35 @@ async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Prom
     { cause: error },
   );
 }
+
+/**
+ * The steps of the migration that a store has taken, in their order; empty if it has no tables.
+ *
+ * @throws FlagkeelError (STATE_UNREADABLE) one of them is of a newer version.
+ */
+export async function stepsTaken(db: Db): Promise<string[]> {
+  const [table] = await tableOfSteps(db);
+  if (typeof table?.found !== 'string') return [];
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration order by name`.execute(db);
+  const steps = rows.map(({ name }) => name);
+  const unknown = unknownStep(steps);
+  if (unknown === undefined) return steps;
+  throw new FlagkeelError(
+    'STATE_UNREADABLE',
+    `cannot read the store: a newer version wrote it, with the step ${unknown} (use that version, or restore the backup from before it)`,
+  );
+}
+
+/** The first step that this version does not know. */
+export function unknownStep(steps: readonly string[]): string | undefined {
+  const known = migrations('sqlite');
+  return steps.find((step) => !(step in known));
+}
+
+/** One question, because each start of a service asks it. */
+const tableOfSteps = statementFor<{ readonly found: string | null }, []>((dialect) =>
+  dialect === 'sqlite'
+    ? "select name as found from sqlite_master where name = 'kysely_migration'"
+    : "select to_regclass('kysely_migration')::text as found",
+);

@@ -1,9 +1,8 @@
-import type { Generated, Kysely } from 'kysely';
+import { PostgresAdapter, type Generated, type Kysely } from 'kysely';
 
 /**
- * The tables, equal in SQLite and PostgreSQL: they have only text and whole numbers, and no features of one database
- * alone. Times are milliseconds since the epoch, truth values 0 and 1, and columns that end in `_json` hold JSON text.
- * `sort_name` is the name in lower case; lists are sorted by its bytes.
+ * The tables, equal in SQLite and PostgreSQL. Times are milliseconds since the epoch, truth values 0 and 1, and columns
+ * that end in `_json` hold JSON text. `sort_name` is the name in lower case; lists are sorted by its bytes.
  */
 export interface Tables {
   workspaces: WorkspaceRow;
@@ -59,6 +58,12 @@ export const NAMES_AT_ONCE = 5_000;
 
 /** Either the whole store or one transaction, which has one connection: its statements run one after the other. */
 export type Db = Kysely<Tables>;
+
+export type Dialect = 'sqlite' | 'postgres';
+
+export function dialectOf(db: Db): Dialect {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
+}
 
 export interface WorkspaceRow {
   id: string;
@@ -147,7 +152,7 @@ export interface ArchivedFlagRow {
   workspace_id: string;
   name: string;
   archived_time: number;
-  /** Its rows in the tables above, see `archive.ts`. */
+  /** An `ArchivedFlag`. */
   rows_json: string;
 }
 

@@ -22,7 +22,7 @@ const allWorkspaces = statement<WorkspaceRow, []>(
   'select * from workspaces order by sort_name, id',
 );
 
-/** Looks for the id before the name, in case the name of one workspace is the id of another. */
+/** All lookups here take the id before the name, in case the name of one object is the id of another. */
 export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
   return byIdFirst(await workspacesCalled(db, idOrName), idOrName);
 }
@@ -40,7 +40,6 @@ export const listEnvironments = statement<EnvironmentRow, [workspaceId: string]>
   'select * from environments where workspace_id = $1 order by creation_time, sort_name',
 );
 
-/** Looks for the id before the name, in case the name of one environment is the id of another. */
 export async function findEnvironment(
   db: Db,
   workspaceId: string,
@@ -63,7 +62,6 @@ export const listTrafficTypes = statement<TrafficTypeRow, [workspaceId: string]>
   'select * from traffic_types where workspace_id = $1 order by name',
 );
 
-/** Looks for the id before the name. */
 export async function findTrafficType(
   db: Db,
   workspaceId: string,

@@ -2,8 +2,7 @@ import { setImmediate as afterWhatHasCome, setTimeout as wait } from 'node:timer
 import type { TransactionBuilder } from 'kysely';
 import { isBusy } from '../../platform/sqlite.js';
 import { failureOf } from './failures.js';
-import type { Dialect } from './migrations.js';
-import { statement } from './statement.js';
+import { statement, statementFor } from './statement.js';
 import type { Db, Tables } from './tables.js';
 
 export type Work = (db: Db) => Promise<unknown>;
@@ -15,10 +14,7 @@ interface Writer {
   readonly settle: (settled: Settled) => void;
 }
 
-/**
- * How long the writers of one transaction may take together; the others have to wait for the next one. A limit is
- * needed because readers of the embedded store wait for the transaction to end.
- */
+/** How long the writers of one transaction may take together: readers of the embedded store wait for its end. */
 const TOGETHER_MS = 20;
 
 /** Takes the work that has waited longest; undefined if no work waits. */
@@ -80,8 +76,7 @@ async function transactOnce(
 }
 
 /**
- * Runs works one after the other, each independently: a work that throws undoes only its own changes. Stops after the
- * first one that exceeds `TOGETHER_MS`, and returns the results in order.
+ * Runs works one after the other until they take `TOGETHER_MS`; a work that throws undoes only its own changes.
  *
  * @throws the error of the first work, after which no other was taken: the whole transaction has to be undone. So the
  * first work needs no savepoint, which would cost a lone writer two round trips to PostgreSQL.
@@ -120,7 +115,7 @@ async function runApart(db: Db, work: Work): Promise<Settled> {
  *
  * @throws the error of the work, of whatever kind, or a failure of the store.
  */
-export async function rehearse(db: Db, dialect: Dialect, work: Work): Promise<void> {
+export async function rehearse(db: Db, work: Work): Promise<void> {
   await beginWork(db);
   const settled = await work(db).then(
     () => undefined,
@@ -129,14 +124,14 @@ export async function rehearse(db: Db, dialect: Dialect, work: Work): Promise<vo
   if (failureOf(settled) !== undefined) throw settled;
   await undoWork(db);
   await endWork(db);
-  await PROBE[dialect](db);
+  await makeProbe(db);
   await dropProbe(db);
 }
 
-const PROBE = {
-  postgres: statement("create table store_probe as select repeat('x', 65536) as filling"),
-  sqlite: statement('create table store_probe as select zeroblob(65536) as filling'),
-};
+const makeProbe = statementFor((dialect) => {
+  const filling = dialect === 'sqlite' ? 'zeroblob(65536)' : "repeat('x', 65536)";
+  return `create table store_probe as select ${filling} as filling`;
+});
 const dropProbe = statement('drop table store_probe');
 
 const beginWork = statement('savepoint work');
@@ -148,18 +143,14 @@ const WAIT_FOR_OTHERS_MS = 5_000;
 const ASK_AGAIN_MS = 5;
 
 /** Runs a transaction after waiting until no other process writes. Never repeats work that has begun. */
-export async function writeAlone<T>(
-  db: Db,
-  dialect: Dialect,
-  work: (db: Db) => Promise<T>,
-): Promise<T> {
+export async function writeAlone<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const giveUp = Date.now() + WAIT_FOR_OTHERS_MS;
   for (;;) {
     const turn = { hasBegun: false };
     try {
       return await transact(db.transaction(), async (transaction) => {
         // Either lock ends with the transaction.
-        await LOCK[dialect](transaction);
+        await lockStore(transaction);
         turn.hasBegun = true;
         return work(transaction);
       });
@@ -170,10 +161,7 @@ export async function writeAlone<T>(
   }
 }
 
-/**
- * Runs a transaction. If the work fails, the error is that of the work: after a broken connection or a full disk, taking
- * the transaction back fails too, and would hide the cause.
- */
+/** Rejects with the error of the work: after a broken connection or a full disk, taking it back fails too. */
 export async function transact<T>(
   transaction: TransactionBuilder<Tables>,
   work: (db: Db) => Promise<T>,
@@ -200,7 +188,6 @@ export const SQLITE_LOCK = 'update admin_keys set id = id where 1 = 0';
  * PostgreSQL needs an explicit lock, and waits for it. SQLite locks at the first statement that writes, and fails if
  * another process holds the lock.
  */
-const LOCK = {
-  postgres: statement('select pg_advisory_xact_lock(72616771)'),
-  sqlite: statement(SQLITE_LOCK),
-};
+const lockStore = statementFor((dialect) =>
+  dialect === 'sqlite' ? SQLITE_LOCK : 'select pg_advisory_xact_lock(72616771)',
+);

@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
-import { isValidKey } from '../../../service/admin-keys.js';
+import { isValidKey, reachText, type NamedKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
 import type { ServiceLog } from '../../../service/http/key-check.js';
-import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
