@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { seededDefinition, type SeededDefinition } from '../plan/impact/served-key.js';
 import { servedDefinition, wholeFromWire } from '../plan/impact/served-definition.js';
+import type { ChangedKeys } from '../service/rules/keys.js';
+import { KEY_CHANGES_KEPT } from '../service/store/keys.js';
 import type { KeyType } from '../service/store/tables.js';
 import { splitText, type SeededSplit } from './split.js';
 
@@ -24,16 +26,39 @@ export interface Application {
 /** Finds the application of a request. @throws Problem (401) */
 export type FindApplication = (request: FastifyRequest) => Promise<Application>;
 
-/** What changed in the keys of a segment. No key is in both lists. */
-export interface KeyChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
+/** No key is in both lists. */
+export interface KeyChanges extends ChangedKeys {
   readonly till: number;
 }
 
-export function foldedChanges(
-  changes: readonly Omit<KeyChanges, 'till'>[],
-): Omit<KeyChanges, 'till'> {
+/** The changes of a segment that an environment remembers, at most `KEY_CHANGES_KEPT`. */
+interface RememberedChanges {
+  /** The number that the environment counts from. */
+  readonly first: number;
+  /** Of the oldest change that is remembered. */
+  readonly oldest: number;
+  readonly till: number;
+  readonly count: number;
+  readonly after: (number: number) => Promise<readonly ChangedKeys[]>;
+  readonly keys: () => Promise<readonly string[]>;
+}
+
+/** An application that missed more changes than are remembered gets all keys. */
+export async function keysChangedSince(
+  since: number,
+  { first, oldest, till, count, after, keys }: RememberedChanges,
+): Promise<KeyChanges> {
+  const isComplete = count < KEY_CHANGES_KEPT || since >= oldest;
+  const isKnown = since >= first && since <= till && isComplete;
+  const missed = foldedChanges(await after(isKnown ? since : first));
+  if (isKnown) return { ...missed, till };
+  const added = await keys();
+  const held = new Set(added);
+  const removed = since < 0 ? [] : missed.removed.filter((key) => !held.has(key));
+  return { added, removed, till };
+}
+
+function foldedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
   const isHeld = new Map<string, boolean>();
   for (const { added, removed } of changes) {
     for (const key of removed) isHeld.set(key, false);

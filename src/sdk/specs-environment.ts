@@ -2,18 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Desired, DesiredFlag } from '../model/desired.js';
 import { definitionBody } from '../model/flag/wire.js';
 import { orderedDefinition } from '../plan/kills/orders.js';
+import { KEY_CHANGES_KEPT } from '../service/store/keys.js';
 import { desiredUndelayed } from '../timing/desired-at.js';
 import {
   FlagList,
+  keysChangedSince,
   ServedFlag,
   type KeyChanges,
   type ServedEnvironment,
-  foldedChanges,
 } from './environment.js';
 import { splitText, type SeededSplit } from './split.js';
-
-/** The most changes of a segment that are remembered; an application that missed more gets the whole list. */
-const CHANGES_KEPT = 500;
 
 interface Segment {
   keys: ReadonlySet<string>;
@@ -58,12 +56,14 @@ export class SpecsEnvironment implements ServedEnvironment {
 
   async keysSince(segment: string, since: number): Promise<KeyChanges> {
     const { keys = new Set<string>(), changes = [] } = this.#segments.get(segment) ?? {};
-    const till = changes.at(-1)?.till ?? this.#first;
-    const isComplete = changes.length < CHANGES_KEPT || since >= (changes[0]?.till ?? 0);
-    const isKnown = since >= this.#first && since <= till && isComplete;
-    const missed = foldedChanges(changes.filter((each) => !isKnown || each.till > since));
-    if (isKnown) return Promise.resolve({ ...missed, till });
-    return Promise.resolve({ added: [...keys], removed: since < 0 ? [] : missed.removed, till });
+    return keysChangedSince(since, {
+      first: this.#first,
+      oldest: changes[0]?.till ?? 0,
+      till: changes.at(-1)?.till ?? this.#first,
+      count: changes.length,
+      after: async (number) => Promise.resolve(changes.filter(({ till }) => till > number)),
+      keys: async () => Promise.resolve([...keys]),
+    });
   }
 
   async segmentsOf(key: string): Promise<readonly string[]> {
@@ -102,7 +102,7 @@ export class SpecsEnvironment implements ServedEnvironment {
       if (added.length === 0 && removed.length === 0) return false;
       segment.keys = keys;
       segment.changes.push({ added, removed, till });
-      if (segment.changes.length > CHANGES_KEPT) segment.changes.shift();
+      if (segment.changes.length > KEY_CHANGES_KEPT) segment.changes.shift();
       return true;
     });
   }

@@ -8,17 +8,16 @@ import {
 } from '../service/store/definitions.js';
 import {
   allKeys,
-  KEY_CHANGES_KEPT,
   keptKeyChanges,
   keyChangesAfter,
   segmentsHolding,
 } from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
 import type { Store } from '../service/store/store.js';
-import type { Db, KeyChangeRow } from '../service/store/tables.js';
+import type { Db } from '../service/store/tables.js';
 import {
   FlagList,
-  foldedChanges,
+  keysChangedSince,
   ServedFlag,
   type KeyChanges,
   type ServedEnvironment,
@@ -35,14 +34,12 @@ interface Ids {
  * greater.
  */
 export class StoredEnvironment implements ServedEnvironment {
-  readonly #store: Store;
-  readonly #cache: ResponseCache;
+  readonly #parts: { readonly store: Store; readonly cache: ResponseCache };
   readonly #ids: Ids;
   #last: ReadFlags | undefined;
 
   constructor(parts: { readonly store: Store; readonly cache: ResponseCache }, ids: Ids) {
-    this.#store = parts.store;
-    this.#cache = parts.cache;
+    this.#parts = parts;
     this.#ids = ids;
   }
 
@@ -58,17 +55,22 @@ export class StoredEnvironment implements ServedEnvironment {
     return this.#recall(JSON.stringify(['keys', segment, since]), async (db) => {
       const place = [this.#ids.environmentId, segment] as const;
       const { first } = await counterOf(db);
-      const stored = await keptKeyChanges(db, ...place);
-      const { oldest = null, newest = null, kept = 0 } = stored ?? {};
-      const till = first + (newest ?? 0);
-      const isComplete = kept < KEY_CHANGES_KEPT || since - first >= (oldest ?? 0);
-      const isKnown = since >= first && since <= till && isComplete;
-      const rows = await keyChangesAfter(db, ...place, isKnown ? since - first : 0);
-      if (isKnown) return { ...changesIn(rows), till };
-      const keys = await this.#keysOf(db, segment);
-      const held = new Set(keys);
-      const removed = since < 0 ? [] : changesIn(rows).removed.filter((key) => !held.has(key));
-      return { added: keys, removed, till };
+      const kept = await keptKeyChanges(db, ...place);
+      const { oldest = 0, newest = 0, count = 0 } = kept ?? {};
+      return keysChangedSince(since, {
+        ...{ first, count, oldest: first + oldest, till: first + newest },
+        after: async (number) =>
+          (await keyChangesAfter(db, ...place, number - first)).map(
+            ({ added_json, removed_json }) => ({
+              added: JSON.parse(added_json) as string[],
+              removed: JSON.parse(removed_json) as string[],
+            }),
+          ),
+        keys: async () => {
+          const activation = await findActivation(db, ...place);
+          return activation ? allKeys(db, activation.activation_id) : [];
+        },
+      });
     });
   }
 
@@ -78,16 +80,11 @@ export class StoredEnvironment implements ServedEnvironment {
     );
   }
 
-  async #keysOf(db: Db, segment: string): Promise<readonly string[]> {
-    const activation = await findActivation(db, this.#ids.environmentId, segment);
-    if (activation === undefined) return [];
-    return allKeys(db, activation.activation_id);
-  }
-
   /** Reads once, until anything in the store changes. */
   async #recall<T>(question: string, read: (db: Db) => Promise<T>): Promise<T> {
     const name = `served ${this.#ids.environmentId} ${question}`;
-    return this.#cache.recall(name, async () => this.#store.read(read));
+    const { cache, store } = this.#parts;
+    return cache.recall(name, async () => store.read(read));
   }
 }
 
@@ -150,13 +147,4 @@ async function definitionAt(
 function splitOf(stored: StoredDefinition): NonNullable<ServedFlag['split']> {
   const { seed, allocation_seed: allocationSeed } = stored;
   return { definition: wireDefinition(stored), seeds: { seed, allocationSeed } };
-}
-
-function changesIn(rows: readonly KeyChangeRow[]): Omit<KeyChanges, 'till'> {
-  return foldedChanges(
-    rows.map(({ added_json, removed_json }) => ({
-      added: JSON.parse(added_json) as string[],
-      removed: JSON.parse(removed_json) as string[],
-    })),
-  );
 }

@@ -250,13 +250,10 @@ export const keyChangesAfter = statement<KeyChangeRow, [...SegmentPlace, number:
   select * from key_changes where environment_id = $1 and segment = $2 and number > $3
   order by number`);
 
-/** The numbers of the oldest change that is kept and of the newest, and how many are kept; null where none is. */
-interface KeptKeyChanges {
-  readonly oldest: number | null;
-  readonly newest: number | null;
-  readonly kept: number;
-}
-
-export const keptKeyChanges = firstRow<KeptKeyChanges, SegmentPlace>(`
-  select min(number) as oldest, max(number) as newest, count(*) as kept
+/** The numbers of the oldest change that is kept and of the newest, both 0 if there is none. */
+export const keptKeyChanges = firstRow<
+  { readonly oldest: number; readonly newest: number; readonly count: number },
+  SegmentPlace
+>(`
+  select coalesce(min(number), 0) as oldest, coalesce(max(number), 0) as newest, count(*) as count
   from key_changes where environment_id = $1 and segment = $2`);
