@@ -1,8 +1,8 @@
+import { ownMember } from '../../model/collections.js';
 import type { Json } from '../../model/json.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { expressionOf } from '../../model/matcher/expression.js';
 import { dateMs } from '../../model/matcher/from-condition.js';
-import { compareVersions, versionOf, type Version } from './version.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -12,11 +12,7 @@ const ABOUT_OBJECTS = ['IN_SEGMENT', 'IN_SPLIT', 'IN_LARGE_SEGMENT', 'IN_RULE_BA
 
 /** Whether evaluators know the type of a matcher. Where they do not, they serve `control` for the whole flag. */
 export function isKnownType(type: string): boolean {
-  return (
-    ABOUT_OBJECTS.includes(type) ||
-    meets({ type }, 'any') !== undefined ||
-    type === 'MATCHES_STRING'
-  );
+  return ABOUT_OBJECTS.includes(type) || ownMember(TESTS, type) !== undefined;
 }
 
 /**
@@ -37,101 +33,60 @@ export function asCompared({ type }: Matcher, value: unknown): unknown {
  * @returns undefined for unknown types of matchers, and for expressions that evaluators read differently.
  */
 export function meets(matcher: Matcher, value: unknown): boolean | undefined {
-  const text = textOf(value);
-  if (matcher.type === 'MATCHES_STRING') return meetsExpression(matcher['string'], text);
-  return meetsText(matcher, text) ?? meetsNumber(matcher, value) ?? meetsSet(matcher, value);
+  return ownMember(TESTS, matcher.type)?.(value, matcher);
 }
 
-function meetsText(matcher: Matcher, text: string): boolean | undefined {
-  const strings = text === '' ? [] : textsIn(matcher['strings']);
-  switch (matcher.type) {
-    case 'IN_LIST_STRING':
-      return strings.includes(text);
-    case 'STARTS_WITH_STRING':
-      return strings.some((each) => text.startsWith(each));
-    case 'ENDS_WITH_STRING':
-      return strings.some((each) => text.endsWith(each));
-    case 'CONTAINS_STRING':
-      return strings.some((each) => text.includes(each));
-    case 'BOOLEAN':
-      return text.toLowerCase() === textOf(matcher['bool']);
-    case 'IN_LIST_SEMVER':
-      return strings.some((each) =>
-        hasVersion(text, each, (version, other) => version.text === other.text),
-      );
-    case 'EQUAL_TO_SEMVER':
-      return hasVersion(text, matcher['string'], (version, other) => version.text === other.text);
-    case 'GREATER_THAN_OR_EQUAL_TO_SEMVER':
-      return isFrom(text, matcher['string']);
-    case 'LESS_THAN_OR_EQUAL_TO_SEMVER':
-      return isUpTo(text, matcher['string']);
-    case 'BETWEEN_SEMVER': {
-      const { from, to } = (matcher['between'] ?? {}) as { from?: Json; to?: Json };
-      return isFrom(text, from) && isUpTo(text, to);
-    }
-    default:
-      return undefined;
-  }
+type Test = (value: unknown, matcher: Matcher) => boolean | undefined;
+
+const TESTS: Readonly<Record<string, Test>> = {
+  IN_LIST_STRING: someText((text, each) => text === each),
+  STARTS_WITH_STRING: someText((text, each) => text.startsWith(each)),
+  ENDS_WITH_STRING: someText((text, each) => text.endsWith(each)),
+  CONTAINS_STRING: someText((text, each) => text.includes(each)),
+  MATCHES_STRING: (value, { string }) => meetsExpression(string, textOf(value)),
+  BOOLEAN: (value, { bool }) => textOf(value).toLowerCase() === textOf(bool),
+  IN_LIST_SEMVER: someText((text, each) => isVersion(text, each, areEqual)),
+  EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, areEqual),
+  GREATER_THAN_OR_EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, isFrom),
+  LESS_THAN_OR_EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, isUpTo),
+  BETWEEN_SEMVER: (value, { between }) => {
+    const { from, to } = endsOf(between);
+    return isVersion(value, from, isFrom) && isVersion(value, to, isUpTo);
+  },
+  EQUAL_NUMBER: (value, { number }) => number !== undefined && numberOf(value) === number,
+  GREATER_THAN_OR_EQUAL_NUMBER: (value, { number }) => isWithin(value, { from: number }),
+  LESS_THAN_OR_EQUAL_NUMBER: (value, { number }) => isWithin(value, { to: number }),
+  BETWEEN_NUMBER: (value, { between }) => isWithin(value, between),
+  ON_DATE: (value, { date }) => isWithin(value, { from: date, to: date }, DAY_MS),
+  ON_OR_AFTER_DATE: (value, { date }) => isWithin(value, { from: date }, MINUTE_MS),
+  ON_OR_BEFORE_DATE: (value, { date }) => isWithin(value, { to: date }, MINUTE_MS),
+  BETWEEN_DATE: (value, { between }) => isWithin(value, between, MINUTE_MS),
+  EQUAL_SET: ofSets(({ common, wanted, held }) => common === wanted && common === held),
+  ANY_OF_SET: ofSets(({ common }) => common > 0),
+  ALL_OF_SET: ofSets(({ common, wanted }) => common === wanted),
+  PART_OF_SET: ofSets(({ common, held }) => common === held),
+};
+
+function someText(isMet: (text: string, each: string) => boolean): Test {
+  return (value, { strings }) => {
+    const text = textOf(value);
+    return text !== '' && textsIn(strings).some((each) => isMet(text, each));
+  };
 }
 
-function isFrom(text: string, least: Json | undefined): boolean {
-  return hasVersion(text, least, (version, other) => compareVersions(version, other) >= 0);
+interface SetSizes {
+  readonly wanted: number;
+  readonly held: number;
+  readonly common: number;
 }
 
-function isUpTo(text: string, most: Json | undefined): boolean {
-  return hasVersion(text, most, (version, other) => compareVersions(version, other) <= 0);
-}
-
-function hasVersion(
-  text: string,
-  written: Json | undefined,
-  compare: (version: Version, other: Version) => boolean,
-): boolean {
-  const version = versionOf(text);
-  const other = typeof written === 'string' ? versionOf(written) : undefined;
-  return version !== undefined && other !== undefined && compare(version, other);
-}
-
-function meetsNumber(matcher: Matcher, value: unknown): boolean | undefined {
-  const number = numberOf(value);
-  switch (matcher.type) {
-    case 'EQUAL_NUMBER':
-      return number !== undefined && number === matcher['number'];
-    case 'GREATER_THAN_OR_EQUAL_NUMBER':
-      return isWithin(number, { from: matcher['number'] });
-    case 'LESS_THAN_OR_EQUAL_NUMBER':
-      return isWithin(number, { to: matcher['number'] });
-    case 'BETWEEN_NUMBER':
-      return isWithin(number, matcher['between']);
-    case 'ON_DATE':
-      return isWithin(number, { from: matcher['date'], to: matcher['date'] }, DAY_MS);
-    case 'ON_OR_AFTER_DATE':
-      return isWithin(number, { from: matcher['date'] }, MINUTE_MS);
-    case 'ON_OR_BEFORE_DATE':
-      return isWithin(number, { to: matcher['date'] }, MINUTE_MS);
-    case 'BETWEEN_DATE':
-      return isWithin(number, matcher['between'], MINUTE_MS);
-    default:
-      return undefined;
-  }
-}
-
-function meetsSet({ type, strings }: Matcher, value: unknown): boolean | undefined {
-  const wanted = new Set(textsIn(strings));
-  const held = new Set(Array.isArray(value) ? value.map(String) : []);
-  const common = [...wanted].filter((each) => held.has(each)).length;
-  switch (type) {
-    case 'EQUAL_SET':
-      return held.size > 0 && common === wanted.size && common === held.size;
-    case 'ANY_OF_SET':
-      return common > 0;
-    case 'ALL_OF_SET':
-      return held.size > 0 && common === wanted.size;
-    case 'PART_OF_SET':
-      return held.size > 0 && common === held.size;
-    default:
-      return undefined;
-  }
+function ofSets(isMet: (sizes: SetSizes) => boolean): Test {
+  return (value, { strings }) => {
+    const wanted = new Set(textsIn(strings));
+    const held = new Set(Array.isArray(value) ? value.map(String) : []);
+    const common = [...wanted].filter((each) => held.has(each)).length;
+    return held.size > 0 && isMet({ wanted: wanted.size, held: held.size, common });
+  };
 }
 
 /** Evaluators in other languages accept more forms: an expression that is unreadable here stays undecided. */
@@ -145,15 +100,19 @@ function meetsExpression(pattern: Json | undefined, value: string): boolean | un
  *
  * @param step dates are compared in whole minutes or days.
  */
-function isWithin(value: number | undefined, range: unknown, step?: number): boolean {
-  const { from, to } = (range ?? {}) as { from?: unknown; to?: unknown };
-  if (value === undefined) return false;
-  const whole = (number: number): number =>
-    step === undefined ? number : Math.floor(number / step);
+function isWithin(value: unknown, range: unknown, step?: number): boolean {
+  const { from, to } = endsOf(range);
+  const number = numberOf(value);
+  if (number === undefined) return false;
+  const whole = (each: number): number => (step === undefined ? each : Math.floor(each / step));
   return (
-    (typeof from !== 'number' || whole(value) >= whole(from)) &&
-    (typeof to !== 'number' || whole(value) <= whole(to))
+    (typeof from !== 'number' || whole(number) >= whole(from)) &&
+    (typeof to !== 'number' || whole(number) <= whole(to))
   );
+}
+
+function endsOf(range: unknown): { readonly from?: unknown; readonly to?: unknown } {
+  return range ?? {};
 }
 
 function textOf(value: unknown): string {
@@ -172,4 +131,73 @@ function numberOf(value: unknown): number | undefined {
 
 function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+/** A version as semver.org writes it, with numbers as text of any length. */
+interface Version {
+  /** Without leading zeros, with what stands behind `+`: equal versions have equal texts. */
+  readonly text: string;
+  readonly numbers: readonly string[];
+  readonly preRelease: readonly string[];
+}
+
+function isVersion(
+  value: unknown,
+  written: unknown,
+  compare: (version: Version, other: Version) => boolean,
+): boolean {
+  const version = versionOf(textOf(value));
+  const other = typeof written === 'string' ? versionOf(written) : undefined;
+  return version !== undefined && other !== undefined && compare(version, other);
+}
+
+const VERSION = /^(\d+\.\d+\.\d+)(?:-([^+]+))?(?:\+(.+))?$/s;
+
+function versionOf(text: string): Version | undefined {
+  const [, core, labels, build] = VERSION.exec(text) ?? [];
+  const numbers = core?.split('.').map(plainNumber);
+  const preRelease = labels?.split('.').map(plainNumber) ?? [];
+  if (!numbers || preRelease.includes('')) return undefined;
+  const ending = labels === undefined ? '' : `-${preRelease.join('.')}`;
+  const built = build === undefined ? '' : `+${build}`;
+  return { numbers, preRelease, text: `${numbers.join('.')}${ending}${built}` };
+}
+
+const DIGITS = /^\d+$/;
+
+function plainNumber(text: string): string {
+  return DIGITS.test(text) ? text.replace(/^0+(?=\d)/, '') : text;
+}
+
+function areEqual(a: Version, b: Version): boolean {
+  return a.text === b.text;
+}
+
+function isFrom(a: Version, b: Version): boolean {
+  return compareVersions(a, b) >= 0;
+}
+
+function isUpTo(a: Version, b: Version): boolean {
+  return compareVersions(a, b) <= 0;
+}
+
+/** Negative where `a` comes before `b`. A pre-release comes before its release; of two builds neither does. */
+function compareVersions(a: Version, b: Version): number {
+  const byNumbers = firstDifference(a.numbers, b.numbers);
+  if (byNumbers !== 0) return byNumbers;
+  if (a.preRelease.length === 0 || b.preRelease.length === 0) {
+    return b.preRelease.length - a.preRelease.length;
+  }
+  return firstDifference(a.preRelease, b.preRelease) || a.preRelease.length - b.preRelease.length;
+}
+
+function firstDifference(a: readonly string[], b: readonly string[]): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index];
+    if (other === undefined) return 0;
+    const areNumbers = DIGITS.test(part) && DIGITS.test(other);
+    if (areNumbers && part.length !== other.length) return part.length - other.length;
+    if (part !== other) return part < other ? -1 : 1;
+  }
+  return 0;
 }
