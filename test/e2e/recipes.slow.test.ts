@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -36,92 +36,40 @@ interface Step {
   readonly folder?: string | undefined;
 }
 
-/** The scripts of a recipe. */
-interface Recipe {
-  readonly review: readonly Step[];
-  readonly apply: readonly Step[];
-  /** What the forge tells the job of a review. */
-  readonly env: Readonly<Record<string, string>>;
+/** The steps of a part of a pipeline, in their order: mappings with a script, or with its lines. Lines share a shell. */
+function stepsIn(part: unknown): Step[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const {
+    script,
+    run = script,
+    workingDirectory: folder,
+    ...more
+  } = part as Readonly<{
+    script?: string | readonly string[];
+    run?: string | readonly string[];
+    workingDirectory?: string;
+    'working-directory'?: string;
+  }>;
+  if (run === undefined) return Object.values(part).flatMap(stepsIn);
+  return [{ run: [run].flat().join('\n'), folder: folder ?? more['working-directory'] }];
 }
 
-interface BitbucketStep {
-  readonly step: { readonly script: readonly string[] };
-}
-
-interface Bitbucket {
-  readonly pipelines: {
-    readonly 'pull-requests': Readonly<Record<'**', readonly BitbucketStep[]>>;
-    readonly branches: { readonly main: readonly BitbucketStep[] };
-  };
-}
-
-interface AzureStep {
-  readonly script?: string;
-  readonly workingDirectory?: string;
-}
-
-interface Azure {
-  readonly stages: readonly {
-    readonly jobs: readonly {
-      readonly steps?: readonly AzureStep[];
-      readonly strategy?: {
-        readonly runOnce: { readonly deploy: { readonly steps: readonly AzureStep[] } };
-      };
-    }[];
-  }[];
-}
-
-interface Gitea {
-  readonly jobs: Readonly<
-    Record<
-      'review' | 'apply',
-      {
-        readonly steps: readonly { readonly run?: string; readonly 'working-directory'?: string }[];
-      }
-    >
-  >;
-}
-
-function bitbucket(): Recipe {
-  const { pipelines } = parse(projectText('recipes/bitbucket-pipelines.yml')) as Bitbucket;
-  // Steps of one script share a shell.
-  const scripts = (steps: readonly BitbucketStep[]): Step[] =>
-    steps.map(({ step }) => ({ run: step.script.join('\n') }));
-  return {
-    review: scripts(pipelines['pull-requests']['**']),
-    apply: scripts(pipelines.branches.main),
-    env: { BITBUCKET_PR_DESTINATION_BRANCH: 'main' },
-  };
-}
-
-function azure(): Recipe {
-  const { stages } = parse(projectText('recipes/azure-pipelines.yml')) as Azure;
-  const [review, apply] = stages.map(({ jobs }) =>
-    jobs.flatMap(({ steps, strategy }) =>
-      (steps ?? strategy?.runOnce.deploy.steps ?? []).flatMap(({ script, workingDirectory }) =>
-        script === undefined ? [] : [{ run: script, folder: workingDirectory }],
-      ),
-    ),
-  );
-  return {
-    ...{ review: review ?? [], apply: apply ?? [] },
-    env: { SYSTEM_PULLREQUEST_TARGETBRANCH: 'refs/heads/main' },
-  };
-}
-
-function gitea(): Recipe {
-  const { jobs } = parse(projectText('recipes/gitea-flagkeel.yml')) as Gitea;
-  const [review = [], apply = []] = [jobs.review, jobs.apply].map(({ steps }) =>
-    steps.flatMap(({ run, 'working-directory': place }) =>
-      run === undefined ? [] : [{ run, folder: place }],
-    ),
-  );
-  const like = { GITHUB_ACTIONS: 'true', GITHUB_TOKEN: 'of gitea' };
-  return { review, apply, env: { GITHUB_BASE_REF: 'main', ...like } };
+/** @param path names of the part, parted by dots. */
+function stepsAt(file: string, path: string): Step[] {
+  const pipeline: unknown = parse(projectText(`recipes/${file}`));
+  const part = path
+    .split('.')
+    .reduce((whole, name) => (whole as Readonly<Record<string, unknown>>)[name], pipeline);
+  return stepsIn(part);
 }
 
 /** Runs steps in a fresh clone, up to the first that fails. @returns the folder for temporary files, and the end. */
-async function job(name: string, branch: string, steps: readonly Step[], env: Recipe['env']) {
+async function job(
+  name: string,
+  branch: string,
+  steps: readonly Step[],
+  env: Readonly<Record<string, string>>,
+) {
   const temporary = join(folder, name);
   mkdirSync(join(temporary, 'review'), { recursive: true });
   const checkout = join(temporary, 'checkout');
@@ -149,42 +97,53 @@ async function job(name: string, branch: string, steps: readonly Step[], env: Re
   return { end, temporary, checkout };
 }
 
+// The variables are what the forge tells the job of a review.
 it.each([
-  ['bitbucket', bitbucket],
-  ['azure', azure],
-  ['gitea', gitea],
+  {
+    file: 'bitbucket-pipelines.yml',
+    review: 'pipelines.pull-requests.**',
+    apply: 'pipelines.branches.main',
+    env: { BITBUCKET_PR_DESTINATION_BRANCH: 'main' },
+  },
+  {
+    file: 'azure-pipelines.yml',
+    review: 'stages.0',
+    apply: 'stages.1',
+    env: { SYSTEM_PULLREQUEST_TARGETBRANCH: 'refs/heads/main' },
+  },
+  {
+    file: 'gitea-flagkeel.yml',
+    review: 'jobs.review',
+    apply: 'jobs.apply',
+    env: { GITHUB_BASE_REF: 'main', GITHUB_ACTIONS: 'true', GITHUB_TOKEN: 'of gitea' },
+  },
 ])(
-  'the recipe for %s reviews a pull request as text, and applies its merge',
-  async (name, of) => {
-    const { review, apply, env } = of();
+  'the recipe $file reviews a pull request as text, and applies its merge',
+  async ({ file, review, apply, env }) => {
     const { repository } = scenario;
     repository.git('checkout', '--quiet', '-b', 'ramp');
     scenario.commit({ 'flags/a.yaml': flag(20) }, 'Ramp a');
     repository.git('push', '--quiet', 'origin', 'ramp');
     scenario.service.requests.length = 0;
 
-    const reviewed = await job(`${name}-review`, 'ramp', review, env);
+    const reviewed = await job('review', 'ramp', stepsAt(file, review), env);
 
     expect(reviewed.end, reviewed.end.stderr).toMatchObject({ code: 0 });
-    const texts = new TestRepository(reviewed.checkout)
-      .git('status', '--porcelain')
-      .split('\n')
-      .map((line) => basename(line.slice(3)))
-      .filter((file) => file.endsWith('.md'));
-    const artifact =
-      texts[0] === undefined
-        ? [
-            join(reviewed.temporary, 'review/flagkeel-review.md'),
-            join(reviewed.temporary, 'flagkeel-review.md'),
-          ]
-        : [join(reviewed.checkout, texts[0])];
-    expect(artifact.map(textIfThere).join('')).toContain('on 10 → 20 %');
+    const left = new TestRepository(reviewed.checkout).git('status', '--porcelain').split('\n');
+    const inCheckout = left
+      .filter((line) => line.endsWith('.md'))
+      .map((line) => join(reviewed.checkout, basename(line.slice(3))));
+    const elsewhere = ['review/flagkeel-review.md', 'flagkeel-review.md'].map((path) =>
+      join(reviewed.temporary, path),
+    );
+    const [text] = [...inCheckout, ...elsewhere].filter(existsSync);
+    expect(readFileSync(text ?? '-', 'utf8')).toContain('on 10 → 20 %');
     expect(scenario.writes()).toEqual([]);
 
     repository.git('checkout', '--quiet', 'main');
     repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge ramp', 'ramp');
     repository.git('push', '--quiet', 'origin', 'main');
-    const applied = await job(`${name}-apply`, 'main', apply, {});
+    const applied = await job('apply', 'main', stepsAt(file, apply), {});
 
     expect(applied.end, applied.end.stderr).toMatchObject({ code: 0 });
     const live = await liveWorkspace(scenario.service);
@@ -194,11 +153,3 @@ it.each([
   },
   120_000,
 );
-
-function textIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/git.js';
-import { OUR_ACCOUNT, startTestForge, type TestForge } from '../support/forge.js';
+import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
@@ -143,44 +143,6 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(forge.comments).toHaveLength(1);
     expect(forge.comments[0]?.body).toContain(`commit <code>${head().slice(0, 7)}</code>`);
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('finds its comment behind a hundred others', async () => {
-    await review();
-    const [ours] = forge.comments.splice(0);
-    for (let id = 1; id < 240; id += 1) forge.comments.push({ id, body: 'hm', author: 'ana' });
-    forge.comments.push({ ...ours, id: 240, body: ours?.body ?? '', author: OUR_ACCOUNT });
-    ramp(50);
-
-    await review();
-
-    expect(forge.comments).toHaveLength(240);
-    expect(forge.comments.at(-1)?.body).toContain('10 → 50 %');
-  });
-
-  it.each(['mallory', 'greetings[bot]'])(
-    'a comment by a stranger with our marker is left alone: %s',
-    async (author) => {
-      await review();
-      const [ours] = forge.comments.splice(0);
-      const body = `${ours?.body ?? ''}\nand more`;
-      forge.comments.push({ id: 1, body, author });
-
-      await review();
-      ramp(50);
-      await review();
-
-      expect(forge.comments).toHaveLength(2);
-      expect(forge.comments[0]?.body).toBe(body);
-      expect(forge.comments[1]?.body).toContain('10 → 50 %');
-    },
-  );
-
-  it('waits where the forge says that there were too many requests', async () => {
-    forge.limitNext(2);
-
-    expect(await review()).toMatchObject({ code: 0 });
-    expect(forge.comments).toHaveLength(1);
   });
 
   it('closes its statuses, and says what is wrong, when the specs are invalid', async () => {

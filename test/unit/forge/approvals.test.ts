@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openForge } from '../../../src/forge/open.js';
 import type { Progress } from '../../../src/model/run.js';
-import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../support/forge.js';
+import {
+  gitlabId,
+  OUR_ACCOUNT,
+  startTestForge,
+  type TestComment,
+  type TestForge,
+} from '../../support/forge.js';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
 const COMMAND = `/flagkeel approve ${HASH}`;
@@ -20,136 +26,117 @@ describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
 
   beforeEach(async () => {
     forge = await startTestForge(kind);
+    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+    forge.members.set('reader', kind === 'github' ? 'read' : 20);
   });
 
   afterEach(async () => forge.close());
 
-  function comment(author: string, body: string): void {
-    forge.comments.push({ id: forge.comments.length, author, body });
+  function comment(written: Partial<TestComment>): void {
+    forge.comments.push({ id: forge.comments.length, author: 'ana', body: COMMAND, ...written });
   }
 
-  async function read(): Promise<string[][]> {
-    const { approvals, refused } = await foundIn(forge, kind);
-    return [
-      approvals.map(({ hash, by }) => `${by} ${hash}`),
-      refused.map(({ hash, by, why }) => `${by} ${hash} ${why}`),
-    ];
-  }
-
-  it('are asked for in a phase that names the forge, before each request', async () => {
+  it('are asked for in a phase that names the forge, before each request, and have names that no other comment has', async () => {
     const asked: unknown[] = [];
     const progress = { phase: (...of: unknown[]) => asked.push(of) } as unknown as Progress;
+    comment({ id: 4711 });
 
-    await foundIn(forge, kind, progress);
+    const { approvals } = await foundIn(forge, kind, progress);
 
+    expect(approvals).toEqual([{ hash: HASH, by: 'ana', comment: `${kind} 4711` }]);
     const name = kind === 'github' ? 'GitHub' : 'GitLab';
     const phase = ['forge', `${name} (${new URL(forge.url).host})`];
     expect(asked).toEqual(forge.requests.map(() => phase));
   });
 
-  it('have names that no other comment has', async () => {
-    forge.members.set('ana', kind === 'github' ? 'write' : 30);
-    forge.comments.push({ id: 4711, author: 'ana', body: COMMAND });
+  it.each<[string, Partial<TestComment>, string?]>([
+    [
+      'a second before the last push',
+      { createdAt: '2026-10-01T08:59:59Z' },
+      'before the last push',
+    ],
+    [
+      'in the second of the last push',
+      { createdAt: '2026-10-01T09:00:00Z' },
+      'before the last push',
+    ],
+    ['a second after the last push', { createdAt: '2026-10-01T09:00:01Z' }],
+    ['that was edited', { updatedAt: '2026-10-01T10:00:01Z' }, 'edited'],
+    ['of an account that may read', { author: 'reader' }, 'may not merge'],
+    ['of an account that the forge does not know', { author: 'mallory' }, 'may not merge'],
+    ['with more below the command', { body: `${COMMAND}\r\n\nsee CHG-17` }],
+  ])('approve a plan, or say why not: one %s', async (_, written, why) => {
+    comment(written);
 
-    const { approvals } = await foundIn(forge, kind);
+    const { approvals, refused } = await foundIn(forge, kind);
 
-    expect(approvals).toEqual([{ hash: HASH, by: 'ana', comment: `${kind} 4711` }]);
+    const by = written.author ?? 'ana';
+    expect(approvals.map((each) => [each.by, each.hash])).toEqual(why ? [] : [[by, HASH]]);
+    expect(refused.map((each) => [each.by, each.hash, each.why])).toEqual(
+      why ? [[by, HASH, why]] : [],
+    );
   });
 
-  it.each([
-    ['2026-10-01T08:59:59Z', false],
-    ['2026-10-01T09:00:00Z', false],
-    ['2026-10-01T09:00:01Z', true],
-  ])(
-    'an approval before the last push does not count (push at 09:00:00, comment at %s)',
-    async (createdAt, counts) => {
-      forge.members.set('ana', kind === 'github' ? 'write' : 30);
-      forge.comments.push({ id: 1, author: 'ana', body: COMMAND, createdAt });
-
-      const approval = `ana ${HASH}`;
-      const refused = [[], [`${approval} before the last push`]];
-      expect(await read()).toEqual(counts ? [[approval], []] : refused);
-    },
-  );
-
-  it('an approval counts for nothing where the forge does not date the last push', async () => {
-    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+  it('count for nothing where the forge does not date the last push', async () => {
     forge.pull.pushedAt = null;
-    comment('ana', COMMAND);
+    comment({});
 
-    expect(await read()).toEqual([[], [`ana ${HASH} before the last push`]]);
+    const { approvals, refused } = await foundIn(forge, kind);
+
+    expect([approvals, refused]).toMatchObject([[], [{ why: 'before the last push' }]]);
   });
 
-  it('an edited approval does not count', async () => {
-    forge.members.set('ana', kind === 'github' ? 'write' : 30);
-    const updatedAt = '2026-10-01T10:00:01Z';
-    forge.comments.push({ id: 1, author: 'ana', body: COMMAND, updatedAt });
+  it('are read beyond the first page', async () => {
+    for (let i = 0; i < 120; i += 1) comment({ body: `Looks good ${String(i)}` });
+    comment({});
 
-    expect(await read()).toEqual([[], [`ana ${HASH} edited`]]);
+    expect((await foundIn(forge, kind)).approvals).toHaveLength(1);
   });
 
-  it('approve a plan where they begin with the command, beyond the first page too', async () => {
-    forge.members.set('ana', kind === 'github' ? 'write' : 30);
-    for (let i = 0; i < 120; i += 1) comment('ana', `Looks good ${String(i)}`);
-    comment('ana', COMMAND);
-    comment('ana', `${COMMAND}\r\n\nsee CHG-17`);
+  it('approve nothing where the command is quoted, part of a text, or not as it should be', async () => {
+    for (const body of [
+      `> ${COMMAND}`,
+      `Please write ${COMMAND}`,
+      `Not yet.\n${COMMAND}`,
+      `    ${COMMAND}`,
+      `\`\`\`\n${COMMAND}\n\`\`\``,
+      `${COMMAND}0`,
+      COMMAND.slice(0, -1),
+      `${COMMAND} sha256:${'b'.repeat(64)}`,
+      COMMAND.toUpperCase(),
+      '/flagkeel approve',
+    ]) {
+      comment({ body });
+    }
 
-    expect(await read()).toEqual([[`ana ${HASH}`, `ana ${HASH}`], []]);
-  });
-
-  it.each([
-    `> ${COMMAND}`,
-    `Please write ${COMMAND}`,
-    `Not yet.\n${COMMAND}`,
-    `    ${COMMAND}`,
-    `\`\`\`\n${COMMAND}\n\`\`\``,
-    `${COMMAND}0`,
-    COMMAND.slice(0, -1),
-    `${COMMAND} sha256:${'b'.repeat(64)}`,
-    COMMAND.toUpperCase(),
-    '/flagkeel approve',
-  ])('approve nothing where somebody who may merge writes %j', async (body) => {
-    forge.members.set('ana', kind === 'github' ? 'admin' : 50);
-    comment('ana', body);
-
-    expect(await read()).toEqual([[], []]);
-  });
-
-  it('count for nothing where the account may not merge', async () => {
-    forge.members.set('reader', kind === 'github' ? 'read' : 20);
-    comment('reader', COMMAND);
-    comment('mallory', COMMAND);
-
-    expect(await read()).toEqual([
-      [],
-      [`reader ${HASH} may not merge`, `mallory ${HASH} may not merge`],
-    ]);
+    expect(await foundIn(forge, kind)).toEqual({ approvals: [], refused: [] });
   });
 });
 
-it('an approval of a merged pull request counts where its branch cannot be asked any more', async () => {
-  const forge = await startTestForge('github');
-  forge.members.set('ana', 'write');
-  Object.assign(forge.pull, { pushedAt: null, mergedAt: '2026-10-01T09:30:00Z' });
-  forge.comments.push({ id: 1, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:20:00Z' });
-  forge.comments.push({ id: 2, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:40:00Z' });
+describe('approvals', () => {
+  let forge: TestForge;
+  afterEach(async () => forge.close());
 
-  const found = await foundIn(forge, 'github');
-
-  expect(found.approvals.map((each) => each.comment)).toEqual(['github 2']);
-  await forge.close();
-});
-
-describe('who may merge', () => {
-  it('is no bot on GitHub, whatever it may write', async () => {
-    const forge = await startTestForge('github');
+  it('of a merged pull request count where its branch cannot be asked any more, and those of bots never', async () => {
+    forge = await startTestForge('github');
+    forge.members.set('ana', 'write');
     forge.members.set(OUR_ACCOUNT, 'admin');
-    forge.comments.push({ id: 1, author: OUR_ACCOUNT, body: COMMAND });
+    Object.assign(forge.pull, { pushedAt: null, mergedAt: '2026-10-01T09:30:00Z' });
+    for (const [author, minute] of [
+      ['ana', 20],
+      ['ana', 40],
+      [OUR_ACCOUNT, 50],
+    ] as const) {
+      const createdAt = `2026-10-01T09:${String(minute)}:00Z`;
+      forge.comments.push({ id: minute, author, body: COMMAND, createdAt });
+    }
 
-    const found = await foundIn(forge, 'github');
+    const { approvals, refused } = await foundIn(forge, 'github');
 
-    expect(found).toEqual({ approvals: [], refused: [] });
-    await forge.close();
+    expect([approvals, refused]).toMatchObject([
+      [{ comment: 'github 40' }],
+      [{ comment: 'github 20' }],
+    ]);
   });
 
   it.each([
@@ -157,8 +144,8 @@ describe('who may merge', () => {
     ['nobody, where it says so', [{ access_level: 0 }], []],
     ['who is named', [{ access_level: 40, user_id: gitlabId('ana') }], ['ana']],
     ['developers, where it is not protected', undefined, ['lead', 'ana']],
-  ])('is on GitLab %s', async (_, mergers, expected) => {
-    const forge = await startTestForge('gitlab');
+  ])('count on GitLab of %s', async (_, mergers, expected) => {
+    forge = await startTestForge('gitlab');
     forge.mergers = mergers;
     forge.members.set('lead', 40).set('ana', 30);
     for (const author of ['lead', 'ana']) forge.comments.push({ id: 1, author, body: COMMAND });
@@ -166,6 +153,5 @@ describe('who may merge', () => {
     const { approvals } = await foundIn(forge, 'gitlab');
 
     expect(approvals.map(({ by }) => by)).toEqual(expected);
-    await forge.close();
   });
 });
