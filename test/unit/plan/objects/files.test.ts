@@ -10,6 +10,7 @@ const place = (kind: Kind, name: string, environment: string | null = null) =>
 const SHOP = place('flag', 'shop');
 const SHOP_LIVE = place('flag', 'shop', 'live');
 const STAFF = place('segment', 'staff');
+const USER = place('identities', 'user', 'live');
 
 describe('the files of an object', () => {
   it.each<[string, typeof SHOP, Reason, boolean]>([
@@ -31,6 +32,8 @@ describe('the files of an object', () => {
     ['segments/staff.md', STAFF, 'commit', false],
     ['segments/other.keys', STAFF, 'commit', false],
     ['flags/staff.yaml', STAFF, 'commit', false],
+    ['identities/people.yaml', USER, 'commit', true],
+    ['flags/user.yaml', USER, 'commit', false],
   ])('%s of %j after a %s: %s', (path, [kind, ref], reason, isOwn) => {
     expect(plannedKind(kind).files.isOwn(path, ref, reason)).toBe(isOwn);
   });
@@ -44,6 +47,8 @@ describe('the files of an object', () => {
     ['flags/shop.yaml', SHOP, false],
     ['segments/shared.keys', STAFF, true],
     ['segments/other.yaml', STAFF, false],
+    ['identities/people.yaml', USER, true],
+    ['segments/user.yaml', USER, false],
   ])('%s may shape %j: %s', (path, [kind, ref], mayShape) => {
     expect(plannedKind(kind).files.mayShape(path, ref)).toBe(mayShape);
   });

@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { KINDS } from '../../../../src/model/ref.js';
+import { KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
+import type { State } from '../../../../src/model/state.js';
+import { fieldFormsOf, fingerprintsOf } from '../../../../src/plan/bases/compare.js';
 import { declarationsIn, desiredInScope, plannedKind } from '../../../../src/plan/objects/kinds.js';
 import { wholeScopeOf } from '../../../../src/plan/scope.js';
-import { aDesired, aPolicy, desiredFlag, desiredSegment } from '../../../support/builders.js';
+import {
+  aDesired,
+  aPolicy,
+  desiredFlag,
+  desiredIdentities,
+  desiredSegment,
+  onShare,
+} from '../../../support/builders.js';
+import { refOf } from '../../../support/plan-builder.js';
+import { stateOf } from '../../../support/state-of.js';
 
 const IDENTITIES = {
   location: { file: 'identities/user.yaml', line: 1, column: 1 },
@@ -16,9 +27,6 @@ const DESIRED = aDesired({
   segments: [desiredSegment('beta', {}), desiredSegment('staff', {})],
   identities: [IDENTITIES],
 });
-
-const namesOf = (objects: readonly { readonly name: string }[]): string[] =>
-  objects.map(({ name }) => name).sort();
 
 describe('what a run looks at of the specs', () => {
   it('is what its filter names, and all identities, which nothing is asked about', () => {
@@ -42,8 +50,106 @@ describe('what a run looks at of the specs', () => {
   });
 });
 
-it('counts the objects of every kind among what the specs declare', () => {
-  expect(namesOf(declarationsIn(DESIRED))).toEqual(['banner', 'beta', 'pay', 'staff', 'user']);
+describe('what the specs declare', () => {
+  const unsaid = ['killed', 'baselineTreatment', 'targets', 'rules', 'treatments'] as const;
+  const staging = { ...onShare(5), unsaid };
+  const pay = desiredFlag('pay', {
+    fields: { description: 'd' },
+    environments: { staging, production: { ...staging, ...onShare(9) } },
+  });
+  const ramp = { key: 'default', percent: 50 } as never;
+  const environments = new Map(
+    [...pay.environments].map(([place, each]) => [
+      place,
+      place === 'staging' ? { ...each, ramps: [ramp] } : each,
+    ]),
+  );
+  const location = { file: 'kills/production.yaml', line: 1, column: 1 };
+  const kills = ['pay', 'theirs'].map((flag) => {
+    return { flag, environment: 'production', location, reason: 'INC-1' };
+  });
+  const created = { ...desiredFlag('made'), creation: { rolloutStatus: 'Ramping' } };
+  const desired = aDesired({
+    flags: [{ ...pay, environments, ownershipTag: 'git' }, created],
+    segments: [desiredSegment('beta', { staging: ['a'], production: undefined })],
+    identities: [desiredIdentities('staging', { ana: { plan: 'pro' } })],
+    kills,
+  });
+  const definition = (share: number) => ({
+    defaultRule: onShare(share).defaultRule,
+    defaultTreatment: 'off',
+    trafficAllocation: 100,
+  });
+  const fieldsOf = (members: object) =>
+    Object.fromEntries(Object.entries(members).map(([name, value]) => [`/${name}`, value]));
+  const keys = { count: 1, sha256: expect.any(String) as string };
+
+  it.each<[ObjectId, unknown, object?]>([
+    [
+      'flag/pay',
+      { trafficType: 'user', fields: { description: 'd' }, ownershipTag: 'git' },
+      { '/trafficType': 'user', '/description': 'd', '/tags': ['git'] },
+    ],
+    ['flag/pay@staging', { ...definition(5), steps: [ramp] }, fieldsOf(definition(5))],
+    [
+      'flag/pay@production',
+      { ...definition(9), killed: true },
+      fieldsOf({ ...definition(9), killed: true }),
+    ],
+    ['flag/pay@elsewhere', undefined],
+    ['flag/none', undefined],
+    ['flag/theirs@production', undefined, { '/killed': true }],
+    ['flag/theirs@staging', undefined],
+    ['segment/beta', { trafficType: 'user', description: '' }],
+    ['segment/beta@staging', { mode: 'exact', keys }],
+    ['segment/beta@production', { mode: 'exact', keys: null }],
+    ['segment/beta@elsewhere', undefined],
+    ['segment/none', undefined],
+    ['segment/none@staging', undefined],
+    ['identities/user@staging', { sha256: expect.any(String) as string }],
+    ['identities/user@production', undefined],
+  ])('is compared as a whole, and field by field: %s', (id, whole, fields) => {
+    const ref = refOf(id);
+    const [text] = fingerprintsOf(desired, [ref]).values();
+    const [forms] = fieldFormsOf(desired, [ref]).values();
+    const parsed = [...(forms ?? [])].map(([path, form]) => [path, JSON.parse(form) as unknown]);
+
+    expect(text && JSON.parse(text)).toEqual(whole);
+    expect(Object.fromEntries(parsed)).toEqual(
+      fields ?? (whole === undefined ? {} : { '': whole }),
+    );
+  });
+
+  it('is listed by kind, with the traffic type, and the rollout status of a creation', () => {
+    expect(
+      declarationsIn(desired).map(({ name, location: { file }, trafficType, fields, ...rest }) => {
+        return [name, file, trafficType, fields, [...rest.environments.keys()]];
+      }),
+    ).toEqual([
+      ['pay', 'spec.yaml', 'user', { description: 'd' }, ['staging', 'production']],
+      ['made', 'spec.yaml', 'user', { rolloutStatus: 'Ramping' }, []],
+      ['beta', 'spec.yaml', 'user', undefined, ['staging', 'production']],
+      ['user', 'spec.yaml', 'user', undefined, ['staging']],
+    ]);
+  });
+
+  it.each<[Kind, string, object | undefined, string]>([
+    ['flag', 'made', { trafficType: 'user', rolloutStatus: 'Ramping' }, 'by-definition'],
+    ['flag', 'none', undefined, 'by-definition'],
+    ['segment', 'beta', { trafficType: 'user' }, 'by-keys'],
+    ['segment', 'none', undefined, 'by-keys'],
+    ['identities', 'user', { trafficType: 'user' }, 'nobody'],
+    ['identities', 'account', undefined, 'nobody'],
+  ])('is checked against what a base names: %s %s', (kind, name, names, reaches) => {
+    const made = desiredFlag('made', { fields: { rolloutStatus: 'Ramping' } });
+    const state: State = new Map([
+      ...stateOf(aDesired({ flags: [made], segments: [desiredSegment('beta', {})] })),
+      ['identities/user', { kind: 'identities', name: 'user', environments: {} }],
+    ]);
+
+    expect(plannedKind(kind).namesInBase(state, name)).toStrictEqual(names);
+    expect(plannedKind(kind).reaches).toBe(reaches);
+  });
 });
 
 it('looks by names alone at everything that the service has of an object', () => {

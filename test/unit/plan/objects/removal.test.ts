@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { NO_KEYS } from '../../../../src/model/segment-keys.js';
-import type { Actual } from '../../../../src/model/actual.js';
+import type { Actual, ActualFlag } from '../../../../src/model/actual.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
@@ -263,20 +263,54 @@ describe('a segment that left the specs', () => {
 });
 
 describe('a removal is held back', () => {
-  const before = aDesired({ segments: [beta] });
-  const actual = anActual({ segments: [liveBeta] });
-  const heldBy = (policy: Partial<PlanPolicy>, look = actual) => {
-    const { changes, withheld } = planWithout(before, look, { policy });
-    expect(changes).toEqual([]);
-    return new Set(withheld.map(({ why }) => why));
+  const before = aDesired({ segments: [beta], flags: [pay] });
+  const actual = anActual({ segments: [liveBeta], flags: [livePay] });
+  const until = '2026-10-05T00:00:00.000Z';
+  const closed = { why: 'frozen by "sale"', until, untilText: 'Mon 02:00' };
+  const closedIn = (...names: string[]) => new Map(names.map((name) => [name, closed]));
+  const frozen = {
+    why: 'window-closed',
+    because: 'frozen by "sale"; it goes at Mon 02:00',
+    until,
   };
+  const ALL = ['flag/pay', 'segment/beta'].flatMap((id) => PLACES.map((place) => id + place));
 
-  it.each<[string, Partial<PlanPolicy>]>([
-    ['prune-off', { prune: false, suspended: SUSPENDED_BY_CONFIG }],
-    ['suspended', { suspended: SUSPENDED_BY_CONFIG }],
-    ['no-witness', { provenRemovals: new Set() }],
-  ])('%s', (held, policy) => {
-    expect(heldBy(policy)).toEqual(new Set([held]));
+  it.each<[string, Partial<PlanPolicy>, object, string[]?]>([
+    ['prune is off', { prune: false, suspended: SUSPENDED_BY_CONFIG }, { why: 'prune-off' }],
+    ['it is suspended', { suspended: SUSPENDED_BY_CONFIG }, { why: 'suspended' }],
+    ['history has no proof', { provenRemovals: new Set() }, { why: 'no-witness' }],
+    [
+      'it was protected when it left the specs',
+      { protectedRemovals: new Set(['flag/pay']) },
+      { why: 'protected' },
+      ALL.slice(0, 3),
+    ],
+    [
+      'a window is closed, in one environment and so for the whole',
+      { closed: closedIn('staging') },
+      frozen,
+      ['flag/pay', 'flag/pay@staging', 'segment/beta', 'segment/beta@staging'],
+    ],
+  ])('where %s', (_, policy, held, ids = ALL) => {
+    const plan = planWithout(before, actual, { policy });
+    const found = plan.withheld.filter(({ why }) => why !== 'still-in-use');
+
+    expect(found.map(({ id }) => id)).toEqual(ids.toSorted());
+    expect(found.map(({ why, because, until }) => ({ why, because, until }))).toEqual(
+      ids.map(() => held),
+    );
+    expect(plan.changes.map(({ id }) => id).filter((id) => ids.includes(id))).toEqual([]);
+  });
+
+  it('where the rest of it is still declared, and protected', () => {
+    const left = desiredFlag('pay', { environments: { production: {} } });
+    const desired = aDesired({ flags: [{ ...left, protect: true }] });
+
+    expect(
+      planLines(
+        planWithout(aDesired({ flags: [pay] }), anActual({ flags: [livePay] }), { desired }),
+      ),
+    ).toEqual(['withheld delete flag/pay@staging: protected']);
   });
 
   it('where nobody can tell which flags use the segment, though a flag would go', () => {
@@ -294,6 +328,94 @@ describe('a removal is held back', () => {
     expect(plan.withheld[0]?.because).toBe(
       'the service cannot list the flags that may use it; delete it there by hand',
     );
+  });
+});
+
+describe('a flag that left the specs, by its id and by how the service removes flags', () => {
+  const before = aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] });
+  const withId = (id: string): State =>
+    new Map([...stateOf(before)].map(([key, entry]) => [key, { ...entry, id } as never]));
+  const [name, { id: _, ...unseen }] = liveFlag('pay', { staging: {} });
+  const definitionsAlone: State = new Map(
+    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+  );
+  const declared = aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] });
+  const archives = { archives: true };
+  const notOurs = {
+    why: 'not-ours',
+    because: 'ours was deleted outside git, and another one of that name was made',
+  };
+  const deleted = (extra: object = {}) => [
+    { action: 'delete-definition', flag: 'pay', environment: 'staging' },
+    { action: 'delete-flag', flag: 'pay', ...extra },
+  ];
+
+  it.each<[string, ActualFlag, Parameters<typeof planWithout>[2], object[], object[]?]>([
+    [
+      'is ours by its id',
+      liveFlag('pay', { staging: {} })[1],
+      { state: withId('id-pay') },
+      deleted(),
+    ],
+    [
+      'is another one by its id',
+      liveFlag('pay', { staging: {} })[1],
+      { state: withId('id-then') },
+      [],
+      [
+        { id: 'flag/pay', ...notOurs },
+        { id: 'flag/pay@staging', ...notOurs },
+      ],
+    ],
+    ['shows no id', unseen, { state: withId('id-then') }, deleted({ unseenId: 'id-then' })],
+    ['shows an id that nobody knows', liveFlag('pay', { staging: {} })[1], {}, deleted()],
+    [
+      'is archived with its definitions, by one request',
+      liveFlag('pay', { staging: {} })[1],
+      { policy: archives },
+      [{ action: 'archive-flag', flag: 'pay' }],
+    ],
+    [
+      'is not archived while it is declared',
+      liveFlag('pay', { staging: {}, production: {} })[1],
+      { policy: archives, desired: declared },
+      deleted().slice(0, 1),
+    ],
+    [
+      'is not archived where only its definitions were ours',
+      liveFlag('pay', { staging: {} })[1],
+      { policy: archives, state: definitionsAlone },
+      deleted().slice(0, 1),
+    ],
+  ])('%s', (_, live, given, requests, held = []) => {
+    const plan = planWithout(before, anActual({ flags: [[name, live]] }), given);
+
+    expect(plan.steps.map(({ id, change, needs, ...request }) => request)).toEqual(requests);
+    expect(plan.withheld.map(({ id, why, because }) => ({ id, why, because }))).toEqual(held);
+  });
+
+  it('is archived as a whole: its definitions wait for it, and every change says so', () => {
+    const live = anActual({ flags: [liveFlag('pay', { staging: {} })] });
+    const { changes } = planWithout(before, live, { policy: archives });
+
+    expect(
+      changes.map(({ id, action, archive, dependsOn }) => [id, action, archive, dependsOn]),
+    ).toEqual([
+      ['flag/pay', 'delete', true, []],
+      ['flag/pay@staging', 'delete', true, ['flag/pay']],
+    ]);
+  });
+
+  it('shows as its base no value that it never had', () => {
+    const lean = desiredFlag('pay', { environments: { staging: { unsaid: ['rules'] } } });
+    const live = anActual({ flags: [liveFlag('pay', { staging: {} })] });
+    const { changes } = planWithout(aDesired({ flags: [lean] }), live);
+
+    expect(changes[0]?.fields.find(({ path }) => path === '/rules')).toStrictEqual({
+      path: '/rules',
+      reason: 'prune',
+      before: [],
+    });
   });
 });
 
