@@ -6,7 +6,7 @@ import type { LintCode } from '../specs/codes.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
-import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../specs/resolve/flags.js';
 import { BUCKET_RULES } from './bucket-rules.js';
 import { DEFINITION_RULES } from './definition-rules.js';
 import { HOUSE_RULES } from './house-rules.js';
@@ -163,7 +163,7 @@ function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
 }
 
 function allowancesOf(file: SpecFile): Allowance[] {
-  const { allow } = (file.parsed.value ?? {}) as { allow?: string | readonly string[] };
+  const { allow } = (file.value ?? {}) as { allow?: string | readonly string[] };
   if (allow === undefined) return [];
   const codes = typeof allow === 'string' ? [allow] : allow;
   return codes.map((code, at) => {
@@ -173,8 +173,8 @@ function allowancesOf(file: SpecFile): Allowance[] {
 }
 
 /** The comment at the end of a value's last line, without `#`. */
-function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['path']): string {
-  const end = places?.at(path)?.value.to ?? 0;
-  const line = /^[^\n]*/.exec(source.text.slice(end))?.[0] ?? '';
+function commentBehind(file: SpecFile, path: Place['path']): string {
+  const end = file.place(path)?.value.to ?? 0;
+  const line = /^[^\n]*/.exec(file.source.text.slice(end))?.[0] ?? '';
   return /(?:^|\s)#(.*)$/.exec(line)?.[1]?.trim() ?? '';
 }

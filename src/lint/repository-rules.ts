@@ -111,9 +111,9 @@ function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
   return [...specs.loaded.files].flatMap(([kind, files]) => {
     if (kind === 'keys') return [];
     return files
-      .filter(({ valid, parsed }) => valid && holdsPadded(parsed.value))
+      .filter(({ valid, value }) => valid && holdsPadded(value))
       .flatMap((file) =>
-        paddedIn(file.parsed.value).flatMap(({ text, at, path }): Finding[] => {
+        paddedIn(file.value).flatMap(({ text, at, path }): Finding[] => {
           if (at === undefined && !KEY_PLACE.test(pointerOf(path))) return [];
           const message = `key "${text}" begins or ends with a space`;
           const place = { file, path, ...(at && { at }) };

@@ -4,12 +4,12 @@ import type { Config, DesiredDefinition } from '../model/desired.js';
 import type { Matcher } from '../model/flag/flag.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
-import type { StrayFile } from '../specs/parse/stray-files.js';
+import type { StrayFile } from '../specs/parse/load-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { matcherPaths } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
-import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../specs/resolve/flags.js';
 
 /** `docs/lint.md` has the reasons of rules, and how to fix a finding. */
 export interface LintRule {

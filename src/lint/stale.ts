@@ -1,4 +1,4 @@
-import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../specs/resolve/flags.js';
 import { DAY_MS, ofFlag, type FileAge, type Finding, type LintedRepository } from './rule.js';
 
 export interface AgedFlag {

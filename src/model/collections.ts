@@ -65,3 +65,18 @@ export function present<T extends object>(
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as ReturnType<typeof present<T>>;
 }
+
+/** The last result for each object, for as long as the other inputs are the same. */
+export class Memory<K extends WeakKey, V> {
+  readonly #known = new WeakMap<K, { readonly from: readonly unknown[]; readonly value: V }>();
+
+  /** @param from all inputs of `make` besides `about`; compared one by one, objects by identity. */
+  of(about: K, from: readonly unknown[], make: () => V): V {
+    const known = this.#known.get(about);
+    const isSame = known?.from.every((each, i) => each === from[i]) === true;
+    if (known && isSame && known.from.length === from.length) return known.value;
+    const value = make();
+    this.#known.set(about, { from, value });
+    return value;
+  }
+}

@@ -1,14 +1,12 @@
 import type { ConfigSpec } from '../generated/config.schema.d.js';
-import { ownMember, present } from '../model/collections.js';
+import { Memory, ownMember, present } from '../model/collections.js';
 import { POLICIES, type Config, type EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, pathDiagnostics } from './parse/load-files.js';
-import { SpecFile, parseFile } from './parse/parse-file.js';
+import { parseFile, type SpecFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
-import { pointerOf } from '../model/json.js';
 import { readConditions } from './resolve/conditions.js';
-import { unknownNames } from './resolve/diagnostics.js';
 import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
@@ -29,7 +27,7 @@ async function readingIn(
 ): Promise<{ readonly config: Config | undefined; readonly isRight: boolean } | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
-  const file = new SpecFile(CONFIG_PATH, parseFile('config', await tree.read(CONFIG_PATH)));
+  const file = parseFile(CONFIG_PATH, 'config', await tree.read(CONFIG_PATH));
   const { config, diagnostics } = readableConfig(file);
   return { config, isRight: file.valid && diagnostics.length === 0 };
 }
@@ -46,29 +44,31 @@ interface ConfigReading {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+const READINGS = new Memory<SpecFile, ConfigReading>();
+
 /** The readable part of the config, without its wrong members. Used for kills, which no other mistake may delay. */
 export function readableConfig(file: SpecFile): ConfigReading {
-  // The schema has checked the shape of a valid file.
-  if (file.valid) return readingOf(file, file.parsed.value as ConfigSpec);
-  return { config: rightPartOf(file), diagnostics: [] };
+  return READINGS.of(file, [], () => {
+    // The schema has checked the shape of a valid file.
+    if (file.valid) return readingOf(file, file.value as ConfigSpec);
+    return { config: rightPartOf(file), diagnostics: [] };
+  });
 }
 
 function rightPartOf(file: SpecFile): Config | undefined {
-  const spec = file.parsed.value as Partial<ConfigSpec> | null | undefined;
-  const { problems } = file.parsed;
+  const spec = file.value as Partial<ConfigSpec> | null | undefined;
+  const { problems } = file;
   if (spec === null || typeof spec !== 'object') return undefined;
   if (problems.some(({ pointer, code }) => pointer === undefined && code !== 'api-key-in-file')) {
     return undefined;
   }
-  const isSound = (...path: string[]): boolean =>
-    !problems.some(({ pointer = '' }) => `${pointer}/`.startsWith(`${pointerOf(path)}/`));
   const { workspace, service } = spec;
-  const names = file.keys('environments').filter((name) => isSound('environments', name));
-  if (workspace === undefined || !isSound('workspace') || names.length === 0) return undefined;
+  const names = file.keys('environments').filter((name) => file.isSound('environments', name));
+  if (workspace === undefined || !file.isSound('workspace') || names.length === 0) return undefined;
   return readingOf(file, {
     workspace,
     environments: Object.fromEntries(names.map((name) => [name, spec.environments?.[name] ?? {}])),
-    ...(service !== undefined && isSound('service') && { service }),
+    ...(service !== undefined && file.isSound('service') && { service }),
   }).config;
 }
 
@@ -111,9 +111,9 @@ function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
     config,
     diagnostics: [
       ...[calendar, asked, named].flatMap(({ diagnostics }) => diagnostics),
-      ...unknownNames(file, { noun: 'environment', names: proving, known }, (position) => ({
-        path: ['lint', 'provenIn', position],
-      })),
+      ...proving.flatMap((name, position) =>
+        file.unknownName('environment', name, known, { path: ['lint', 'provenIn', position] }),
+      ),
     ],
   };
 }
@@ -130,9 +130,9 @@ export function readWatchConfig(
 ):
   | { readonly ok: true; readonly config: WatchSpec }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] } {
-  const file = new SpecFile(path, parseFile('watch', bytes));
+  const file = parseFile(path, 'watch', bytes);
   if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
-  const config = file.parsed.value as WatchSpec;
+  const config = file.value as WatchSpec;
   const names = new Set<string>();
   const diagnostics = config.sources.flatMap(({ name, directory, repo }, index): Diagnostic[] => {
     const isTwice = names.has(name);

@@ -15,13 +15,12 @@ import { SpecCache } from './cache.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
 import { configurationDiagnostics } from './resolve/configurations.js';
-import { desiredFlag, resolveFlags } from './resolve/flags.js';
+import { desiredFlag, resolveFlags, type ResolvedFlag } from './resolve/flags.js';
 import { present, sortedMap } from '../model/collections.js';
 import { rampDiagnostics } from './resolve/ramps.js';
 import { resolveIdentities } from './resolve/identities.js';
 import { orderedKills, resolveKills } from './resolve/kills.js';
 import { resolveSegments } from './resolve/segments.js';
-import type { ResolvedFlag } from './resolve/resolved-flag.js';
 import { departedDiagnostics } from './resolve/sound-part.js';
 import {
   fileNameOf,
@@ -52,9 +51,11 @@ export interface Rest {
   readonly quarantined: ReadonlySet<string>;
 }
 
+/** Trees of git are immutable, so that the results of readings are known by the listing. */
+const READ = new WeakMap<ReturnType<SpecTree['list']>, SpecsResult>();
+
 /**
- * Reads the specs of one directory: the desired state, or every problem at once. Trees of git are immutable, so their
- * results are remembered by the listing. Files on disk are always read.
+ * Reads the specs of one directory: the desired state, or every problem at once.
  *
  * @param memory from earlier readings of the same directory; does not affect the result.
  */
@@ -62,12 +63,10 @@ export async function readSpecs(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),
 ): Promise<SpecsResult> {
-  const known = memory.readings.get(tree.list());
-  // Only this function puts values there.
-  if (known !== undefined) return known as SpecsResult;
+  const known = READ.get(tree.list());
+  if (known) return known;
   const { result } = await readWithParts(tree, memory);
-  const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
-  if (isOfGit) memory.readings.set(tree.list(), result);
+  if (tree.list().every(({ blobId }) => blobId !== undefined)) READ.set(tree.list(), result);
   return result;
 }
 
@@ -87,31 +86,31 @@ export async function readWithParts(
 ): Promise<{ readonly result: SpecsResult; readonly parts: SpecParts }> {
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
-  const reading =
-    configFile && memory.configs.get(configFile, [], () => readableConfig(configFile));
+  const reading = configFile && readableConfig(configFile);
   const readable = reading?.config;
   const config = configFile?.valid === true ? readable : undefined;
-  const { specs, diagnostics: twice } = specSet(loaded, config, memory);
-  const flags = resolveFlags(specs);
-  const segments = resolveSegments(specs);
-  const identities = resolveIdentities(specs);
-  const kills = resolveKills({ ...specs, config: readable });
-  const diagnostics = inOrder([
+  const found = [
     ...(loaded.entries.has(CONFIG_PATH) ? [] : [configMissing()]),
     ...(reading?.diagnostics ?? []),
     ...loaded.diagnostics,
-    ...twice,
-    ...flags.diagnostics,
+  ];
+  const specs = specSet(loaded, config, found);
+  const resolved: Resolved = {
+    specs,
+    flags: resolveFlags(specs, found),
+    segments: resolveSegments(specs, found),
+    identities: resolveIdentities(specs, found),
+    kills: resolveKills({ ...specs, config: readable }, found),
+  };
+  const { flags, segments, kills } = resolved;
+  const diagnostics = inOrder([
+    ...found,
     ...(await configurationDiagnostics(specs)),
-    ...segments.diagnostics,
-    ...identities.diagnostics,
-    ...kills.diagnostics,
-    ...referenceDiagnostics(specs, flags.flags, segments.segments),
-    ...rampDiagnostics(flags.flags, config),
+    ...referenceDiagnostics(specs, flags, segments),
+    ...rampDiagnostics(flags, config),
     ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
-    ...departedDiagnostics(specs, flags.flags, segments.segments),
+    ...departedDiagnostics(specs, flags, segments),
   ]);
-  const resolved: Resolved = { specs, ...flags, ...segments, ...identities, ...kills };
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const parts = rightParts(resolved, errors);
   if (config !== undefined && errors.length === 0) {
@@ -126,7 +125,7 @@ export async function readWithParts(
   const result: SpecsResult = {
     ok: false,
     diagnostics,
-    kills: sortedKills([...kills.kills, ...ordered]),
+    kills: sortedKills([...kills, ...ordered]),
     ...present({ config: readable, rest }),
   };
   return { result, parts };
@@ -183,12 +182,7 @@ function desiredOf(
   const { ownershipTag } = config;
   return {
     config,
-    flags: sortedMap(
-      flags.map((flag) => [
-        flag.name,
-        specs.memory.desiredFlags.get(flag, [ownershipTag], () => desiredFlag(flag, ownershipTag)),
-      ]),
-    ),
+    flags: sortedMap(flags.map((flag) => [flag.name, desiredFlag(flag, ownershipTag)])),
     segments,
     identities,
     kills: sortedKills(kills),

@@ -58,7 +58,7 @@ async function formatDirectory(
   const changed: string[] = [];
   for (const [kind, ofKind] of loaded.files) {
     for (const file of ofKind.filter((each) => isNamed(each.path, named))) {
-      const { text } = file.parsed.source;
+      const { text } = file.source;
       const formatted = formattedText(kind, file);
       if (formatted === text) continue;
       changed.push(file.path);
@@ -85,8 +85,8 @@ async function repositoryOf(directory: string): Promise<Checkout['repository']> 
 }
 
 /** The same text if the file is wrong, or of a kind that has no other form. */
-function formattedText(kind: FileKind, { valid, parsed }: SpecFile): string {
-  const { text } = parsed.source;
+function formattedText(kind: FileKind, { valid, source }: SpecFile): string {
+  const { text } = source;
   if (!valid || kind === 'identities-csv') return text;
   return kind === 'keys' ? formattedKeys(text) : formattedSpec(kind, text);
 }

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../../errors.js';
 import { isSwitch, openFeatureValue } from '../../model/flag/switch.js';
 import { clean } from '../../report/sanitize.js';
-import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs } from '../right-specs.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';

@@ -9,7 +9,7 @@ import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/lines.js';
 import { promotedAll, type Promoted } from '../../specs/edit/promote.js';
-import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';

@@ -16,7 +16,7 @@ import {
   type CataloguedUse,
 } from '../../report/html/catalogue.js';
 import { referencesOf } from '../../specs/resolve/references.js';
-import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';

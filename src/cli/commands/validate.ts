@@ -23,7 +23,7 @@ import { commitTree } from '../../git/commit-tree.js';
 import { fileAges, removedNames } from '../../git/log.js';
 import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
-import { straysOf } from '../../specs/parse/stray-files.js';
+import { straysOf } from '../../specs/parse/load-files.js';
 import { SpecCache } from '../../specs/cache.js';
 import { packageVersion } from '../../platform/version.js';
 import {

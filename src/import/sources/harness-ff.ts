@@ -2,7 +2,7 @@ import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../model/f
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Json } from '../../model/json.js';
 import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/ref.js';
-import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
+import type { ForeignNode } from '../../specs/parse/yaml-file.js';
 import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /**

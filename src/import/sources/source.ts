@@ -1,6 +1,6 @@
 import { FlagkeelError } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
-import { parseForeignYaml, type ForeignNode } from '../../specs/parse/foreign-yaml.js';
+import { parseForeignYaml, type ForeignNode } from '../../specs/parse/yaml-file.js';
 import type {
   EnvironmentToWrite,
   FlagToWrite,

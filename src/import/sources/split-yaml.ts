@@ -2,7 +2,7 @@ import { grouped } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { sameJson, type Json } from '../../model/json.js';
-import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
+import type { ForeignNode } from '../../specs/parse/yaml-file.js';
 import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /**

@@ -4,7 +4,7 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { SpecParts } from '../read-specs.js';
 import { referencesOf } from '../resolve/references.js';
-import type { ResolvedFlag } from '../resolve/resolved-flag.js';
+import type { ResolvedFlag } from '../resolve/flags.js';
 import { editedText, type Edit, type EditedRule } from './edit-file.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
 
@@ -75,8 +75,8 @@ export function promotedAll(
 function withEnvironment(name: string, to: string, { specs }: SpecParts): Promoted[] {
   const segment = specs.segments.get(name);
   if (segment === undefined) return [];
-  const { path, parsed } = segment.file;
-  const before = parsed.source.text;
+  const { path, source } = segment.file;
+  const before = source.text;
   const edit = set(['environments', to], new Flow(new Map()));
   return [{ path, before, after: editedText(before, [edit]) }];
 }
@@ -111,7 +111,7 @@ export function promoted(
       ? []
       : [set([...path, 'defaultRule'], source.creation.defaultTreatment)]),
   ];
-  const before = file.parsed.source.text;
+  const before = file.source.text;
   return { path: file.path, before, after: editedText(before, edits) };
 }
 

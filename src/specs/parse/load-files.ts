@@ -27,51 +27,37 @@ export async function loadFiles(
 ): Promise<LoadedFiles> {
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
-  const wanted = entries.flatMap((entry): Wanted[] => {
+  const wanted = entries.flatMap((entry) => {
     const kind = kindOf(entry.path);
     const isRead = kind && entry.type === 'file' && entry.sizeBytes <= maxBytes(kind);
-    return isRead ? [{ entry, kind }] : [];
+    return isRead ? [{ entry, kind, file: memory.fileOf(entry) }] : [];
   });
   if (wanted.length > MAX_FILES) {
     const message = `${wanted.length} files; at most ${MAX_FILES} are read`;
     diagnostics.push(fileDiagnostic(CONFIG_PATH, 'too-many-files', message));
     wanted.length = 0;
   }
-  const read = await readAll(tree, wanted, memory);
-  memory.endReading(read.map(({ file }) => file));
+  const unknown = wanted.filter(({ file }) => file === undefined);
+  // In batches: thousands of files opened at once would run out of descriptors.
+  for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
+    await Promise.all(
+      unknown.slice(at, at + FILES_AT_ONCE).map(async (each) => {
+        const { entry, kind } = each;
+        each.file = parseFile(entry.path, kind, await tree.read(entry.path));
+        memory.add(entry, each.file);
+      }),
+    );
+  }
   const files = new Map<FileKind, SpecFile[]>();
-  for (const { kind, file } of read) {
+  for (const { kind, file } of wanted) {
+    if (file === undefined) continue;
     const ofKind = files.get(kind) ?? [];
     files.set(kind, ofKind);
     ofKind.push(file);
     diagnostics.push(...file.diagnostics());
   }
+  memory.endReading([...files.values()].flat());
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
-}
-
-interface Wanted {
-  readonly entry: TreeEntry;
-  readonly kind: FileKind;
-}
-
-/** Parses the files that the memory does not have. */
-async function readAll(
-  tree: SpecTree,
-  wanted: readonly Wanted[],
-  memory: SpecCache,
-): Promise<{ readonly kind: FileKind; readonly file: SpecFile }[]> {
-  const all = wanted.map((each) => ({ ...each, file: memory.fileOf(each.entry, each.kind) }));
-  const unknown = all.filter(({ file }) => file === undefined);
-  // In batches: thousands of files opened at once would run out of descriptors.
-  for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
-    await Promise.all(
-      unknown.slice(at, at + FILES_AT_ONCE).map(async (each) => {
-        const parsed = parseFile(each.kind, await tree.read(each.entry.path));
-        each.file = memory.add(each.entry, each.kind, parsed);
-      }),
-    );
-  }
-  return all.flatMap(({ kind, file }) => (file ? [{ kind, file }] : []));
 }
 
 /** The kind of file at a path; undefined for files that flagkeel does not use. */
@@ -124,4 +110,41 @@ export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnosti
   if (kind === undefined || sizeBytes <= maxBytes(kind)) return [];
   const message = `the file has ${sizeBytes} bytes, more than ${maxBytes(kind)}`;
   return [fileDiagnostic(path, 'file-too-large', message)];
+}
+
+/** A file that looks like a spec but lies where flagkeel does not read it. */
+export interface StrayFile {
+  /** Relative to the config directory. */
+  readonly path: string;
+  readonly advice: string;
+}
+
+/** How `straysOf` recognises specs: a member that begins a line, a second one if that is common, and their folder. */
+const MARKS = [
+  [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
+  [/^segment:/m, /^/, 'segments lie in segments/'],
+  [/^kills:/m, /^/, 'kills stand in kills/<environment>.yaml'],
+  [/^identities:/m, /^/, 'identities lie in identities/'],
+  [/^tests:/m, /^cases:/m, 'spec tests lie in tests/ and end in .test.yaml'],
+] as const;
+
+/** @param beside candidate files outside of the folders of specs. */
+export function straysOf(
+  tree: SpecTree,
+  beside: readonly { readonly path: string; readonly text: string }[],
+): StrayFile[] {
+  const inside = tree.list().flatMap(({ path, type }): StrayFile[] => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (type !== 'file' || name.startsWith('.') || kindOf(path) !== undefined) return [];
+    if (name.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
+    if (name.endsWith('.csv')) return [{ path, advice: 'lists of identities lie in identities/' }];
+    const isTest = path.startsWith('tests/') && name.endsWith('.yaml');
+    return isTest ? [{ path, advice: 'the name of a spec test ends in .test.yaml' }] : [];
+  });
+  const outside = beside.flatMap(({ path, text }) => {
+    if (path.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
+    const mark = MARKS.find(([first, second]) => first.test(text) && second.test(text));
+    return mark ? [{ path, advice: mark[2] }] : [];
+  });
+  return [...inside, ...outside];
 }

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Schema, SchemaName } from './schemas.js';
 import { problemAt, type Problem } from './source-text.js';
 import { didYouMean, nearest, quotedList } from './suggest.js';
-import type { Place } from './typed-value.js';
+import { placeIn, type Place, type Spans } from './typed-value.js';
 import { partsOf, pointerOf } from '../../model/json.js';
 import * as generated from '../../generated/validators.js';
 
@@ -15,18 +15,11 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** @param placesIn called only if there is a problem, because finding all places costs a second walk. */
-export function schemaProblems(
-  name: SchemaName,
-  value: unknown,
-  placesIn: () => ReadonlyMap<string, Place>,
-): Problem[] {
+export function schemaProblems(name: SchemaName, value: unknown, spans: Spans): Problem[] {
   const errors = schemaErrors(name, value);
-  if (errors.length === 0) return [];
-  const places = placesIn();
   const seen = new Set<string>();
   return collapsed(withoutEchoes(errors))
-    .map((error) => toProblem(error, places))
+    .map((error) => toProblem(error, (pointer) => placeIn(spans, value, partsOf(pointer))))
     .filter(({ pointer = '', message }) => {
       const id = `${pointer} ${message}`;
       return !seen.has(id) && Boolean(seen.add(id));
@@ -76,27 +69,29 @@ function collapsed(errors: readonly ErrorObject[]): ErrorObject[] {
   return [...telling, ...silent];
 }
 
-function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Problem {
+function toProblem(error: ErrorObject, placeOf: (pointer: string) => Place | undefined): Problem {
   const { keyword, params, instancePath } = error;
   const parent = error.parentSchema as Schema;
+  const problem = (code: Problem['code'], pointer: string, message: string): Problem => {
+    const { key, value = { from: 0, to: 1 } } = placeOf(pointer) ?? {};
+    const isOfKey = code === 'unknown-field' || code === 'missing-field';
+    const span = isOfKey ? (key ?? { from: value.from, to: value.from + 1 }) : value;
+    return { ...problemAt(code, span, message), pointer };
+  };
   if (keyword === 'additionalProperties') {
     const field = String(params['additionalProperty']);
     const removed = removedText(field, parent);
     const message = `unknown field "${field}"${didYouMean(field, propertiesOf(error))}`;
-    const pointer = `${instancePath}${pointerOf([field])}`;
-    const span = placeOf(places, pointer, 'key');
-    return { ...problemAt('unknown-field', span, removed ?? message), pointer };
+    return problem('unknown-field', instancePath + pointerOf([field]), removed ?? message);
   }
   if (keyword === 'required') {
     const message = `"${String(params['missingProperty'])}" is missing`;
-    const span = placeOf(places, instancePath, 'key');
-    return { ...problemAt('missing-field', span, message), pointer: instancePath };
+    return problem('missing-field', instancePath, message);
   }
   const subject = instancePath === '' ? 'the file' : `"${partsOf(instancePath).at(-1) ?? ''}"`;
   const code = keyword === 'type' || keyword === 'anyOf' ? 'wrong-type' : 'wrong-value';
   const fault = error.data === null ? 'has no value' : `must be ${expectation(error, parent)}`;
-  const span = placeOf(places, instancePath, 'value');
-  return { ...problemAt(code, span, `${subject} ${fault}`), pointer: instancePath };
+  return problem(code, instancePath, `${subject} ${fault}`);
 }
 
 /** The end of a sentence with "must be". */
@@ -129,19 +124,6 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
 /** How to replace a word that an earlier version accepted; undefined for other words. */
 function removedText(word: string, { 'x-removed': removed = {} }: Schema): string | undefined {
   return Object.hasOwn(removed, word) ? `"${word}" was removed: ${removed[word] ?? ''}` : undefined;
-}
-
-/** The place of a value or of its key; the beginning of the file if it cannot be found. */
-function placeOf(
-  places: ReadonlyMap<string, Place>,
-  pointer: string,
-  at: 'key' | 'value',
-): Problem['span'] {
-  const place = places.get(pointer);
-  if (place === undefined) return { from: 0, to: 1 };
-  return at === 'key'
-    ? (place.key ?? { from: place.value.from, to: place.value.from + 1 })
-    : place.value;
 }
 
 /** Compiled ahead of time, because compiling schemas takes longer than most runs use them. */

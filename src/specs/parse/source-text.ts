@@ -1,5 +1,7 @@
+import { LineCounter } from 'yaml';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { apiKeysIn, maskedApiKeys } from '../../model/audit-note.js';
+import { present } from '../../model/collections.js';
 import type { DiagnosticCode } from '../codes.js';
 
 /** Offsets in UTF-16 code units; `to` is exclusive. */
@@ -25,90 +27,61 @@ export function problemAt(code: DiagnosticCode, span: Span, message: string): Pr
 /** The longest excerpt of a line, in UTF-16 code units. */
 const MAX_EXCERPT = 200;
 
-/** In UTF-16 code units. Longer texts keep a table of their lines; counting those of shorter ones is quick. */
+/** In UTF-16 code units. Tables of lines for ten thousand short files would take as much memory as their texts. */
 const LONG_TEXT = 16 * 1024;
 
 /** The text of a file, with positions as people count them. */
 export class SourceText {
   readonly text: string;
-  #lineStarts: readonly number[] | undefined;
+  #lines: LineCounter | undefined;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** Line and column count from 1, columns in UTF-16 code units. */
   location(file: string, offset: number): Location {
-    const { line, start } = this.#lineAt(offset);
-    return { file, line: line + 1, column: offset - start + 1 };
+    const { line, col } = this.#lineCounter().linePos(offset);
+    return { file, line, column: col };
+  }
+
+  /** A problem of the content as a diagnostic at the file's path, with API keys masked. */
+  diagnostic(
+    file: string,
+    { severity, code, span, message }: Omit<Problem, 'pointer'>,
+  ): Diagnostic {
+    const location = this.location(file, span.from);
+    const excerpt = this.#excerpt(span, location.column - 1);
+    return { severity, code, location, message: maskedApiKeys(message), ...present({ excerpt }) };
   }
 
   /**
    * The line in which the span starts, without control characters, and the part of it that the span covers. Undefined
    * for a blank line, and for a span far into a long line.
    */
-  excerpt({ from, to }: Span): NonNullable<Diagnostic['excerpt']> | undefined {
-    const { start } = this.#lineAt(from);
+  #excerpt({ from, to }: Span, column: number): Diagnostic['excerpt'] {
+    const start = from - column;
     const next = this.text.indexOf('\n', start);
     const end = next === -1 ? this.text.length : next;
     const raw = this.text.slice(start, end).replace(/\r$/, '');
-    if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
+    if (raw.trim() === '' || column >= MAX_EXCERPT) return undefined;
     // Masked before cutting, because half a key would not be recognised.
     const text = maskedApiKeys(raw)
       .slice(0, MAX_EXCERPT)
       .replace(/\p{Cc}/gu, ' ');
     const last = Math.max(from + 1, Math.min(to, end));
-    return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
+    return { text, from: column, to: Math.min(last - start, text.length + 1) };
   }
 
-  /** The line of an offset, from 0, and the offset of its beginning. */
-  #lineAt(offset: number): { readonly line: number; readonly start: number } {
-    // Tables for ten thousand files would take as much memory as their texts.
-    if (this.text.length <= LONG_TEXT) return countedLine(this.text, offset);
-    this.#lineStarts ??= lineStarts(this.text);
-    const line = lineIndex(this.#lineStarts, offset);
-    return { line, start: this.#lineStarts[line] ?? 0 };
+  #lineCounter(): LineCounter {
+    if (this.#lines) return this.#lines;
+    const lines = new LineCounter();
+    lines.addNewLine(0);
+    for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1)) {
+      lines.addNewLine(at + 1);
+    }
+    if (this.text.length > LONG_TEXT) this.#lines = lines;
+    return lines;
   }
-}
-
-function countedLine(text: string, offset: number): { line: number; start: number } {
-  let [line, start] = [0, 0];
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
-    line += 1;
-    start = at + 1;
-  }
-  return { line, start };
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
-    starts.push(at + 1);
-  }
-  return starts;
-}
-
-function lineIndex(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/** A problem of a file's content as a diagnostic at the file's path, with API keys masked. */
-export function toDiagnostic(file: string, source: SourceText, problem: Problem): Diagnostic {
-  const excerpt = source.excerpt(problem.span);
-  return {
-    severity: problem.severity,
-    code: problem.code,
-    location: source.location(file, problem.span.from),
-    message: maskedApiKeys(problem.message),
-    ...(excerpt !== undefined && { excerpt }),
-  };
 }
 
 /** An error about a file as a whole, placed at its beginning. */
@@ -118,13 +91,11 @@ export function fileDiagnostic(file: string, code: DiagnosticCode, message: stri
 
 /** One error for each API key of the embedded service in the text. */
 export function apiKeyProblems(text: string): Problem[] {
-  return apiKeysIn(text).map(({ key, at }) => ({
-    severity: 'error',
-    code: 'api-key-in-file',
-    span: { from: at, to: at + key.length },
-    message:
-      'an Admin API key (fka_…) stands in the file; revoke it, and give the key by FLAGKEEL_API_KEY',
-  }));
+  const message =
+    'an Admin API key (fka_…) stands in the file; revoke it, and give the key by FLAGKEEL_API_KEY';
+  return apiKeysIn(text).map(({ key, at }) =>
+    problemAt('api-key-in-file', { from: at, to: at + key.length }, message),
+  );
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

@@ -9,14 +9,14 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
-import type { Problem, Span } from './source-text.js';
-import { partsOf, pointerOf, valueAt } from '../../model/json.js';
+import { problemAt, type Problem, type Span } from './source-text.js';
+import type { SpecPath } from '../../model/diagnostic.js';
+import { isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
 
+/** The key is missing for elements of lists and for the whole file. */
 export interface Place {
   readonly key?: Span;
   readonly value: Span;
-  /** Keys of a mapping in the order of the file: an object would put those that look like numbers first. */
-  readonly keys?: readonly string[];
 }
 
 interface TypedValue {
@@ -27,11 +27,11 @@ interface TypedValue {
 
 /**
  * The positions of all values of a file, in its order, a value before those inside it. Four offsets each: beginning and
- * end of its key (both 0 without one), beginning and end of the value.
+ * end of its key (both 0 without one), beginning and end of the value. Ten thousand files keep theirs.
  */
 export type Spans = Uint16Array | Uint32Array;
 
-export const OFFSETS = 4;
+const OFFSETS = 4;
 
 /**
  * The value of a document, each plain scalar typed by the schema's expectation at its place: a number where a number
@@ -39,22 +39,61 @@ export const OFFSETS = 4;
  */
 export function typedValue(document: Document, name: SchemaName): TypedValue {
   const walk = new Walk();
-  const value = walk.visit(document.contents, expectedOf(name), { key: null });
+  const value = walk.visit(document.contents, expectedOf(name), null);
   return { value, spans: packed(walk.offsets), problems: walk.problems };
 }
 
-/** Uses the smallest type of array, because ten thousand files keep their offsets. */
+/** In the smallest type of array. */
 function packed(offsets: readonly number[]): Spans {
   // The first value contains all others, so its end is the largest offset.
   const end = offsets[OFFSETS - 1] ?? 0;
   return end < 2 ** 16 ? new Uint16Array(offsets) : new Uint32Array(offsets);
 }
 
-/** JSON Pointer → place, of every value of a document. */
-export function placesIn(document: Document, name: SchemaName): ReadonlyMap<string, Place> {
-  const walk = new Walk();
-  walk.visit(document.contents, expectedOf(name), { key: null, pointer: '' });
-  return walk.places;
+/** The place of a value of a file; undefined if there is no such value. @param root the value of the file. */
+export function placeIn(spans: Spans, root: unknown, path: SpecPath): Place | undefined {
+  let index = 0;
+  let value = root;
+  let isMember = false;
+  for (const part of path) {
+    const before = countBefore(value, String(part));
+    if (before === null) return undefined;
+    isMember = isRecord(value);
+    index += 1 + before;
+    value = memberOf(value, part);
+  }
+  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index * OFFSETS);
+  return { ...(isMember && { key: { from: keyFrom, to: keyTo } }), value: { from, to } };
+}
+
+/** The number of values before a member or an element, inside its container; null if it is missing. */
+function countBefore(value: unknown, part: string): number | null {
+  if (typeof value !== 'object' || value === null) return null;
+  let sum = 0;
+  for (const name of fileKeys(value)) {
+    if (name === part) return sum;
+    sum += countOf(memberOf(value, name));
+  }
+  return null;
+}
+
+/** Itself included. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const each of Object.values(value)) count += countOf(each);
+  return count;
+}
+
+/** Keys that JavaScript objects sort before all others. */
+const LIKE_A_NUMBER = /^(?:0|[1-9]\d*)$/;
+
+/** Mappings that do not have their keys in the order of the file, because some of these look like numbers. */
+const REORDERED = new WeakMap<object, readonly string[]>();
+
+/** The keys of a mapping in the order of the file, or the positions of a list. */
+export function fileKeys(value: object): readonly string[] {
+  return REORDERED.get(value) ?? Object.keys(value);
 }
 
 /**
@@ -67,76 +106,67 @@ class Mapping {
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 Object.setPrototypeOf(Mapping.prototype, null);
 
-interface At {
-  /** The key's node; null if the value has no key. */
-  readonly key: unknown;
-  /** Unset if places are not recorded. */
-  readonly pointer?: string;
-}
-
 class Walk {
   readonly offsets: number[] = [];
-  readonly places = new Map<string, Place>();
   readonly problems: Problem[] = [];
 
-  /** The JSON value of a node. Reports YAML features that specs do not have as problems, and continues. */
-  visit(node: unknown, expected: Expected, at: At): unknown {
-    this.#note(node, at.key);
-    if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
+  /**
+   * The JSON value of a node. Reports YAML features that specs do not have as problems, and continues.
+   *
+   * @param key the key's node; null if the value has no key.
+   */
+  visit(node: unknown, expected: Expected, key: unknown): unknown {
+    const span = spanOf(node) ?? spanOf(key) ?? NOWHERE;
+    const own = key === null ? NOWHERE : (spanOf(key) ?? span);
+    this.offsets.push(own.from, own.to, span.from, span.to);
     if (isAlias(node)) {
-      this.#refuse(valueSpan(node, at), 'an alias (*name)');
+      this.#refuse(span, 'an alias (*name)');
       return undefined;
     }
-    if (hasProperties(node)) this.#refuseProperties(node, valueSpan(node, at));
+    if (hasProperties(node)) this.#refuseProperties(node, span);
     // First, because most values are scalars.
-    if (isScalar(node)) return this.#scalar(node, expected, at);
-    if (isMap(node)) return this.#map(node, expected, at);
+    if (isScalar(node)) return this.#scalar(node, expected, span);
+    if (isMap(node)) return this.#map(node, expected, span);
     if (!isSeq(node)) return null;
     const items = expected.item();
-    return node.items.map((item, i) => this.visit(item, items, below(at, null, i)));
-  }
-
-  #note(node: unknown, key: unknown): void {
-    const value = rangeOf(node) ?? rangeOf(key) ?? NOWHERE;
-    const own = key === null ? NOWHERE : (rangeOf(key) ?? value);
-    this.offsets.push(own[0], own[1], value[0], value[1]);
+    return node.items.map((item) => this.visit(item, items, null));
   }
 
   /** The members of a mapping. The first value of a duplicate key counts. */
-  #map(node: YAMLMap, expected: Expected, at: At): unknown {
+  #map(node: YAMLMap, expected: Expected, span: Span): unknown {
     const mapping: Record<string, unknown> = new Mapping();
-    const names: string[] | undefined = at.pointer === undefined ? undefined : [];
+    const names: string[] = [];
     for (const { key, value } of node.items) {
-      const name = this.#keyText(key, node, at);
+      const keySpan = spanOf(key) ?? span;
+      const name = this.#keyText(key, keySpan);
       if (name === undefined) continue;
       if (Object.hasOwn(mapping, name)) {
-        this.#add('duplicate-key', keySpan(key, node, at), `"${name}" stands here twice`);
+        this.#add('duplicate-key', keySpan, `"${name}" stands here twice`);
         continue;
       }
-      names?.push(name);
-      mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
+      names.push(name);
+      mapping[name] = this.visit(value, expected.member(name), key);
     }
-    if (names) this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
+    if (names.some((name) => LIKE_A_NUMBER.test(name))) REORDERED.set(mapping, names);
     return mapping;
   }
 
   /** The text of a key; undefined, with a problem, for a key that is not plain text. */
-  #keyText(key: unknown, node: YAMLMap, at: At): string | undefined {
+  #keyText(key: unknown, span: Span): string | undefined {
     if (!isScalar(key)) {
-      const what = isAlias(key) ? 'an alias (*name)' : 'a key that is no text';
-      this.#refuse(keySpan(key, node, at), what);
+      this.#refuse(span, isAlias(key) ? 'an alias (*name)' : 'a key that is no text');
       return undefined;
     }
-    if (hasProperties(key)) this.#refuseProperties(key, keySpan(key, node, at));
+    if (hasProperties(key)) this.#refuseProperties(key, span);
     const text = key.source ?? '';
     if (key.type === 'PLAIN' && text === '<<') {
-      this.#refuse(keySpan(key, node, at), 'a merge key (<<)');
+      this.#refuse(span, 'a merge key (<<)');
       return undefined;
     }
     return text;
   }
 
-  #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
+  #scalar(node: Scalar, { scalarTypes: types }: Expected, span: Span): unknown {
     const text = node.source ?? '';
     if (node.type !== 'PLAIN') return text;
     // An empty plain scalar is null, not a text.
@@ -149,7 +179,7 @@ class Walk {
     if (typeof value === 'number' && mayBeNumber) {
       if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
         const message = `${text} is no number that JSON can carry exactly`;
-        this.#add('number-precision', valueSpan(node, at), message);
+        this.#add('number-precision', span, message);
       }
       return value;
     }
@@ -167,7 +197,7 @@ class Walk {
   }
 
   #add(code: Problem['code'], span: Span, message: string): void {
-    this.problems.push({ severity: 'error', code, span, message });
+    this.problems.push(problemAt(code, span, message));
   }
 }
 
@@ -181,16 +211,6 @@ function hasProperties(node: unknown): node is Properties {
   return anchor !== undefined || tag !== undefined;
 }
 
-function below({ pointer }: At, key: unknown, name: string | number): At {
-  return pointer === undefined ? { key } : { key, pointer: `${pointer}${pointerOf([name])}` };
-}
-
-function placeOf(node: unknown, at: At): Place {
-  const value = valueSpan(node, at);
-  const key = at.key === null ? undefined : (spanOf(at.key) ?? value);
-  return { ...(key !== undefined && { key }), value };
-}
-
 /** By the core schema of YAML 1.2: null, boolean, number, or the text itself. */
 function coreValue(text: string): unknown {
   const tag = CORE_TAGS.find((each) => each.test?.test(text) === true);
@@ -200,27 +220,12 @@ function coreValue(text: string): unknown {
 
 const CORE_TAGS = new YamlSchema({ schema: 'core' }).tags.filter((tag) => !tag.collection);
 
-/** The span of a value; that of its key if the value is empty. */
-function valueSpan(node: unknown, { key }: At): Span {
-  return spanOf(node) ?? spanOf(key) ?? { from: 0, to: 0 };
-}
+const NOWHERE: Span = { from: 0, to: 0 };
 
-/** The span of a key; that of its mapping if the key is empty. */
-function keySpan(key: unknown, mapping: YAMLMap, at: At): Span {
-  return spanOf(key) ?? valueSpan(mapping, at);
-}
-
+/** Undefined for a value or a key that is empty. */
 function spanOf(node: unknown): Span | undefined {
-  const range = rangeOf(node);
-  return range ? { from: range[0], to: range[1] } : undefined;
-}
-
-type Range = readonly [number, number, ...unknown[]];
-
-const NOWHERE: Range = [0, 0];
-
-function rangeOf(node: unknown): Range | null | undefined {
-  return (node as { range?: Range | null } | null)?.range;
+  const range = (node as { range?: readonly number[] | null } | null)?.range;
+  return range ? { from: range[0] ?? 0, to: range[1] ?? 0 } : undefined;
 }
 
 /** A schema, and the document that its own references start from. */

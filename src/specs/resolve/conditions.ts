@@ -9,7 +9,6 @@ import {
   type NamedConditions,
 } from '../../model/matcher/from-condition.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { faultDiagnostic } from './diagnostics.js';
 
 /** Limit for names that use names in turn. */
 const MOST_LEVELS = 10;
@@ -61,9 +60,7 @@ export function readConditions(
     if (use !== undefined) read(use, above);
     const checked = matchersOf(condition, conditions);
     if (checked.ok) return checked.value;
-    diagnostics.push(
-      ...checked.faults.map((fault) => faultDiagnostic({ file, path: place }, fault)),
-    );
+    diagnostics.push(...checked.faults.map((fault) => file.fault(place, fault)));
     return [];
   };
   for (const name of names) read(name, []);

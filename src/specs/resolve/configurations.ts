@@ -1,9 +1,11 @@
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
-import { ownMember } from '../../model/collections.js';
+import { Memory, ownMember } from '../../model/collections.js';
 import type { OwnSchema } from '../parse/own-schema.js';
-import { faultDiagnostic } from './diagnostics.js';
+import type { SpecFile } from '../parse/parse-file.js';
 import type { SpecOf, SpecSet } from './spec-set.js';
+
+const JUDGED = new Memory<SpecFile, readonly Diagnostic[]>();
 
 /** The compiler of schemas is loaded only if a flag has one. */
 export async function configurationDiagnostics(specs: SpecSet): Promise<Diagnostic[]> {
@@ -13,14 +15,13 @@ export async function configurationDiagnostics(specs: SpecSet): Promise<Diagnost
   if (judged.length === 0) return [];
   const { ownSchemaOf } = await import('../parse/own-schema.js');
   return judged.flatMap((flag) => {
-    const overlays = specs.overlays.filter(({ spec }) => spec.flag === flag.spec.flag);
-    const from = overlays.map(({ file }) => file);
-    return specs.memory.configurations.get(flag.file, from, () => {
-      const { file, spec } = flag;
+    const { file, spec } = flag;
+    const overlays = specs.overlays.filter((each) => each.spec.flag === spec.flag);
+    const from = overlays.map((each) => each.file);
+    return JUDGED.of(file, from, () => {
       const schema = ownSchemaOf(spec.configurationSchema ?? {});
       if (schema.ok) return [flag, ...overlays].flatMap((each) => mismatches(each, schema.value));
-      const place = { file, path: ['configurationSchema'] };
-      return schema.faults.map((fault) => faultDiagnostic(place, fault));
+      return schema.faults.map((fault) => file.fault(['configurationSchema'], fault));
     });
   });
 }
@@ -39,9 +40,8 @@ function mismatches(
       const { configuration = null } = typeof treatment === 'string' ? {} : treatment;
       // Null takes the configuration away.
       if (configuration === null) return [];
-      const place = { file, path: [...path, 'treatments', name, 'configuration'] };
       return faultsIn(configuration).map((fault) =>
-        faultDiagnostic(place, {
+        file.fault([...path, 'treatments', name, 'configuration'], {
           ...fault,
           message: `configuration of "${name}" ${fault.message}`,
         }),

@@ -27,7 +27,6 @@ import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
 import type { NamedConditions } from '../../model/matcher/from-condition.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
-import { faultDiagnostic } from './diagnostics.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 
 /** The block of an environment, an overlay, the block `"*"`, or the flag itself. */
@@ -84,7 +83,7 @@ export function resolveDefinition(
     if (one === undefined) return absent;
     const checked = check(one.value);
     if (checked.ok) return checked.value;
-    diagnostics.push(...checked.faults.map((fault) => faultDiagnostic(one, fault)));
+    diagnostics.push(...checked.faults.map((fault) => one.file.fault(one.path, fault)));
     return absent;
   };
   const targets = take('targets', (each) => targetsOf(each, names), {});

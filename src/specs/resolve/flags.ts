@@ -13,7 +13,6 @@ import {
   type BlockSource,
   type ResolvedDefinition,
 } from './definition.js';
-import type { ResolvedFlag } from './resolved-flag.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -21,45 +20,54 @@ import {
   type SpecOf,
   type SpecSet,
 } from './spec-set.js';
-import { grouped, present, sortedMap } from '../../model/collections.js';
+import { grouped, Memory, present, sortedMap } from '../../model/collections.js';
+import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 
 const EVERYWHERE = '*';
 
+/** A flag according to its own files, before its references are checked. */
+export interface ResolvedFlag {
+  readonly name: string;
+  readonly file: SpecFile;
+  readonly trafficType: string;
+  readonly spec: FlagSpec;
+  /** Environments in the order of the files; those of overlays come last. */
+  readonly environments: ReadonlyMap<string, ResolvedDefinition>;
+}
+
 /** Resolves every flag by itself; `references.ts` checks what its rules name. */
-export function resolveFlags(specs: SpecSet): {
-  flags: ResolvedFlag[];
-  diagnostics: Diagnostic[];
-} {
-  const diagnostics = specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay));
+export function resolveFlags(specs: SpecSet, found: Diagnostic[]): ResolvedFlag[] {
+  found.push(...specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay)));
   const overlays = grouped(specs.overlays, ({ spec }) => spec.flag);
-  const flags = [...specs.flags].map(([name, each]) => {
-    const resolved = resolvedFlag(specs, each, overlays.get(name) ?? []);
-    diagnostics.push(...resolved.diagnostics);
-    return resolved.flag;
+  return [...specs.flags].map(([name, each]) => {
+    const { flag, diagnostics } = resolvedFlag(specs, each, overlays.get(name) ?? []);
+    found.push(...diagnostics);
+    return flag;
   });
-  return { flags, diagnostics };
 }
 
 type Overlay = SpecSet['overlays'][number];
 
-/** The meaning of one flag depends on its own files and on these. */
-type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
+const RESOLVED = new Memory<
+  FlagSpec,
+  { readonly flag: ResolvedFlag; readonly diagnostics: readonly Diagnostic[] }
+>();
 
 /** Resolves one flag, or reuses the earlier result while its files and the config are unchanged. */
 export function resolvedFlag(
-  specs: FlagSurroundings,
+  specs: Pick<SpecSet, 'config' | 'settings'>,
   each: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
 ): { readonly flag: ResolvedFlag; readonly diagnostics: readonly Diagnostic[] } {
   const { file, spec } = each;
-  const from = [specs.settings, ...overlays.map((overlay) => overlay.file)];
-  return specs.memory.flags.get(file, from, () => {
+  const from = [specs.settings, ...overlays.map((overlay) => overlay.spec)];
+  return RESOLVED.of(spec, from, () => {
     const diagnostics: Diagnostic[] = [];
     const environments = resolveEnvironments(specs, each, overlays, diagnostics);
     const said = { file, written: spec.trafficType, member: 'flag' };
-    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
-    diagnostics.push(...missing, ...nameDiagnostics(each));
+    const trafficType = trafficTypeOf(specs, said, diagnostics);
+    diagnostics.push(...nameDiagnostics(each));
     const flag: ResolvedFlag = { name: spec.flag, file, spec, trafficType, environments };
     return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
   });
@@ -67,7 +75,7 @@ export function resolvedFlag(
 
 /** In each environment that the files name: fields of its block first, then of all environments, then of the flag. */
 function resolveEnvironments(
-  specs: FlagSurroundings,
+  specs: Pick<SpecSet, 'config'>,
   { file, spec }: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
   diagnostics: Diagnostic[],
@@ -185,12 +193,17 @@ function overlayDiagnostics(
     const message = `${other} has a block of "${environment}" already`;
     return [file.diagnostic('environment-twice', { path: ['environment'] }, message)];
   }
-  const place = { file, path: ['environment'], at: 'value' } as const;
-  return environmentDiagnostics(specs, place, environment);
+  return environmentDiagnostics(specs, { file, path: ['environment'] }, environment);
 }
+
+const DESIRED = new Memory<ResolvedFlag, DesiredFlag>();
 
 /** @param flag without errors. */
 export function desiredFlag(flag: ResolvedFlag, ownershipTag?: string): DesiredFlag {
+  return DESIRED.of(flag, [ownershipTag], () => madeFlag(flag, ownershipTag));
+}
+
+function madeFlag(flag: ResolvedFlag, ownershipTag?: string): DesiredFlag {
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>
     definition === undefined ? [] : [[name, definition] as const],
   );

@@ -14,13 +14,9 @@ import {
 } from './spec-set.js';
 
 /** Files for the same traffic type and environment are merged; a key in two of them is an error. */
-export function resolveIdentities(specs: SpecSet): {
-  identities: DesiredIdentities[];
-  diagnostics: Diagnostic[];
-} {
-  const diagnostics: Diagnostic[] = [];
+export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): DesiredIdentities[] {
   const together = new Map<string, DesiredIdentities & { keys: Map<string, Attributes> }>();
-  for (const each of [...yamlFiles(specs, diagnostics), ...csvFiles(specs, diagnostics)]) {
+  for (const each of [...yamlFiles(specs, found), ...csvFiles(specs, found)]) {
     const { file, trafficType, environment, path } = each;
     const id = `${trafficType} ${environment}`;
     const first = { location: file.location([]), trafficType, environment, keys: new Map() };
@@ -30,21 +26,20 @@ export function resolveIdentities(specs: SpecSet): {
       if (entry.keys.has(key)) {
         const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.location.file} already`;
         const place = { path: [...path, key], at: 'key' } as const;
-        diagnostics.push(file.diagnostic('duplicate-identity', place, message));
+        found.push(file.diagnostic('duplicate-identity', place, message));
       }
       entry.keys.set(key, attributes);
     }
   }
-  const identities = [...sortedMap(together).values()].map((each) => {
+  return [...sortedMap(together).values()].map((each) => {
     const { location, trafficType, environment, keys } = each;
     // The contract limits the keys of a segment; here the limit bounds the size of the state.
     if (keys.size > MAX_KEYS_PER_SEGMENT) {
       const message = `${keys.size} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
-      diagnostics.push({ severity: 'error', code: 'key-number', location, message });
+      found.push({ severity: 'error', code: 'key-number', location, message });
     }
     return { ...each, keys: sortedMap(keys) };
   });
-  return { identities, diagnostics };
 }
 
 interface IdentitiesFile {
@@ -57,33 +52,30 @@ interface IdentitiesFile {
 }
 
 /** Files whose content names their traffic type and environment. */
-function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
+function yamlFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
   const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
   return files.map(({ file, spec: { identities } }) => {
-    const said = { file, written: identities.trafficType, member: 'identities' };
-    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
-    const { environment, keys } = identities;
-    const place = { file, path: ['identities', 'environment'], at: 'value' } as const;
-    diagnostics.push(...missing, ...environmentDiagnostics(specs, place, environment));
+    const { environment, keys, trafficType: written } = identities;
+    const trafficType = trafficTypeOf(specs, { file, written, member: 'identities' }, found);
+    const place = { file, path: ['identities', 'environment'] };
+    found.push(...environmentDiagnostics(specs, place, environment));
     return { file, trafficType, environment, keys, path: ['identities', 'keys'] };
   });
 }
 
 /** Files whose name does so: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may contain a dot. */
-function csvFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
-  return validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []).flatMap(
-    ({ file, spec: keys }) => {
-      const name = fileNameOf(file.path).replace(/\.csv$/, '');
-      const dot = name.indexOf('.');
-      if (dot < 1 || dot === name.length - 1) {
-        const message = 'the file is to be named <traffic type>.<environment>.csv';
-        diagnostics.push(file.diagnostic('file-name', { path: [] }, message));
-        return [];
-      }
-      const environment = name.slice(dot + 1);
-      const place = { file, path: [], at: 'value' } as const;
-      diagnostics.push(...environmentDiagnostics(specs, place, environment));
-      return [{ file, trafficType: name.slice(0, dot), environment, keys, path: [] }];
-    },
-  );
+function csvFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
+  const files = validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []);
+  return files.flatMap(({ file, spec: keys }) => {
+    const name = fileNameOf(file.path).replace(/\.csv$/, '');
+    const dot = name.indexOf('.');
+    if (dot < 1 || dot === name.length - 1) {
+      const message = 'the file is to be named <traffic type>.<environment>.csv';
+      found.push(file.diagnostic('file-name', { path: [] }, message));
+      return [];
+    }
+    const environment = name.slice(dot + 1);
+    found.push(...environmentDiagnostics(specs, { file, path: [] }, environment));
+    return [{ file, trafficType: name.slice(0, dot), environment, keys, path: [] }];
+  });
 }

@@ -4,56 +4,43 @@ import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
-import { memberOf, pointerOf, valueAt } from '../../model/json.js';
+import { memberOf, valueAt } from '../../model/json.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
 /** A valid entry counts, even with errors in its file or elsewhere, and in any list while the config is unreadable. */
-export function resolveKills({ config, loaded }: SpecSet): {
-  kills: DesiredKill[];
-  diagnostics: Diagnostic[];
-} {
-  const kills: DesiredKill[] = [];
-  const diagnostics: Diagnostic[] = [];
-  for (const file of loaded.files.get('kills') ?? []) {
+export function resolveKills({ config, loaded }: SpecSet, found: Diagnostic[]): DesiredKill[] {
+  return (loaded.files.get('kills') ?? []).flatMap((file) => {
     const environment = fileNameOf(file.path);
-    const stranger = environmentDiagnostics(
-      { config },
-      { file, path: [], at: 'value' },
-      environment,
-    );
-    diagnostics.push(...stranger);
-    if (stranger.length > 0) continue;
-    const { kills: entries } = (file.parsed.value ?? {}) as { kills?: Record<string, KillSpec> };
-    for (const flag of file.keys('kills')) {
+    const stranger = environmentDiagnostics({ config }, { file, path: [] }, environment);
+    found.push(...stranger);
+    if (stranger.length > 0) return [];
+    const { kills: entries } = (file.value ?? {}) as { kills?: Record<string, KillSpec> };
+    return file.keys('kills').flatMap((flag): DesiredKill[] => {
       const path = ['kills', flag];
       const entry = entries?.[flag];
-      const isWrong = file.parsed.problems.some(({ pointer }) =>
-        `${pointer ?? '-'}/`.startsWith(`${pointerOf(path)}/`),
-      );
-      if (entry === undefined || isWrong) continue;
+      if (entry === undefined || !file.isSound(...path)) return [];
       if (FLAG_NAME.test(flag)) {
-        kills.push({ flag, environment, location: file.location(path), ...entry });
-      } else {
-        const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
-        diagnostics.push(file.diagnostic('flag-name', { path, at: 'key' }, message));
+        return [{ flag, environment, location: file.location(path), ...entry }];
       }
-    }
-  }
-  return { kills, diagnostics };
+      const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
+      found.push(file.diagnostic('flag-name', { path, at: 'key' }, message));
+      return [];
+    });
+  });
 }
 
 /** `killed: true` of flags and overlays, read as leniently as possible, to kill even if the specs are invalid. */
 export function orderedKills(loaded: LoadedFiles, environments: readonly string[]): DesiredKill[] {
   const kills: DesiredKill[] = [];
   const add = (file: SpecFile, environment: unknown, path: readonly string[]): void => {
-    const flag = memberOf(file.parsed.value, 'flag');
-    if (typeof flag !== 'string' || !FLAG_NAME.test(flag)) return;
+    const flag = file.nameIn('flag');
+    if (flag === undefined || !FLAG_NAME.test(flag)) return;
     if (typeof environment !== 'string' || !environments.includes(environment)) return;
     const reason = `killed: true in ${file.path}`;
     kills.push({ flag, environment, location: file.location(path), reason });
   };
   for (const file of loaded.files.get('flag') ?? []) {
-    const { value } = file.parsed;
+    const { value } = file;
     const shared = valueAt(value, ['environments', '*', 'killed']);
     for (const environment of file.keys('environments')) {
       const path = ['environments', environment];
@@ -63,7 +50,7 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
     }
   }
   for (const file of loaded.files.get('flag-overlay') ?? []) {
-    const { value } = file.parsed;
+    const { value } = file;
     if (memberOf(value, 'killed') === true) add(file, memberOf(value, 'environment'), ['killed']);
   }
   return kills;

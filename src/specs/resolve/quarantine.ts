@@ -3,8 +3,9 @@ import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { isSpecFolder, topOf } from '../../model/spec-tree.js';
 import { CONFIG_PATH } from '../parse/load-files.js';
+import type { SpecFile } from '../parse/parse-file.js';
 import { referencesOf } from './references.js';
-import type { ResolvedFlag } from './resolved-flag.js';
+import type { ResolvedFlag } from './flags.js';
 import { objectNameOf, type SpecSet } from './spec-set.js';
 
 interface Resolved {
@@ -29,11 +30,10 @@ export function quarantinedObjects(
     ...[...unjudged.flags].map((name) => keyOf('flag', name)),
     ...[...unjudged.segments].map((name) => keyOf('segment', name)),
   ]);
-  // The name in a file may differ from the file's own.
   const files = [...resolved.specs.loaded.files.values()].flat();
-  const declared = new Map(files.map(({ path, parsed }) => [path, parsed.subject]));
+  const fileAt = new Map(files.map((file) => [file.path, file]));
   for (const path of new Set(errors.map(({ location }) => location.file))) {
-    const objects = objectsIn(path, resolved, declared);
+    const objects = objectsIn(path, resolved, fileAt.get(path));
     if (objects === null) return null;
     for (const each of objects) held.add(each);
   }
@@ -53,20 +53,21 @@ export function quarantinedObjects(
 function objectsIn(
   path: string,
   { segments, specs }: Resolved,
-  declared: ReadonlyMap<string, string | undefined>,
+  file: SpecFile | undefined,
 ): readonly string[] | null {
   if (path === CONFIG_PATH) return null;
-  const written = declared.get(path);
   const hidesFiles = (specs.loaded.entries.get(path)?.type ?? 'file') !== 'file';
-  const names = [objectNameOf(path), ...(written === undefined ? [] : [written])];
+  // The name in a file may differ from the file's own.
+  const keysOf = (kind: 'flag' | 'segment'): string[] =>
+    [objectNameOf(path), file?.nameIn(kind) ?? []].flat().map((name) => keyOf(kind, name));
   // Whatever its extension, a link or a submodule may stand for a folder and hide the files below it.
   const isSpec = /\.ya?ml$/i.test(path) && !hidesFiles;
   switch (topOf(path)) {
     case 'flags':
-      return isSpec ? names.map((name) => keyOf('flag', name)) : null;
+      return isSpec ? keysOf('flag') : null;
     case 'segments':
       if (path.endsWith('.keys') && !hidesFiles) return usersOfKeyFile(path, segments);
-      return isSpec ? names.map((name) => keyOf('segment', name)) : null;
+      return isSpec ? keysOf('segment') : null;
     case 'identities':
       return [ALL_IDENTITIES];
     case 'kills':

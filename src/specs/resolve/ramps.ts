@@ -16,7 +16,6 @@ import { canonicalDefinition } from '../../model/flag/wire.js';
 import { parseMoment } from '../../platform/zoned-time.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean, quotedList } from '../parse/suggest.js';
-import { unknownNames } from './diagnostics.js';
 
 export interface WrittenRamp {
   readonly file: SpecFile;
@@ -192,6 +191,7 @@ function checksOf(spec: RampSpec): readonly string[] {
   return typeof check === 'string' ? [check] : check;
 }
 
+/** Windows and checks that flagkeel.yaml does not have. */
 export function rampDiagnostics(
   flags: Iterable<{
     readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
@@ -201,21 +201,17 @@ export function rampDiagnostics(
   if (config === undefined) return [];
   const windows = (config.windows ?? []).map(({ name }) => name);
   const checks = (config.checks ?? []).map(({ name }) => name);
-  return [...flags].flatMap(({ environments }) =>
-    [...environments.values()].flatMap(({ ramps }) =>
-      ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
-        const { within } = typeof spec === 'string' ? {} : spec;
-        const named = { noun: 'window', names: within === undefined ? [] : [within] } as const;
-        const asked = { noun: 'check', names: checksOf(spec) } as const;
-        return [
-          ...unknownNames(file, { ...named, known: windows }, () => ({
-            path: [...path, 'within'],
-          })),
-          ...unknownNames(file, { ...asked, known: checks }, () => ({ path: [...path, 'check'] })),
-        ];
-      }),
-    ),
+  const ramps = [...flags].flatMap(({ environments }) =>
+    [...environments.values()].flatMap((each) => each.ramps),
   );
+  return ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
+    const { within = [] } = typeof spec === 'string' ? {} : spec;
+    const at = (member: string) => ({ path: [...path, member] });
+    return [
+      ...[within].flat().flatMap((each) => file.unknownName('window', each, windows, at('within'))),
+      ...checksOf(spec).flatMap((each) => file.unknownName('check', each, checks, at('check'))),
+    ];
+  });
 }
 
 /** In the order of the file, without wrong ones. */

@@ -1,4 +1,4 @@
-import { grouped } from '../../model/collections.js';
+import { grouped, Memory } from '../../model/collections.js';
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
@@ -6,10 +6,29 @@ import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { NamedConditions } from '../../model/matcher/from-condition.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
-import type { Reference, ResolvedFlag } from './resolved-flag.js';
+import type { ResolvedFlag } from './flags.js';
 import type { SpecSet } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
 import type { SpecFile } from '../parse/parse-file.js';
+
+/** A name in a rule, and the rule. The exact place in the file is computed only for a diagnostic. */
+export interface Reference {
+  readonly kind: 'segment' | 'flag';
+  readonly name: string;
+  /** Treatments that the rule expects the other flag to have. */
+  readonly treatments: readonly string[];
+  readonly from: ResolvedFlag;
+  readonly environment: string;
+  /** Position of the rule, from 0. */
+  readonly rule: number;
+  /** Position of the condition, from 0; null if the rule has one condition instead of a list. */
+  readonly condition: number | null;
+  /** Members that lead from the condition to the names in it; `treatments` is null if they come from elsewhere. */
+  readonly members: {
+    readonly name: readonly string[];
+    readonly treatments: readonly string[] | null;
+  };
+}
 
 interface DeclaredNames {
   readonly specs: SpecSet;
@@ -28,16 +47,20 @@ export function referenceDiagnostics(
     segments,
     flags: new Map(resolved.map((each) => [each.name, each])),
   };
-  const references = resolved.flatMap((each) =>
-    specs.memory.references.get(each, [], () => referencesOf(each)),
-  );
+  const references = resolved.flatMap(referencesOf);
   return [
     ...references.flatMap((each) => nameDiagnostics(known, each)),
     ...cycleDiagnostics(references),
   ];
 }
 
-export function referencesOf(from: ResolvedFlag): Reference[] {
+const REFERENCES = new Memory<ResolvedFlag, readonly Reference[]>();
+
+export function referencesOf(from: ResolvedFlag): readonly Reference[] {
+  return REFERENCES.of(from, [], () => allReferences(from));
+}
+
+function allReferences(from: ResolvedFlag): Reference[] {
   return [...from.environments].flatMap(([environment, { rules }]) => {
     if (rules === undefined) return [];
     return rules.value.flatMap(({ if: one }, rule) => {

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { ActivationSpec, SegmentSpec } from '../../generated/segment.schema.d.js';
-import { keyList } from '../../model/segment-keys.js';
+import { keyList, type KeyList } from '../../model/segment-keys.js';
 import { SEGMENT_NAME } from '../../model/ref.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { hasControlCharacter } from '../parse/key-lists.js';
 import { kindOf } from '../parse/load-files.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { present, sortedMap } from '../../model/collections.js';
+import { Memory, present, sortedMap } from '../../model/collections.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -18,12 +18,18 @@ import {
 } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
 
+interface ResolvedSegment {
+  readonly segment: DesiredSegment;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const RESOLVED = new Memory<SegmentSpec, ResolvedSegment>();
+
 /** Every segment with its keys. Use them only if the diagnostics have no error. */
-export function resolveSegments(specs: SpecSet): {
-  segments: ReadonlyMap<string, DesiredSegment>;
-  diagnostics: Diagnostic[];
-} {
-  const diagnostics: Diagnostic[] = [];
+export function resolveSegments(
+  specs: SpecSet,
+  found: Diagnostic[],
+): ReadonlyMap<string, DesiredSegment> {
   const keyFiles = new Map((specs.loaded.files.get('keys') ?? []).map((file) => [file.path, file]));
   const used = new Set<string>();
   const segments = [...specs.segments.values()].map((each) => {
@@ -31,37 +37,34 @@ export function resolveSegments(specs: SpecSet): {
     const paths = Object.values(spec.environments ?? {}).flatMap(({ keysFile }) =>
       keysFile === undefined ? [] : [keyFilePath(file, keysFile)],
     );
-    const from = [specs.settings, ...paths.map((path) => keyFiles.get(path)?.parsed)];
-    const isWhole = !from.includes(undefined);
+    const from = [specs.settings, ...paths.map((path) => keyFiles.get(path))];
     const make = () => resolveSegment(specs, each, keyFiles);
-    // For a missing key file the diagnostic suggests other key files, so the result depends on more than these files
-    // and is not cached.
-    const resolved = isWhole ? specs.memory.segments.get(file, from, make) : make();
+    // For a missing key file the diagnostic suggests other key files, so the result depends on more than these files.
+    const resolved = from.includes(undefined) ? make() : RESOLVED.of(spec, from, make);
     for (const { keysFile } of resolved.segment.environments.values()) {
       if (keysFile !== undefined) used.add(keysFile);
     }
-    diagnostics.push(...resolved.diagnostics);
+    found.push(...resolved.diagnostics);
     return resolved.segment;
   });
-  diagnostics.push(...unusedDiagnostics(specs, keyFiles, used));
-  return { segments: sortedMap(segments.map((each) => [each.name, each])), diagnostics };
+  found.push(...unusedDiagnostics(specs, keyFiles, used));
+  return sortedMap(segments.map((each) => [each.name, each]));
 }
 
 function resolveSegment(
   specs: SpecSet,
   { file, spec }: SpecOf<SegmentSpec>,
   keyFiles: ReadonlyMap<string, SpecFile>,
-): { segment: DesiredSegment; diagnostics: Diagnostic[] } {
+): ResolvedSegment {
   const { segment: name, description = '', trafficType: written } = spec;
-  const said = { file, written, member: 'segment' };
-  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
-  const diagnostics = [...missing, ...nameDiagnostics({ file, spec })];
+  const diagnostics: Diagnostic[] = [];
+  const trafficType = trafficTypeOf(specs, { file, written, member: 'segment' }, diagnostics);
+  diagnostics.push(...nameDiagnostics({ file, spec }));
   const environments = Object.entries(spec.environments ?? {}).map(([environment, activation]) => {
     const path = ['environments', environment];
     diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
-    const resolved = resolveActivation(activation, { specs, file, path, keyFiles });
-    diagnostics.push(...resolved.diagnostics);
-    return [environment, resolved.activation] as const;
+    const place = { specs, file, path, keyFiles };
+    return [environment, resolveActivation(activation, place, diagnostics)] as const;
   });
   const segment: DesiredSegment = {
     name,
@@ -94,39 +97,34 @@ function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diag
 function resolveActivation(
   { mode = 'exact', keys, keysFile }: ActivationSpec,
   place: ActivationPlace,
-): { activation: DesiredActivation; diagnostics: Diagnostic[] } {
-  const { specs, file, keyFiles } = place;
-  const diagnostics: Diagnostic[] = [];
+  found: Diagnostic[],
+): DesiredActivation {
+  const { file, keyFiles } = place;
   const location = file.location(place.path);
   const member = keys === undefined ? 'keysFile' : 'keys';
   const atMember = { path: [...place.path, member], at: 'key' } as const;
   if (mode === 'external' && (keys ?? keysFile) !== undefined) {
     const message = `an external segment has its keys from elsewhere: "mode: external" and keys exclude each other`;
-    diagnostics.push(file.diagnostic('external-keys', atMember, message));
+    found.push(file.diagnostic('external-keys', atMember, message));
   }
-  const { path, diagnostic } = keysFile === undefined ? {} : keyFileOf(keysFile, place);
-  if (diagnostic) diagnostics.push(diagnostic);
-  diagnostics.push(...keyDiagnostics(keys ?? [], place));
-  if (keys === undefined && keysFile === undefined) {
-    return { activation: { location, mode }, diagnostics };
-  }
-  const parsed = path === undefined ? undefined : keyFiles.get(path)?.parsed.value;
+  const path = keysFile === undefined ? undefined : keyFileOf(keysFile, place, found);
+  found.push(...keyDiagnostics(keys ?? [], place));
+  if (keys === undefined && keysFile === undefined) return { location, mode };
+  const parsed = path === undefined ? undefined : keyFiles.get(path)?.value;
   const listed = (parsed ?? NO_LIST) as readonly string[];
   // A key file by itself is sorted and hashed once, however many segments and readings use it.
   const together = keys?.length
     ? keyList([...keys, ...listed])
-    : specs.memory.keyLists.get(listed, [], () => keyList(listed));
+    : KEY_LISTS.of(listed, [], () => keyList(listed));
   if (together.digest.count > MAX_KEYS_PER_SEGMENT) {
     const message = `${together.digest.count} keys; a segment holds ${MAX_KEYS_PER_SEGMENT} in an environment at most`;
-    diagnostics.push(file.diagnostic('key-number', atMember, message));
+    found.push(file.diagnostic('key-number', atMember, message));
   }
-  return {
-    activation: { location, mode, keys: together, ...present({ keysFile: path }) },
-    diagnostics,
-  };
+  return { location, mode, keys: together, ...present({ keysFile: path }) };
 }
 
 const NO_LIST: readonly string[] = [];
+const KEY_LISTS = new Memory<readonly string[], KeyList>();
 
 interface ActivationPlace {
   readonly specs: SpecSet;
@@ -135,11 +133,12 @@ interface ActivationPlace {
   readonly keyFiles: ReadonlyMap<string, SpecFile>;
 }
 
-/** The path of a readable key file, or why there is none. */
+/** The path of a readable key file; undefined, with a diagnostic, if there is none. */
 function keyFileOf(
   written: string,
   { specs, file, path: place, keyFiles }: ActivationPlace,
-): { readonly path?: string; readonly diagnostic?: Diagnostic } {
+  found: Diagnostic[],
+): string | undefined {
   const path = keyFilePath(file, written);
   const { entries } = specs.loaded;
   const at = { path: [...place, 'keysFile'] };
@@ -149,13 +148,15 @@ function keyFileOf(
   );
   if (posix.isAbsolute(written) || path.startsWith('../') || written.includes('\\') || isLinked) {
     const message = `"${written}" leads out of the repository; a key file lies in segments/ and is no link`;
-    return { diagnostic: file.diagnostic('key-file-outside', at, message) };
+    found.push(file.diagnostic('key-file-outside', at, message));
+    return undefined;
   }
   // A file that is too large to be read has its own diagnostic.
-  if (entries.has(path) && (keyFiles.has(path) || kindOf(path) === 'keys')) return { path };
+  if (entries.has(path) && (keyFiles.has(path) || kindOf(path) === 'keys')) return path;
   const others = [...keyFiles.keys()].map((each) => posix.relative(posix.dirname(file.path), each));
   const message = `there is no key file "${written}" (a file in segments/ whose name ends in .keys)${didYouMean(written, others)}`;
-  return { diagnostic: file.diagnostic('key-file-missing', at, message) };
+  found.push(file.diagnostic('key-file-missing', at, message));
+  return undefined;
 }
 
 /** Only warns about duplicate keys, because a list of keys is a set. */

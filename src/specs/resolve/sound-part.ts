@@ -6,13 +6,12 @@ import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { partsOf, valueAt } from '../../model/json.js';
 import type { DiagnosticCode } from '../codes.js';
-import { SpecCache } from '../cache.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { schemaErrors } from '../parse/schema-problems.js';
 import type { SchemaName } from '../parse/schemas.js';
 import { resolvedFlag } from './flags.js';
 import { referenceDiagnostics } from './references.js';
-import type { ResolvedFlag } from './resolved-flag.js';
+import type { ResolvedFlag } from './flags.js';
 import { resolveSegments } from './segments.js';
 import {
   environmentDiagnostics,
@@ -36,31 +35,26 @@ export function departedDiagnostics(
   const testParts = parts<SpecTestSpec>('spec-test');
   const all = [...flagParts, ...overlayParts, ...segmentParts, ...testParts];
   if (all.length === 0) return [];
-  // Results from these files must not enter the cache.
-  const apart: SpecSet = { ...specs, memory: new SpecCache() };
   const overlays = [...specs.overlays, ...overlayParts];
   const withOverlays = [...new Set(overlayParts.map(({ spec }) => spec.flag))];
   const departed = [
     ...flagParts,
     ...withOverlays.flatMap((name) => specs.flags.get(name) ?? []),
-  ].map((each) =>
-    resolvedFlag(
-      apart,
-      each,
-      overlays.filter(({ spec }) => spec.flag === each.spec.flag),
-    ),
-  );
+  ].map((each) => {
+    const own = overlays.filter(({ spec }) => spec.flag === each.spec.flag);
+    return resolvedFlag(specs, each, own);
+  });
   const known = departed.map(({ flag }) => flag);
   const ownSegments = new Map(segmentParts.map((each) => [each.spec.segment, each]));
   const found = [
     ...departed.flatMap(({ diagnostics }) => diagnostics),
-    ...referenceDiagnostics(apart, [...known, ...flags], segments),
-    ...resolveSegments({ ...apart, segments: ownSegments }).diagnostics,
+    ...referenceDiagnostics(specs, [...known, ...flags], segments),
     ...overlayParts.flatMap(({ file, spec }) =>
-      environmentDiagnostics(apart, { file, path: ['environment'], at: 'value' }, spec.environment),
+      environmentDiagnostics(specs, { file, path: ['environment'] }, spec.environment),
     ),
-    ...specTestDiagnostics(apart, testParts),
+    ...specTestDiagnostics(specs, testParts),
   ];
+  resolveSegments({ ...specs, segments: ownSegments }, found);
   return all.flatMap((part) =>
     found.filter((each) => each.location.file === part.file.path && !part.isEcho(each)),
   );
@@ -100,7 +94,7 @@ const CASE = { name: '-', environment: '-', expect: '-' };
  * @returns undefined if the file is valid, is not YAML, or lacks too much.
  */
 function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefined {
-  const { value, problems, valid } = file.parsed;
+  const { value, problems, valid } = file;
   const departures = problems.filter(({ code }) => code !== 'api-key-in-file');
   if (valid || departures.some(({ pointer }) => pointer === undefined)) return undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -182,11 +176,10 @@ function mendRoot(spec: Container, file: SpecFile): void {
 
 /** From the key of a value to the end of the value. */
 function spanOf(file: SpecFile, hole: Path): { from: Location; to: Location } {
-  const { places, source } = file.parsed;
-  const place = places?.at(hole);
-  const from = place?.key?.from ?? place?.value.from ?? 0;
-  const to = Math.max(place?.value.to ?? 0, from + 1);
-  return { from: source.location(file.path, from), to: source.location(file.path, to) };
+  const { key, value = { from: 0, to: 1 } } = file.place(hole) ?? {};
+  const { from } = key ?? value;
+  const locationOf = (offset: number): Location => file.source.location(file.path, offset);
+  return { from: locationOf(from), to: locationOf(Math.max(value.to, from + 1)) };
 }
 
 function isBefore(a: Location, b: Location): boolean {

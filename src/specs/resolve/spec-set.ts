@@ -4,10 +4,8 @@ import type { SegmentSpec } from '../../generated/segment.schema.d.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
-import type { SpecFile } from '../parse/parse-file.js';
-import type { SpecCache } from '../cache.js';
+import type { PlaceInFile, SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
-import { unknownNames } from './diagnostics.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 
 export interface SpecOf<T> {
@@ -28,21 +26,20 @@ export interface SpecSet {
     readonly segments: ReadonlySet<string>;
   };
   readonly loaded: LoadedFiles;
-  readonly memory: SpecCache;
   /** The part of the config that the meaning of a single file depends on, as text for comparison. */
   readonly settings: string;
 }
 
-/** Groups files by the names of their objects, with diagnostics for names that are declared twice. */
+/** Groups files by the names of their objects. @param found gets names that are declared twice. */
 export function specSet(
   loaded: LoadedFiles,
   config: Config | undefined,
-  memory: SpecCache,
-): { specs: SpecSet; diagnostics: Diagnostic[] } {
-  const flags = named<FlagSpec>('flag', loaded);
-  const segments = named<SegmentSpec>('segment', loaded);
+  found: Diagnostic[],
+): SpecSet {
+  const flags = named<FlagSpec>('flag', loaded, found);
+  const segments = named<SegmentSpec>('segment', loaded, found);
   const overlayFiles = loaded.files.get('flag-overlay') ?? [];
-  const specs: SpecSet = {
+  return {
     config,
     flags: flags.specs,
     overlays: validOf<FlagOverlaySpec>(overlayFiles),
@@ -56,10 +53,8 @@ export function specSet(
       segments: segments.unjudged,
     },
     loaded,
-    memory,
     settings: settingsOf(config),
   };
-  return { specs, diagnostics: [...flags.diagnostics, ...segments.diagnostics] };
 }
 
 function settingsOf(config: Config | undefined): string {
@@ -71,39 +66,35 @@ function settingsOf(config: Config | undefined): string {
 /** @param files of one kind, whose schema describes `T`. */
 export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
   // The schema has checked the shape of a valid file.
-  return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
+  return files.flatMap((file) => (file.valid ? [{ file, spec: file.value as T }] : []));
 }
 
 const DUPLICATE = { flag: 'duplicate-flag', segment: 'duplicate-segment' } as const;
 
 /**
- * Valid files by the name of their object. Of two with one name the first in the order of paths counts, and the second
- * gets a diagnostic. Invalid files count under the file's name and under the name in them.
+ * Valid files by the name of their object. Of two with one name the first in the order of paths counts. Invalid files
+ * count under the file's name and under the name in them.
  */
 function named<T>(
   kind: 'flag' | 'segment',
   loaded: LoadedFiles,
-): { specs: Map<string, SpecOf<T>>; unjudged: Set<string>; diagnostics: Diagnostic[] } {
+  found: Diagnostic[],
+): { specs: Map<string, SpecOf<T>>; unjudged: Set<string> } {
   const files = loaded.files.get(kind) ?? [];
   const specs = new Map<string, SpecOf<T>>();
-  const diagnostics: Diagnostic[] = [];
   for (const each of validOf<T>(files)) {
-    const name = each.file.parsed.subject ?? '';
+    const name = each.file.nameIn(kind) ?? '';
     const first = specs.get(name);
     if (first === undefined) {
       specs.set(name, each);
     } else {
       const message = `${kind} "${name}" is declared in ${first.file.path} already`;
-      diagnostics.push(each.file.diagnostic(DUPLICATE[kind], { path: [kind] }, message));
+      found.push(each.file.diagnostic(DUPLICATE[kind], { path: [kind] }, message));
     }
   }
-  const unjudged = new Set<string>();
-  for (const file of files.filter(({ valid }) => !valid)) {
-    unjudged.add(fileNameOf(file.path));
-    const { subject } = file.parsed;
-    if (subject !== undefined) unjudged.add(subject);
-  }
-  return { specs, unjudged, diagnostics };
+  const unjudged = files.filter(({ valid }) => !valid);
+  const names = unjudged.flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []].flat());
+  return { specs, unjudged: new Set(names) };
 }
 
 /** Name of the file without folder and `.yaml`. */
@@ -119,30 +110,26 @@ export function objectNameOf(path: string): string {
 /** A diagnostic if flagkeel.yaml has no such environment; none if flagkeel.yaml itself is unreadable. */
 export function environmentDiagnostics(
   { config }: Pick<SpecSet, 'config'>,
-  place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
+  { file, ...place }: PlaceInFile & { readonly file: SpecFile },
   environment: string,
 ): Diagnostic[] {
   if (config === undefined) return [];
   const known = config.environments.map(({ name }) => name);
-  return unknownNames(
-    place.file,
-    { noun: 'environment', names: [environment], known },
-    () => place,
-  );
+  return file.unknownName('environment', environment, known, place);
 }
 
-/** The traffic type of a file, or the default of flagkeel.yaml, with a diagnostic at `member` if there is neither. */
+/** The traffic type of a file, or the default of flagkeel.yaml. @param member where it is missing if there is neither. */
 export function trafficTypeOf(
   { config }: Pick<SpecSet, 'config'>,
   { file, written, member }: { file: SpecFile; written: string | undefined; member: string },
-): { trafficType: string; diagnostics: Diagnostic[] } {
+  found: Diagnostic[],
+): string {
   const trafficType = written ?? config?.defaultTrafficType;
-  if (trafficType !== undefined || config === undefined) {
-    return { trafficType: trafficType ?? '', diagnostics: [] };
+  if (trafficType === undefined && config !== undefined) {
+    const message = 'no trafficType here, and no defaults.trafficType in flagkeel.yaml';
+    found.push(file.diagnostic('traffic-type-missing', { path: [member], at: 'key' }, message));
   }
-  const message = 'no trafficType here, and no defaults.trafficType in flagkeel.yaml';
-  const missing = file.diagnostic('traffic-type-missing', { path: [member], at: 'key' }, message);
-  return { trafficType: '', diagnostics: [missing] };
+  return trafficType ?? '';
 }
 
 export function specTestDiagnostics(
@@ -151,10 +138,9 @@ export function specTestDiagnostics(
 ): Diagnostic[] {
   return tests.flatMap(({ file, spec }) => {
     const { tests: flag, cases } = spec;
-    const diagnostics = cases.flatMap(({ environment }, i) => {
-      const place = { file, path: ['cases', i, 'environment'], at: 'value' } as const;
-      return environmentDiagnostics(specs, place, environment);
-    });
+    const diagnostics = cases.flatMap(({ environment }, i) =>
+      environmentDiagnostics(specs, { file, path: ['cases', i, 'environment'] }, environment),
+    );
     if (specs.flags.has(flag) || specs.unjudged.flags.has(flag)) return diagnostics;
     const message = `no flag "${flag}" is declared here${didYouMean(flag, specs.flags.keys())}`;
     return [file.diagnostic('unknown-flag', { path: ['tests'] }, message), ...diagnostics];

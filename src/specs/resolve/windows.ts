@@ -10,7 +10,6 @@ import {
   startOfDay,
 } from '../../platform/zoned-time.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { unknownNames } from './diagnostics.js';
 
 type Wrong = readonly [path: readonly string[], message: string];
 
@@ -32,19 +31,21 @@ export function readCalendar(
     const freeze = ownMember(spec.freezes, name);
     return freeze === undefined ? [] : freezeOf(name, freeze, wrong);
   });
-  const windowNames = { noun: 'window', known: file.keys('windows') } as const;
-  const environmentNames = { noun: 'environment', known: Object.keys(spec.environments) } as const;
+  const windowNames = file.keys('windows');
+  const environmentNames = Object.keys(spec.environments);
   const diagnostics = [
     ...wrong.map(([path, text]) => file.diagnostic('wrong-value', { path }, text)),
     ...Object.entries(spec.environments).flatMap(([environment, { windows: names = [] }]) =>
-      unknownNames(file, { ...windowNames, names }, (position) => ({
-        path: ['environments', environment, 'windows', position],
-      })),
+      names.flatMap((name, position) => {
+        const path = ['environments', environment, 'windows', position];
+        return file.unknownName('window', name, windowNames, { path });
+      }),
     ),
     ...Object.entries(spec.freezes ?? {}).flatMap(([freeze, { environments: names = [] }]) =>
-      unknownNames(file, { ...environmentNames, names }, (position) => ({
-        path: ['freezes', freeze, 'environments', position],
-      })),
+      names.flatMap((name, position) => {
+        const path = ['freezes', freeze, 'environments', position];
+        return file.unknownName('environment', name, environmentNames, { path });
+      }),
     ),
   ];
   return { windows, freezes, diagnostics };

@@ -1,5 +1,5 @@
 import { lint } from '../../../src/lint/lint.js';
-import { straysOf } from '../../../src/specs/parse/stray-files.js';
+import { straysOf } from '../../../src/specs/parse/load-files.js';
 import { readWithParts } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
 

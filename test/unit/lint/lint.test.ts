@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lint, LINT_RULES } from '../../../src/lint/lint.js';
-import { straysOf } from '../../../src/specs/parse/stray-files.js';
+import { straysOf } from '../../../src/specs/parse/load-files.js';
 import { readWithParts } from '../../../src/specs/read-specs.js';
 import { directoryTree, treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, projectText, rowsOf } from '../docs/page.js';

@@ -11,9 +11,9 @@ describe('an Admin API key that is glued to a word', () => {
 
   it.each(glued)('is an error in every kind of file: %s', (text) => {
     const files = [
-      parseFile('flag', Buffer.from(`flag: pay\ndescription: ${text}\n`)),
-      parseFile('keys', Buffer.from(`user-1\n${text}\n`)),
-      parseFile('identities-csv', Buffer.from(`key,plan\nuser-1,${text}\n`)),
+      parseFile('flags/pay.yaml', 'flag', Buffer.from(`flag: pay\ndescription: ${text}\n`)),
+      parseFile('segments/a.keys', 'keys', Buffer.from(`user-1\n${text}\n`)),
+      parseFile('identities/a.csv', 'identities-csv', Buffer.from(`key,plan\nuser-1,${text}\n`)),
     ];
     for (const { problems } of files) {
       expect(problems.map(({ code }) => code)).toContain('api-key-in-file');

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isMap, isSeq, parseDocument, type Scalar } from 'yaml';
 import { parseFile } from '../../../../src/specs/parse/parse-file.js';
-import { placesIn } from '../../../../src/specs/parse/typed-value.js';
-import { parseYaml } from '../../../../src/specs/parse/yaml-file.js';
 
 const EXAMPLE = readFileSync(
   join(import.meta.dirname, '../../../../specs-example/flags/checkout/new-checkout.yaml'),
@@ -50,6 +49,13 @@ environments:
   staging: { rules: [{ if: { segment: x }, serve: { on: 10, off: 90 } }], defaultRule: { on: 1, off: 99 } }
   production: { defaultRule: { off: 99, on: 1 }, rules: [{ serve: { off: 90, on: 10 }, if: { segment: x } }] }
 `,
+  'a key and its value twice, an alias, and a tag': `flag: n
+"10": &a { b: [1] }
+tags: [x, *a, y]
+description: !!str z
+description: twice
+environments: { staging: { "2": a, "1": [b] } }
+`,
   'more than 65,535 characters': `flag: n
 description: "${'x'.repeat(70_000)}"
 tags: [a, b]
@@ -57,17 +63,39 @@ environments: { staging: { defaultRule: "on" } }
 `,
 };
 
-it.each(Object.keys(FLAGS))('every value has the place that a whole walk finds: %s', (name) => {
-  const text = FLAGS[name] ?? '';
-  const yaml = parseYaml(text);
-  if (!yaml.ok) throw new Error(yaml.problem.message);
-  const { places } = parseFile('flag', Buffer.from(text));
+interface Placed {
+  readonly path: readonly (string | number)[];
+  readonly key: unknown;
+  readonly value: unknown;
+}
 
-  for (const [pointer, { key, value }] of placesIn(yaml.document, 'flag')) {
-    const path = pointer.split('/').slice(1);
-    const place = places?.at(path);
-    expect([pointer, place?.key, place?.value]).toEqual([pointer, key, value]);
-    expect(places?.startOf(path)).toBe((key ?? value).from);
+/** Every value of a document with its node and that of its key, as the library has them. */
+function placed(value: unknown, path: Placed['path'] = [], key: unknown = null): Placed[] {
+  const below = isMap(value)
+    ? value.items.flatMap((pair, at, pairs) => {
+        const name = (pair.key as Scalar).source ?? '';
+        // Of a key that stands there twice the first value counts.
+        if (pairs.findIndex((each) => (each.key as Scalar).source === name) < at) return [];
+        return placed(pair.value, [...path, name], pair.key);
+      })
+    : isSeq(value)
+      ? value.items.flatMap((item, at) => placed(item, [...path, at]))
+      : [];
+  return [{ path, key, value }, ...below];
+}
+
+function spanOf(node: unknown): object | undefined {
+  const { range } = (node ?? {}) as { readonly range?: readonly number[] };
+  return range && { from: range[0], to: range[1] };
+}
+
+it.each(Object.entries(FLAGS))('every value has the place of its node: %s', (_, text) => {
+  const { contents } = parseDocument(text, { schema: 'failsafe', uniqueKeys: false });
+  const file = parseFile('flags/n.yaml', 'flag', Buffer.from(text));
+
+  for (const { path, key, value } of placed(contents)) {
+    const expected = { key: spanOf(key), value: spanOf(value) ?? spanOf(key) };
+    expect([path, { key: undefined, ...file.place(path) }]).toEqual([path, expected]);
   }
-  expect(places?.at(['environments', 'nowhere', 'rules', 0])).toBeUndefined();
+  expect(file.place(['environments', 'nowhere', 'rules', 0])).toBeUndefined();
 });
