@@ -1,9 +1,16 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { FlagkeelError } from '../errors.js';
-import type { RemoteAccess } from './environment.js';
+import {
+  type RemoteAccess,
+  exitCodeOf,
+  type Git,
+  gitError,
+  isGitMissing,
+  openGit,
+  runGit,
+} from './git.js';
 import { GitCache } from './cache.js';
-import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 import { OwnRepository } from './own-repository.js';
 
@@ -153,7 +160,7 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
 
 type FoundRepository = Pick<Repository, 'gitDir'> & Pick<Checkout, 'shallow' | 'head'>;
 
-/** The repository that an earlier run found, without a process; null if only git can tell. */
+/** As an earlier run found it, without a process; null if only git can tell. */
 async function knownRepository(
   root: string,
   objects: ObjectReader,
@@ -173,7 +180,7 @@ async function knownRepository(
   }
 }
 
-/** Finds the repository by running git; null if there is no git. */
+/** null if there is no git. */
 async function askedFor(
   git: Git,
   root: string,

@@ -2,9 +2,8 @@ import { FlagkeelError } from '../errors.js';
 import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
-import type { RemoteAccess } from './environment.js';
+import { type RemoteAccess, type Git, runGit } from './git.js';
 import { GitCache } from './cache.js';
-import { type Git, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 export interface CloneOptions {
@@ -114,8 +113,8 @@ const TIMEOUT_MS = 900_000;
 
 /**
  * Packs a bare repository of our own, if there is one and much to pack: each fetch and each apply adds files. It joins
- * small packs and leaves large ones alone, so that a large repository is not rewritten each time. It drops nothing, not
- * even unreachable objects, so that a rewritten history can still be compared. Other commands may run meanwhile.
+ * small packs and leaves large ones alone. It drops nothing, so that a rewritten history can still be compared. Other
+ * commands may run meanwhile.
  *
  * @throws FlagkeelError `GIT`
  */

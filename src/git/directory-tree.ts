@@ -53,9 +53,8 @@ async function listed(directory: string): Promise<{ root: string; entries: TreeE
 }
 
 /**
- * The bytes of a file that is no link, and is not reached through one. Synchronous, because as promises its five system
- * calls would wait longer than they take. It checks again: since the listing, the file or a folder above it may have
- * become a link, or the file a pipe, which would block forever.
+ * Synchronous, because as promises its five system calls would wait longer than they take. It checks again: since the
+ * listing, the file or a folder above it may have become a link, or the file a pipe, which would block forever.
  */
 export function contentOf(full: string): Buffer {
   if (realpathSync.native(full) !== full) throw new Error('it has become a symbolic link');
@@ -147,10 +146,7 @@ function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): strin
   return [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }
 
-/**
- * A fingerprint of the files on disk. It changes when a file that flagkeel reads is written, replaced, added or
- * removed, and may change for equal contents, because those are not read.
- */
+/** Changes when a file that flagkeel reads is written, replaced, added or removed; also if its content stays equal. */
 export function directoryFingerprint(disk: SpecTree): string {
   const hash = createHash('sha256');
   for (const { path, stamp = '' } of disk.list()) hash.update(`${path}\0${stamp}\n`);

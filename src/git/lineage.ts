@@ -104,10 +104,7 @@ export function parentsIn(object: Buffer): string[] {
 /** Heads, and commits before them, to remember. */
 const KEPT = 10_000;
 
-/**
- * Remembers which commits come before which on the line in which a branch grows: an ancestor of a head is an ancestor
- * of all later heads. Another line is unknown until the branch grows there.
- */
+/** On the line in which a branch grows, an ancestor of a head is an ancestor of all later heads. */
 export class Lineage {
   /** Head → its place on the line. */
   #heads = new BoundedMap<string, number>(KEPT);

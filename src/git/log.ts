@@ -52,7 +52,7 @@ interface LogQuestion {
   readonly purpose: string;
 }
 
-/** The output of `git log -z` over some paths; no setting of the repository changes its form. */
+/** No setting of the repository changes the form of the output. */
 async function logOf(
   { git, prefix }: Repository,
   { options, most, revisions, paths, purpose }: LogQuestion,
@@ -68,7 +68,7 @@ async function logOf(
   });
 }
 
-/** The beginning of a commit: no path begins like this, because it starts with the prefix or a folder. */
+/** No path begins like this, because it starts with the prefix or a folder. */
 const HEAD = /^\u0001([0-9a-f ]+)$/;
 
 /** The commits of a log whose format is `%x01` and hashes or a time; `lines` is all that follows about its files. */

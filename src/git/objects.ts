@@ -31,9 +31,8 @@ const ANSWERED: Waiting = {
 };
 
 /**
- * Reads objects of one repository, and resolves its names, through one long-lived `git cat-file --batch`, which the
- * first request starts. Requests may overlap freely, and are answered in order. The idle process does not keep ours
- * alive.
+ * Reads objects of one repository through one long-lived `git cat-file --batch`, which the first request starts.
+ * Requests may overlap, and are answered in order. The idle process does not keep ours alive.
  */
 export class ObjectReader {
   readonly #git: Git;
@@ -213,10 +212,7 @@ export class ObjectReader {
   }
 }
 
-/**
- * The answer at the start of the buffer, or the number of bytes that are needed to parse it. `length` is that of the
- * whole answer, and may reach beyond the buffer if the content is skipped.
- */
+/** The answer at the start of the buffer, whose length may reach beyond it; or the bytes that are needed to parse it. */
 function parseAnswer(
   buffer: Buffer,
   isHeader: boolean,

@@ -52,9 +52,8 @@ const PARTS = ['objects', 'refs', 'packed-refs', 'shallow', 'reftable'];
 const EXTENSIONS = ['objectformat', 'refstorage'];
 
 /**
- * A bare repository of our own that links to the objects and refs of another one: commands in it read and write those,
- * but ignore the config of the other. It lies in the temporary folder, readable by us alone, and is created on first
- * use.
+ * A bare repository in the temporary folder, readable by us alone, that links to the objects and refs of another one:
+ * commands in it read and write those, but ignore the config of the other. It is created on first use.
  */
 export class OwnRepository {
   readonly #gitDir: string;

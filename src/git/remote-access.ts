@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import { isLoopback, isLoopbackHost } from '../platform/proxy.js';
 import { shellWord } from '../platform/shell.js';
-import type { RemoteAccess } from './environment.js';
+import type { RemoteAccess } from './git.js';
 
 export interface GitCredentials {
   /** For https: the name that goes with the token; most servers take any. */
@@ -36,8 +36,8 @@ export function remoteAccess(options: RemoteOptions): RemoteAccess {
 }
 
 /**
- * Decides protocol and credentials for `origin` of a checkout. The URL comes from the config of the checkout, so that
- * the token goes there only if the operator or CI names the server.
+ * Access to `origin` of a checkout, whose config names the URL: the token goes there only if the operator or CI names
+ * the server.
  *
  * @param root top of the working tree, which a relative path starts from.
  *

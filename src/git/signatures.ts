@@ -83,7 +83,6 @@ export function unsignedError(unsigned: UnsignedCommit | null): FlagkeelError {
   );
 }
 
-/** @param inside directories from which no such file may come: a commit could change it. */
 async function fileOf(
   variable: string,
   file: string | null,

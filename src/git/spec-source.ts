@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
+import { lstat, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
-import { openCheckout, resolveRevision, type Checkout } from './checkout.js';
+import { openCheckout, resolveRevision, type Checkout, type Repository } from './checkout.js';
 import { commitTree } from './commit-tree.js';
 import { directoryTree } from './directory-tree.js';
 import type { GitCache } from './cache.js';
-import { localChanges } from './local-changes.js';
+import { runGit } from './git.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Revision } from '../model/outcome.js';
 import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
@@ -17,7 +20,7 @@ export interface Source extends AsyncDisposable {
 }
 
 /**
- * Opens a config directory: the files of its commit or, if `workingTree` allows it and files differ from HEAD, those on
+ * The files of the commit of a config directory or, if `workingTree` allows it and files differ from HEAD, those on
  * disk. Without git, the files on disk.
  *
  * @param at a revision to read as if it were HEAD.
@@ -42,20 +45,21 @@ export async function openSource(
   const checkout = await openCheckout(directory, memory);
   if (at !== undefined) {
     const head = await resolveRevision(checkout, at);
-    return fromCommit({ ...checkout, head }, head, []);
+    return fromCommit({ ...checkout, head }, head);
   }
-  if (!checkout.repository)
-    return fromDirectory(checkout, { commit: null, dirty: false }, [NO_HISTORY]);
+  if (!checkout.repository) {
+    const tree = await directoryTree(checkout.directory);
+    return sourceOf(tree, checkout, { commit: null, dirty: false }, [NO_HISTORY]);
+  }
   const changes = await localChanges(checkout, { hold: true });
   const { head } = checkout;
-  if (head !== null && changes.length === 0) return fromCommit(checkout, head, []);
+  if (head !== null && changes.length === 0) return fromCommit(checkout, head);
   if (workingTree) {
-    const source = await fromDirectory(checkout, { commit: head, dirty: true }, [
-      dirtyWarning(changes, head),
-    ]);
-    if (head === null) return source;
-    const commit = await commitTree(checkout, head);
-    return { ...source, tree: changedOn(commit, source.tree, { changes, sameAsHead }) };
+    const disk = await directoryTree(checkout.directory);
+    const commit = head === null ? null : await commitTree(checkout, head);
+    const tree = commit ? changedOn(commit, disk, { changes, sameAsHead }) : disk;
+    const revision = { commit: head, dirty: true };
+    return sourceOf(tree, checkout, revision, [dirtyWarning(changes, head)]);
   }
   if (head === null) {
     throw new FlagkeelError(
@@ -66,10 +70,10 @@ export async function openSource(
   return fromCommit(checkout, head, [ignoredWarning(changes)]);
 }
 
-/** Opens one commit of a checkout, regardless of the files on disk. Disposing closes the checkout. */
+/** Regardless of the files on disk. Disposing closes the checkout. */
 export async function openCommit(checkout: Checkout, commit: string): Promise<Source> {
   try {
-    return await fromCommit({ ...checkout, head: commit }, commit, []);
+    return await fromCommit({ ...checkout, head: commit }, commit);
   } catch (error) {
     await checkout.close();
     throw error;
@@ -96,23 +100,25 @@ function filesText(files: readonly string[]): string {
 async function fromCommit(
   checkout: Checkout,
   head: string,
-  warnings: readonly string[],
+  warnings: readonly string[] = [],
 ): Promise<Source> {
   const tree = await commitTree(checkout, head);
-  return sourceOf(tree, checkout, { revision: { commit: head, dirty: false }, warnings });
+  return sourceOf(tree, checkout, { commit: head, dirty: false }, warnings);
 }
 
 function sourceOf(
   tree: SpecTree,
   checkout: Checkout,
-  origin: Pick<Source, 'revision' | 'warnings'>,
+  revision: Revision,
+  warnings: readonly string[],
 ): Source {
-  return { tree, checkout, ...origin, [Symbol.asyncDispose]: async () => checkout.close() };
+  const close = async (): Promise<void> => checkout.close();
+  return { tree, checkout, revision, warnings, [Symbol.asyncDispose]: close };
 }
 
 /**
- * The files on disk, and those unchanged ones of the commit that are missing on disk: a sparse checkout leaves files
- * out, and a submodule that was not fetched is an empty folder. Without them, they would look removed.
+ * The files on disk, and those unchanged ones of the commit that are missing there, which would look removed: a sparse
+ * checkout leaves files out, and a submodule that was not fetched is an empty folder.
  */
 function changedOn(
   commit: SpecTree,
@@ -135,11 +141,133 @@ function changedOn(
   };
 }
 
-async function fromDirectory(
+/**
+ * Paths that flagkeel reads and that differ between HEAD and the disk, sorted. New files count unless git ignores them.
+ * Empty without a repository; all files before the first commit.
+ *
+ * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config
+ * names. A file that differs only in its line ends counts as equal, because git may convert them.
+ *
+ * @param onDisk a fresh listing of the directory, to save another one.
+ * @param hold keeps the contents of equal files in memory, because the caller reads them next.
+ */
+export async function localChanges(
   checkout: Checkout,
-  revision: Revision,
-  warnings: readonly string[],
-): Promise<Source> {
-  const tree = await directoryTree(checkout.directory);
-  return sourceOf(tree, checkout, { revision, warnings });
+  { onDisk, hold = false }: { onDisk?: SpecTree; hold?: boolean } = {},
+): Promise<string[]> {
+  const { repository, head, directory } = checkout;
+  if (repository === null) return [];
+  const disk = onDisk ?? (await directoryTree(directory));
+  const byPath = new Map(disk.list().map((entry) => [entry.path, entry]));
+  const committed = head === null ? [] : (await commitTree(checkout, head)).list();
+  const known = new Set(committed.map(({ path }) => path));
+
+  const submodules = committed.filter(({ type }) => type === 'submodule').map(({ path }) => path);
+  const changed: string[] = [];
+  const missing: string[] = [];
+  for (const entry of committed) {
+    const now = byPath.get(entry.path);
+    if (entry.type === 'submodule') {
+      if (!(await isSubmodule(entry.path, disk, directory))) changed.push(entry.path);
+    } else if (now === undefined) missing.push(entry.path);
+    // One file after the other: ten thousand open at once are too many.
+    else if (!(await sameContent(entry, now, { disk, checkout, hold }))) changed.push(entry.path);
+  }
+  const added = [...byPath.keys()].filter(
+    // Git refuses questions about paths inside a submodule; the submodule itself counts as changed.
+    (path) => !known.has(path) && !isBelow(path, submodules),
+  );
+  const all = [
+    ...changed,
+    ...(await withoutSkipped(repository, missing)),
+    ...(await withoutIgnored(repository, added)),
+  ];
+  return all.sort(byCodeUnits);
+}
+
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(`${folder}/`));
+}
+
+/** Whether a submodule of HEAD is still present: as a repository, or as an empty folder if it was not fetched. */
+async function isSubmodule(path: string, disk: SpecTree, directory: string): Promise<boolean> {
+  const now = disk.list().find((each) => each.path === path || isBelow(each.path, [path]));
+  if (now !== undefined) return now.type === 'submodule' && now.path === path;
+  try {
+    return (await lstat(join(directory, path))).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+async function sameContent(
+  committed: TreeEntry,
+  now: TreeEntry,
+  { disk, checkout, hold }: { disk: SpecTree; checkout: Checkout; hold: boolean },
+): Promise<boolean> {
+  const { directory, repository } = checkout;
+  if (committed.type !== now.type) return false;
+  const known = repository?.memory.disk.get(now.path);
+  if (known !== undefined && known.stamp === now.stamp && known.blobId === committed.blobId)
+    return true;
+  const startedMs = Date.now();
+  const content =
+    now.type === 'symlink'
+      ? Buffer.from(await readlink(join(directory, now.path)))
+      : await disk.read(now.path);
+  if (blobId(content, committed.blobId) === committed.blobId) {
+    keep(repository, now, committed.blobId, startedMs);
+    if (hold) repository?.objects.hold(committed.blobId, content);
+    return true;
+  }
+  if (!content.includes('\r\n')) return false;
+  const withLineFeeds = Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+  return blobId(withLineFeeds, committed.blobId) === committed.blobId;
+}
+
+/** A file younger than this may change again without a new stamp, because clocks of file systems are coarse. */
+const SETTLED_MS = 2_000;
+
+function keep(
+  repository: Repository | null,
+  { path, stamp }: TreeEntry,
+  blobId: string | undefined,
+  readAtMs: number,
+): void {
+  if (repository === null || stamp === undefined || blobId === undefined) return;
+  const changedMs = Number(BigInt(stamp.slice(stamp.lastIndexOf(' ') + 1)) / 1_000_000n);
+  if (readAtMs - changedMs > SETTLED_MS) repository.memory.disk.set(path, { stamp, blobId });
+}
+
+/** Git's hash of a content. @param other a hash of the same repository, whose length shows the hash function. */
+function blobId(content: Buffer, other: string | undefined): string {
+  const algorithm = other?.length === 64 ? 'sha256' : 'sha1';
+  const header = `blob ${String(content.length)}\0`;
+  return createHash(algorithm).update(header).update(content).digest('hex');
+}
+
+/** A sparse checkout leaves files out on purpose. */
+async function withoutSkipped(repository: Repository, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const listing = await runGit(repository.git, {
+    args: ['ls-files', '-z', '-t', '--full-name'],
+    purpose: 'list the files of the index',
+  });
+  const skipped = new Set(
+    listing.split('\0').flatMap((line) => (line.startsWith('S ') ? [line.slice(2)] : [])),
+  );
+  return paths.filter((path) => !skipped.has(repository.prefix + path));
+}
+
+async function withoutIgnored(repository: Repository, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const ignored = await runGit(repository.git, {
+    args: ['check-ignore', '-z', '--stdin'],
+    purpose: 'ask git which files it ignores',
+    input: paths.map((path) => `${repository.prefix}${path}\0`).join(''),
+    // 1: git ignores none of them.
+    allowedExitCodes: [0, 1],
+  });
+  const names = new Set(ignored.split('\0'));
+  return paths.filter((path) => !names.has(repository.prefix + path));
 }

@@ -30,7 +30,7 @@ import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
 import { openCheckout } from '../git/checkout.js';
 import { directoryTree } from '../git/directory-tree.js';
-import { localChanges } from '../git/local-changes.js';
+import { localChanges } from '../git/spec-source.js';
 
 export interface ImportOptions {
   /** Name or id. Default: the only one that the key sees. */

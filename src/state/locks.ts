@@ -9,7 +9,7 @@ import { sha256 } from '../model/json.js';
 import type { Fence } from '../model/run.js';
 import { pauseForLock } from '../platform/clock.js';
 import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
-import type { RefMove, StateOrigin } from './origin.js';
+import type { RefMove, StateOrigin } from './repository.js';
 import { writeCommit } from './tree.js';
 
 /** Frees the lock. The caller awaits the result, if there is one. Repeating it does nothing. */

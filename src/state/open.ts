@@ -11,8 +11,9 @@ import type { Fence, StateSharing } from '../model/run.js';
 import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
 import { knownIn, type KnownState, type StateKey } from './known-state.js';
-import { hasOrigin, openStateOrigin } from './origin.js';
 import {
+  hasOrigin,
+  openStateOrigin,
   FETCHED_REFS,
   STATE_REFS,
   stateRefName,

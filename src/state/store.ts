@@ -12,7 +12,13 @@ import {
   type StateKey,
   treeOf,
 } from './known-state.js';
-import type { StateOrigin } from './origin.js';
+import {
+  type StateOrigin,
+  fetchedName,
+  stateHash,
+  stateRefName,
+  type StateRepository,
+} from './repository.js';
 import {
   lockFile,
   lockHolder,
@@ -23,7 +29,6 @@ import {
   type OriginLock,
   type Release,
 } from './locks.js';
-import { fetchedName, stateHash, stateRefName, type StateRepository } from './repository.js';
 import { readApplies, type LoggedApply } from './run-log.js';
 import {
   changesBetween,

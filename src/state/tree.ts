@@ -1,6 +1,5 @@
 import { BoundedMap } from '../platform/bounded-map.js';
-import type { Git } from '../git/git.js';
-import { runGit } from '../git/git.js';
+import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openRun, type Run } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import { localChanges } from '../../git/local-changes.js';
+import { localChanges } from '../../git/spec-source.js';
 import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
 import type { Planned } from '../../reconcile/context.js';

@@ -7,8 +7,7 @@ import { openCheckout, type Checkout, headFolders } from '../../git/checkout.js'
 import { commitIn } from '../../git/log.js';
 import { directoryTree, directoryFingerprint } from '../../git/directory-tree.js';
 import { GitCache } from '../../git/cache.js';
-import { localChanges } from '../../git/local-changes.js';
-import { openCommit, openSource, type Source } from '../../git/spec-source.js';
+import { localChanges, openCommit, openSource, type Source } from '../../git/spec-source.js';
 import { OpenedCommits, type Seen, type Upstream } from './upstream.js';
 import { isSpecPath } from '../../model/spec-tree.js';
 

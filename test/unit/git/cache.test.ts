@@ -5,8 +5,7 @@ import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { GitCache } from '../../../src/git/cache.js';
-import { localChanges } from '../../../src/git/local-changes.js';
-import { openSource } from '../../../src/git/spec-source.js';
+import { localChanges, openSource } from '../../../src/git/spec-source.js';
 import type { TreeEntry } from '../../../src/model/spec-tree.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 

@@ -14,7 +14,7 @@ import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/c
 import { isAncestor } from '../../../src/git/lineage.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
-import { localChanges } from '../../../src/git/local-changes.js';
+import { localChanges } from '../../../src/git/spec-source.js';
 import { CountedGit } from '../../support/counted-git.js';
 import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 

@@ -6,11 +6,10 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { GitCache } from '../../../src/git/cache.js';
-import { localChanges } from '../../../src/git/local-changes.js';
+import { localChanges, openSource } from '../../../src/git/spec-source.js';
 import type { SpecTree } from '../../../src/model/spec-tree.js';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { openSource } from '../../../src/git/spec-source.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 
 const FILES = {
