@@ -12,12 +12,10 @@ import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
 import { fieldLines } from '../report/view/field.js';
 import { wholeLines } from '../report/view/whole.js';
-import { isUnrestricted, isVisible } from '../service/http/path-lookup.js';
 import { notFound, Problem } from '../service/http/problem.js';
 import { decisionOn } from '../service/rules/change-request.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
 import {
-  findChangeRequest,
   listChangeRequests,
   wireChangeRequest,
   type StoredChangeRequest,
@@ -30,10 +28,13 @@ import {
   linkTo,
   pager,
   timeText,
-  tokenField,
   wordsOf,
+  numberGiven,
+  type Visit,
+  hiddenFields,
 } from './layout.js';
-import { numberGiven, type Visit } from './visit.js';
+import { isUnrestricted } from '../service/http/place.js';
+import { changeRequestAt } from '../service/routes/change-requests.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
@@ -107,14 +108,10 @@ export const DECISIONS = {
  * request it refers to the log, because the object may have changed since.
  */
 export async function showRequest(visit: Visit): Promise<string> {
-  const { db, given, workspace } = visit;
-  const { caller } = visit.request;
+  const { db, workspace } = visit;
   const ws = workspace.id;
-  const id = given.get('id') ?? '';
-  const request = await findChangeRequest(db, id);
-  const isHere =
-    request?.workspace_id === ws && isVisible(caller.scope.environments, request.environment_id);
-  if (request === undefined || !isHere) throw notFound('change request', id);
+  const request = await changeRequestAt(db, visit.request);
+  if (request.workspace_id !== ws) throw notFound('change request', request.id);
   const stored = await findDefinition(db, request.environment_id, request.name);
   const { comments, approvers } = wireChangeRequest(request);
   const log = linkTo('/console/log', { ws, object: `${request.kind}/${request.name}` });
@@ -163,9 +160,7 @@ function decisionForm(
   if (buttons.length === 0) return html`<p class="soft">${clean(refusal)}</p>`;
   return html`<form method="post" action="/console/decide" class="sheet">
     <h2>Decide</h2>
-    ${tokenField(session)}
-    <input type="hidden" name="ws" value="${workspace.id}" />
-    <input type="hidden" name="id" value="${request.id}" />
+    ${hiddenFields({ token: session.formToken, ws: workspace.id, id: request.id })}
     <label for="reason">Reason, for the request and the audit log</label>
     <textarea id="reason" name="reason" required maxlength="2000"></textarea>
     <p class="decisions">${buttons}</p>

@@ -1,16 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiRequest } from '../service/http/endpoint.js';
-import { scopeOf } from '../service/http/key-check.js';
+import type { ApiRequest, Step } from '../service/http/endpoint.js';
+import { callerWith } from '../service/http/key-check.js';
 import { badRequest, Problem, storeProblem } from '../service/http/problem.js';
 import { decide } from '../service/routes/change-requests.js';
-import { kill, restore } from '../service/routes/definition-changes.js';
+import { kill, restore } from '../service/routes/definitions.js';
 import { DECISIONS, showRequest, showRequests } from './change-requests.js';
 import { showFlag, showFlags, showSwitch } from './flags.js';
-import { CONSOLE_POLICY, linkTo, refusalPage, signInPage, type Place } from './layout.js';
+import {
+  CONSOLE_POLICY,
+  linkTo,
+  refusalPage,
+  signInPage,
+  visitOf,
+  type Given,
+  type Visit,
+} from './layout.js';
 import { showLog } from './log.js';
 import { showKeys, showSegments } from './segments.js';
 import { SignIn, type Session, type SignInParts } from './sign-in.js';
-import { visitOf, type Given, type Visit } from './visit.js';
 
 /** The service answers 413 to larger forms. */
 const MAX_FORM_BYTES = 16 * 1024;
@@ -23,37 +30,39 @@ export function addConsole(app: FastifyInstance, parts: SignInParts): void {
   const signIn = new SignIn(parts);
   addPages(app, parts, signIn);
   addSignIn(app, signIn);
-  addDecision(app, parts, signIn);
-  for (const [path, change] of [
-    ['/console/kill', kill],
-    ['/console/restore', restore],
-  ] as const) {
-    addForm(app, path, async (request, reply, given) => {
-      const session = await signIn.require(request, given.get('token'));
-      const asked = withReason(apiRequestOf(request, session, given, parts.clock()));
-      await parts.store.write(async (db) => change(db, asked, parts.store));
-      const query = new URLSearchParams({ ws: given.get('ws') ?? '', q: given.get('flag') ?? '' });
-      return reply.redirect(`/?${query.toString()}`, 303);
-    });
+  addChanges(app, parts, signIn);
+}
+
+/** By path; each page belongs to one of the parts in the navigation. */
+const PAGES: Readonly<
+  Record<string, readonly [part: Visit['page'], show: (visit: Visit) => Promise<string>]>
+> = {
+  '/': ['flags', showFlags],
+  '/console/flag': ['flags', showFlag],
+  '/console/segments': ['segments', showSegments],
+  '/console/keys': ['segments', showKeys],
+  '/console/requests': ['requests', showRequests],
+  '/console/request': ['requests', showRequest],
+  '/console/log': ['log', showLog],
+  '/console/switch': ['flags', showSwitch],
+};
+
+/** Without a session, every page is the sign-in form, so that it reveals nothing about what exists. */
+function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
+  for (const [path, [page, show]] of Object.entries(PAGES)) {
+    app.get(path, { config: { isPublic: true } }, async (http, reply) =>
+      refusing(reply, async () => {
+        const session = await signIn.find(http);
+        if (session === undefined) return send(reply, signInPage());
+        const given = givenIn(http.url.split('?')[1]);
+        const request = apiRequestOf(http, session, given, clock());
+        const text = store.read(async (db) =>
+          show(await visitOf({ db, session, given, request, page })),
+        );
+        return send(reply, await text);
+      }),
+    );
   }
-}
-
-/** Decides on a change request by the rules of its endpoint, and shows it again. */
-function addDecision(app: FastifyInstance, parts: SignInParts, signIn: SignIn): void {
-  addForm(app, '/console/decide', async (request, reply, given) => {
-    const session = await signIn.require(request, given.get('token'));
-    const [id, status] = [given.get('id') ?? '', given.get('status') ?? ''];
-    if (!(status in DECISIONS)) throw badRequest('A decision is needed');
-    const asked = withReason(apiRequestOf(request, session, given, parts.clock()));
-    const decision = { ...asked, params: { changeRequest: id }, body: { status } };
-    await parts.store.write(async (db) => decide(db, decision, parts.store));
-    return reply.redirect(linkTo('/console/request', { ws: given.get('ws') ?? '', id }), 303);
-  });
-}
-
-function withReason(asked: ApiRequest): ApiRequest {
-  if (asked.caller.note.comment === null) throw badRequest('A reason is needed');
-  return asked;
 }
 
 /** The form itself shows why a key was refused, with the status of the refusal. */
@@ -74,33 +83,41 @@ function addSignIn(app: FastifyInstance, signIn: SignIn): void {
   });
 }
 
-/** By path; each page belongs to one of the parts in the navigation. */
-const PAGES: Readonly<
-  Record<string, readonly [part: Place['page'], show: (visit: Visit) => Promise<string>]>
-> = {
-  '/': ['flags', showFlags],
-  '/console/flag': ['flags', showFlag],
-  '/console/segments': ['segments', showSegments],
-  '/console/keys': ['segments', showKeys],
-  '/console/requests': ['requests', showRequests],
-  '/console/request': ['requests', showRequest],
-  '/console/log': ['log', showLog],
-  '/console/switch': ['flags', showSwitch],
+interface Change {
+  /** The step of the endpoint that makes the change. */
+  readonly step: Step;
+  readonly body?: (given: Given) => unknown;
+  /** The page that the browser loads then. */
+  readonly next: (given: Given) => string;
+}
+
+const flagPage: Change['next'] = (given) =>
+  linkTo('/', { ws: given.get('ws') ?? '', q: given.get('flag') ?? '' });
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  '/console/kill': { step: kill, next: flagPage },
+  '/console/restore': { step: restore, next: flagPage },
+  '/console/decide': {
+    step: decide,
+    body: (given) => {
+      const status = given.get('status') ?? '';
+      if (!(status in DECISIONS)) throw badRequest('A decision is needed');
+      return { status };
+    },
+    next: (given) =>
+      linkTo('/console/request', { ws: given.get('ws') ?? '', id: given.get('id') ?? '' }),
+  },
 };
 
-/** Without a session, every page is the sign-in form, so that it reveals nothing about what exists. */
-function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
-  for (const [path, [part, show]] of Object.entries(PAGES)) {
-    app.get(path, { config: { isPublic: true } }, async (request, reply) =>
-      refusing(reply, async () => {
-        const session = await signIn.find(request);
-        if (session === undefined) return send(reply, signInPage());
-        const given = givenIn(request.url.split('?')[1]);
-        const asked = { request: apiRequestOf(request, session, given, clock()), page: part };
-        const page = store.read(async (db) => show(await visitOf(db, session, given, asked)));
-        return send(reply, await page);
-      }),
-    );
+function addChanges(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
+  for (const [path, { step, body, next }] of Object.entries(CHANGES)) {
+    addForm(app, path, async (http, reply, given) => {
+      const session = await signIn.require(http, given.get('token'));
+      const request = { ...apiRequestOf(http, session, given, clock()), body: body?.(given) };
+      if (request.caller.note.comment === null) throw badRequest('A reason is needed');
+      await store.write(async (db) => step(db, request, store));
+      return reply.redirect(next(given), 303);
+    });
   }
 }
 
@@ -118,9 +135,7 @@ function addForm(
 ): void {
   const config = { isPublic: true, takesText: true };
   app.post(path, { config, bodyLimit: MAX_FORM_BYTES }, async (request, reply) =>
-    refusing(reply, async () => {
-      return take(request, reply, givenIn(request.body));
-    }),
+    refusing(reply, async () => take(request, reply, givenIn(request.body))),
   );
 }
 
@@ -154,30 +169,29 @@ function send(reply: FastifyReply, page: string): FastifyReply {
 /** Title of the console's changes in the audit log; the reason that the user gives becomes the comment. */
 const TITLE = 'By hand in the console';
 
-/**
- * The request as an endpoint would see it, so that its rules and lookups apply here too: the parameters of the address
- * or form take the place of path parameters.
- */
+/** Parameter of a path → that of the console. */
+const PARAMETERS = {
+  ws: 'ws',
+  env: 'environment',
+  flag: 'flag',
+  segment: 'segment',
+  changeRequest: 'id',
+};
+
+/** The request as an endpoint would see it, so that its rules and lookups apply here too. */
 function apiRequestOf(
   { id }: FastifyRequest,
   { key }: Session,
   given: Given,
   now: number,
 ): ApiRequest {
+  const params = Object.entries(PARAMETERS).map(([name, own]) => [name, given.get(own) ?? '']);
   const comment = given.get('reason')?.trim() ?? '';
-  const params = { ws: 'ws', env: 'environment', flag: 'flag', segment: 'segment' };
-  const named = Object.entries(params).map(([name, field]) => [name, given.get(field) ?? '']);
+  const note = { title: TITLE, comment: comment === '' ? null : comment };
   return {
-    params: Object.fromEntries(named) as Record<string, string>,
+    params: Object.fromEntries(params) as Record<string, string>,
     query: {},
     body: undefined,
-    caller: {
-      keyId: key.id,
-      keyName: key.name,
-      scope: scopeOf(key),
-      note: { title: TITLE, comment: comment === '' ? null : comment },
-      transactionId: id,
-      now,
-    },
+    caller: callerWith(key, { note, transactionId: id, now }),
   };
 }

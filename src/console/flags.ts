@@ -4,7 +4,6 @@ import { html, type Html } from '../platform/html.js';
 import { definitionBlock, ruleTexts } from '../report/html/definition.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { definitionAt, environmentAt, flagAt } from '../service/http/path-lookup.js';
 import { listAudit } from '../service/store/audit.js';
 import {
   findDefinition,
@@ -13,9 +12,19 @@ import {
 } from '../service/store/definitions.js';
 import { listFlags, type StoredFlag } from '../service/store/flags.js';
 import type { EnvironmentRow } from '../service/store/tables.js';
-import { consolePage, linesOfText, linkTo, offsetPager, searchForm, tokenField } from './layout.js';
+import {
+  consolePage,
+  linesOfText,
+  linkTo,
+  offsetPager,
+  searchForm,
+  environmentsOf,
+  numberGiven,
+  type Visit,
+  hiddenFields,
+} from './layout.js';
 import { ENTRIES_AT_ONCE, entryItem } from './log.js';
-import { environmentsOf, numberGiven, type Visit } from './visit.js';
+import { find } from '../service/http/place.js';
 
 const FLAGS_AT_ONCE = 25;
 
@@ -53,8 +62,8 @@ export async function showFlags(visit: Visit): Promise<string> {
 
 /** One flag: what it serves in each environment, and its history, if the key may read the log. */
 export async function showFlag(visit: Visit): Promise<string> {
-  const { db, request, workspace } = visit;
-  const flag = await flagAt(db, request, workspace);
+  const { db, request } = visit;
+  const { flag } = await find('flag', db, request);
   const { name } = flag;
   const places = await placesOf(visit, flag, await environmentsOf(visit));
   return consolePage(
@@ -152,8 +161,7 @@ function requestNote({ open_change_request_id: id }: StoredDefinition, ws: strin
  */
 export async function showSwitch(visit: Visit): Promise<string> {
   const { db, request, workspace, session } = visit;
-  const { id, name: environment } = await environmentAt(db, request, workspace);
-  const stored = await definitionAt(db, request, { id });
+  const { environment, stored } = await find('definition', db, request);
   const { flag_name: flag, killed } = stored;
   const word = killed === 1 ? 'Restore' : 'Kill';
   const says =
@@ -162,14 +170,11 @@ export async function showSwitch(visit: Visit): Promise<string> {
       : `Everybody gets ${clean(wireDefinition(stored).defaultTreatment)} at once, whatever its rules say.`;
   return consolePage(
     visit,
-    `${word} ${clean(flag)} in ${clean(environment)}`,
+    `${word} ${clean(flag)} in ${clean(environment.name)}`,
     html`<div class="sheet">
       <p>${says}</p>
       <form method="post" action="/console/${killed === 1 ? 'restore' : 'kill'}">
-        ${tokenField(session)}
-        <input type="hidden" name="ws" value="${workspace.id}" />
-        <input type="hidden" name="environment" value="${id}" />
-        <input type="hidden" name="flag" value="${flag}" />
+        ${hiddenFields({ token: session.formToken, ws: workspace.id, environment: environment.id, flag })}
         <label for="reason">Reason, for the audit log</label>
         <textarea id="reason" name="reason" required maxlength="2000" autofocus></textarea>
         <p>

@@ -1,18 +1,59 @@
 import { html, type Html } from '../platform/html.js';
 import { documentOf, lookOf } from '../platform/page.js';
 import { clean } from '../report/sanitize.js';
-import type { WorkspaceRow } from '../service/store/tables.js';
+import type { WorkspaceRow, Db, EnvironmentRow } from '../service/store/tables.js';
 import type { Session } from './sign-in.js';
+import { notFound } from '../service/http/problem.js';
+import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
+import { isVisible, find } from '../service/http/place.js';
+import type { ApiRequest } from '../service/http/endpoint.js';
+
+/** Parameters of the address or of a form. If a name occurs twice, the first value counts. */
+export type Given = URLSearchParams;
 
 /**
- * The position of a user: session, workspace and page. The workspaces are those that the key of the session sees, by
- * name; their links lead to the same page of each.
+ * One request for a page, which reads one consistent state of the store. The workspaces are those that the key of the
+ * session sees, by name; their links lead to the same page of each.
  */
-export interface Place {
+export interface Visit {
+  readonly db: Db;
   readonly session: Session;
+  readonly given: Given;
+  /** The request in the form that the rules of the service check. */
+  readonly request: ApiRequest;
   readonly workspaces: readonly WorkspaceRow[];
   readonly workspace: WorkspaceRow;
-  readonly page: 'flags' | 'segments' | 'requests' | 'log';
+  /** The part of the navigation that the page belongs to. */
+  readonly page: keyof typeof PAGES;
+}
+
+/** In the workspace of the address, or the first that the key sees. */
+export async function visitOf(asked: Omit<Visit, 'workspaces' | 'workspace'>): Promise<Visit> {
+  const { db, given, request } = asked;
+  const workspaces = await listWorkspaces(db, request.caller.scope.workspaces);
+  const [first] = workspaces;
+  if (first === undefined) throw notFound('workspace', 'of this key');
+  const workspace = given.get('ws') ? (await find('workspace', db, request)).workspace : first;
+  return { ...asked, workspaces, workspace };
+}
+
+/** The environments that the key sees: production first, and of the others the newest. */
+export async function environmentsOf({
+  db,
+  request,
+  workspace,
+}: Visit): Promise<readonly EnvironmentRow[]> {
+  const { environments } = request.caller.scope;
+  return (await listEnvironments(db, workspace.id))
+    .filter(({ id }) => isVisible(environments, id))
+    .toReversed()
+    .toSorted((a, b) => b.production - a.production);
+}
+
+/** A whole number from 0 on; anything else counts as 0. */
+export function numberGiven({ given }: Visit, name: string): number {
+  const text = given.get(name) ?? '';
+  return /^\d{1,12}$/.test(text) ? Number(text) : 0;
 }
 
 const LOOK = lookOf('console', { allows: { 'form-action': "'self'" } });
@@ -70,8 +111,8 @@ export function linkTo(path: string, query: Readonly<Record<string, string | num
 }
 
 /** A page for signed-in users. @param title our own words, or cleaned. */
-export function consolePage(place: Place, title: string, body: Html): string {
-  const { session, workspaces, workspace, page } = place;
+export function consolePage(visit: Visit, title: string, body: Html): string {
+  const { session, workspaces, workspace, page } = visit;
   const pages = Object.entries(PAGES).map(([name, [path, words]]) =>
     linkItem(linkTo(path, { ws: workspace.id }), words, name === page),
   );
@@ -94,7 +135,7 @@ export function consolePage(place: Place, title: string, body: Html): string {
         </nav>
         <form method="post" action="/console/sign-out">
           <span class="soft">Key <bdi>${clean(session.key.name)}</bdi></span>
-          ${tokenField(session)} <button class="plain">Sign out</button>
+          ${hiddenFields({ token: session.formToken })} <button class="plain">Sign out</button>
         </form>
       </header>
       <main id="main">
@@ -111,11 +152,13 @@ function linkItem(href: string, words: string, isCurrent: boolean): Html {
 }
 
 /**
- * A hidden field for every form that writes. It proves that the form comes from a page of this session, see
+ * Every form that writes has the session's `token`. It proves that the form comes from a page of this session, see
  * `SignIn.require`.
  */
-export function tokenField({ formToken }: Session): Html {
-  return html`<input type="hidden" name="token" value="${formToken}" />`;
+export function hiddenFields(fields: Readonly<Record<string, string>>): readonly Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+  );
 }
 
 /** A search that works without a script: the address holds the search text, so that it can be bookmarked and shared. */
@@ -125,11 +168,8 @@ export function searchForm(
   q: string,
   kept: Readonly<Record<string, string>>,
 ): Html {
-  const fields = Object.entries(kept).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  );
   return html`<form class="line" role="search" method="get" action="${path}">
-    ${fields}
+    ${hiddenFields(kept)}
     <label>${words}<br /><input type="search" name="q" value="${q}" /></label>
     <button>Search</button>
   </form>`;

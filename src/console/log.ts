@@ -3,10 +3,19 @@ import { foldedHtml } from '../report/html/rows.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { serviceChangeLines } from './service-change.js';
-import { checkMayChangeWorkspace } from '../service/http/path-lookup.js';
 import { listAudit, type AuditEntry } from '../service/store/audit.js';
-import { consolePage, linkTo, pager, timeText, wordsOf } from './layout.js';
-import { numberGiven, type Visit } from './visit.js';
+import {
+  consolePage,
+  linkTo,
+  pager,
+  timeText,
+  wordsOf,
+  numberGiven,
+  type Visit,
+  hiddenFields,
+} from './layout.js';
+import { checkMayChangeWorkspace } from '../service/http/place.js';
+import { objectNamed } from '../service/routes/access.js';
 
 export const ENTRIES_AT_ONCE = 50;
 
@@ -16,12 +25,10 @@ export async function showLog(visit: Visit): Promise<string> {
   // As in the interface: the log contains changes in all environments.
   checkMayChangeWorkspace(request);
   const object = given.get('object') ?? '';
-  const [kind = '', ...name] = object.split('/');
   const before = numberGiven(visit, 'before');
   const filter = {
     workspaceId: workspace.id,
-    ...(kind !== '' && name.length > 0 && { kind }),
-    ...(object !== '' && { name: name.length > 0 ? name.join('/') : kind }),
+    ...objectNamed(object),
     ...(before > 0 && { before }),
   };
   const page = { offset: 0, limit: ENTRIES_AT_ONCE };
@@ -29,7 +36,7 @@ export async function showLog(visit: Visit): Promise<string> {
   const older = totalCount > entries.length ? entries.at(-1)?.id : undefined;
   const ws = workspace.id;
   const form = html`<form class="line" method="get" action="/console/log">
-    <input type="hidden" name="ws" value="${ws}" />
+    ${hiddenFields({ ws })}
     <label
       >Object<br /><input name="object" value="${object}" placeholder="flag/new-checkout"
     /></label>

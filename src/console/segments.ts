@@ -1,7 +1,6 @@
 import { html } from '../platform/html.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { activationAt, environmentAt } from '../service/http/path-lookup.js';
 import { searchKeys } from '../service/store/keys.js';
 import {
   findActivation,
@@ -9,8 +8,18 @@ import {
   type StoredActivation,
   type StoredSegment,
 } from '../service/store/segments.js';
-import { consolePage, linesOfText, linkTo, offsetPager, pager, searchForm } from './layout.js';
-import { environmentsOf, numberGiven, type Visit } from './visit.js';
+import {
+  consolePage,
+  linesOfText,
+  linkTo,
+  offsetPager,
+  pager,
+  searchForm,
+  environmentsOf,
+  numberGiven,
+  type Visit,
+} from './layout.js';
+import { find } from '../service/http/place.js';
 
 const SEGMENTS_AT_ONCE = 50;
 const KEYS_AT_ONCE = 200;
@@ -67,17 +76,16 @@ function articleOf(ws: string, segment: StoredSegment, active: readonly StoredAc
  */
 export async function showKeys(visit: Visit): Promise<string> {
   const { db, given, request, workspace } = visit;
-  const { id: environment, name } = await environmentAt(db, request, workspace);
-  const activation = await activationAt(db, request, { id: environment, name });
+  const { environment, activation } = await find('activation', db, request);
   const q = given.get('q') ?? '';
   const wanted = { contains: q, after: given.get('after') ?? '', limit: KEYS_AT_ONCE + 1 };
   const found = await searchKeys(db, activation.activation_id, wanted);
   const keys = found.slice(0, KEYS_AT_ONCE);
   const next = found.length > KEYS_AT_ONCE ? keys.at(-1) : undefined;
-  const query = { ws: workspace.id, environment, segment: activation.name };
+  const query = { ws: workspace.id, environment: environment.id, segment: activation.name };
   return consolePage(
     visit,
-    `${clean(activation.name)} in ${clean(name)}`,
+    `${clean(activation.name)} in ${clean(environment.name)}`,
     html`<p class="soft">${plural(activation.key_count, 'key')}</p>
       ${searchForm('/console/keys', 'Part of a key', q, query)}
       ${keys.length === 0 ? html`<p>No such key.</p>` : []}

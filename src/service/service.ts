@@ -4,7 +4,7 @@ import { Problem } from './http/problem.js';
 import { callerWithoutKey, pruneAudit } from './change-log.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type AppOptions } from './http/app.js';
-import type { Endpoint } from './http/endpoint.js';
+import { endpointsIn, type Endpoint } from './http/endpoint.js';
 import { EphemeralKeys } from './http/key-check.js';
 import { wideKeys } from './admin-keys.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
@@ -56,7 +56,7 @@ export interface RunningService extends Administration {
 }
 
 /** All endpoints, in the order of the service's description. */
-const ENDPOINTS: readonly Endpoint[] = [
+const ENDPOINTS: readonly Endpoint[] = endpointsIn({
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,
   ...ATTRIBUTE_ENDPOINTS,
@@ -69,7 +69,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...CHANGE_REQUEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...ADMIN_KEY_ENDPOINTS,
-];
+});
 
 /** The contract's endpoints, which take only the contract's forms of requests. */
 function strictEndpoints(): readonly Endpoint[] {

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import { takeAnyBody } from './bodies.js';
 import { refuseBrokenRequest } from './broken-request.js';
 import { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
-import { KeyCheck, scopeOf, type EphemeralKeys, type ServiceLog } from './key-check.js';
+import { KeyCheck, callerWith, type EphemeralKeys, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
 import { API_TITLE, checkNothingElse, checkQuery, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
@@ -24,6 +18,12 @@ import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 
 /** Adds routes that check keys by themselves. */
 export type AddRoutes = (
@@ -281,14 +281,11 @@ function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): 
     query,
     body: request.body,
     isStrict,
-    caller: {
-      keyId: adminKey.id,
-      keyName: adminKey.name,
-      scope: scopeOf(adminKey),
+    caller: callerWith(adminKey, {
       note: noteFrom(query, request.body),
       transactionId: request.id,
       now,
-    },
+    }),
   };
 }
 

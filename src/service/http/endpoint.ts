@@ -1,11 +1,8 @@
 import type { PreparedRead } from '../store/statement.js';
 import type { Store } from '../store/store.js';
-import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
+import type { Db } from '../store/tables.js';
 import type { Schema } from '../rules/matchers.js';
-import type { GivenNote, NoteRequirement } from '../rules/note.js';
-import type { PlacedDefinition } from '../store/definition-lookups.js';
-import type { StoredFlag } from '../store/flags.js';
-import type { StoredActivation, StoredSegment } from '../store/segments.js';
+import type { GivenNote } from '../rules/note.js';
 
 export interface Caller {
   /** Id of the Admin API key; null for changes without one: from a seed, or by the operator of the store. */
@@ -38,46 +35,6 @@ export interface ApiRequest {
   readonly publishes?: string;
 }
 
-/** The objects that paths name, by the word with which an endpoint asks for them. */
-export interface Places {
-  readonly nothing: object;
-  readonly workspace: { readonly workspace: WorkspaceRow };
-  /** The path may leave out the workspace. */
-  readonly environment: Places['workspace'] & { readonly environment: EnvironmentRow };
-  readonly trafficType: Places['workspace'] & { readonly trafficType: TrafficTypeRow };
-  readonly identities: Places['environment'] & { readonly trafficType: TrafficTypeRow };
-  readonly flag: Places['workspace'] & { readonly flag: StoredFlag };
-  /** A flag with the environments that have a definition of it. */
-  readonly flagEverywhere: Places['flag'] & { readonly environments: readonly EnvironmentRow[] };
-  readonly newDefinition: Places['environment'] & { readonly flag: StoredFlag };
-  readonly definition: PlacedDefinition;
-  readonly segment: Places['workspace'] & { readonly segment: StoredSegment };
-  /** A segment without keys that wait for approval in some environment. */
-  readonly segmentEverywhere: Places['segment'];
-  readonly newActivation: Places['environment'] & { readonly segment: StoredSegment };
-  readonly activation: Places['environment'] & { readonly activation: StoredActivation };
-}
-
-/** A request with the objects that its path names, in the transaction of its endpoint. */
-export type Work<At extends keyof Places> = ApiRequest &
-  Places[At] & { readonly db: Db; readonly store: Store };
-
-/** The conditions of a change beside the existence of its object. */
-export interface Demands {
-  /** A key that is restricted to environments, or for `everything` a key with any restriction, is refused. */
-  readonly reach?: 'workspace' | 'everything';
-  readonly note?: NoteRequirement;
-  /** Whether environments may demand an approval. */
-  readonly approval?: true;
-  /** Whether the change waits while a change request for the object is open. */
-  readonly unrequested?: true;
-  /**
-   * Recognises a change that moves the kill and nothing else. An environment may exempt kills from approvals, and open
-   * change requests concern neither kills nor restores.
-   */
-  readonly moves?: (request: ApiRequest) => 'kill' | 'restore' | undefined;
-}
-
 /** An answer that is JSON text already; the service sends it unchanged. */
 export class JsonText {
   readonly text: string;
@@ -95,11 +52,7 @@ export interface ContractForm {
   readonly body?: Schema;
 }
 
-interface EndpointBase {
-  /** Several where clients are known to use either. */
-  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
-  /** The path behind the prefix; `:name` is a parameter. */
-  readonly path: string;
+interface OperationBase {
   /**
    * Default: the endpoint is not in the contract, and a strict service does not have it. Its path and bodies are those
    * of public documentation of such services, and of clients.
@@ -123,10 +76,10 @@ interface EndpointBase {
 export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
 
 /**
- * One operation of the service. It knows nothing of HTTP but its path: it returns the body of a 200, and throws a
- * `Problem` to refuse.
+ * One operation of the service. It knows nothing of HTTP: it returns the body of a 200, and throws a `Problem` to
+ * refuse.
  */
-export type Endpoint = EndpointBase &
+type Operation = OperationBase &
   (
     | {
         readonly read: Step;
@@ -141,3 +94,21 @@ export type Endpoint = EndpointBase &
     /** Runs in a write transaction of its own, which is rolled back if it throws. */
     | { readonly write: Step }
   );
+
+/**
+ * Operations by method and path behind the prefix: `GET /workspaces/:ws`, where `:name` is a parameter. Several methods
+ * stand with commas, where clients are known to use either.
+ */
+export type Endpoints = Readonly<Record<string, Operation>>;
+
+export type Endpoint = Operation & {
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
+  readonly path: string;
+};
+
+export function endpointsIn(operations: Endpoints): Endpoint[] {
+  return Object.entries(operations).map(([place, operation]) => {
+    const [methods = '', path = ''] = place.split(' ');
+    return { ...operation, path, methods: methods.split(',') as Endpoint['methods'] };
+  });
+}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Scope } from './endpoint.js';
+import type { Caller, Scope } from './endpoint.js';
 import { adminKeyId, createAdminKey, isSameKey } from '../rules/admin-key.js';
 import { lookUpAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
 import type { Store } from '../store/store.js';
@@ -145,4 +145,11 @@ export function scopeOf(key: Pick<AdminKeyRow, 'workspaces_json' | 'environments
   const ids = (text: string | null): string[] | null =>
     text === null ? null : (JSON.parse(text) as string[]);
   return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };
+}
+
+export function callerWith(
+  key: AdminKeyRow,
+  request: Pick<Caller, 'note' | 'transactionId' | 'now'>,
+): Caller {
+  return { keyId: key.id, keyName: key.name, scope: scopeOf(key), ...request };
 }

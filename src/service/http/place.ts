@@ -1,35 +1,124 @@
-import { checkNote } from '../rules/note.js';
+import { openChangeRequests, type RequestedObject } from '../store/change-requests.js';
 import {
   findPlacedDefinition,
   type EnvironmentOfChange,
   type PlacedDefinition,
   type WorkspaceOfChange,
 } from '../store/definition-lookups.js';
-import { environmentsOfFlag } from '../store/definitions.js';
-import { environmentsWithKeys, findSegment } from '../store/segments.js';
-import type { Db, EnvironmentRow } from '../store/tables.js';
-import { environmentsCalled, findTrafficType, findWorkspace } from '../store/workspaces.js';
-import type { ApiRequest, Demands, Places, Step, Work } from './endpoint.js';
+import { environmentsOfFlag, findDefinition } from '../store/definitions.js';
+import { findFlag } from '../store/flags.js';
+import { environmentsWithKeys, findActivation, findSegment } from '../store/segments.js';
+import type { Store } from '../store/store.js';
+import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import {
-  activationAt,
-  checkMayChangeWorkspace,
-  checkNothingRequested,
-  checkUnrestricted,
-  definitionAt,
-  environmentAt,
-  flagAt,
-  isPlaceVisible,
-  segmentAt,
-  trafficTypeAt,
-  workspaceAt,
-} from './path-lookup.js';
-import { approvalsRequired, badRequest, notFound, waitsForChangeRequest } from './problem.js';
+  environmentsCalled,
+  findEnvironment,
+  findTrafficType,
+  findWorkspace,
+} from '../store/workspaces.js';
+import { checkNote, type NoteRequirement } from '../rules/note.js';
+import type { ApiRequest, Caller, Step } from './endpoint.js';
+import {
+  approvalsRequired,
+  badRequest,
+  definitionNotFound,
+  forbidden,
+  notFound,
+  waitsForChangeRequest,
+} from './problem.js';
 
-type Find<At extends keyof Places> = (
-  db: Db,
-  request: ApiRequest,
-  demands: Demands,
-) => Promise<Places[At]>;
+/*
+ * Finds the objects that a path names, by id or by name. The service answers 404 for objects that the caller's key may
+ * not touch too, as public documentation of such services describes it.
+ */
+
+/** The conditions of a change beside the existence of its object. */
+export interface Demands {
+  /** A key that is restricted to environments, or for `everything` a key with any restriction, is refused. */
+  readonly reach?: 'workspace' | 'everything';
+  readonly note?: NoteRequirement;
+  /** Whether environments may demand an approval. */
+  readonly approval?: true;
+  /** Whether the change waits while a change request for the object is open. */
+  readonly unrequested?: true;
+  /**
+   * Recognises a change that moves the kill and nothing else. An environment may exempt kills from approvals, and open
+   * change requests concern neither kills nor restores.
+   */
+  readonly moves?: (request: ApiRequest) => 'kill' | 'restore' | undefined;
+}
+
+interface Asked {
+  readonly db: Db;
+  readonly request: ApiRequest;
+  readonly demands: Demands;
+}
+
+interface InWorkspace {
+  readonly workspace: WorkspaceRow;
+}
+
+interface InEnvironment extends InWorkspace {
+  readonly environment: EnvironmentRow;
+}
+
+/** Finds the objects of a path, by the word with which an endpoint asks for them. */
+const FIND = {
+  nothing: async () => Promise.resolve({}),
+  workspace: inWorkspace,
+  /** The path may leave out the workspace. */
+  environment: inEnvironment,
+  trafficType: async (asked: Asked) => withTrafficType(asked, await inWorkspace(asked)),
+  identities: async (asked: Asked) => withTrafficType(asked, await inEnvironment(asked)),
+  flag: async (asked: Asked) => withFlag(asked, await inWorkspace(asked)),
+  /** A flag with the environments that have a definition of it. */
+  flagEverywhere: async (asked: Asked) => {
+    const place = await withFlag(asked, await inWorkspace(asked));
+    const { workspace, flag } = place;
+    const environments = await environmentsOfFlag(asked.db, flag.id);
+    for (const environment of environments) checkApproval(environment, asked);
+    const object = { kind: 'flag', name: flag.name, workspaceId: workspace.id } as const;
+    await checkNothingRequested(asked.db, object);
+    return { ...place, environments };
+  },
+  newDefinition: async (asked: Asked) => {
+    const place = await withFlag(asked, await inEnvironment(asked));
+    const { workspace, environment, flag } = place;
+    const ids = { workspaceId: workspace.id, environmentId: environment.id };
+    await checkNothingRequested(asked.db, { kind: 'flag', name: flag.name, ...ids });
+    return place;
+  },
+  definition: definitionAt,
+  segment: async (asked: Asked) => withSegment(asked, await inWorkspace(asked)),
+  /** A segment without keys that wait for approval in some environment. */
+  segmentEverywhere: async (asked: Asked) => {
+    const place = await withSegment(asked, await inWorkspace(asked));
+    const { workspace, segment } = place;
+    for (const environment of await environmentsWithKeys(asked.db, segment.id)) {
+      checkApproval(environment, asked);
+    }
+    const { name } = segment;
+    await checkNothingRequested(asked.db, { kind: 'segment', name, workspaceId: workspace.id });
+    return place;
+  },
+  newActivation: async (asked: Asked) => withSegment(asked, await inEnvironment(asked)),
+  activation: async (asked: Asked) => {
+    const place = await inEnvironment(asked);
+    const { id, name } = place.environment;
+    const { segment = '' } = asked.request.params;
+    const what = `active segment of the environment ${name}`;
+    const activation = there(await findActivation(asked.db, id, segment), what, segment);
+    checkUnrequested(activation, asked);
+    return { ...place, activation };
+  },
+};
+
+type PlaceName = keyof typeof FIND;
+export type Places = { [At in PlaceName]: Awaited<ReturnType<(typeof FIND)[At]>> };
+
+/** A request with the objects that its path names, in the transaction of its endpoint. */
+export type Work<At extends PlaceName> = ApiRequest &
+  Places[At] & { readonly db: Db; readonly store: Store };
 
 /**
  * Makes a step of an endpoint: finds the objects that the path names, makes sure that the caller may do the work, and
@@ -38,121 +127,144 @@ type Find<At extends keyof Places> = (
  * (400); approvals (403); the object (404); its environments' approvals (403); open change requests (423); and last, in
  * `work`, the content of the body.
  */
-export function at<At extends keyof Places, T>(
+export function at<At extends PlaceName, T>(
   place: At,
   demands: Demands,
   work: (work: Work<At>) => Promise<T>,
 ): Step<T> {
-  return async (db, request, store) => {
-    if (demands.reach === 'everything') checkUnrestricted(request);
-    return work({ ...request, ...(await FIND[place](db, request, demands)), db, store });
-  };
+  return async (db, request, store) =>
+    work({ ...request, ...(await find(place, db, request, demands)), db, store });
 }
 
-const FIND: { readonly [At in keyof Places]: Find<At> } = {
-  nothing: async () => Promise.resolve({}),
-  workspace: inWorkspace,
-  environment: inEnvironment,
-  trafficType: async (db, request, demands) => {
-    const { workspace } = await inWorkspace(db, request, demands);
-    return { workspace, trafficType: await trafficTypeAt(db, request, workspace.id) };
-  },
-  identities: async (db, request, demands) => {
-    const place = await inEnvironment(db, request, demands);
-    return { ...place, trafficType: await trafficTypeAt(db, request, place.workspace.id) };
-  },
-  flag: flagInWorkspace,
-  flagEverywhere: async (db, request, demands) => {
-    const { workspace, flag } = await flagInWorkspace(db, request, demands);
-    const environments = await environmentsOfFlag(db, flag.id);
-    for (const environment of environments) checkApproval(environment, request, demands);
-    await checkNothingRequested(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
-    return { workspace, flag, environments };
-  },
-  newDefinition: async (db, request, demands) => {
-    const { workspace, environment } = await inEnvironment(db, request, demands);
-    const flag = await flagAt(db, request, workspace);
-    const place = { workspaceId: workspace.id, environmentId: environment.id };
-    await checkNothingRequested(db, { kind: 'flag', name: flag.name, ...place });
-    return { workspace, environment, flag };
-  },
-  definition: async (db, request, demands) => {
-    const found = await placedDefinitionAt(db, request);
-    if (found !== undefined) checkCaller(request, demands, found);
-    const place = found ?? (await inEnvironment(db, request, demands));
-    const stored = found?.stored ?? (await definitionAt(db, request, place.environment));
-    checkUnrequested(stored, request, demands);
-    return { ...place, stored };
-  },
-  segment: segmentInWorkspace,
-  segmentEverywhere: async (db, request, demands) => {
-    const { workspace, segment } = await segmentInWorkspace(db, request, demands);
-    for (const environment of await environmentsWithKeys(db, segment.id)) {
-      checkApproval(environment, request, demands);
-    }
-    const { name } = segment;
-    await checkNothingRequested(db, { kind: 'segment', name, workspaceId: workspace.id });
-    return { workspace, segment };
-  },
-  newActivation: async (db, request, demands) => {
-    const place = await inEnvironment(db, request, demands);
-    return { ...place, segment: await segmentAt(db, request, place.workspace.id) };
-  },
-  activation: async (db, request, demands) => {
-    const place = await inEnvironment(db, request, demands);
-    const activation = await activationAt(db, request, place.environment);
-    checkUnrequested(activation, request, demands);
-    return { ...place, activation };
-  },
-};
+/** The objects of a path, under the demands of `at`. */
+export async function find<At extends PlaceName>(
+  place: At,
+  db: Db,
+  request: ApiRequest,
+  demands: Demands = {},
+): Promise<Places[At]> {
+  if (demands.reach === 'everything' && !isUnrestricted(request.caller)) {
+    throw forbidden('This Admin API key is restricted');
+  }
+  return (await FIND[place]({ db, request, demands })) as Places[At];
+}
 
-async function inWorkspace(db: Db, request: ApiRequest, demands: Demands) {
-  const workspace = await workspaceAt(db, request);
-  checkCaller(request, demands, { workspace });
+function there<T>(found: T | undefined, what: string, idOrName: string): T {
+  if (found === undefined) throw notFound(what, idOrName);
+  return found;
+}
+
+async function inWorkspace(asked: Asked): Promise<InWorkspace> {
+  const { db, request } = asked;
+  const workspace = await workspaceCalled(db, request.caller, request.params['ws'] ?? '');
+  checkCaller(asked, { workspace });
   return { workspace };
 }
 
-async function inEnvironment(db: Db, request: ApiRequest, demands: Demands) {
-  const place = await environmentOf(db, request);
-  checkCaller(request, demands, place);
+async function inEnvironment(asked: Asked): Promise<InEnvironment> {
+  const place = await environmentAt(asked);
+  checkCaller(asked, place);
   return place;
 }
 
-async function environmentOf(db: Db, request: ApiRequest): Promise<Places['environment']> {
-  const { ws, segment, trafficType = '' } = request.params;
-  if (ws === undefined) {
-    return environmentByItself(db, request, async (workspaceId) => {
-      const other =
-        segment === undefined
-          ? findTrafficType(db, workspaceId, trafficType)
-          : findSegment(db, workspaceId, segment);
-      return (await other) !== undefined;
-    });
+async function withTrafficType<P extends InWorkspace>({ db, request }: Asked, place: P) {
+  const { trafficType: name = '' } = request.params;
+  const found = await findTrafficType(db, place.workspace.id, name);
+  return { ...place, trafficType: there(found, 'traffic type', name) };
+}
+
+async function withFlag<P extends InWorkspace>({ db, request }: Asked, place: P) {
+  const { flag: name = '' } = request.params;
+  const found = await findFlag(db, place.workspace.id, name);
+  return { ...place, flag: there(found, 'feature flag', name) };
+}
+
+async function withSegment<P extends InWorkspace>({ db, request }: Asked, place: P) {
+  const { segment: name = '' } = request.params;
+  const found = await findSegment(db, place.workspace.id, name);
+  return { ...place, segment: there(found, 'segment', name) };
+}
+
+/** Finds all by one statement. Where only the separate lookups can decide, they do. */
+async function definitionAt(asked: Asked): Promise<PlacedDefinition> {
+  const { db, request } = asked;
+  const { ws = '', env = '', flag = '' } = request.params;
+  const found = await findPlacedDefinition(db, [ws, env, flag]);
+  const isSeen = found && isPlaceVisible(request.caller, found.workspace.id, found.environment.id);
+  if (isSeen === true) checkCaller(asked, found);
+  const place = isSeen === true ? found : await inEnvironment(asked);
+  const stored =
+    isSeen === true ? found.stored : await findDefinition(db, place.environment.id, flag);
+  if (stored === undefined) throw definitionNotFound(flag);
+  checkUnrequested(stored, asked);
+  return { ...place, stored };
+}
+
+/** @throws Problem (404) the workspace does not exist, or the caller's key does not see it. */
+export async function workspaceCalled(
+  db: Db,
+  { scope }: Caller,
+  idOrName: string,
+): Promise<WorkspaceRow> {
+  const workspace = await findWorkspace(db, idOrName);
+  const isSeen = workspace !== undefined && isVisible(scope.workspaces, workspace.id);
+  return there(isSeen ? workspace : undefined, 'workspace', idOrName);
+}
+
+/**
+ * If the path names no workspace and environments of several have the name, the one counts whose workspace has the
+ * other object in the path; several such workspaces are a 400. An id is unique.
+ */
+async function environmentAt({ db, request }: Asked): Promise<InEnvironment> {
+  const { params, caller } = request;
+  const { ws, env = '' } = params;
+  if (ws !== undefined) {
+    const workspace = await workspaceCalled(db, caller, ws);
+    const found = await findEnvironment(db, workspace.id, env);
+    const isSeen = found !== undefined && isVisible(caller.scope.environments, found.id);
+    return { workspace, environment: there(isSeen ? found : undefined, 'environment', env) };
   }
-  const workspace = await workspaceAt(db, request);
-  return { workspace, environment: await environmentAt(db, request, workspace) };
+  const called = (await environmentsCalled(db, env)).filter(({ id, workspace_id }) =>
+    isPlaceVisible(caller, workspace_id, id),
+  );
+  const byId = called.filter(({ id }) => id === env);
+  const candidates = byId.length === 0 ? called : byId;
+  const meant = candidates.length > 1 ? await theOneMeant(db, candidates, request) : candidates[0];
+  const environment = there(meant, 'environment', env);
+  const workspace = there(await findWorkspace(db, environment.workspace_id), 'environment', env);
+  return { workspace, environment };
+}
+
+/** If no workspace has the other object, the first counts, so that the error is about that object. */
+async function theOneMeant(
+  db: Db,
+  candidates: readonly EnvironmentRow[],
+  { params: { env = '', segment, trafficType = '' } }: ApiRequest,
+): Promise<EnvironmentRow | undefined> {
+  const meant: EnvironmentRow[] = [];
+  for (const each of candidates) {
+    const other =
+      segment === undefined
+        ? findTrafficType(db, each.workspace_id, trafficType)
+        : findSegment(db, each.workspace_id, segment);
+    if ((await other) !== undefined) meant.push(each);
+  }
+  if (meant.length > 1) {
+    throw badRequest(`Several workspaces have an environment ${env}: name it by its id`);
+  }
+  return meant[0] ?? candidates[0];
 }
 
 function checkCaller(
-  request: ApiRequest,
-  demands: Demands,
+  asked: Asked,
   { workspace, environment }: { workspace: WorkspaceOfChange; environment?: EnvironmentOfChange },
 ): void {
+  const { request, demands } = asked;
   if (demands.reach === 'workspace') checkMayChangeWorkspace(request);
   if (demands.note !== undefined && workspace.requires_title_and_comments === 1) {
     checkNote(request.caller.note, demands.note);
   }
-  if (environment !== undefined) checkApproval(environment, request, demands);
-}
-
-async function flagInWorkspace(db: Db, request: ApiRequest, demands: Demands) {
-  const { workspace } = await inWorkspace(db, request, demands);
-  return { workspace, flag: await flagAt(db, request, workspace) };
-}
-
-async function segmentInWorkspace(db: Db, request: ApiRequest, demands: Demands) {
-  const { workspace } = await inWorkspace(db, request, demands);
-  return { workspace, segment: await segmentAt(db, request, workspace.id) };
+  if (environment !== undefined) checkApproval(environment, asked);
 }
 
 /**
@@ -162,8 +274,7 @@ async function segmentInWorkspace(db: Db, request: ApiRequest, demands: Demands)
  */
 export function checkApproval(
   environment: EnvironmentOfChange,
-  request: ApiRequest,
-  { approval, moves }: Demands,
+  { request, demands: { approval, moves } }: Pick<Asked, 'request' | 'demands'>,
 ): void {
   if (approval !== true || request.publishes !== undefined) return;
   if (environment.allow_kills === 1 && moves?.(request) === 'kill') return;
@@ -175,62 +286,39 @@ export function checkApproval(
  * nothing else.
  */
 function checkUnrequested(
-  stored: { readonly open_change_request_id: string | null },
-  request: ApiRequest,
-  { unrequested, moves }: Demands,
+  { open_change_request_id: id }: { readonly open_change_request_id: string | null },
+  { request, demands: { unrequested, moves } }: Asked,
 ): void {
-  const id = stored.open_change_request_id;
   if (unrequested !== true || id === null || moves?.(request) !== undefined) return;
   if (request.publishes === undefined) throw waitsForChangeRequest(id);
 }
 
-/** All of them by one statement. Gives undefined where only the separate lookups can decide. */
-async function placedDefinitionAt(
-  db: Db,
-  { params, caller }: ApiRequest,
-): Promise<PlacedDefinition | undefined> {
-  const { ws = '', env = '', flag = '' } = params;
-  const found = await findPlacedDefinition(db, [ws, env, flag]);
-  const isSeen = found && isPlaceVisible(caller, found.workspace.id, found.environment.id);
-  return isSeen === true ? found : undefined;
+/** @throws Problem (423) */
+export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
+  const [open] = await openChangeRequests(db, object);
+  if (open !== undefined) throw waitsForChangeRequest(open);
 }
 
-/**
- * The environment of a path that names no workspace. An id is unique. If environments of several workspaces have the
- * name, the one counts whose workspace `knows` the other object in the path; several such workspaces are a 400.
- */
-async function environmentByItself(
-  db: Db,
-  { params, caller }: ApiRequest,
-  knows: (workspaceId: string) => Promise<boolean>,
-): Promise<Places['environment']> {
-  const idOrName = params['env'] ?? '';
-  const called = (await environmentsCalled(db, idOrName)).filter(({ id, workspace_id }) =>
-    isPlaceVisible(caller, workspace_id, id),
-  );
-  const candidates = called.filter(({ id }) => id === idOrName);
-  if (candidates.length === 0) candidates.push(...called);
-  const environment =
-    candidates.length > 1 ? await theOneThat(candidates, idOrName, knows) : candidates[0];
-  if (environment === undefined) throw notFound('environment', idOrName);
-  const workspace = await findWorkspace(db, environment.workspace_id);
-  if (workspace === undefined) throw notFound('environment', idOrName);
-  return { workspace, environment };
+/** A key that is restricted to environments cannot change what all of them share. @throws Problem (403) */
+export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
+  if (caller.scope.environments === null) return;
+  throw forbidden('This Admin API key is restricted to environments');
 }
 
-/**
- * The candidate whose workspace knows the other object in the path. If none does, the first one, so that the error is
- * about the object that could not be found.
- */
-async function theOneThat(
-  candidates: readonly EnvironmentRow[],
-  name: string,
-  knows: (workspaceId: string) => Promise<boolean>,
-): Promise<EnvironmentRow | undefined> {
-  const knowing: EnvironmentRow[] = [];
-  for (const each of candidates) if (await knows(each.workspace_id)) knowing.push(each);
-  if (knowing.length > 1) {
-    throw badRequest(`Several workspaces have an environment ${name}: name it by its id`);
-  }
-  return knowing[0] ?? candidates[0];
+/** A key with any restriction cannot change who may do what. */
+export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
+  return scope.environments === null && scope.workspaces === null;
+}
+
+export function isPlaceVisible(
+  { scope }: Pick<Caller, 'scope'>,
+  workspaceId: string,
+  environmentId: string,
+): boolean {
+  return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
+}
+
+/** @param allowed ids that a key may touch; null means all. */
+export function isVisible(allowed: readonly string[] | null, id: string): boolean {
+  return allowed === null || allowed.includes(id);
 }

@@ -4,17 +4,23 @@
  */
 
 import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin-keys.js';
-import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import { at, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import { closed, type Schema } from '../rules/matchers.js';
 import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
 import type { WirePage } from '../../admin-api/wire.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import {
+  PAGE_SIZES,
+  pageFrom,
+  PAGE_QUERY,
+  textParameter,
+  type QuerySchema,
+  givenText,
+} from '../rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
-import { AUDIT_QUERY } from './query-schemas.js';
 
 /** An empty text is no valid restriction, and must not be taken for "no restriction" either. */
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
@@ -55,26 +61,20 @@ const NEW_KEY_BODY: Schema = closed(
   ['name'],
 );
 
-export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: '/apiKeys',
+export const ADMIN_KEY_ENDPOINTS: Endpoints = {
+  'GET /apiKeys': {
     summary: 'List the API keys, without their secrets',
     answer: answerList('AdminKey'),
     isReadAnew: true,
     read: at('nothing', { reach: 'everything' }, async ({ db }) => allAdminKeys(db)),
   },
-  {
-    methods: ['POST'],
-    path: '/apiKeys',
+  'POST /apiKeys': {
     summary: 'Create an API key; its text is in this answer and nowhere else',
     answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
     write: at('nothing', { reach: 'everything' }, createKey),
   },
-  {
-    methods: ['DELETE'],
-    path: '/apiKeys/:key',
+  'DELETE /apiKeys/:key': {
     summary: 'Revoke an API key',
     answer: answer('True'),
     write: at('nothing', { reach: 'everything' }, async ({ db, caller, params }) => {
@@ -82,7 +82,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
       return true;
     }),
   },
-];
+};
 
 type Reference = string | { readonly id: string };
 
@@ -116,11 +116,16 @@ function idOf(reference: Reference): string {
   return typeof reference === 'string' ? reference : reference.id;
 }
 
+/** Both filters that are given have to match. */
+const AUDIT_QUERY: QuerySchema = {
+  ...PAGE_QUERY,
+  object: textParameter('`KIND/NAME`, or a name.'),
+  environment: textParameter('Id or name.'),
+};
+
 /** The log contains changes in all environments, so a key that is restricted to environments does not read it. */
-export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: '/auditLog/ws/:ws',
+export const AUDIT_ENDPOINTS: Endpoints = {
+  'GET /auditLog/ws/:ws': {
     summary: 'List the changes that were made, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,
@@ -128,15 +133,13 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
       readAudit(work, { workspaceId: work.workspace.id }),
     ),
   },
-  {
-    methods: ['GET'],
-    path: '/auditLog',
+  'GET /auditLog': {
     summary: 'List the changes that were made anywhere, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,
     read: at('nothing', { reach: 'everything' }, async (work) => readAudit(work, {})),
   },
-];
+};
 
 /** One page of entries, the newest first. */
 async function readAudit(
@@ -148,21 +151,17 @@ async function readAudit(
   return { objects: entries, ...page, totalCount };
 }
 
-/**
- * Reads `object` as `KIND/NAME`, or as a name alone that may be of any kind, and `environment` as
- * an id or a name. Empty parameters count as not given.
- */
 function filterFrom({ object, environment }: ApiRequest['query']): AuditFilter {
-  const [first, rest] = typeof object === 'string' ? splitOnce(object) : [];
+  const place = givenText(environment);
   return {
-    ...(typeof environment === 'string' && environment !== '' ? { environment } : {}),
-    ...(first === undefined || rest === undefined ? {} : { kind: first }),
-    ...(first === undefined || first === '' ? {} : { name: rest ?? first }),
+    ...(place !== undefined && { environment: place }),
+    ...objectNamed(givenText(object) ?? ''),
   };
 }
 
-/** Splits at the first slash alone. */
-function splitOnce(text: string): [string, string?] {
-  const slash = text.indexOf('/');
-  return slash === -1 ? [text] : [text.slice(0, slash), text.slice(slash + 1)];
+/** `KIND/NAME`, or a name alone that may be of any kind. An empty text is no filter. */
+export function objectNamed(object: string): Pick<AuditFilter, 'kind' | 'name'> {
+  const [first = '', ...rest] = object.split('/');
+  if (rest.length > 0) return { kind: first, name: rest.join('/') };
+  return first === '' ? {} : { name: first };
 }

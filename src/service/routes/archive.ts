@@ -7,11 +7,10 @@
  */
 
 import type { WireFlag } from '../../admin-api/wire.js';
-import { recordChange, recordObject, written } from '../change-log.js';
-import type { Endpoint, Work } from '../http/endpoint.js';
-import { at, checkApproval } from '../http/place.js';
+import { recordObject, written } from '../change-log.js';
+import type { Endpoints } from '../http/endpoint.js';
+import { at, checkApproval, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
-import { definitionDifference } from '../rules/difference.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   archiveFlag,
@@ -26,27 +25,23 @@ import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
 import { answer } from './answer-schemas.js';
-import { WORDS_BODY } from './body-schemas.js';
 import { recordRemoval, REMOVAL } from './flags.js';
+import { WORDS_BODY } from '../rules/note.js';
 
-export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: '/splits/ws/:ws/:flag/archive',
+export const ARCHIVE_ENDPOINTS: Endpoints = {
+  'POST /splits/ws/:ws/:flag/archive': {
     summary: 'Take a flag away with its definitions, and keep them',
     answer: answer('Flag'),
     body: WORDS_BODY,
     write: at('flagEverywhere', REMOVAL, archive),
   },
-  {
-    methods: ['POST'],
-    path: '/splits/ws/:ws/:flag/unarchive',
+  'POST /splits/ws/:ws/:flag/unarchive': {
     summary: 'Bring an archived flag back as it was',
     answer: answer('Flag'),
     body: WORDS_BODY,
     write: at('workspace', REMOVAL, unarchive),
   },
-];
+};
 
 async function archive(work: Work<'flagEverywhere'>): Promise<WireFlag> {
   await recordRemoval(work, 'archive');
@@ -60,8 +55,10 @@ async function unarchive(work: Work<'workspace'>): Promise<WireFlag> {
   const nameOrId = work.params['flag'] ?? '';
   const archived = await findArchived(db, workspace.id, nameOrId);
   if (archived === undefined) throw notFound('archived feature flag', nameOrId);
-  const environments = await environmentsLeft(db, workspace, archived);
-  for (const environment of environments) checkApproval(environment, work, REMOVAL);
+  const had = new Set(archived.definitions.map((each) => each.environment_id));
+  const environments = (await listEnvironments(db, workspace.id)).filter(({ id }) => had.has(id));
+  for (const environment of environments)
+    checkApproval(environment, { request: work, demands: REMOVAL });
   const places = new Set(environments.map(({ id }) => id));
   const back = {
     flag: archived.flag,
@@ -71,15 +68,6 @@ async function unarchive(work: Work<'workspace'>): Promise<WireFlag> {
   await checkNamed(db, workspace, environments, back);
   await unarchiveFlag(db, back);
   return recorded(work, back.flag.name, environments);
-}
-
-async function environmentsLeft(
-  db: Db,
-  { id }: WorkspaceRow,
-  { definitions }: ArchivedFlag,
-): Promise<EnvironmentRow[]> {
-  const had = new Set(definitions.map(({ environment_id }) => environment_id));
-  return (await listEnvironments(db, id)).filter((each) => had.has(each.id));
 }
 
 async function checkNamed(
@@ -111,9 +99,8 @@ async function recorded(
   await recordObject(work, 'flag', null, after, 'unarchive');
   for (const environment of environments) {
     const definition = written(await findDefinition(db, environment.id, name));
-    const difference = definitionDifference(null, wireDefinition(definition));
-    const change = { kind: 'flag', name, action: 'unarchive', difference } as const;
-    await recordChange({ ...work, environment }, change);
+    const place = { ...work, environment };
+    await recordObject(place, 'flag', null, wireDefinition(definition), 'unarchive');
   }
   return after;
 }

@@ -5,18 +5,23 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import { at, type Demands, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
 import { closed, type Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import { givenText, wholeNumber } from '../rules/paging.js';
+import {
+  givenText,
+  wholeNumber,
+  NUMBER_PARAMETER,
+  textParameter,
+  type QuerySchema,
+} from '../rules/paging.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
 import type { AttributeRow } from '../store/tables.js';
 import { answer, answerList, DATA_TYPE } from './answer-schemas.js';
-import { ATTRIBUTE_QUERY } from './query-schemas.js';
 
 const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
 
@@ -41,50 +46,54 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
 const CHANGED: Schema = closed({ id: ID, ...MEMBERS, ...WORDS_MEMBERS });
 const ATTRIBUTE: Schema = { ...CHANGED, required: ['id'] };
 
+/** Pages follow each other by markers, where they are asked for. */
+const ATTRIBUTE_QUERY: QuerySchema = {
+  paginate: textParameter('`true`: one page. Otherwise all attributes as a bare list.'),
+  searchPrefix: textParameter('How their ids begin, in any case.'),
+  afterMarker: textParameter('`nextMarker` of the page before.'),
+  beforeMarker: textParameter('`previousMarker` of the page after.'),
+  markerLimit: {
+    ...NUMBER_PARAMETER,
+    minimum: 0,
+    default: 50,
+    description: 'Size of the page. One above 200 is cut, and the answer says so.',
+  },
+};
+
 /** Attributes are shared by all environments. */
 const SHARED: Demands = { reach: 'workspace' };
 
-export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: PATH,
+export const ATTRIBUTE_ENDPOINTS: Endpoints = {
+  [`GET ${PATH}`]: {
     summary: 'List the attributes of a traffic type, in the order of their ids',
     answer: { anyOf: [answerList('Attribute'), answer('AttributePage')] },
     query: ATTRIBUTE_QUERY,
     read: at('trafficType', {}, readAttributes),
   },
-  {
-    methods: ['POST', 'PUT'],
-    path: PATH,
+  [`POST,PUT ${PATH}`]: {
     summary: 'Create an attribute, or replace all that is known of it',
     answer: answer('Attribute'),
     body: ATTRIBUTE,
     write: at('trafficType', SHARED, async (work) => save(work, work.body as GivenAttribute)),
   },
-  {
-    methods: ['POST'],
-    path: `${PATH}/attribute:bulk`,
+  [`POST ${PATH}/attribute:bulk`]: {
     summary: 'The same of many',
     answer: answerList('Attribute'),
     body: { type: 'array', maxItems: 1_000, items: ATTRIBUTE },
     write: at('trafficType', SHARED, saveMany),
   },
-  {
-    methods: ['PATCH'],
-    path: `${PATH}/:attribute`,
+  [`PATCH ${PATH}/:attribute`]: {
     summary: 'Change some of what is known of an attribute',
     answer: answer('Attribute'),
     body: CHANGED,
     write: at('trafficType', SHARED, changeOne),
   },
-  {
-    methods: ['DELETE'],
-    path: `${PATH}/:attribute`,
+  [`DELETE ${PATH}/:attribute`]: {
     summary: 'Forget an attribute; identities keep their values of it',
     answer: answer('True'),
     write: at('trafficType', SHARED, removeOne),
   },
-];
+};
 
 interface WireAttribute {
   readonly id: string;

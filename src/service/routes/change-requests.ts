@@ -10,17 +10,16 @@
 import { randomUUID } from 'node:crypto';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
-import type { ApiRequest, Caller, Endpoint, Step, Work } from '../http/endpoint.js';
+import type { ApiRequest, Caller, Endpoints, Step } from '../http/endpoint.js';
 import {
-  activationAt,
+  at,
   checkNothingRequested,
-  definitionAt,
-  flagAt,
   isUnrestricted,
   isPlaceVisible,
   isVisible,
-} from '../http/path-lookup.js';
-import { at } from '../http/place.js';
+  type Work,
+  find,
+} from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import {
   CHANGE_REQUEST_BODY,
@@ -33,7 +32,14 @@ import {
 } from '../rules/change-request.js';
 import type { DefinitionContent } from '../rules/definition.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
-import { givenText, pageFrom, wholeNumber } from '../rules/paging.js';
+import {
+  givenText,
+  pageFrom,
+  wholeNumber,
+  NUMBER_PARAMETER,
+  textParameter,
+  type QuerySchema,
+} from '../rules/paging.js';
 import {
   closeChangeRequest,
   findChangeRequest,
@@ -46,56 +52,60 @@ import {
 } from '../store/change-requests.js';
 import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
-import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
+import type { AuditAction, Db } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
+import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
+import { removeKeysOf, uploadKeys } from './segment-keys.js';
 import {
   createDefinition,
   kill,
   removeDefinition,
   replaceDefinition,
   restore,
-} from './definition-changes.js';
-import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
-import { CHANGE_REQUEST_QUERY } from './query-schemas.js';
-import { removeKeysOf, uploadKeys } from './segment-keys.js';
+} from './definitions.js';
+import { differenceOf } from '../rules/difference.js';
 
-export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: '/changeRequests/ws/:ws/environments/:env',
+const CHANGE_REQUEST_QUERY: QuerySchema = {
+  limit: {
+    ...NUMBER_PARAMETER,
+    minimum: 1,
+    default: 20,
+    description: 'One above 100 is cut, and the answer says so.',
+  },
+  after: { ...textParameter('`nextMarker` of the page before.'), pattern: '^[0-9]{0,15}$' },
+  environmentId: textParameter('Id or name.'),
+  status: textParameter('`REQUESTED`, `PUBLISHED`, `REJECTED` or `WITHDRAWN`.'),
+};
+
+export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
+  'POST /changeRequests/ws/:ws/environments/:env': {
     summary: 'Ask for a change of a definition or of the keys of a segment',
     takesMany: true,
     answer: answer('ChangeRequest'),
     body: CHANGE_REQUEST_BODY,
     write: at('environment', { note: 'both' }, submit),
   },
-  {
-    methods: ['GET'],
-    path: '/changeRequests',
+  'GET /changeRequests': {
     summary: 'List change requests, the newest first',
     answer: answerMarked('ChangeRequest'),
     query: CHANGE_REQUEST_QUERY,
     read: readChangeRequests,
   },
-  {
-    methods: ['GET'],
-    path: '/changeRequests/:changeRequest',
+  'GET /changeRequests/:changeRequest': {
     summary: 'Get a change request',
     answer: answer('ChangeRequest'),
     read: async (db, request) => wireChangeRequest(await changeRequestAt(db, request)),
   },
-  {
-    methods: ['PUT'],
-    path: '/changeRequests/:changeRequest',
+  'PUT /changeRequests/:changeRequest': {
     summary: 'Approve a change request, which makes the change; or reject or withdraw it',
     answer: answer('ChangeRequest'),
     body: DECISION_BODY,
     write: decide,
   },
-];
+};
 
-async function changeRequestAt(
+export async function changeRequestAt(
   db: Db,
   { params, caller }: ApiRequest,
 ): Promise<StoredChangeRequest> {
@@ -137,7 +147,7 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
-  const content = await CONTENT[kind](work, wanted);
+  const content = await contentOf(work, wanted);
   if (rolloutStatusId !== null) {
     await checkRolloutStatus(db, workspace.id, { id: rolloutStatusId });
   }
@@ -167,28 +177,23 @@ function commentOf(caller: Caller, role: RequestComment['role']): RequestComment
 }
 
 /** Checks and returns the new content; null for operations that need none. */
-const CONTENT: Readonly<
-  Record<
-    ChangeRequestKind,
-    (work: Work<'environment'>, wanted: RequestedChange) => Promise<unknown>
-  >
-> = {
-  flag: async (work, { name, operation, given }) => {
-    const { db, workspace, environment } = work;
-    const about = { ...work, params: { ...work.params, flag: name } };
-    const isNew = operation === 'CREATE';
-    const before = isNew ? null : wireDefinition(await definitionAt(db, about, environment));
-    if (!isNew && operation !== 'UPDATE') return null;
-    const flag = await flagAt(db, about, workspace);
-    return (await checkedDefinition(db, work, { flag, before }, given)).content;
-  },
-  segment: async (work, { name, operation, given }) => {
-    const about = { ...work, params: { ...work.params, segment: name } };
-    await activationAt(work.db, about, work.environment);
+async function contentOf(
+  work: Work<'environment'>,
+  { kind, name, operation, given }: RequestedChange,
+): Promise<unknown> {
+  const { db } = work;
+  const about = { ...work, params: { ...work.params, [kind]: name } };
+  if (kind === 'segment') {
+    await find('activation', db, about);
     const keys = given['keys'] as string[];
     return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
-  },
-};
+  }
+  const isNew = operation === 'CREATE';
+  const before = isNew ? null : wireDefinition((await find('definition', db, about)).stored);
+  if (!isNew && operation !== 'UPDATE') return null;
+  const { flag } = await find('flag', db, about);
+  return (await checkedDefinition(db, work, { flag, before }, given)).content;
+}
 
 /** The keys that alone may approve. */
 async function approversNamed(
@@ -307,28 +312,19 @@ async function recordedRequest(
   { id, action, before }: { id: string; action: AuditAction; before: StoredChangeRequest | null },
 ): Promise<object> {
   const after = written(await findChangeRequest(db, id));
-  const summary = ({ status, operation, author_name }: StoredChangeRequest) => ({
-    id,
-    operationType: operation,
-    status,
-    author: author_name,
-  });
+  const summary = (request: StoredChangeRequest | null) =>
+    request && {
+      changeRequest: {
+        id,
+        operationType: request.operation,
+        status: request.status,
+        author: request.author_name,
+      },
+    };
   const workspace = { id: after.workspace_id };
   const environment = { id: after.environment_id, name: after.environment_name };
-  await recordChange(
-    { db, caller, workspace, environment },
-    {
-      kind: after.kind,
-      name: after.name,
-      action,
-      difference: [
-        {
-          path: '/changeRequest',
-          ...(before !== null && { before: summary(before) }),
-          after: summary(after),
-        },
-      ],
-    },
-  );
+  const { kind, name } = after;
+  const difference = differenceOf(summary(before), summary(after));
+  await recordChange({ db, caller, workspace, environment }, { kind, name, action, difference });
   return wireChangeRequest(after);
 }

@@ -3,134 +3,257 @@
  * its method, path or payload; `kill` and `restore` here follow public documentation of such services.
  */
 
-import { JsonText, type ApiRequest, type Endpoint, type Work } from '../http/endpoint.js';
-import { isPlaceVisible } from '../http/path-lookup.js';
-import { at } from '../http/place.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
+import { recordChange, recordObject, written } from '../change-log.js';
+import { JsonText, type ApiRequest, type Endpoints } from '../http/endpoint.js';
+import { at, isPlaceVisible, type Demands, type Work } from '../http/place.js';
+import { letOthersRunIfLong } from '../parts.js';
 import { CONTRACT_DEFINITION_BODY, DEFINITION_BODY } from '../rules/definition-schema.js';
-import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
+import {
+  checkBelongs,
+  definitionPatched,
+  definitionReplaced,
+  killAlone,
+  type DefinitionContent,
+  type Uses,
+} from '../rules/definition.js';
+import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
+import { WORDS_BODY } from '../rules/note.js';
+import { PAGE_QUERY, PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
+import type { AuditAction } from '../store/tables.js';
 import {
   listDefinitions,
   lookUpDefinition,
   lookUpDefinitions,
   type FoundDefinitions,
 } from '../store/definition-lookups.js';
-import { shownDefinitionText } from '../store/definitions.js';
-import type { PreparedRead } from '../store/statement.js';
-import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
-  createDefinition,
-  patchDefinition,
-  removeDefinition,
-  replaceDefinition,
-  reallocate,
-  kill,
-  restore,
-} from './definition-changes.js';
+  deleteDefinition,
+  findDefinition,
+  insertDefinition,
+  reseedDefinition,
+  shownDefinitionText,
+  updateDefinition,
+  wireDefinition,
+  type StoredDefinition,
+} from '../store/definitions.js';
+import type { PreparedRead } from '../store/statement.js';
 import { answer, answerPage } from './answer-schemas.js';
-import { PAGE_QUERY } from './query-schemas.js';
+import { checkedDefinition, checkUnused, newUses } from './checked-definition.js';
+
+const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
+
+/** Creates a definition from a full body, as the contract's POST has it. */
+export const createDefinition = at('newDefinition', CHANGE, async (work) => {
+  const { db, flag, environment } = work;
+  const given = work.body as object;
+  const { content, uses } = await checkedDefinition(db, work, { flag, before: null }, given);
+  const ids = { flag_id: flag.id, environment_id: environment.id };
+  await insertDefinition(db, ids, content, uses, work.caller.now);
+  const after = written(await findDefinition(db, environment.id, flag.name));
+  await recordObject(work, 'flag', null, wireDefinition(after));
+  return textOf(after, work);
+});
+
+/**
+ * Applies the contract's patch operations. If the workspace requires title and comment and they are missing, the
+ * contract answers this operation alone with a 400 without a body.
+ */
+const patchDefinition = at(
+  'definition',
+  {
+    ...CHANGE,
+    note: 'both-or-empty-answer',
+    moves: ({ body }) => killAlone(body as PatchOperation[]),
+  },
+  async (work) =>
+    change(work, (before) =>
+      definitionPatched(before, work.body as PatchOperation[], work.isStrict),
+    ),
+);
+
+/** Replaces the members that a client may set, as `definitionReplaced` describes. */
+export const replaceDefinition = at('definition', CHANGE, async (work) =>
+  change(work, (before) => {
+    checkBelongs(work.body, before);
+    return definitionReplaced(before, work.body as object);
+  }),
+);
+
+/**
+ * Kills a flag in an environment. May be repeated. Kills may be exempt from approvals (`allowKills` of the environment);
+ * the end of a kill never is.
+ */
+export const kill = at('definition', { ...CHANGE, moves: () => 'kill' }, async (work) =>
+  setKilled(work, true),
+);
+
+/** Ends a kill. May be repeated. */
+export const restore = at('definition', { ...CHANGE, moves: () => 'restore' }, async (work) =>
+  setKilled(work, false),
+);
+
+/** Assigns keys to treatments anew: the definition stays as it is and gets new seeds. */
+const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
+  const { db, stored } = work;
+  const time = timeOfChange(work);
+  await reseedDefinition(db, stored, time);
+  await recordChange(work, {
+    kind: 'flag',
+    name: stored.flag_name,
+    action: 'reallocate',
+    difference: [{ path: '/lastUpdateTime', before: stored.last_update_time, after: time }],
+  });
+  return true;
+});
+
+/** Deletes the definition in one environment; the flag itself stays. */
+export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
+  const { db, stored, workspace, environment } = work;
+  const place = { workspaceId: workspace.id, environmentId: environment.id };
+  await checkUnused(db, { kind: 'flag', name: stored.flag_name, ...place });
+  await deleteDefinition(db, stored.flag_id, stored.environment_id);
+  await recordObject(work, 'flag', wireDefinition(stored), null);
+  return true;
+});
 
 /** The contract reads with the flag's id and writes with its name. This service takes either for both. */
 const PATH = '/splits/ws/:ws/:flag/environments/:env';
 
 /** Kill and restore take PUT and POST, because clients are known to use either. */
-export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: PATH,
+export const DEFINITION_ENDPOINTS: Endpoints = {
+  [`GET ${PATH}`]: {
     contract: {},
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
-    read: at('definition', {}, readDefinition),
+    read: at('definition', {}, async (work) => Promise.resolve(textOf(work.stored, work))),
     lookUp: lookUpOne,
   },
-  {
-    methods: ['POST'],
-    path: PATH,
+  [`POST ${PATH}`]: {
     contract: { body: CONTRACT_DEFINITION_BODY },
     summary: 'Create the definition of a flag in an environment',
     answer: answer('Definition'),
     body: DEFINITION_BODY,
     write: createDefinition,
   },
-  {
-    methods: ['PATCH'],
-    path: PATH,
+  [`PATCH ${PATH}`]: {
     contract: { body: CONTRACT_PATCH_BODY },
     summary: 'Change the definition of a flag in an environment',
     answer: answer('Definition'),
     body: PATCH_BODY,
     write: patchDefinition,
   },
-  {
-    methods: ['DELETE'],
-    path: PATH,
+  [`DELETE ${PATH}`]: {
     contract: {},
     summary: 'Delete the definition of a flag in an environment',
     answer: answer('True'),
     write: removeDefinition,
   },
-  {
-    methods: ['PUT'],
-    path: PATH,
+  [`PUT ${PATH}`]: {
     summary: 'Replace the definition of a flag in an environment',
     answer: answer('Definition'),
     body: DEFINITION_BODY,
     write: replaceDefinition,
   },
-  {
-    methods: ['GET'],
-    path: '/splits/ws/:ws/environments/:env',
+  'GET /splits/ws/:ws/environments/:env': {
     summary: 'List the definitions of an environment',
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
     read: at('environment', {}, readDefinitions),
     lookUp: lookUpPage,
   },
-  {
-    methods: ['PUT', 'POST'],
-    path: `${PATH}/kill`,
+  [`PUT,POST ${PATH}/kill`]: {
     summary: 'Serve the default treatment to everybody',
     answer: answer('True'),
     body: WORDS_BODY,
     write: kill,
   },
-  {
-    methods: ['PUT', 'POST'],
-    path: `${PATH}/restore`,
+  [`PUT,POST ${PATH}/restore`]: {
     summary: 'End a kill',
     answer: answer('True'),
     body: WORDS_BODY,
     write: restore,
   },
-  {
-    methods: ['POST'],
-    path: `${PATH}/reallocate`,
+  [`POST ${PATH}/reallocate`]: {
     summary: 'Give keys to treatments anew: the definition gets new seeds',
     answer: answer('True'),
     body: WORDS_BODY,
     write: reallocate,
   },
-];
+};
 
-async function readDefinition({ stored, isStrict }: Work<'definition'>): Promise<JsonText> {
-  return Promise.resolve(new JsonText(shownDefinitionText(stored, isStrict)));
+function textOf(stored: StoredDefinition, { isStrict }: Pick<ApiRequest, 'isStrict'>): JsonText {
+  return new JsonText(shownDefinitionText(stored, isStrict));
 }
 
 /**
- * Gives the answer of `readDefinition` with one statement and no transaction, because clients ask for single
- * definitions all the time. Undefined where the caller's key may not see the definition, which `readDefinition` refuses.
+ * Changes an existing definition, and answers its new state. A change without a difference writes nothing, neither a
+ * time nor an entry in the audit log, so that it may be repeated.
  */
-async function lookUpOne(
-  lookUp: PreparedRead,
-  { params, caller, isStrict }: ApiRequest,
-): Promise<JsonText | undefined> {
-  const { ws = '', env = '', flag = '' } = params;
-  const found = await lookUpDefinition(lookUp, [ws, env, flag]);
-  const isSeen = found && isPlaceVisible(caller, found.workspace_id, found.environment_id);
-  return isSeen === true ? new JsonText(shownDefinitionText(found, isStrict)) : undefined;
+async function change(
+  work: Work<'definition'>,
+  next: (before: WireDefinition) => DefinitionContent,
+): Promise<JsonText> {
+  const { db, stored } = work;
+  const before = wireDefinition(stored);
+  const content = next(before);
+  const body_json = JSON.stringify(content.body);
+  await letOthersRunIfLong(body_json);
+  // Most members are written in a fixed order. Matchers and the further members of treatments keep the order in which
+  // the client sent them, so that another order counts as a change.
+  const isSame = Number(content.killed) === stored.killed && body_json === stored.body_json;
+  if (isSame) return textOf(stored, work);
+  const uses = await newUses(db, work, before, content);
+  return textOf(await saveChanged(work, before, { killed: content.killed, body_json, uses }), work);
 }
 
-/** The answer is put together from the stored texts, without parsing them. */
+async function setKilled(work: Work<'definition'>, killed: boolean): Promise<true> {
+  const { stored } = work;
+  if (stored.killed === Number(killed)) return true;
+  // Does not look at the rest of the definition, so that even a broken one can be killed.
+  const { body_json } = stored;
+  await saveChanged(work, wireDefinition(stored), { killed, body_json, uses: null });
+  return true;
+}
+
+/**
+ * Saves and records a change. One that moves `killed` counts as a kill or a restore in the audit log, whatever else it
+ * changes.
+ */
+async function saveChanged(
+  work: Work<'definition'>,
+  before: WireDefinition,
+  { killed, body_json, uses }: { killed: boolean; body_json: string; uses: Uses | null },
+): Promise<StoredDefinition> {
+  const last_update_time = timeOfChange(work);
+  const after = { ...work.stored, killed: Number(killed), body_json, last_update_time };
+  await updateDefinition(work.db, after, uses);
+  await letOthersRunIfLong(body_json);
+  const moved: AuditAction = killed ? 'kill' : 'restore';
+  const action = before.killed === killed ? 'update' : moved;
+  await recordObject(work, 'flag', before, wireDefinition(after), action);
+  return after;
+}
+
+/**
+ * Two changes within one millisecond still have different times, so that a client can tell by the time alone that a
+ * definition was changed.
+ */
+function timeOfChange({ stored, caller }: Work<'definition'>): number {
+  return Math.max(caller.now, stored.last_update_time + 1);
+}
+
+/**
+ * Gives the answer of `read` with one statement and no transaction, because clients ask for single definitions all the
+ * time. Undefined where the caller's key may not see the definition, which `read` refuses.
+ */
+async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<JsonText | undefined> {
+  const { ws = '', env = '', flag = '' } = request.params;
+  const found = await lookUpDefinition(lookUp, [ws, env, flag]);
+  const isSeen = found && isPlaceVisible(request.caller, found.workspace_id, found.environment_id);
+  return isSeen === true ? textOf(found, request) : undefined;
+}
+
 async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<JsonText> {
   const page = pageFrom(query, PAGE_SIZES.objects);
   return pageText(page, await listDefinitions(db, environment, page));
@@ -158,6 +281,7 @@ function pageIn(query: ApiRequest['query']): Page | null {
   }
 }
 
+/** Puts the answer together from the stored texts, without parsing them. */
 function pageText(
   page: Page,
   { objects, totalCount }: Pick<FoundDefinitions, 'objects' | 'totalCount'>,

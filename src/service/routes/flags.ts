@@ -5,11 +5,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireFlag, WirePage } from '../../admin-api/wire.js';
-import { recordChange, recordObject, written } from '../change-log.js';
-import type { ApiRequest, Demands, Endpoint, Step, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import { recordObject, written } from '../change-log.js';
+import type { ApiRequest, Endpoints, Step } from '../http/endpoint.js';
+import { at, type Demands, type Work } from '../http/place.js';
 import { badRequest, conflict } from '../http/problem.js';
-import { definitionDifference } from '../rules/difference.js';
 import {
   descriptionFrom,
   flagMembersFrom,
@@ -18,9 +17,16 @@ import {
   type FlagContent,
   type GivenFlagMembers,
 } from '../rules/flag.js';
-import type { PatchOperation } from '../rules/json-patch.js';
-import { checkFlagName, sorted } from '../rules/names.js';
-import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { type PatchOperation, CONTRACT_PATCH_BODY, PATCH_BODY } from '../rules/json-patch.js';
+import { checkFlagName, sorted, CONTRACT_NEW_OBJECT_BODY } from '../rules/names.js';
+import {
+  givenText,
+  PAGE_SIZES,
+  pageFrom,
+  textParameter,
+  type QuerySchema,
+  PAGE_QUERY,
+} from '../rules/paging.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   deleteFlag,
@@ -34,34 +40,35 @@ import {
 import { insert } from '../store/statement.js';
 import type { Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
-import {
-  KEYS_ARRAY_BODY,
-  CONTRACT_NEW_OBJECT_BODY,
-  CONTRACT_PATCH_BODY,
-  PATCH_BODY,
-} from './body-schemas.js';
 import { checkUnused } from './checked-definition.js';
 import { answer, answerPage } from './answer-schemas.js';
-import { FLAG_QUERY } from './query-schemas.js';
+
+/** All filters that are given have to match. */
+const FLAG_QUERY: QuerySchema = {
+  ...PAGE_QUERY,
+  name: textParameter('Part of the name, in any case.'),
+  tag: {
+    ...textParameter('May be repeated: flags that have all of them.'),
+    type: 'array',
+    items: { type: 'string' },
+  },
+  rolloutStatus: textParameter('Id of a rollout status.'),
+};
 
 /** A flag is shared by all environments. */
 const SHARED: Demands = { reach: 'workspace' };
 
 export const REMOVAL: Demands = { reach: 'workspace', note: 'both', approval: true };
 
-export const FLAG_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: '/splits/ws/:ws/trafficTypes/:trafficType',
+export const FLAG_ENDPOINTS: Endpoints = {
+  'POST /splits/ws/:ws/trafficTypes/:trafficType': {
     contract: { body: CONTRACT_NEW_OBJECT_BODY },
     summary: 'Create a flag',
     answer: answer('Flag'),
     body: NEW_FLAG_SCHEMA,
     write: at('trafficType', SHARED, createFlag),
   },
-  {
-    methods: ['PATCH'],
-    path: '/splits/ws/:ws/:flag',
+  'PATCH /splits/ws/:ws/:flag': {
     contract: { body: CONTRACT_PATCH_BODY },
     summary: 'Change description, tags, owners or rollout status of a flag',
     answer: answer('Flag'),
@@ -70,17 +77,13 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
       changeFlag(work, (flag) => flagPatched(flag, work.body as PatchOperation[], work.isStrict)),
     ),
   },
-  {
-    methods: ['DELETE'],
-    path: '/splits/ws/:ws/:flag',
+  'DELETE /splits/ws/:ws/:flag': {
     contract: {},
     summary: 'Delete a flag with its definitions in all environments',
     answer: answer('True'),
     write: at('flagEverywhere', REMOVAL, removeFlag),
   },
-  {
-    methods: ['PUT'],
-    path: '/splits/ws/:ws/:flag/updateDescription',
+  'PUT /splits/ws/:ws/:flag/updateDescription': {
     summary: 'Change the description of a flag: the body, as JSON or as plain text',
     answer: answer('Flag'),
     takesText: true,
@@ -88,30 +91,24 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
       changeFlag(work, () => ({ description: descriptionFrom(work.body) })),
     ),
   },
-  {
-    methods: ['POST'],
-    path: '/tags/ws/:ws/object/:flag/objecttype/Split',
+  'POST /tags/ws/:ws/object/:flag/objecttype/Split': {
     summary: 'Replace the tags of a flag',
     answer: answerPage('Tag'),
-    body: { ...KEYS_ARRAY_BODY, maxItems: 1_000, items: { type: 'string', minLength: 1 } },
+    body: { type: 'array', maxItems: 1_000, items: { type: 'string', minLength: 1 } },
     write: at('flag', SHARED, replaceTags),
   },
-  {
-    methods: ['GET'],
-    path: '/splits/ws/:ws',
+  'GET /splits/ws/:ws': {
     summary: 'List flags',
     answer: answerPage('Flag'),
     query: FLAG_QUERY,
     read: at('workspace', {}, readFlags),
   },
-  {
-    methods: ['GET'],
-    path: '/splits/ws/:ws/:flag',
+  'GET /splits/ws/:ws/:flag': {
     summary: 'Get a flag',
     answer: answer('Flag'),
     read: at('flag', {}, async ({ flag }) => Promise.resolve(wireFlag(flag))),
   },
-];
+};
 
 async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
   const { db, workspace, trafficType } = work;
@@ -230,8 +227,7 @@ export async function recordRemoval(
   // Each environment gets an entry of its own, as if its definition had been deleted by itself.
   for (const environment of work.environments) {
     const definition = written(await findDefinition(db, environment.id, name));
-    const difference = definitionDifference(wireDefinition(definition), null);
-    await recordChange({ ...work, environment }, { kind: 'flag', name, action, difference });
+    await recordObject({ ...work, environment }, 'flag', wireDefinition(definition), null, action);
   }
   await recordObject(work, 'flag', wireFlag(flag), null, action);
 }

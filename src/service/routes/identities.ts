@@ -9,8 +9,8 @@ import {
   type WireIdentity,
 } from '../../admin-api/wire.js';
 import { recordChange, recordChanges, written, type Change } from '../change-log.js';
-import type { Endpoint, Places, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import type { Endpoints } from '../http/endpoint.js';
+import { at, type Places, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { partsOf } from '../parts.js';
 import { differenceOf } from '../rules/difference.js';
@@ -32,10 +32,8 @@ import { answer } from './answer-schemas.js';
 const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
 
 /** PATCH keeps attributes that are not sent; PUT removes them. */
-export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: PATH,
+export const IDENTITY_ENDPOINTS: Endpoints = {
+  [`POST ${PATH}`]: {
     contract: { body: { type: 'array', items: IDENTITY_SCHEMA } },
     summary: 'Create or update identities',
     takesMany: true,
@@ -43,38 +41,30 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     body: { type: 'array', items: IDENTITY_SCHEMA },
     write: at('identities', {}, saveMany),
   },
-  {
-    methods: ['PUT'],
-    path: `${PATH}/:key`,
+  [`PUT ${PATH}/:key`]: {
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
     write: at('identities', {}, async (work) => saveOne(work, { keepOthers: false })),
   },
-  {
-    methods: ['PATCH'],
-    path: `${PATH}/:key`,
+  [`PATCH ${PATH}/:key`]: {
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
     write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
-  {
-    methods: ['POST'],
-    path: `${PATH}/:key/patch`,
+  [`POST ${PATH}/:key/patch`]: {
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
     write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
-  {
-    methods: ['DELETE'],
-    path: `${PATH}/:key`,
+  [`DELETE ${PATH}/:key`]: {
     summary: 'Delete an identity',
     answer: answer('True'),
     write: at('identities', {}, removeIdentity),
   },
-];
+};
 
 const IDENTITIES_AT_ONCE = 100;
 

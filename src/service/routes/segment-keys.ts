@@ -9,8 +9,8 @@ import type {
   WireSegmentKeys,
 } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import { at, type Demands, type Work } from '../http/place.js';
 import { keysDifference } from '../rules/difference.js';
 import {
   checkSegmentSize,
@@ -18,8 +18,15 @@ import {
   keysToUpload,
   wantsReplacement,
   type ChangedKeys,
+  KEY_SCHEMA,
 } from '../rules/keys.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import {
+  PAGE_SIZES,
+  pageFrom,
+  PAGE_QUERY,
+  textParameter,
+  type QuerySchema,
+} from '../rules/paging.js';
 import type { AuditAction } from '../store/tables.js';
 import { addKeys, listKeys, noteKeyChange, removeKeys, replaceKeys } from '../store/keys.js';
 import {
@@ -28,19 +35,27 @@ import {
   wireSegmentDefinition,
   type StoredActivation,
 } from '../store/segments.js';
-import {
-  CONTRACT_REMOVAL_BODY,
-  CONTRACT_UPLOAD_BODY,
-  KEYS_ARRAY_BODY,
-  KEYS_OBJECT_BODY,
-  UPLOAD_BODY,
-  UPLOAD_OBJECT_BODY,
-} from './body-schemas.js';
 import { answer } from './answer-schemas.js';
-import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
+import { type Schema, closed } from '../rules/matchers.js';
 
 /** The path holds the name of the segment; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';
+
+const ANY_KEYS: Schema = { type: 'array', items: { type: 'string' } };
+
+/** The contract's body of an upload. Its keys have to be valid; a removal ignores keys that no segment can hold. */
+const VALID_KEYS: Schema = { type: 'array', items: KEY_SCHEMA };
+
+const withWords = (keys: Schema) => closed({ keys, ...WORDS_MEMBERS }, ['keys']);
+
+/** Without `replace` an upload adds keys. That an upload may replace them follows public documentation. */
+const UPLOAD_QUERY: QuerySchema = {
+  replace: {
+    ...textParameter('`true`, in any case, or empty: keys that are not sent are removed.'),
+    pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$',
+  },
+};
 
 const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 
@@ -49,58 +64,49 @@ export const uploadKeys = at('activation', CHANGE, addGiven);
 export const removeKeysOf = at('activation', { ...CHANGE, note: 'comment' }, removeGiven);
 
 /** The contract's three first, then the other names of two of them. */
-export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: `${PATH}/keys`,
+export const SEGMENT_KEY_ENDPOINTS: Endpoints = {
+  [`GET ${PATH}/keys`]: {
     contract: { query: PAGE_QUERY },
     summary: 'List the keys of a segment in an environment',
     answer: answer('SegmentKeys'),
     query: PAGE_QUERY,
     read: at('activation', {}, readKeys),
   },
-  {
-    methods: ['PUT'],
-    path: `${PATH}/upload`,
-    contract: { body: CONTRACT_UPLOAD_BODY },
+  [`PUT ${PATH}/upload`]: {
+    contract: { body: VALID_KEYS },
     summary: 'Add keys to a segment in an environment, as JSON or as a file',
     takesMany: true,
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
-    body: UPLOAD_BODY,
+    // Clients are known to send an upload in either form.
+    body: { ...withWords(VALID_KEYS), type: ['array', 'object'], items: KEY_SCHEMA },
     takesFile: true,
     write: uploadKeys,
   },
-  {
-    methods: ['PUT'],
-    path: `${PATH}/removeKeys`,
-    contract: { body: CONTRACT_REMOVAL_BODY },
+  [`PUT ${PATH}/removeKeys`]: {
+    contract: { body: closed({ keys: ANY_KEYS, comment: { type: 'string' } }, ['keys']) },
     summary: 'Remove keys from a segment in an environment',
     takesMany: true,
     answer: answer('RemovedKeys'),
-    body: KEYS_OBJECT_BODY,
+    body: withWords(ANY_KEYS),
     write: removeKeysOf,
   },
-  {
-    methods: ['PUT'],
-    path: `${PATH}/uploadKeys`,
+  [`PUT ${PATH}/uploadKeys`]: {
     summary: 'Add keys to a segment in an environment, or replace all of them',
     takesMany: true,
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
-    body: UPLOAD_OBJECT_BODY,
+    body: withWords(VALID_KEYS),
     write: uploadKeys,
   },
-  {
-    methods: ['PUT'],
-    path: `${PATH}/deleteKeys`,
+  [`PUT ${PATH}/deleteKeys`]: {
     summary: 'Remove keys from a segment in an environment',
     takesMany: true,
     answer: answer('RemovedKeys'),
-    body: KEYS_ARRAY_BODY,
+    body: ANY_KEYS,
     write: removeKeysOf,
   },
-];
+};
 
 function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;

@@ -6,12 +6,12 @@
 import { randomUUID } from 'node:crypto';
 import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
 import { recordChange, recordObject, written } from '../change-log.js';
-import type { Endpoint, Work } from '../http/endpoint.js';
-import { at } from '../http/place.js';
+import type { Endpoints } from '../http/endpoint.js';
+import { at, type Work } from '../http/place.js';
 import { conflict } from '../http/problem.js';
 import { differenceOf, keysDifference } from '../rules/difference.js';
-import { sorted } from '../rules/names.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { sorted, CONTRACT_NEW_OBJECT_BODY } from '../rules/names.js';
+import { PAGE_SIZES, pageFrom, PAGE_QUERY } from '../rules/paging.js';
 import { allKeys, noteKeyChange } from '../store/keys.js';
 import {
   deleteActivation,
@@ -26,36 +26,32 @@ import {
 } from '../store/segments.js';
 import { insert } from '../store/statement.js';
 import { listEnvironments } from '../store/workspaces.js';
-import { CONTRACT_NEW_OBJECT_BODY, NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkUnused } from './checked-definition.js';
-import { PAGE_QUERY } from './query-schemas.js';
+import { WORDS_BODY, WORDS_MEMBERS } from '../rules/note.js';
 
 /**
  * The contract's four first. Activation needs no body. A JSON body may hold title and comment; other text is ignored.
  */
-export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: '/segments/ws/:ws/trafficTypes/:trafficType',
+export const SEGMENT_ENDPOINTS: Endpoints = {
+  'POST /segments/ws/:ws/trafficTypes/:trafficType': {
     contract: { body: CONTRACT_NEW_OBJECT_BODY },
     summary: 'Create a segment',
     answer: answer('Segment'),
-    body: NEW_SEGMENT_BODY,
+    body: {
+      ...CONTRACT_NEW_OBJECT_BODY,
+      properties: { ...CONTRACT_NEW_OBJECT_BODY.properties, ...WORDS_MEMBERS },
+    },
     write: at('trafficType', { reach: 'workspace' }, createSegment),
   },
-  {
-    methods: ['GET'],
-    path: '/segments/ws/:ws',
+  'GET /segments/ws/:ws': {
     contract: { query: PAGE_QUERY },
     summary: 'List segments',
     answer: answerPage('Segment'),
     query: PAGE_QUERY,
     read: at('workspace', {}, readSegments),
   },
-  {
-    methods: ['DELETE'],
-    path: '/segments/ws/:ws/:segment',
+  'DELETE /segments/ws/:ws/:segment': {
     contract: {},
     summary: 'Delete a segment with its keys in all environments',
     answer: answer('True'),
@@ -65,9 +61,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
       removeSegment,
     ),
   },
-  {
-    methods: ['POST'],
-    path: '/segments/:env/:segment',
+  'POST /segments/:env/:segment': {
     contract: {},
     summary: 'Activate a segment in an environment',
     answer: answer('SegmentInEnvironment'),
@@ -75,29 +69,23 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     takesText: true,
     write: at('newActivation', { note: 'both' }, activate),
   },
-  {
-    methods: ['GET'],
-    path: '/segments/ws/:ws/:segment',
+  'GET /segments/ws/:ws/:segment': {
     summary: 'Get a segment',
     answer: answer('Segment'),
     read: at('segment', {}, async ({ segment }) => Promise.resolve(wireSegment(segment))),
   },
-  {
-    methods: ['GET'],
-    path: '/segments/ws/:ws/environments/:env',
+  'GET /segments/ws/:ws/environments/:env': {
     summary: 'List the segments that are active in an environment',
     answer: answerPage('SegmentInEnvironment'),
     query: PAGE_QUERY,
     read: at('environment', {}, readActivations),
   },
-  {
-    methods: ['DELETE'],
-    path: '/segments/:env/:segment',
+  'DELETE /segments/:env/:segment': {
     summary: 'Deactivate an empty segment in an environment',
     answer: answer('True'),
     write: at('activation', { note: 'both', unrequested: true }, deactivate),
   },
-];
+};
 
 async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   const { db, workspace, trafficType } = work;

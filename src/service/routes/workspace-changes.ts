@@ -6,10 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WireEnvironment, WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
-import { recordObject, written } from '../change-log.js';
-import type { Endpoint, Work } from '../http/endpoint.js';
-import { checkMayChangeWorkspace, isVisible } from '../http/path-lookup.js';
-import { at } from '../http/place.js';
+import { recordObject } from '../change-log.js';
+import type { Endpoints } from '../http/endpoint.js';
+import { at, checkMayChangeWorkspace, isVisible, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import {
   ENVIRONMENT_SCHEMA,
@@ -20,7 +19,7 @@ import {
   workspacePatched,
   type PatchableEnvironment,
 } from '../rules/environment.js';
-import type { PatchOperation } from '../rules/json-patch.js';
+import { type PatchOperation, PATCH_BODY } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
 import { insert } from '../store/statement.js';
 import type { Db, EnvironmentRow } from '../store/tables.js';
@@ -36,84 +35,73 @@ import {
   findWorkspace,
   updateEnvironment,
   updateWorkspace,
+  workspaceColumns,
 } from '../store/workspaces.js';
-import { NEW_TRAFFIC_TYPE_BODY, PATCH_BODY } from './body-schemas.js';
 import { wireEnvironment, wireTrafficType, wireWorkspace } from './workspaces.js';
 import { answer } from './answer-schemas.js';
+import { NAME_SCHEMA } from '../rules/names.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
+import { closed } from '../rules/matchers.js';
 
 /** Only an unrestricted key creates or deletes workspaces. */
 const EVERYTHING = { reach: 'everything' } as const;
 /** A key that is restricted to environments cannot change what all environments of a workspace share. */
 const SHARED = { reach: 'workspace' } as const;
 
-export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['POST'],
-    path: '/workspaces',
+export const WORKSPACE_CHANGE_ENDPOINTS: Endpoints = {
+  'POST /workspaces': {
     summary: 'Create a workspace without environments',
     answer: answer('Workspace'),
     body: WORKSPACE_SCHEMA,
     write: at('nothing', EVERYTHING, addWorkspace),
   },
-  {
-    methods: ['PATCH'],
-    path: '/workspaces/:ws',
+  'PATCH /workspaces/:ws': {
     summary: 'Change a workspace',
     answer: answer('Workspace'),
     body: PATCH_BODY,
     write: at('workspace', SHARED, patchWorkspace),
   },
-  {
-    methods: ['DELETE'],
-    path: '/workspaces/:ws',
+  'DELETE /workspaces/:ws': {
     summary: 'Delete a workspace that holds nothing any more',
     answer: answer('True'),
     write: at('workspace', EVERYTHING, removeWorkspace),
   },
-  {
-    methods: ['POST'],
-    path: '/trafficTypes/ws/:ws',
+  'POST /trafficTypes/ws/:ws': {
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
-    body: NEW_TRAFFIC_TYPE_BODY,
+    body: closed({ name: NAME_SCHEMA, ...WORDS_MEMBERS }, ['name']),
     write: at('workspace', SHARED, addTrafficType),
   },
-  {
-    methods: ['DELETE'],
-    path: '/trafficTypes/:trafficType',
+  'DELETE /trafficTypes/:trafficType': {
     summary: 'Delete a traffic type that nothing uses',
     answer: answer('True'),
     write: at('nothing', {}, removeTrafficType),
   },
-  {
-    methods: ['POST'],
-    path: '/environments/ws/:ws',
+  'POST /environments/ws/:ws': {
     summary: 'Create an environment',
     answer: answer('Environment'),
     body: ENVIRONMENT_SCHEMA,
     write: at('workspace', SHARED, addEnvironment),
   },
-  {
-    methods: ['PATCH'],
-    path: '/environments/ws/:ws/:env',
+  'PATCH /environments/ws/:ws/:env': {
     summary: 'Change an environment',
     answer: answer('Environment'),
     body: PATCH_BODY,
     write: at('environment', SHARED, patchEnvironment),
   },
-  {
-    methods: ['DELETE'],
-    path: '/environments/ws/:ws/:env',
+  'DELETE /environments/ws/:ws/:env': {
     summary: 'Delete an environment that holds nothing any more',
     answer: answer('True'),
     write: at('environment', SHARED, removeEnvironment),
   },
-];
+};
 
-async function addWorkspace(work: Work<'nothing'>): Promise<WireWorkspace> {
-  const content = workspaceFrom(work.body);
-  await checkWorkspaceName(work.db, content.name);
-  return recordedWorkspace(work, await createWorkspace(work.db, content), null);
+async function addWorkspace({ db, caller, body }: Work<'nothing'>): Promise<WireWorkspace> {
+  const content = workspaceFrom(body);
+  await checkWorkspaceName(db, content.name);
+  const id = await createWorkspace(db, content);
+  const workspace = wireWorkspace({ id, ...workspaceColumns(content) });
+  return recordObject({ db, caller, workspace }, 'workspace', null, workspace);
 }
 
 /** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
@@ -127,16 +115,7 @@ async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
   const content = workspacePatched(before, work.body as PatchOperation[]);
   if (content.name !== before.name) await checkWorkspaceName(db, content.name);
   await updateWorkspace(db, workspace.id, content);
-  return recordedWorkspace(work, workspace.id, before);
-}
-
-async function recordedWorkspace(
-  { db, caller }: Work<'nothing'>,
-  id: string,
-  before: WireWorkspace | null,
-): Promise<WireWorkspace> {
-  const workspace = written(await findWorkspace(db, id));
-  return recordObject({ db, caller, workspace }, 'workspace', before, wireWorkspace(workspace));
+  return recordObject(work, 'workspace', before, { ...before, ...content });
 }
 
 async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
@@ -209,15 +188,16 @@ async function addEnvironment(work: Work<'workspace'>): Promise<object> {
   const { db, caller, workspace } = work;
   const content = environmentFrom(work.body);
   await checkEnvironmentName(work, content.name);
-  const id = randomUUID();
-  const row = { id, workspace_id: workspace.id, creation_time: caller.now };
-  await insert(db, 'environments', [{ ...row, ...environmentColumns(content) }]);
-  const environment = await recordedEnvironment(work, id, null);
+  const ids = { id: randomUUID(), workspace_id: workspace.id };
+  const environment = { ...ids, creation_time: caller.now, ...environmentColumns(content) };
+  await insert(db, 'environments', [environment]);
+  const added = wholeEnvironment(environment);
+  await recordObject({ ...work, environment }, 'environment', null, added);
   const keys = await addKeysOfEnvironment(db, caller, environment);
   const apiTokens = keys.map(({ id, name, apiKeyType, key }) => {
     return { id, name, type: 'api_key', apiKeyType, key };
   });
-  return { ...environment, apiTokens };
+  return { ...added, apiTokens };
 }
 
 /** Also compares with ids, see `checkWorkspaceName`. */
@@ -231,22 +211,18 @@ async function checkEnvironmentName(
 }
 
 async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnvironment> {
-  const { db, environment } = work;
-  const before = wholeEnvironment(environment);
+  const { db } = work;
+  const before = wholeEnvironment(work.environment);
   const content = environmentPatched(before, work.body as PatchOperation[]);
   if (content.name !== before.name) await checkEnvironmentName(work, content.name);
-  await updateEnvironment(db, environment.id, content);
-  return recordedEnvironment(work, environment.id, before);
-}
-
-async function recordedEnvironment(
-  work: Work<'workspace'>,
-  id: string,
-  before: WholeEnvironment | null,
-): Promise<WholeEnvironment> {
-  const environment = written(await findEnvironment(work.db, work.workspace.id, id));
-  const place = { ...work, environment };
-  return recordObject(place, 'environment', before, wholeEnvironment(environment));
+  await updateEnvironment(db, before.id, content);
+  const environment = { ...work.environment, ...environmentColumns(content) };
+  return recordObject(
+    { ...work, environment },
+    'environment',
+    before,
+    wholeEnvironment(environment),
+  );
 }
 
 /**

@@ -10,11 +10,17 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../admin-api/wire.js';
-import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
-import { isVisible, workspaceCalled } from '../http/path-lookup.js';
-import { at } from '../http/place.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import { at, isVisible, workspaceCalled, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
-import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import {
+  givenText,
+  PAGE_SIZES,
+  pageFrom,
+  PAGE_QUERY,
+  textParameter,
+  type QuerySchema,
+} from '../rules/paging.js';
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
   listEnvironments,
@@ -23,53 +29,53 @@ import {
   listWorkspaces,
 } from '../store/workspaces.js';
 import { answerList, answerPage } from './answer-schemas.js';
-import { PAGE_QUERY, ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
+
+const WORKSPACE_QUERY: QuerySchema = {
+  ...PAGE_QUERY,
+  name: textParameter('Of the workspaces.'),
+  nameOp: { enum: ['IS', 'STARTS_WITH', 'CONTAINS', ''], default: 'IS' },
+};
+
+/** The contract names the workspace of this list in the query and not in the path. */
+const ROLLOUT_STATUS_QUERY: QuerySchema = {
+  wsId: textParameter('Id or name of a workspace. Default: all workspaces that the key sees.'),
+};
 
 /** The contract's three first. */
-export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
-  {
-    methods: ['GET'],
-    path: '/workspaces',
+export const WORKSPACE_ENDPOINTS: Endpoints = {
+  'GET /workspaces': {
     contract: { query: PAGE_QUERY },
     summary: 'List workspaces',
     answer: answerPage('Workspace'),
     query: WORKSPACE_QUERY,
     read: readWorkspaces,
   },
-  {
-    methods: ['GET'],
-    path: '/environments/ws/:ws',
+  'GET /environments/ws/:ws': {
     contract: {},
     summary: 'List environments',
     answer: answerList('Environment'),
     read: at('workspace', {}, readEnvironments),
   },
-  {
-    methods: ['GET'],
-    path: '/rolloutStatuses',
+  'GET /rolloutStatuses': {
     contract: { query: ROLLOUT_STATUS_QUERY },
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     query: ROLLOUT_STATUS_QUERY,
     read: readStatusesByQuery,
   },
-  {
-    methods: ['GET'],
-    path: '/rolloutStatuses/ws/:ws',
+  'GET /rolloutStatuses/ws/:ws': {
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     read: at('workspace', {}, async ({ db, workspace }) => readRolloutStatuses(db, workspace)),
   },
-  {
-    methods: ['GET'],
-    path: '/trafficTypes/ws/:ws',
+  'GET /trafficTypes/ws/:ws': {
     summary: 'List traffic types',
     answer: answerList('TrafficType'),
     read: at('workspace', {}, async ({ db, workspace }) =>
       (await listTrafficTypes(db, workspace.id)).map(wireTrafficType),
     ),
   },
-];
+};
 
 /** One page of workspaces, sorted by name. Reads all of them, because a store has few. */
 async function readWorkspaces(
@@ -134,7 +140,7 @@ async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<Wir
   return rows.map(({ id, name, description }) => ({ id, name, description }));
 }
 
-export function wireWorkspace(row: WorkspaceRow): WireWorkspace {
+export function wireWorkspace(row: Omit<WorkspaceRow, 'sort_name'>): WireWorkspace {
   return {
     name: row.name,
     type: 'workspace',

@@ -20,21 +20,32 @@ export interface KeysChange {
 
 const SAMPLE_SIZE = 20;
 
-/** Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names. */
-export function differenceOf(before: object | null, after: object | null): MemberChange[] {
+/**
+ * Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names.
+ * A treatment may target thousands of keys, so these are compared treatment by treatment and summed up like lists of
+ * keys.
+ */
+export function differenceOf(
+  before: object | null,
+  after: object | null,
+): (MemberChange | KeysChange)[] {
   const had = membersOf(before);
   const has = membersOf(after);
   const names = [...new Set([...had.keys(), ...has.keys()])];
   const changed = names.filter((name) => !isSameJson(had.get(name), has.get(name)));
-  return changed.sort().map((name) => ({
-    path: `/${name}`,
-    ...(had.has(name) ? { before: had.get(name) } : {}),
-    ...(has.has(name) ? { after: has.get(name) } : {}),
-  }));
+  return [
+    ...changed.sort().map((name) => ({
+      path: `/${name}`,
+      ...(had.has(name) ? { before: had.get(name) } : {}),
+      ...(has.has(name) ? { after: has.get(name) } : {}),
+    })),
+    ...targetsDifference(targetsOf(before), targetsOf(after)),
+  ];
 }
 
 function membersOf(holder: object | null): ReadonlyMap<string, unknown> {
-  return new Map(Object.entries(holder ?? {}));
+  const treatments = treatmentsOf(holder)?.map(({ keys: _, ...rest }) => rest);
+  return new Map(Object.entries({ ...holder, ...(treatments && { treatments }) }));
 }
 
 /** @param path of the list in the object that was changed. */
@@ -51,33 +62,21 @@ export function keysDifference(
   };
 }
 
-interface WithTreatments {
-  readonly treatments: readonly { readonly name: string; readonly keys?: readonly string[] }[];
+interface Treatment {
+  readonly name: string;
+  readonly keys?: readonly string[];
 }
 
-/**
- * Compares two definitions as `differenceOf` does, except for individual targets: a treatment may have thousands, so
- * these are compared treatment by treatment and summed up like lists of keys.
- */
-export function definitionDifference(
-  before: WithTreatments | null,
-  after: WithTreatments | null,
-): (MemberChange | KeysChange)[] {
-  return [
-    ...differenceOf(before && withoutTargets(before), after && withoutTargets(after)),
-    ...targetsDifference(targetsOf(before), targetsOf(after)),
-  ];
-}
-
-function withoutTargets(definition: WithTreatments): object {
-  return { ...definition, treatments: definition.treatments.map(({ keys: _, ...rest }) => rest) };
+/** Definitions alone have treatments. */
+function treatmentsOf(holder: object | null): readonly Treatment[] | undefined {
+  return (holder as { readonly treatments?: readonly Treatment[] } | null)?.treatments;
 }
 
 /** Treatment → keys. */
 type Targets = ReadonlyMap<string, ReadonlySet<string>>;
 
-function targetsOf(definition: WithTreatments | null): Targets {
-  return new Map(definition?.treatments.map(({ name, keys = [] }) => [name, new Set(keys)]));
+function targetsOf(holder: object | null): Targets {
+  return new Map(treatmentsOf(holder)?.map(({ name, keys = [] }) => [name, new Set(keys)]));
 }
 
 /** One entry for each treatment whose keys differ, in the order of names. */

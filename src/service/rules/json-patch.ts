@@ -1,5 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { badRequest } from '../http/problem.js';
+import type { Schema } from './matchers.js';
 import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
 
 /**
@@ -12,6 +13,42 @@ export interface PatchOperation {
   readonly from?: string;
   readonly value?: unknown;
 }
+
+/** A JSON Pointer (RFC 6901). */
+const POINTER: Schema = { type: 'string', pattern: '^(/([^~\\u0000]|~[01])*)?$' };
+
+const NEEDED: Readonly<Record<string, string>> = {
+  add: 'value',
+  replace: 'value',
+  test: 'value',
+  move: 'from',
+  copy: 'from',
+};
+
+/** A list of patch operations of the given kinds. As RFC 6902 demands, further members of an operation are ignored. */
+const patchOf = (operations: readonly string[], more: Schema = {}): Schema => ({
+  type: 'array',
+  maxItems: 10_000,
+  items: {
+    type: 'object',
+    required: ['op', 'path'],
+    properties: { op: { enum: operations }, path: POINTER, ...more, value: true },
+    allOf: Object.entries(NEEDED)
+      .filter(([operation]) => operations.includes(operation))
+      .map(([operation, needed]) => ({
+        if: { properties: { op: { const: operation } } },
+        then: { required: [needed] },
+      })),
+  },
+});
+
+const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
+/** The contract's patch: three operations, described by `op`, `path` and `value`. */
+export const CONTRACT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
+/** The other three operations belong to the same standard (RFC 6902), so the service takes them too. */
+export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test'], {
+  from: POINTER,
+});
 
 interface Bounds {
   /** Measured by `sizeOf`. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../http/problem.js';
-import type { Schema } from './matchers.js';
+import { closed, type Schema } from './matchers.js';
 
 /**
  * The contract shows no rule for names. Public documentation of such services has one: a letter first, then letters,
@@ -15,6 +15,12 @@ export const NAME_SCHEMA: Schema = {
   maxLength: MAX_NAME_LENGTH,
   pattern: NAME.source,
 };
+
+/** The contract's body of a new flag or segment. The traffic type comes from the path alone. */
+export const CONTRACT_NEW_OBJECT_BODY = closed(
+  { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
+  ['name'],
+);
 
 /** The name of a workspace or an environment: any text on one line. */
 export const TITLE_NAME_SCHEMA: Schema = {

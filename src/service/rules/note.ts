@@ -12,6 +12,23 @@ export const WORDS_MEMBERS: Readonly<Record<string, Schema>> = {
   comment: { type: ['string', 'null'] },
 };
 
+/** Title and comment in the query of any change. The contract names them for the PATCH of a definition. */
+export const WORDS_QUERY: Readonly<Record<string, Schema>> = {
+  title: { type: 'string', description: 'Title of the change, for the audit log.' },
+  comment: { type: 'string', description: 'Comment on the change, for the audit log.' },
+};
+
+/**
+ * Title and comment alone, or nothing. Without anything to say, some clients send an empty list, and empty text to an
+ * activation.
+ */
+export const WORDS_BODY: Schema = {
+  type: ['object', 'array', 'string', 'null'],
+  maxItems: 0,
+  additionalProperties: false,
+  properties: WORDS_MEMBERS,
+};
+
 /** The longest text that is stored, in UTF-16 code units. Longer texts are cut and not refused. */
 const MAX_LENGTH = 10_000;
 

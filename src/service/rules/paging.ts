@@ -1,4 +1,5 @@
 import { badRequest } from '../http/problem.js';
+import type { Schema } from './matchers.js';
 
 export interface Page {
   readonly offset: number;
@@ -21,6 +22,27 @@ export const PAGE_SIZES = {
   objects: { usual: 20, largest: 50 },
   keys: { usual: 100, largest: 100 },
 } as const satisfies Record<string, PageSizes>;
+
+/** Parameters of a query, by name. */
+export type QuerySchema = Readonly<Record<string, Schema>>;
+
+export const textParameter = (description: string): Schema => ({ type: 'string', description });
+
+/** A whole number. An empty parameter counts as not given. */
+export const NUMBER_PARAMETER: Schema = {
+  type: ['integer', 'string'],
+  maximum: 999_999_999_999_999,
+  maxLength: 0,
+};
+
+export const PAGE_QUERY: QuerySchema = {
+  offset: { ...NUMBER_PARAMETER, minimum: 0, default: 0, description: 'Skips so many objects.' },
+  limit: {
+    ...NUMBER_PARAMETER,
+    minimum: 1,
+    description: 'Size of the page. One that is too large is cut, and the answer says to what.',
+  },
+};
 
 /**
  * Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused.

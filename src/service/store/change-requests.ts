@@ -74,7 +74,7 @@ export interface RequestedObject {
   readonly kind: ChangeRequestKind;
   readonly name: string;
   readonly workspaceId: string;
-  readonly environmentId?: string;
+  readonly environmentId?: string | undefined;
   /** Default: requests of any operation. */
   readonly operation?: ChangeRequestOperation;
 }
