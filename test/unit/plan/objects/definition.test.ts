@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition, Matcher } from '../../../../src/model/flag/flag.js';
 import { NO_KEYS } from '../../../../src/model/segment-keys.js';
-import type { Desired } from '../../../../src/model/desired.js';
-import type { Plan } from '../../../../src/model/plan.js';
+import type { Actual, ActualFlag } from '../../../../src/model/actual.js';
+import type { ChangeRequest } from '../../../../src/model/change-request.js';
+import type { Desired, TimedField } from '../../../../src/model/desired.js';
+import type { FieldChange, Plan } from '../../../../src/model/plan.js';
 import type { Base, State } from '../../../../src/model/state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
-import type { PlannedEnvironment } from '../../../../src/plan/policy.js';
+import type { PlannedEnvironment, PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
@@ -29,10 +31,38 @@ interface Given {
   readonly base?: Partial<Base<Definition>>;
   readonly environment?: Partial<PlannedEnvironment>;
   readonly rest?: Partial<Desired>;
+  readonly policy?: Partial<PlanPolicy>;
+  readonly timed?: Record<string, TimedField>;
+  /** The change request that is open on the service. */
+  readonly open?: string | null;
+  readonly requests?: Actual['requests'];
+  readonly unread?: true;
 }
 
-function planOf({ desired, live, base, environment, rest }: Given): Plan {
-  const flag = desiredFlag('pay', { environments: { staging: desired } });
+function planOf({ desired, live, base, environment, rest, ...given }: Given): Plan {
+  const { policy, timed, open, requests, unread } = given;
+  const said = desiredFlag('pay', { environments: { staging: desired } });
+  const [name, found] = liveFlag('pay', { staging: live });
+  const flag = {
+    ...said,
+    environments: new Map(
+      [...said.environments].map(([place, each]) => [
+        place,
+        { ...each, ...(timed && { timed: new Map(Object.entries(timed)) }) },
+      ]),
+    ),
+  };
+  const definitions = new Map(
+    [...found.definitions].map(([place, each]) => [
+      place,
+      each && { ...each, ...(open !== undefined && { openChangeRequestId: open }) },
+    ]),
+  );
+  const actual: ActualFlag = {
+    ...found,
+    definitions,
+    ...(unread && { unread: new Set(['staging']) }),
+  };
   const state: State = base
     ? new Map([
         [
@@ -43,9 +73,9 @@ function planOf({ desired, live, base, environment, rest }: Given): Plan {
     : NO_STATE;
   return planChanges({
     desired: { ...aDesired({ flags: [flag] }), ...rest },
-    actual: anActual({ flags: [liveFlag('pay', { staging: live })] }),
+    actual: { ...anActual({ flags: [[name, actual]] }), ...(requests && { requests }) },
     state,
-    policy: aPolicy({ environments: [anEnvironment('staging', environment)] }),
+    policy: aPolicy({ environments: [anEnvironment('staging', environment)], ...policy }),
   });
 }
 
@@ -359,6 +389,108 @@ describe('a kill of a definition that changes', () => {
 
     expect(planLines(plan)).toEqual([`update ${ID}`]);
     expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
+  });
+});
+
+describe('a definition that waits', () => {
+  const paths = (fields: readonly FieldChange[]) =>
+    fields.map(({ path, reason }) => `${path}: ${reason}`);
+  const request: ChangeRequest = {
+    ...{ id: 'cr-1', is: 'open', operation: 'UPDATE', by: 'ana', since: null, approvers: [] },
+  };
+  const mark = { wanted: '0'.repeat(16), content: '1'.repeat(16) };
+  const known = (more: Partial<ChangeRequest> = {}) =>
+    new Map([
+      [
+        ID,
+        [
+          { ...request, id: 'cr-0' },
+          { ...request, ...more },
+        ],
+      ],
+    ]);
+  const open = { why: 'approval-needed', because: 'change request cr-1 is open on the service' };
+  const changing = { desired: onShare(20), live: onShare(10), base: spec(onShare(10)) };
+  const held = { why: 'check-failed', because: 'slo is wrong' } as const;
+  const timed = { '/defaultRule': { held } };
+  const back = { '/defaultRule': { waits: { for: onShare(45).defaultRule, because: 'slo' } } };
+  const waiting = [
+    {
+      ...{ why: 'check-failed', because: 'slo' },
+      fields: [
+        {
+          path: '/defaultRule',
+          reason: 'ramp',
+          before: onShare(20).defaultRule,
+          after: onShare(45).defaultRule,
+        },
+      ],
+    },
+  ];
+  const killed = { live: { ...onShare(20), killed: true }, base: spec({ killed: true }) };
+  const restored = { ...killed, desired: { ...onShare(20), killed: false } };
+  const rule = { fields: [{ path: '/defaultRule' }] };
+
+  it.each<[string, Given, string[], object[]]>([
+    [
+      'for no change request, as none is open',
+      { ...changing, open: null },
+      ['/defaultRule: commit'],
+      [],
+    ],
+    ['for a request that no list shows', { ...changing, open: 'cr-1' }, [], [open]],
+    [
+      'for a request of others, which the plan shows',
+      { ...changing, open: 'cr-1', requests: known() },
+      [],
+      [{ ...open, request, ...rule }],
+    ],
+    [
+      'for no request of ours',
+      { ...changing, open: 'cr-1', requests: known({ mark }) },
+      ['/defaultRule: commit'],
+      [],
+    ],
+    [
+      'for a request, but for its restore',
+      { ...killed, desired: { ...onShare(30), killed: false }, open: 'cr-1' },
+      ['/killed: restore'],
+      [{ ...open, ...rule }],
+    ],
+    ['for the time of a field', { ...changing, timed }, [], [{ ...held, ...rule }]],
+    [
+      'for no time where the run reverts drift',
+      { ...changing, timed, policy: { revertDrift: true } },
+      ['/defaultRule: commit'],
+      [],
+    ],
+    [
+      'for a request rather than for the time of a field',
+      { ...changing, timed, open: 'cr-1' },
+      [],
+      [{ ...open, ...rule }],
+    ],
+    [
+      'for nothing where the time alone changed a field, which is the reason',
+      { ...changing, timed: { '/defaultRule': { reason: 'ramp' } } },
+      ['/defaultRule: ramp'],
+      [],
+    ],
+    [
+      'for a commit after a failed check',
+      { desired: onShare(20), live: onShare(20), timed: back },
+      [],
+      waiting,
+    ],
+    ['for nothing more than its restore', { ...restored, timed: back }, ['/killed: restore'], []],
+    ['to be read', { ...changing, unread: true }, [], []],
+  ])('%s', (_, given, changed, withheld) => {
+    const plan = planOf(given);
+
+    expect(plan.changes.flatMap(({ fields }) => paths(fields))).toEqual(changed);
+    expect(plan.withheld).toMatchObject(
+      withheld.map((each) => ({ id: ID, action: 'update', ...each })),
+    );
   });
 });
 
