@@ -1,4 +1,5 @@
-import type { Config, Desired, DesiredFlag, DesiredSegment } from './desired.js';
+import { Memory } from './collections.js';
+import type { Config, Desired } from './desired.js';
 
 /** Name or id of an environment, as specs may write it → its name on the service. */
 export type EnvironmentNames = ReadonlyMap<string, string>;
@@ -27,92 +28,62 @@ export function environmentNames(
  * one that was bound to the same names before gives the earlier result, so that `===` still finds changes.
  */
 export function bindEnvironments(desired: Desired, names: EnvironmentNames): BoundDesired {
-  const binding = bindingTo(names);
   const { config, flags, segments, identities, kills, killLists } = desired;
-  const { nameOf } = binding;
-  return {
-    config: boundConfig(config, binding),
-    flags: boundObjects(flags, binding, boundFlag),
-    segments: boundObjects(segments, binding, boundSegment),
-    identities: identities.map((each) => boundPart(each, nameOf)),
-    kills: kills.map((each) => boundPart(each, nameOf)),
-    killLists: new Set([...killLists].map(nameOf)),
-    environmentNames: names,
-    configNames: new Map(config.environments.map(({ name }) => [nameOf(name), name])),
+  const bindPart = <T extends { readonly environment: string }>(part: T): T => {
+    const environment = nameOf(part.environment, names);
+    return environment === part.environment ? part : { ...part, environment };
   };
+  return {
+    config: bindConfig(config, names),
+    flags: boundObjects(flags, names),
+    segments: boundObjects(segments, names),
+    identities: identities.map(bindPart),
+    kills: kills.map(bindPart),
+    killLists: new Set([...killLists].map((word) => nameOf(word, names))),
+    environmentNames: names,
+    configNames: new Map(config.environments.map(({ name }) => [nameOf(name, names), name])),
+  };
+}
+
+function nameOf(word: string, names: EnvironmentNames): string {
+  return names.get(word) ?? word;
+}
+
+const BOUND = new Memory<object, object>();
+
+/** @param names compared by content, so that the next run finds the objects that this one bound. */
+function bound<T extends object>(object: T, names: EnvironmentNames, bind: () => T): T {
+  return BOUND.of(object, [...names].flat(), bind) as T;
 }
 
 export function bindConfig(config: Config, names: EnvironmentNames): Config {
-  return boundConfig(config, bindingTo(names));
+  if (config.environments.every(({ name }) => nameOf(name, names) === name)) return config;
+  return bound(config, names, () => {
+    const environments = config.environments.map((each) => {
+      return { ...each, name: nameOf(each.name, names) };
+    });
+    return { ...config, environments };
+  });
 }
 
-interface Binding {
-  readonly nameOf: (word: string) => string;
-  /** Equal for equal names, so that the next run finds the objects that this one bound. */
-  readonly text: string;
-}
-
-function bindingTo(names: EnvironmentNames): Binding {
-  return { nameOf: (word) => names.get(word) ?? word, text: JSON.stringify([...names]) };
-}
-
-function remembering<T extends object>(
-  bind: (object: T, binding: Binding) => T,
-): (object: T, binding: Binding) => T {
-  const known = new WeakMap<T, { readonly text: string; readonly bound: T }>();
-  return (object, binding) => {
-    const before = known.get(object);
-    if (before?.text === binding.text) return before.bound;
-    const bound = bind(object, binding);
-    known.set(object, { text: binding.text, bound });
-    return bound;
-  };
-}
-
-const boundConfig = remembering<Config>((config, { nameOf }) => {
-  if (config.environments.every(({ name }) => nameOf(name) === name)) return config;
-  const environments = config.environments.map((each) => ({ ...each, name: nameOf(each.name) }));
-  return { ...config, environments };
-});
-
-const boundFlag = remembering<DesiredFlag>((flag, { nameOf }) => {
-  return { ...flag, environments: byName(flag.environments, nameOf) };
-});
-
-const boundSegment = remembering<DesiredSegment>((segment, { nameOf }) => {
-  return { ...segment, environments: byName(segment.environments, nameOf) };
-});
-
-function boundPart<T extends { readonly environment: string }>(
-  part: T,
-  nameOf: Binding['nameOf'],
-): T {
-  const environment = nameOf(part.environment);
-  return environment === part.environment ? part : { ...part, environment };
-}
-
-function byName<T>(
-  environments: ReadonlyMap<string, T>,
-  nameOf: Binding['nameOf'],
-): ReadonlyMap<string, T> {
-  return new Map([...environments].map(([word, part]) => [nameOf(word), part]));
-}
-
-function boundObjects<T extends DesiredFlag | DesiredSegment>(
+function boundObjects<T extends { readonly environments: ReadonlyMap<string, unknown> }>(
   objects: ReadonlyMap<string, T>,
-  binding: Binding,
-  bind: (object: T, binding: Binding) => T,
+  names: EnvironmentNames,
 ): ReadonlyMap<string, T> {
-  const isBound = (object: T): boolean => {
-    for (const word of object.environments.keys()) if (binding.nameOf(word) !== word) return false;
-    return true;
-  };
-  const bound = new Map<string, T>();
+  const isBound = (word: string): boolean => nameOf(word, names) === word;
   let isSame = true;
-  for (const [name, object] of objects) {
-    const same = isBound(object);
-    isSame &&= same;
-    bound.set(name, same ? object : bind(object, binding));
-  }
-  return isSame ? objects : bound;
+  const all = [...objects].map(([name, object]): [string, T] => {
+    if ([...object.environments.keys()].every(isBound)) return [name, object];
+    isSame = false;
+    return [
+      name,
+      bound(object, names, () => {
+        const environments = [...object.environments].map(
+          ([word, part]) => [nameOf(word, names), part] as const,
+        );
+        return { ...object, environments: new Map(environments) };
+      }),
+    ];
+  });
+  return isSame ? objects : new Map(all);
 }

@@ -8,7 +8,7 @@ import type {
 import type { KillSpec } from '../generated/kills.schema.d.js';
 import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
 import { bucketsOn, pathOf, type DesiredRamp } from './flag/ramp.js';
-import type { NamedConditions } from './matcher/from-condition.js';
+import type { NamedConditions } from './matcher/condition.js';
 import type { Identities } from './identities.js';
 import type { Frozen } from './json.js';
 import { sameJson } from './json.js';

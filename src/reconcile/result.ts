@@ -11,8 +11,7 @@ import { unmanagedNames } from '../plan/plan.js';
 import { plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import { remindersAt } from '../timing/reminders.js';
-import { standingsOf } from '../timing/standings.js';
+import { remindersAt, standingsOf } from '../timing/standings.js';
 import { leftOutOf } from './selection.js';
 
 /** The result of a run, as input for reports in all formats. */

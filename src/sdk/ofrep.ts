@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { openFeatureValue } from '../model/flag/switch.js';
+import { openFeatureValue } from '../model/flag/flag.js';
 import { segmentList } from '../plan/impact/served-definition.js';
 import { servedTo, type KnownKey, type ServedKey } from '../plan/impact/served-key.js';
 import { isMove } from '../plan/impact/serving.js';

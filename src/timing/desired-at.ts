@@ -15,8 +15,16 @@ import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Closed } from '../model/run.js';
 import { flagEntry, type RampRecords, type RampSetback } from '../model/state.js';
 import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
-import { idIn, shareIn, shareNow, sidesOf, timedFields, type Known } from './shares.js';
-import { setBack, setbackOf } from './setbacks.js';
+import {
+  idIn,
+  setBack,
+  setbackOf,
+  shareIn,
+  shareNow,
+  sidesOf,
+  timedFields,
+  type Known,
+} from './shares.js';
 import { calendarIn, closedAt } from './windows.js';
 
 export interface Facts extends Known {

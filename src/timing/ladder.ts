@@ -1,7 +1,7 @@
 import type { Config } from '../model/desired.js';
 import { formOf, type DesiredRamp, type Ladder, type RampAnchor } from '../model/flag/ramp.js';
 import type { RampRecord } from '../model/state.js';
-import { standingSetback } from './setbacks.js';
+import { standingSetback } from './shares.js';
 import { nextOpening, type Calendar } from './windows.js';
 
 /** The time and share from which the steps of a ramp count. */

@@ -1,4 +1,5 @@
 import type { Actual } from '../model/actual.js';
+import type { BoundDesired } from '../model/bound-desired.js';
 import { truncateNote } from '../model/audit-note.js';
 import {
   bucketsOn,
@@ -11,13 +12,12 @@ import {
 } from '../model/flag/ramp.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { byCodeUnits } from '../model/json.js';
-import { noteKey, takesKillBack, type Plan, type PlanNotes } from '../model/plan.js';
-import { refOfId, type ObjectId } from '../model/ref.js';
+import { noteKey, takesKillBack, type Plan, type PlanNotes, type Reminder } from '../model/plan.js';
+import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
 import type { Moment } from './desired-at.js';
-import { hasGrown } from './setbacks.js';
-import { previousShare } from './shares.js';
+import { hasGrown, previousShare } from './shares.js';
 
 /** @param outcomes of the apply, whose writes the live shares of the moment do not have yet. */
 export function standingsOf(
@@ -137,4 +137,33 @@ function reasonText({ dueMs, step, anchors }: Ladder): string {
   const { since, commit } = anchors.alive;
   const from = commit === null ? '' : ` (${commit.slice(0, 8)})`;
   return `${when} by the ramp that began ${since}${from}`;
+}
+
+/**
+ * Dates at which a person wanted to look again and that are past at this moment: kills past their `review`, flags past
+ * their `expires`. Sorted by id. A day ends when it ends in UTC.
+ *
+ * @param ms since the epoch.
+ */
+export function remindersAt(
+  { kills, flags }: Pick<BoundDesired, 'kills' | 'flags'>,
+  ms: number,
+): Reminder[] {
+  const reviews = kills.flatMap(({ flag: name, environment, review, reason, by }): Reminder[] => {
+    if (review === undefined || !isOver(review, ms)) return [];
+    const id = objectId({ kind: 'flag', name, environment });
+    return [{ id, what: 'review', due: review, reason, ...(by !== undefined && { by }) }];
+  });
+  const expiries = [...flags.values()].flatMap(({ name, expires }): Reminder[] => {
+    if (expires === undefined || !isOver(expires, ms)) return [];
+    const id = objectId({ kind: 'flag', name, environment: null });
+    return [{ id, what: 'expiry', due: expires }];
+  });
+  return [...reviews, ...expiries].sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+/** @param due a day, or a moment with its offset. */
+function isOver(due: string, ms: number): boolean {
+  if (due.includes('T')) return Date.parse(due) <= ms;
+  return due < new Date(ms).toISOString().slice(0, 10);
 }

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../errors.js';
-import { isSwitch, openFeatureValue } from '../../model/flag/switch.js';
+import { isSwitch, openFeatureValue } from '../../model/flag/flag.js';
 import { clean } from '../../report/sanitize.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import type { DeclareCommand } from '../command.js';

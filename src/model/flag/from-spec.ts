@@ -1,5 +1,5 @@
 import type { RuleSpec, TreatmentSpec, Buckets } from '../../generated/flag.schema.d.js';
-import { matchersOf, NO_CONDITIONS, type NamedConditions } from '../matcher/from-condition.js';
+import { matchersOf, NO_CONDITIONS, type NamedConditions } from '../matcher/condition.js';
 import type { Bucket, Definition, DefinitionField, Matcher, Rule, Treatment } from './flag.js';
 import { present } from '../collections.js';
 import { byCodeUnits, sortedSet, type Json } from '../json.js';

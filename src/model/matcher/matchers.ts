@@ -30,7 +30,7 @@ export const OPERAND_MEMBER = {
 
 export interface MatcherRow {
   /** The member of a spec's condition that makes the comparison. A type without one is written as `matcher`. */
-  readonly word?: keyof ConditionSpec;
+  readonly word: keyof ConditionSpec | undefined;
   readonly operand: Operand;
   /** Whether an attribute is compared. With `optional`, a matcher without an attribute compares the key itself. */
   readonly attribute: 'none' | 'required' | 'optional';
@@ -50,48 +50,30 @@ export const MATCHERS = {
   IN_LARGE_SEGMENT: row('name', 'none', 'in large segment', 'not in large segment'),
   IN_RULE_BASED_SEGMENT: row('name', 'none', 'in rule-based segment', 'not in rule-based segment'),
   IN_SPLIT: row('dependency', 'none', 'serves', 'does not serve'),
-  IN_LIST_STRING: { word: 'in', ...row('strings', 'optional', 'in', 'not in') },
-  STARTS_WITH_STRING: {
-    word: 'startsWith',
-    ...row('strings', 'optional', 'starts with', 'does not start with'),
-  },
-  ENDS_WITH_STRING: {
-    word: 'endsWith',
-    ...row('strings', 'optional', 'ends with', 'does not end with'),
-  },
-  CONTAINS_STRING: {
-    word: 'contains',
-    ...row('strings', 'optional', 'contains', 'does not contain'),
-  },
-  MATCHES_STRING: { word: 'matches', ...row('pattern', 'optional', 'matches', 'does not match') },
-  BOOLEAN: { word: 'is', ...row('bool', 'required', 'is', 'is not') },
-  EQUAL_NUMBER: { word: 'equals', ...row('number', 'required', '=', '≠') },
-  GREATER_THAN_OR_EQUAL_NUMBER: { word: 'atLeast', ...row('number', 'required', '≥', 'not ≥') },
-  LESS_THAN_OR_EQUAL_NUMBER: { word: 'atMost', ...row('number', 'required', '≤', 'not ≤') },
-  BETWEEN_NUMBER: { word: 'between', ...row('number-range', 'required', 'between', 'not between') },
-  ON_DATE: { word: 'on', ...row('date', 'required', 'on', 'not on') },
-  ON_OR_AFTER_DATE: {
-    word: 'onOrAfter',
-    ...row('date', 'required', 'on or after', 'not on or after'),
-  },
-  ON_OR_BEFORE_DATE: {
-    word: 'onOrBefore',
-    ...row('date', 'required', 'on or before', 'not on or before'),
-  },
-  BETWEEN_DATE: {
-    word: 'betweenDates',
-    ...row('date-range', 'required', 'between', 'not between'),
-  },
-  EQUAL_SET: { word: 'setEquals', ...row('strings', 'required', 'is exactly', 'is not exactly') },
-  ANY_OF_SET: { word: 'setAnyOf', ...row('strings', 'required', 'has any of', 'has none of') },
-  ALL_OF_SET: {
-    word: 'setAllOf',
-    ...row('strings', 'required', 'has all of', 'does not have all of'),
-  },
-  PART_OF_SET: {
-    word: 'setPartOf',
-    ...row('strings', 'required', 'is part of', 'is not part of'),
-  },
+  IN_LIST_STRING: row('strings', 'optional', 'in', 'not in', 'in'),
+  STARTS_WITH_STRING: row(
+    'strings',
+    'optional',
+    'starts with',
+    'does not start with',
+    'startsWith',
+  ),
+  ENDS_WITH_STRING: row('strings', 'optional', 'ends with', 'does not end with', 'endsWith'),
+  CONTAINS_STRING: row('strings', 'optional', 'contains', 'does not contain', 'contains'),
+  MATCHES_STRING: row('pattern', 'optional', 'matches', 'does not match', 'matches'),
+  BOOLEAN: row('bool', 'required', 'is', 'is not', 'is'),
+  EQUAL_NUMBER: row('number', 'required', '=', '≠', 'equals'),
+  GREATER_THAN_OR_EQUAL_NUMBER: row('number', 'required', '≥', 'not ≥', 'atLeast'),
+  LESS_THAN_OR_EQUAL_NUMBER: row('number', 'required', '≤', 'not ≤', 'atMost'),
+  BETWEEN_NUMBER: row('number-range', 'required', 'between', 'not between', 'between'),
+  ON_DATE: row('date', 'required', 'on', 'not on', 'on'),
+  ON_OR_AFTER_DATE: row('date', 'required', 'on or after', 'not on or after', 'onOrAfter'),
+  ON_OR_BEFORE_DATE: row('date', 'required', 'on or before', 'not on or before', 'onOrBefore'),
+  BETWEEN_DATE: row('date-range', 'required', 'between', 'not between', 'betweenDates'),
+  EQUAL_SET: row('strings', 'required', 'is exactly', 'is not exactly', 'setEquals'),
+  ANY_OF_SET: row('strings', 'required', 'has any of', 'has none of', 'setAnyOf'),
+  ALL_OF_SET: row('strings', 'required', 'has all of', 'does not have all of', 'setAllOf'),
+  PART_OF_SET: row('strings', 'required', 'is part of', 'is not part of', 'setPartOf'),
   EQUAL_TO_SEMVER: row('version', 'required', '=', '≠'),
   LESS_THAN_OR_EQUAL_TO_SEMVER: row('version', 'required', '≤', 'not ≤'),
   GREATER_THAN_OR_EQUAL_TO_SEMVER: row('version', 'required', '≥', 'not ≥'),
@@ -99,13 +81,12 @@ export const MATCHERS = {
   IN_LIST_SEMVER: row('strings', 'required', 'in', 'not in'),
 } as const satisfies Readonly<Record<string, MatcherRow>>;
 
-function row<O extends Operand, A extends MatcherRow['attribute']>(
-  operand: O,
-  attribute: A,
-  phrase: string,
-  negatedPhrase: string,
-) {
-  return { operand, attribute, phrase, negatedPhrase } as const;
+function row<
+  O extends Operand,
+  A extends MatcherRow['attribute'],
+  W extends keyof ConditionSpec | undefined = undefined,
+>(operand: O, attribute: A, phrase: string, negatedPhrase: string, word?: W) {
+  return { operand, attribute, phrase, negatedPhrase, word: word as W } as const;
 }
 
 type MatcherType = keyof typeof MATCHERS;
@@ -122,7 +103,7 @@ export interface Comparison {
 
 export const COMPARISONS = Object.fromEntries(
   Object.entries(MATCHERS).flatMap(([type, known]) =>
-    'word' in known ? [[known.word, { ...known, type }]] : [],
+    known.word === undefined ? [] : [[known.word, { ...known, type }]],
   ),
 ) as unknown as Readonly<Record<ComparisonWord, Comparison>>;
 

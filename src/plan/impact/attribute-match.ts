@@ -2,7 +2,7 @@ import { ownMember } from '../../model/collections.js';
 import type { Json } from '../../model/json.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { expressionOf } from '../../model/matcher/expression.js';
-import { dateMs } from '../../model/matcher/from-condition.js';
+import { dateMs } from '../../model/matcher/condition.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

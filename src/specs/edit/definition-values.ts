@@ -1,4 +1,4 @@
-import { conditionOf } from '../../model/matcher/to-condition.js';
+import { conditionOf } from '../../model/matcher/condition.js';
 import { FLAG_FIELD_ROWS } from '../../model/flag/fields.js';
 import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.js';
 import type { Json } from '../../model/json.js';

@@ -7,7 +7,7 @@ import {
   matchersOf,
   NO_CONDITIONS,
   type NamedConditions,
-} from '../../model/matcher/from-condition.js';
+} from '../../model/matcher/condition.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
 /** Limit for names that use names in turn. */

@@ -25,7 +25,7 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
-import type { NamedConditions } from '../../model/matcher/from-condition.js';
+import type { NamedConditions } from '../../model/matcher/condition.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 

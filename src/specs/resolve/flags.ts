@@ -2,7 +2,7 @@ import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
 import type { FlagField } from '../../model/flag/flag.js';
 import { sameJson } from '../../model/json.js';
-import { NO_CONDITIONS } from '../../model/matcher/from-condition.js';
+import { NO_CONDITIONS } from '../../model/matcher/condition.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/ref.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';

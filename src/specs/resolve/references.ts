@@ -3,7 +3,7 @@ import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
-import type { NamedConditions } from '../../model/matcher/from-condition.js';
+import type { NamedConditions } from '../../model/matcher/condition.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
 import type { ResolvedFlag } from './flags.js';

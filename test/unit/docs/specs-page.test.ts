@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { matcherOf } from '../../../src/model/matcher/from-condition.js';
+import { matcherOf } from '../../../src/model/matcher/condition.js';
 import { COMPARISONS } from '../../../src/model/matcher/matchers.js';
 import type { ConditionSpec } from '../../../src/generated/flag.schema.d.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';

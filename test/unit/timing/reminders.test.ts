@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { remindersAt } from '../../../src/timing/reminders.js';
+import { remindersAt } from '../../../src/timing/standings.js';
 import { desiredFlag } from '../../support/builders.js';
 import type { DesiredKill } from '../../../src/model/desired.js';
 

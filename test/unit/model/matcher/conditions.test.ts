@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConditionSpec } from '../../../../src/generated/flag.schema.d.js';
 import type { Matcher } from '../../../../src/model/flag/flag.js';
-import { matcherOf } from '../../../../src/model/matcher/from-condition.js';
-import { conditionOf } from '../../../../src/model/matcher/to-condition.js';
+import { conditionOf, matcherOf } from '../../../../src/model/matcher/condition.js';
 
 const DAY = Date.UTC(2026, 9, 3);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionOf } from '../../../../src/model/matcher/to-condition.js';
+import { conditionOf } from '../../../../src/model/matcher/condition.js';
 import { COMPARISONS, MATCHERS, matcherRow } from '../../../../src/model/matcher/matchers.js';
 import { KNOWN_MATCHER_TYPES } from '../../../../src/service/rules/matchers.js';
 
@@ -11,7 +11,7 @@ describe('the table of matchers', () => {
   });
 
   it('has a word for one type only', () => {
-    const words = ROWS.flatMap(([, row]) => ('word' in row ? [row.word] : []));
+    const words = ROWS.flatMap(([, row]) => row.word ?? []);
     expect(words).toHaveLength(new Set(words).size);
     expect(Object.keys(COMPARISONS)).toEqual(words);
   });

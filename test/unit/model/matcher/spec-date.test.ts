@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dateMs } from '../../../../src/model/matcher/from-condition.js';
+import { dateMs } from '../../../../src/model/matcher/condition.js';
 
 const DAY = Date.UTC(2026, 9, 3);
 const MINUTE = 60_000;

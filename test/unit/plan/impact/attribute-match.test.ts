@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Matcher } from '../../../../src/model/flag/flag.js';
-import { dateMs } from '../../../../src/model/matcher/from-condition.js';
+import { dateMs } from '../../../../src/model/matcher/condition.js';
 import { asCompared, isKnownType, meets } from '../../../../src/plan/impact/attribute-match.js';
 
 const AT_TEN = dateMs('2026-10-03T10:00:00Z') ?? 0;

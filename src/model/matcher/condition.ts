@@ -1,8 +1,14 @@
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import type { Matcher } from '../flag/flag.js';
-import { sortedSet, type Json } from '../json.js';
-import { canonicalMatcher } from './canonical.js';
-import { COMPARISONS, OPERAND_MEMBER, type ComparisonWord } from './matchers.js';
+import { memberOf, sameJson, sortedSet, type Json } from '../json.js';
+import { canonicalMatcher, dependencyOf, segmentOf } from './canonical.js';
+import {
+  COMPARISONS,
+  OPERAND_MEMBER,
+  wordOf,
+  type Comparison,
+  type ComparisonWord,
+} from './matchers.js';
 import { invalid, valid, type Checked, type SpecFault } from '../diagnostic.js';
 
 const COMPARISON_WORDS = Object.keys(COMPARISONS) as readonly ComparisonWord[];
@@ -57,7 +63,7 @@ function bareMatcher(condition: ConditionSpec, subject: Subject): Checked<Matche
   if (matcher !== undefined) return valid(canonicalMatcher(matcher as Matcher));
   if (!isComparison(subject)) throw new Error(`bug: no matcher for "${subject}"`);
   const comparison = COMPARISONS[subject];
-  const operand = operandOf(condition, subject);
+  const operand = OPERANDS[comparison.operand].read(condition[subject] as never, subject);
   if (!operand.ok) return operand;
   return valid({
     type: comparison.type,
@@ -66,49 +72,64 @@ function bareMatcher(condition: ConditionSpec, subject: Subject): Checked<Matche
   });
 }
 
-function operandOf(condition: ConditionSpec, word: ComparisonWord): Checked<Json> {
-  const written: unknown = condition[word];
-  switch (COMPARISONS[word].operand) {
-    case 'strings':
-      return valid(sortedSet([written as string | string[]].flat()));
-    case 'pattern':
-      return valid(written as string);
-    case 'bool':
-      return valid(written as boolean);
-    case 'number':
-      return valid(written as number);
-    case 'date': {
-      const ms = dateMs(written as string | number);
-      return ms === undefined ? invalid(dateFault([word], written)) : valid(ms);
-    }
-    case 'number-range':
-      return rangeOf(word, written, (end) => end as number);
-    case 'date-range':
-      return rangeOf(word, written, (end) => dateMs(end as string | number));
-  }
+interface OperandForm {
+  /** Of a value that fits its schema. */
+  readonly read: (written: never, word: ComparisonWord) => Checked<Json>;
+  /** Undefined for a value that specs cannot write. */
+  readonly write: (value: Json | undefined) => Json | undefined;
 }
 
-function rangeOf(
+/** How specs write the operands that have words. */
+const OPERANDS: Readonly<Record<Comparison['operand'], OperandForm>> = {
+  strings: {
+    read: (written: string | string[]) => valid(sortedSet([written].flat())),
+    write: (value) => (Array.isArray(value) && value.length > 0 ? (value as Json) : undefined),
+  },
+  pattern: {
+    read: valid,
+    write: (value) => (typeof value === 'string' && value !== '' ? value : undefined),
+  },
+  bool: { read: valid, write: (value) => (typeof value === 'boolean' ? value : undefined) },
+  number: { read: valid, write: (value) => (typeof value === 'number' ? value : undefined) },
+  date: {
+    read: (written: string | number, word) => {
+      const ms = dateMs(written);
+      return ms === undefined ? invalid(dateFault([word], written)) : valid(ms);
+    },
+    write: (value) => (typeof value === 'number' ? dateText(value) : undefined),
+  },
+  'number-range': {
+    read: (written: object, word) => readRange(word, written, (end) => end as number),
+    write: (value) => writtenRange(value, (end) => end),
+  },
+  'date-range': {
+    read: (written: object, word) =>
+      readRange(word, written, (end) => dateMs(end as string | number)),
+    write: (value) => writtenRange(value, dateText),
+  },
+};
+
+function readRange(
   word: ComparisonWord,
-  written: unknown,
+  written: object,
   read: (end: unknown) => number | undefined,
 ): Checked<Json> {
   const names = Array.isArray(written) ? [0, 1] : ['from', 'to'];
-  const ends = names.map((name) => (written as Readonly<Record<string | number, unknown>>)[name]);
+  const ends = names.map((name) => memberOf(written, name));
   const [from, to] = ends.map(read);
-  const faults = [from, to].flatMap((end, position) =>
-    end === undefined ? [dateFault([word, names[position] ?? ''], ends[position])] : [],
-  );
-  if (from === undefined || to === undefined) return invalid(...faults);
-  if (from > to) {
-    return invalid({
-      code: 'range-reversed',
-      path: [word],
-      at: 'value',
-      message: `"${word}" starts after it ends`,
-    });
+  if (from === undefined || to === undefined) {
+    const wrong = names.filter((_, at) => [from, to][at] === undefined);
+    return invalid(...wrong.map((name) => dateFault([word, name], memberOf(written, name))));
   }
-  return valid({ from, to });
+  if (from <= to) return valid({ from, to });
+  const message = `"${word}" starts after it ends`;
+  return invalid({ code: 'range-reversed', path: [word], at: 'value', message });
+}
+
+function writtenRange(between: Json | undefined, write: (end: number) => Json): Json | undefined {
+  const { from, to } = (between ?? {}) as { from?: Json; to?: Json };
+  if (typeof from !== 'number' || typeof to !== 'number') return undefined;
+  return [write(from), write(to)];
 }
 
 function dateFault(path: SpecFault['path'], written: unknown): SpecFault {
@@ -195,4 +216,55 @@ function unknownName(name: string, named: NamedConditions): SpecFault {
     message: `flagkeel.yaml has no condition "${name}"`,
     unknown: { name, candidates: [...named.keys()] },
   };
+}
+
+/** In the words of the specs where they express all of it, otherwise the raw matcher, so that nothing is lost. */
+export function conditionOf(matcher: Matcher): ConditionSpec {
+  const { negate, ...bare } = matcher;
+  const worded = wordedCondition(bare);
+  const condition = worded && { ...worded, ...(negate === true && { not: true }) };
+  if (condition !== undefined && standsFor(condition, matcher)) return condition;
+  return { matcher: inOrder(matcher) };
+}
+
+/** Converts the condition back, because a matcher may have members that no word can express. */
+function standsFor(condition: ConditionSpec, matcher: Matcher): boolean {
+  const turned = matcherOf(condition);
+  return turned.ok && sameJson(turned.value, matcher);
+}
+
+function wordedCondition(matcher: Matcher): ConditionSpec | undefined {
+  const segment = segmentOf(matcher);
+  if (segment !== undefined) return segment === '' ? undefined : { segment };
+  const dependency = dependencyOf(matcher);
+  if (dependency !== undefined) {
+    const { flag, treatments } = dependency;
+    const [first, ...others] = treatments;
+    if (flag === '' || first === undefined || treatments.includes('')) return undefined;
+    return { flag, treatments: [first, ...others] };
+  }
+  const word = wordOf(matcher.type);
+  const form = word && COMPARISONS[word].operand;
+  const operand = form && OPERANDS[form].write(matcher[OPERAND_MEMBER[form]]);
+  if (word === undefined || operand === undefined) return undefined;
+  const { attribute } = matcher;
+  if (attribute === '') return undefined;
+  return { ...(typeof attribute === 'string' && { attribute }), [word]: operand };
+}
+
+/** A day if the moment is its midnight in UTC; the milliseconds if the year does not have four digits. */
+function dateText(ms: number): string | number {
+  const moment = Number.isInteger(ms) ? new Date(ms) : undefined;
+  if (moment === undefined || Number.isNaN(moment.getTime())) return ms;
+  const text = moment.toISOString();
+  if (!/^\d{4}-/.test(text)) return ms;
+  if (text.endsWith('T00:00:00.000Z')) return text.slice(0, 10);
+  return text.replace('.000Z', 'Z');
+}
+
+/** The type first, the rest by name: the service may answer in a different order each time. */
+function inOrder(matcher: Matcher): { type: string; [name: string]: unknown } {
+  const { type, ...rest } = matcher;
+  const names = Object.keys(rest).sort();
+  return { type, ...Object.fromEntries(names.map((name) => [name, rest[name]])) };
 }
