@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
-import { type RemoteAccess, type Git, runGit } from './git.js';
+import { FETCH, runGit, type Git, type RemoteAccess } from './git.js';
 import { GitCache } from './cache.js';
 import { ObjectReader } from './objects.js';
 
@@ -43,16 +43,7 @@ export class Clone {
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const into = `refs/remotes/origin/${branch ?? 'HEAD'}`;
     await runGit(git, {
-      args: [
-        'fetch',
-        '--quiet',
-        '--no-tags',
-        '--no-write-fetch-head',
-        '--no-recurse-submodules',
-        '--end-of-options',
-        remote.url,
-        `+${from}:${into}`,
-      ],
+      args: [...FETCH, '--end-of-options', remote.url, `+${from}:${into}`],
       purpose: `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
       network: remote,
       signal,

@@ -68,6 +68,15 @@ export async function runGit(git: Git, command: GitCommand): Promise<string> {
     : readThroughLibrary(git, command);
 }
 
+/** Keeps refs and tags that nobody asked for out, and leaves no trace but the named refs. */
+export const FETCH: readonly string[] = [
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+];
+
 /** A command that only reads and is silent for this time hangs. */
 const SILENCE_MS = 60_000;
 

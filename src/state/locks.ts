@@ -12,7 +12,7 @@ import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
 import type { RefMove, StateOrigin } from './repository.js';
 import { writeCommit } from './tree.js';
 
-/** Frees the lock. The caller awaits the result, if there is one. Repeating it does nothing. */
+/** Repeating it does nothing. */
 export type Release = () => unknown;
 
 /** The lease under which a replica of a daemon writes. A later term of the same lease has a greater number. */
@@ -21,18 +21,13 @@ export interface LockLease {
   readonly term: number;
 }
 
-/** How long to wait for another run, and where to announce the wait. */
 export interface LockWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
 }
 
-/**
- * Locks the state for a run that writes, and announces it if that means waiting.
- *
- * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
- */
+/** Announces the wait for another run, if there is one. @throws FlagkeelError `IN_USE`, `INTERRUPTED` */
 export async function lockState(
   home: {
     lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
@@ -114,7 +109,7 @@ const ORIGIN_POLL_MS = 2_000;
 /** Differs in every process, also in two whose host and number are the same. */
 const PROCESS = randomUUID();
 
-/** The holder of the lock of a shared state, in its own words: anyone who can push could have written them. */
+/** In its own words: anyone who can push could have written them. */
 export interface LockHolder {
   readonly commit: string;
   readonly who: string;
@@ -202,11 +197,7 @@ async function freeHolder(
   return holder?.commit ?? null;
 }
 
-/**
- * The holder that the lock on origin names, even if the lock has expired; null if there is no lock.
- *
- * @throws FlagkeelError `GIT` origin cannot be reached.
- */
+/** Also of a lock that has expired; null if there is none. @throws FlagkeelError `GIT` origin cannot be reached. */
 export async function lockHolder(
   origin: StateOrigin,
   stateRef: string,

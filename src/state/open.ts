@@ -42,10 +42,8 @@ export function stateSharing(pushState: boolean | undefined): StateSharing {
 }
 
 /**
- * Opens a state, shared with runs on other machines if the setting asks for that. Where sharing is optional, the state
- * stays local for an embedded service, and for a checkout without `origin`. Nothing is created before the first write.
- *
- * @returns null if no home is writable: the run is stateless then.
+ * Where sharing is optional, the state stays local for an embedded service, and for a checkout without `origin`.
+ * Nothing is created before the first write. null if no home is writable: the run is stateless then.
  *
  * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
@@ -84,9 +82,8 @@ function isEmbedded(origin: string): boolean {
 }
 
 /**
- * The states of a directory, one for each workspace and service that its specs were applied to; with those that only
- * origin has, if states are shared. `others` counts the states of other directories, and those without a valid record
- * of what they belong to.
+ * The states of a directory, with those that only origin has, if states are shared. `others` counts those of other
+ * directories, and those without a valid record of what they belong to.
  *
  * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
  */
@@ -152,10 +149,7 @@ async function inStates<T>(
   });
 }
 
-/**
- * Name of the state → the ref to read. A state that has a ref here and a fetched one is read here: this ref includes
- * the state of origin, or will once it is read.
- */
+/** Name of the state → the ref to read: the one here, if there is one, because it includes the state of origin. */
 async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<string, string>> {
   const answer = await runGit(git, {
     args: ['for-each-ref', '--format=%(refname)', STATE_REFS, ...(isFetched ? [FETCHED_REFS] : [])],
@@ -285,8 +279,8 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
 }
 
 /**
- * Keeps other replicas out of the workspace until the run is closed, if the daemon has replicas. The run cannot write
- * the state any more once another replica took over: that one finds the effects of this run on the service.
+ * Keeps other replicas out of the workspace until the run is closed. Once another replica took over, the run cannot
+ * write the state any more: that one finds the effects of this run on the service.
  *
  * @param origin name of the service in the state.
  *

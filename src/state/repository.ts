@@ -6,7 +6,7 @@ import type { StateKey } from './known-state.js';
 import { encodeName } from './codec.js';
 import { sha256 } from '../model/json.js';
 import type { Checkout, Repository } from '../git/checkout.js';
-import { type Git, type RemoteAccess, exitCodeOf, outputOf, runGit } from '../git/git.js';
+import { exitCodeOf, FETCH, outputOf, runGit, type Git, type RemoteAccess } from '../git/git.js';
 import { ObjectReader } from '../git/objects.js';
 import { FlagkeelError } from '../errors.js';
 import { type GitCredentials, originAccess } from '../git/remote-access.js';
@@ -30,13 +30,13 @@ export function fetchedName(ref: string): string {
   return ref.replace(STATE_REFS, FETCHED_REFS);
 }
 
-/** The repository of states: that of the checkout, or a separate bare one. */
+/** That of the checkout, or a separate bare one. */
 export interface StateRepository {
   readonly gitDir: string;
   open(): Promise<Git>;
   /** Its objects and refs without the config of the checkout, for commands that use a network. */
   ours(): Promise<Git>;
-  /** Lends a reader of its objects: that of the checkout, which the run has opened anyway, or one for this use alone. */
+  /** Lends the reader of the checkout, or one for this use alone. */
   reading<T>(use: (git: Git, objects: ObjectReader) => Promise<T>): Promise<T>;
   /** Whether there is anything to read: only the first write creates a separate repository. */
   exists(): Promise<boolean>;
@@ -122,9 +122,8 @@ export interface Pushed {
 }
 
 /**
- * `origin` of the checkout, for the refs that runs on other machines share. Only the URL comes from the config of the
- * checkout. Commands run in a repository of our own, so that no other setting of that config has an effect: it could
- * name programs to run at either end, or other servers.
+ * `origin` of the checkout, for the refs that runs on other machines share. Commands run in a repository of our own, so
+ * that no setting of the checkout but the URL has an effect: it could name programs to run, or other servers.
  */
 export class StateOrigin {
   readonly git: Git;
@@ -142,20 +141,13 @@ export class StateOrigin {
    */
   async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
-    await this.#fetch(
-      ['--prune', this.#access.url, `+${ref}*:${into}*`],
-      `fetch ${ref} from origin`,
-    );
+    const args = ['--prune', this.#access.url, `+${ref}*:${into}*`];
+    await this.#run([...FETCH, ...args], `fetch ${ref} from origin`);
   }
 
   /** @throws FlagkeelError `GIT` origin cannot be reached. */
   async fetchAll(): Promise<void> {
-    await this.#fetch([this.#access.url, ALL_STATES], 'fetch the states from origin');
-  }
-
-  async #fetch(args: readonly string[], purpose: string): Promise<void> {
-    const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
-    await this.#run(['fetch', ...quiet, ...args], purpose);
+    await this.#run([...FETCH, this.#access.url, ALL_STATES], 'fetch the states from origin');
   }
 
   /**
@@ -196,8 +188,7 @@ export class StateOrigin {
       ['ls-remote', '--refs', this.#access.url, ref],
       `ask origin for ${ref}`,
     );
-    const found = listed.split('\t')[0]?.trim();
-    const now = found === undefined || found === '' ? null : found;
+    const now = /^[0-9a-f]+/.exec(listed)?.[0] ?? null;
     if (now === commit) return true;
     if (now !== expected) return false;
     throw error;
@@ -248,10 +239,7 @@ async function originUrl({ gitDir, memory }: Repository): Promise<string | null>
   return (await configData(gitDir, memory)).originUrl;
 }
 
-/**
- * Names of the refs that a push moved, or found in place. Each line has a sign, `from:to` and a text, with tabs
- * between.
- */
+/** The refs that a push moved, or found in place. Each line has a sign, `from:to` and a text, with tabs between. */
 function doneIn(output: string): ReadonlySet<string> {
   const lines = output.split('\n').map((line) => /^([ +\-*=!])\t[^:\t]*:([^\t]+)\t/.exec(line));
   return new Set(

@@ -45,10 +45,9 @@ export interface StateReading extends KnownState {
   readonly commit: string | null;
 }
 
-/** What a write says beside the entries. All but the first two are left as they are by default. */
+/** What a write says beside the entries. Members that are left out stay as they are. */
 export interface StateMeta extends Partial<Omit<KnownState, 'state' | 'head'>> {
   readonly head: string | null;
-  /** A subject line; after an empty line the body, which `git log` shows. */
   readonly message: string;
   /** Replaces all content of the ref, which may be unreadable. */
   readonly afresh?: boolean;
@@ -80,7 +79,7 @@ export interface Sharing {
 
 /** The refs of a state as they were last seen, and what they say together. */
 interface Seen {
-  /** Commit of the ref in our repository, and of the one on origin. The second is null for a state that is not shared. */
+  /** Commits of the ref in our repository and on origin; the second is null for a state that is not shared. */
   readonly here: string | null;
   readonly there: string | null;
   /** Parent of the next commit: that of origin if it has one. */
@@ -97,11 +96,9 @@ const MAX_TRIES = 5;
 
 /**
  * A chain of commits in a ref, each the whole state after an apply. The ref is in a repository on this machine, and on
- * `origin` too if other machines share the state.
- *
- * A write makes a commit and moves the refs to it, each only if it still holds the commit that was seen there. A write
- * that loses that race is merged with that of the other run, object by object, and tried again. Only a shared state is
- * merged: on one machine the kernel's lock keeps runs apart, and only a record can come in between.
+ * `origin` too if other machines share the state. A write makes a commit and moves the refs to it, each only if it
+ * still holds the commit that was seen there. A shared write that loses that race is merged with that of the other run,
+ * and tried again; on one machine the kernel's lock keeps runs apart, and only a record can come in between.
  */
 export class StateStore {
   readonly ref: string;
@@ -143,8 +140,8 @@ export class StateStore {
   }
 
   /**
-   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
-   * dies, of other machines by a lock on origin that expires.
+   * Excludes other runs over the same ref: of this machine by a lock that the kernel takes back when its holder dies,
+   * of other machines by a lock on origin that expires.
    *
    * @param timeoutMs 0 means a single try.
    * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
@@ -200,7 +197,7 @@ export class StateStore {
     return meta.isRecord === true || !isSameTree(tree, after);
   }
 
-  /** HEAD that was applied last, as far as this machine knows; null if it does not, or cannot read it. */
+  /** HEAD that was applied last, as far as this machine knows. */
   async appliedHere(): Promise<string | null> {
     if (!(await this.#repository.exists())) return null;
     return this.#repository.reading(async (_, objects) => {
@@ -210,7 +207,7 @@ export class StateStore {
   }
 
   /**
-   * Commits all differences from the last reading, if there are any. A second write follows the first.
+   * Commits all differences from the last reading, if there are any.
    *
    * @throws FlagkeelError `IN_USE` other runs moved the ref since it was read; `GIT`
    */
@@ -222,7 +219,10 @@ export class StateStore {
     const ours = { ...before, ...known, state: next };
     let seen = (afresh ? null : this.#seen) ?? (await this.#unread());
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const merged = await this.#merged(before, ours, seen.known);
+      const merged =
+        seen.known === before || !this.#sharing
+          ? ours
+          : await mergeStates(before, ours, seen.known, this.#sharing.isOlder);
       const tree = treeOf(merged, this.#key);
       const changes = changesBetween(seen.tree, tree);
       const lines = importLines(seen.tree === null, changes);
@@ -265,11 +265,6 @@ export class StateStore {
     if (!this.#sharing) return false;
     const move = { ref: lockRefName(this.ref), commit: null, expected: holder.commit };
     return this.#sharing.origin.move(move);
-  }
-
-  async #merged(before: KnownState, ours: KnownState, theirs: KnownState): Promise<KnownState> {
-    if (theirs === before || !this.#sharing) return ours;
-    return mergeStates(before, ours, theirs, this.#sharing.isOlder);
   }
 
   /** Moves the refs to a commit. @returns false if one of them held another commit than was seen there. */

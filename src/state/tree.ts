@@ -65,11 +65,7 @@ export async function commitOf(objects: ObjectReader, ref: string): Promise<stri
   return (await objects.header(`${ref}^{commit}`))?.id ?? null;
 }
 
-/**
- * The record of the run as a whole, without the rest of the state; null if there is no such ref, or no record in it.
- *
- * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
- */
+/** null if there is no such ref, or no record in it. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
 export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {
   const file = await objects.header(`${ref}:${RUN_FILE}`);
   if (file === null || file.sizeBytes > MAX_FILE_BYTES) return null;
@@ -159,10 +155,7 @@ export function treeAfter(
   return { entries, others: after.others };
 }
 
-/**
- * The changes as commands of `git fast-import`. @param isAfresh removes all present files first, because they are
- * unknown.
- */
+/** As commands of `git fast-import`. @param isAfresh removes all present files first, because they are unknown. */
 export function importLines(isAfresh: boolean, { written, gone }: StateChanges): string[] {
   return [
     ...(isAfresh ? ['deleteall'] : []),
@@ -225,10 +218,7 @@ function importData(text: string): string {
 /** Commits of a state ref to keep the files of: the one that was read, and the one written since. */
 const COMMITS_KEPT = 2;
 
-/**
- * Parsed state that the runs of one process over one config directory share. Its keys are git's hashes, so that nothing
- * in it can be out of date.
- */
+/** For the runs of one process over one config directory. Its keys are git's hashes, so nothing can be out of date. */
 export class StateCache {
   /** Path in the tree of the state → blob and parsed entry. */
   readonly entries = new Map<string, { readonly blobId: string; readonly entry: StateEntry }>();
