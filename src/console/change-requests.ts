@@ -59,7 +59,6 @@ function titleOf({ kind, operation, name, environment_name }: StoredChangeReques
 
 const REQUESTS_AT_ONCE = 50;
 
-/** Change requests, the newest first. */
 export async function showRequests(visit: Visit): Promise<string> {
   const { db, request, workspace } = visit;
   const ws = workspace.id;
@@ -96,7 +95,6 @@ function factsOf(request: StoredChangeRequest): Html {
     ${wordsOf(request)}`;
 }
 
-/** What a decision does, by the word of the interface for it. */
 export const DECISIONS = {
   APPROVED: 'Approve and publish',
   REJECTED: 'Reject',
@@ -104,8 +102,8 @@ export const DECISIONS = {
 } as const;
 
 /**
- * One change request, with the effect that it would have now, and the decisions that the key may make. For a decided
- * request it refers to the log, because the object may have changed since.
+ * With the effect that it would have now. For a decided request it refers to the log, because the object may have
+ * changed since.
  */
 export async function showRequest(visit: Visit): Promise<string> {
   const { db, workspace } = visit;
@@ -140,7 +138,6 @@ export async function showRequest(visit: Visit): Promise<string> {
   );
 }
 
-/** The decisions that the key may make; the reason why it may make none. */
 function decisionForm(
   { session, workspace, request: { caller } }: Visit,
   request: StoredChangeRequest,
@@ -221,7 +218,6 @@ function fieldsOf(killed: boolean, body: DefinitionContent['body']): Fields {
   return { ...body, ...definitionFromWire({ ...body, killed }) };
 }
 
-/** The fields that differ; individual targets by treatment. */
 function changedFields(before: Fields = {}, after: Fields = {}): FieldChange[] {
   const reason = 'commit';
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);

@@ -60,7 +60,6 @@ export async function showFlags(visit: Visit): Promise<string> {
   );
 }
 
-/** One flag: what it serves in each environment, and its history, if the key may read the log. */
 export async function showFlag(visit: Visit): Promise<string> {
   const { db, request } = visit;
   const { flag } = await find('flag', db, request);
@@ -98,7 +97,6 @@ async function historyOf({ db, request, workspace }: Visit, name: string): Promi
     </p>`;
 }
 
-/** Rollout status, traffic type and tags of a flag in one line. */
 function factsOf(flag: StoredFlag): Html {
   const tags = (JSON.parse(flag.tags_json) as string[]).map((tag) => `#${tag}`);
   const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tags].map(clean);
@@ -106,7 +104,6 @@ function factsOf(flag: StoredFlag): Html {
     <p class="soft">${facts.join(' · ')}</p>`;
 }
 
-/** The treatments that a flag serves in each environment. */
 async function placesOf(
   { db, workspace }: Visit,
   flag: StoredFlag,
@@ -125,7 +122,6 @@ async function placesOf(
   return html`<div class="side">${sections}</div>`;
 }
 
-/** The environment's name, marked as production if the name does not say so. */
 function environmentText({ name, production }: EnvironmentRow): string {
   const isTold = production === 0 || name.toLowerCase().includes('production');
   return isTold ? clean(name) : `${clean(name)} (production)`;

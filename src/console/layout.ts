@@ -50,7 +50,7 @@ export async function environmentsOf({
     .toSorted((a, b) => b.production - a.production);
 }
 
-/** A whole number from 0 on; anything else counts as 0. */
+/** Anything but a whole number counts as 0. */
 export function numberGiven({ given }: Visit, name: string): number {
   const text = given.get(name) ?? '';
   return /^\d{1,12}$/.test(text) ? Number(text) : 0;
@@ -66,7 +66,7 @@ function pageOf(title: string, body: Html): string {
   return documentOf(LOOK, `${title} · flagkeel`, body);
 }
 
-/** The only page for users who are not signed in. @param wrong the reason why the last try was refused. */
+/** @param wrong the reason why the last try was refused. */
 export function signInPage(wrong?: string): string {
   const alert = wrong === undefined ? [] : html`<p class="wrong" role="alert">${clean(wrong)}</p>`;
   return pageOf(
@@ -110,7 +110,7 @@ export function linkTo(path: string, query: Readonly<Record<string, string | num
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** A page for signed-in users. @param title our own words, or cleaned. */
+/** @param title our own words, or cleaned. */
 export function consolePage(visit: Visit, title: string, body: Html): string {
   const { session, workspaces, workspace, page } = visit;
   const pages = Object.entries(PAGES).map(([name, [path, words]]) =>
@@ -145,7 +145,6 @@ export function consolePage(visit: Visit, title: string, body: Html): string {
   );
 }
 
-/** A link to a page. The link to the current page is marked as such. */
 function linkItem(href: string, words: string, isCurrent: boolean): Html {
   const current = isCurrent ? html`aria-current="page"` : html``;
   return html`<li><a href="${href}" ${current}>${words}</a></li>`;
@@ -175,7 +174,7 @@ export function searchForm(
   </form>`;
 }
 
-/** Links to other parts of a list. @param links label → address; null if there is no such part, and no link. */
+/** @param links label → address; null if there is no such part, and no link. */
 export function pager(links: Readonly<Record<string, string | null>>): Html {
   const items = Object.entries(links).flatMap(([words, href]) =>
     href === null ? [] : [html`<li><a href="${href}">${words}</a></li>`],
@@ -220,7 +219,6 @@ export function linesOfText(text: string): Html {
   return html`${lines.map((line, index) => (index === 0 ? html`${line}` : html`<br />${line}`))}`;
 }
 
-/** Title and comment of a change as a paragraph; nothing if it has neither. */
 export function wordsOf(change: {
   readonly title: string | null;
   readonly comment: string | null;

@@ -19,7 +19,6 @@ import { objectNamed } from '../service/routes/access.js';
 
 export const ENTRIES_AT_ONCE = 50;
 
-/** Changes, the newest first. */
 export async function showLog(visit: Visit): Promise<string> {
   const { db, given, request, workspace } = visit;
   // As in the interface: the log contains changes in all environments.
@@ -55,7 +54,7 @@ export async function showLog(visit: Visit): Promise<string> {
   );
 }
 
-/** One change. Its difference is folded, because it may have many members. */
+/** The difference is folded, because it may have many members. */
 export function entryItem(entry: AuditEntry): Html {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
   const lines = serviceChangeLines(entry);

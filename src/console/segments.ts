@@ -24,7 +24,6 @@ import { find } from '../service/http/place.js';
 const SEGMENTS_AT_ONCE = 50;
 const KEYS_AT_ONCE = 200;
 
-/** Segments by name, each with the environments in which it is active and the number of keys there. */
 export async function showSegments(visit: Visit): Promise<string> {
   const { db, workspace } = visit;
   const environments = await environmentsOf(visit);

@@ -45,11 +45,7 @@ export class SignIn {
   }
 
   /**
-   * Gives the browser a cookie.
-   *
-   * @throws Problem (401) the key is not valid.
-   * @throws Problem (403) the form comes from another site.
-   * @throws Problem (429) too many tries.
+   * @throws Problem (401) the key is not valid; (403) the form comes from another site; (429) too many tries.
    */
   async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
     const { keys, clock, store } = this.#parts;
@@ -88,11 +84,7 @@ export class SignIn {
     return { key, formToken: formTokenOf(token) };
   }
 
-  /**
-   * The session of a form that writes.
-   *
-   * @throws Problem (403) the request has no session, or the form is not from one of its pages.
-   */
+  /** @throws Problem (403) the request has no session, or the form is not from one of its pages. */
   async require(request: FastifyRequest, formToken: string | null): Promise<Session> {
     checkOwnOrigin(request);
     const session = await this.find(request);
@@ -113,7 +105,7 @@ export class SignIn {
   }
 }
 
-/** Compares the origin of a form, which browsers always send, with this site. */
+/** Browsers always send the origin of a form. */
 function checkOwnOrigin({ headers }: FastifyRequest): void {
   const { origin = '', host } = headers;
   if (URL.canParse(origin) && new URL(origin).host === host) return;

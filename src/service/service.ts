@@ -5,7 +5,8 @@ import { callerWithoutKey, pruneAudit } from './change-log.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type AppOptions } from './http/app.js';
 import { endpointsIn, type Endpoint } from './http/endpoint.js';
-import { EphemeralKeys } from './http/key-check.js';
+import { KeyCheck } from './http/key-check.js';
+import { ResponseCache } from './http/response-cache.js';
 import { wideKeys } from './admin-keys.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
@@ -98,12 +99,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     for (const key of await store.read(async (db) => wideKeys(db, clock()))) {
       options.log?.warn({ ...key }, 'an Admin API key reaches more than its restrictions named');
     }
-    const lentKeys = new EphemeralKeys();
+    const cache = new ResponseCache(store);
+    const keys = new KeyCheck({ store, cache, clock, log: options.log });
     const app = createApp({
       ...options,
       store,
       clock,
-      lentKeys,
+      keys,
+      cache,
       strict: options.strict === true,
       endpoints: options.strict === true ? strictEndpoints() : ENDPOINTS,
     });
@@ -113,7 +116,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     let stopped: Promise<void> | undefined;
     return {
       origin,
-      lendKey: (name) => lentKeys.lend(name, clock()),
+      lendKey: (name) => keys.lend(name),
       ...administrationOf(store, clock),
       stop: async () => {
         stopped ??= stop(app, store, stopUpkeep);

@@ -7,7 +7,7 @@ import { refuseBrokenRequest } from './broken-request.js';
 import { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
-import { KeyCheck, callerWith, type EphemeralKeys, type ServiceLog } from './key-check.js';
+import { KeyCheck, callerWith, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
 import { API_TITLE, checkNothingElse, checkQuery, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
@@ -28,31 +28,27 @@ import Fastify, {
 /** Adds routes that check keys by themselves. */
 export type AddRoutes = (
   app: FastifyInstance,
-  parts: {
-    readonly store: Store;
-    readonly keys: KeyCheck;
-    readonly cache: ResponseCache;
-    readonly clock: () => number;
-  },
+  parts: Pick<AppOptions, 'store' | 'keys' | 'cache' | 'clock'>,
 ) => void;
 
 export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
-  readonly lentKeys: EphemeralKeys;
+  readonly keys: KeyCheck;
+  readonly cache: ResponseCache;
   /** Accepts keys in the contract's header only, and serves no `/docs` for people. */
   readonly strict: boolean;
   readonly log?: ServiceLog | undefined;
   /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
-  /** Adds pages for people. Default: no pages. */
+  /** Pages for people. */
   readonly console?: AddRoutes | undefined;
-  /** Adds what applications ask. Default: nothing. */
+  /** What applications ask. */
   readonly applications?: AddRoutes | undefined;
   /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Runs between the socket and the service, and sees every request first. */
+  /** Sees every request before the service. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
 }
 
@@ -77,15 +73,14 @@ const MAX_MANY_BYTES = 16 * 1024 * 1024;
 /** The service answers 414 if a part of the path is longer. */
 const MAX_NAME_BYTES = 4_000;
 /**
- * Longer than clients keep an idle connection, so that the client closes it. If the service closed it, a request could
- * arrive on a connection that is closing.
+ * Longer than clients keep an idle connection: a request could arrive on one that the service is closing.
  */
 const KEEP_ALIVE_MS = 72_000;
 
 /** Without a header `Host`, Node would answer by itself, with an empty body. */
 const SERVER = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
 
-/** Puts the endpoints behind HTTP, with keys, bodies, errors and the access log. The app does not listen yet. */
+/** The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { middleware = (next: RequestListener) => next } = options;
   const answers = new WeakMap<Socket, ServerResponse>();
@@ -108,17 +103,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
   );
   app.decorateRequest('adminKey', null);
-  const cache = new ResponseCache(options.store);
-  const keys = new KeyCheck(options, cache);
   app.addHook('onRequest', ({ raw }, _, done) => {
     const lacksHost = raw.httpVersion === '1.1' && raw.headers.host === undefined;
     done(lacksHost ? badRequest('The request has no header Host') : undefined);
   });
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await keys.byText(keyFromHeaders(request.headers, options.strict));
+    request.adminKey = await options.keys.byText(keyFromHeaders(request.headers, options.strict));
   });
-  app.addHook('onClose', async () => keys.settled());
+  app.addHook('onClose', async () => options.keys.settled());
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options),
@@ -137,13 +130,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   logAnswers(app, options.log);
   countAnswers(app, options);
   addPublicPages(app, options);
-  options.console?.(app, { ...options, keys, cache });
-  options.applications?.(app, { ...options, keys, cache });
-  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
+  options.console?.(app, options);
+  options.applications?.(app, options);
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;
 }
 
-/** Notes the last answer of each connection. */
 function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener): RequestListener {
   return (request, response) => {
     answers.set(request.socket, response);
@@ -151,10 +143,7 @@ function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener)
   };
 }
 
-/**
- * The methods of the endpoints that match a path, in alphabetical order. Where several patterns match, the one with
- * more fixed words counts.
- */
+/** In alphabetical order. Where several patterns match, the one with more fixed words counts. */
 function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   const parts = path.replace(/\/$/, '').split('/');
   const named = endpoints.filter((endpoint) => {
@@ -200,9 +189,8 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
 }
 
 /**
- * Counts the requests with a valid key, in total and for each address, and answers 429 beyond the limit. The contract
- * shows no limits; the headers that say how many requests are left follow public documentation, and every answer to a
- * valid key has them.
+ * Counts the requests with a valid key, in total and for each address. The contract shows no limits; the headers,
+ * which every answer to a valid key has, follow public documentation.
  */
 function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
   if (rateLimit === undefined) return;
@@ -225,12 +213,10 @@ function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): 
   });
 }
 
-/** Puts one endpoint behind HTTP. Reads come from the cache while nothing changes; writes are never cached. */
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  { store, clock, strict }: Pick<AppOptions, 'store' | 'clock' | 'strict'>,
-  cache: ResponseCache,
+  { store, cache, clock, strict }: AppOptions,
 ): void {
   const lookUp = cache.lookUpWith(store.lookUp);
   const parameters = parametersOf(endpoint);
@@ -290,8 +276,8 @@ function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): 
 }
 
 /**
- * Answers a refusal in the contract's error shape. The service logs its own faults and does not describe them to the
- * client, which gets the transaction id to ask about it.
+ * The service logs its own faults and does not describe them to the client, which gets the transaction id to ask about
+ * it.
  */
 function answerError(
   thrown: FastifyError | Problem,
@@ -317,7 +303,7 @@ function answerError(
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** Logs every answer once it was sent. The query, which may hold title and comment, is left out. */
+/** The query, which may hold title and comment, is left out. */
 function logAnswers(app: FastifyInstance, log: ServiceLog | undefined): void {
   if (log === undefined) return;
   app.addHook('onResponse', (request, reply, done) => {

@@ -30,7 +30,7 @@ export function takeAnyBody(app: FastifyInstance): void {
   );
 }
 
-/** The body of a request. Other requests get their turn between the scan, the parsing and the work on the body. */
+/** Other requests get their turn between the scan, the parsing and the work on the body. */
 async function bodyFrom(
   request: FastifyRequest,
   text: string,
@@ -51,9 +51,7 @@ async function bodyFrom(
   return takesText && isBareWord(value) ? text : value;
 }
 
-/**
- * Why a text cannot be parsed. The parser gives no reason when it refuses members that could be taken for a prototype.
- */
+/** The parser gives no reason when it refuses members that could be taken for a prototype. */
 function problemOfSyntax(text: string): string {
   return /"(?:__proto__|constructor)"\s*:/.test(text)
     ? 'Body is no JSON text, or has a member __proto__ or constructor'
@@ -63,88 +61,49 @@ function problemOfSyntax(text: string): string {
 /** Characters to scan before other requests get their turn. */
 const SLICE = 256 * 1024;
 
+/** More than ten thousand identities of twenty attributes need. */
+const MAX_VALUES = 500_000;
+
 /**
- * Why the service refuses a text before parsing it; undefined if nothing is wrong. Does not check that the text is
- * JSON.
+ * Why the service refuses a text before parsing it: depth of nesting, number of values, null characters, which cannot
+ * be stored. Does not check that the text is JSON.
  */
 export async function problemOfText(text: string): Promise<Problem | undefined> {
   if (text.includes('\0')) return holdsNull();
-  const scan = new TextScan(text);
-  for (let seen = 0; seen < text.length; seen += SLICE) {
-    if (seen > 0) await letOthersRun();
-    const problem = scan.next(SLICE);
-    if (problem !== undefined) return problem;
+  // Without a backslash, every second quotation mark ends a string.
+  const isPlain = !text.includes('\\');
+  let [depth, values, isInText, pauseAt] = [0, 0, false, SLICE];
+  for (let index = 0; index < text.length; index += 1) {
+    if (index >= pauseAt) {
+      pauseAt += SLICE;
+      await letOthersRun();
+    }
+    const character = text.charCodeAt(index);
+    if (character === BACKSLASH) {
+      index += 1;
+      if (text.startsWith('u0000', index)) return holdsNull();
+    } else if (character === QUOTE) {
+      if (!isPlain) isInText = !isInText;
+      else {
+        const end = text.indexOf('"', index + 1);
+        index = end === -1 ? text.length : end;
+      }
+    } else if (!isInText) {
+      const opens = character === OPEN_LIST || character === OPEN_OBJECT;
+      if (opens) depth += 1;
+      else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth -= 1;
+      if (opens || character === COMMA || character === COLON) values += 1;
+      if (depth > MAX_JSON_DEPTH) {
+        return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
+      }
+      if (values > MAX_VALUES) return badRequest('Body holds too many values');
+    }
   }
   return undefined;
 }
 
 function holdsNull(): Problem {
   return badRequest('Body must not hold a null character');
-}
-
-/** More than ten thousand identities of twenty attributes need. */
-const MAX_VALUES = 500_000;
-
-/** Checks text without parsing it: depth of nesting, number of values, null characters that cannot be stored. */
-class TextScan {
-  readonly #text: string;
-  /** The text holds no backslash, so that every second quotation mark ends a string. */
-  readonly #isPlain: boolean;
-  #index = 0;
-  #depth = 0;
-  #deepest = 0;
-  #values = 0;
-  #inText = false;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#isPlain = !text.includes('\\');
-  }
-
-  next(count: number): Problem | undefined {
-    const end = Math.min(this.#index + count, this.#text.length);
-    for (; this.#index < end; this.#index += 1) {
-      const character = this.#text.charCodeAt(this.#index);
-      if (character === BACKSLASH && this.#escapesNull()) return holdsNull();
-      if (character === BACKSLASH) this.#index += 1;
-      else if (character === QUOTE) this.#passQuote();
-      else if (!this.#inText) this.#countMark(character);
-    }
-    if (this.#deepest > MAX_JSON_DEPTH) {
-      return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
-    }
-    return this.#values > MAX_VALUES ? badRequest('Body holds too many values') : undefined;
-  }
-
-  #passQuote(): void {
-    if (!this.#isPlain) this.#inText = !this.#inText;
-    else {
-      const end = this.#text.indexOf('"', this.#index + 1);
-      this.#index = end === -1 ? this.#text.length : end;
-    }
-  }
-
-  #escapesNull(): boolean {
-    return this.#text.startsWith('u0000', this.#index + 1);
-  }
-
-  #countMark(character: number): void {
-    switch (character) {
-      case OPEN_LIST:
-      case OPEN_OBJECT:
-        this.#depth += 1;
-        this.#deepest = Math.max(this.#deepest, this.#depth);
-        this.#values += 1;
-        break;
-      case CLOSE_LIST:
-      case CLOSE_OBJECT:
-        this.#depth -= 1;
-        break;
-      case COMMA:
-      case COLON:
-        this.#values += 1;
-    }
-  }
 }
 
 /** A plain text may look like one of these JSON values: a description may be `true`, `12.0` or `null`. */
@@ -161,7 +120,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The content of a form with a file of keys, as the members of the equivalent JSON body. */
+/** The members of the JSON body that a form with a file of keys stands for. */
 interface KeysForm {
   readonly keys: readonly string[];
   readonly title?: unknown;
@@ -188,7 +147,7 @@ function keysFormFrom(body: string): KeysForm | undefined {
   return { keys: keysOf(file.text), title, comment };
 }
 
-/** The named parts of a form. Parts without a name are ignored. */
+/** Parts without a name are ignored. */
 function partsOf(body: string, boundary: string): Part[] {
   return body.split(boundary).flatMap((piece) => {
     const part = piece.replace(/^\r?\n/, '');
@@ -207,12 +166,12 @@ function payloadOf(text: string | undefined): { title?: unknown; comment?: unkno
     const payload: unknown = JSON.parse(text);
     if (typeof payload === 'object' && payload !== null) return payload;
   } catch {
-    // The check below refuses this like any other text that is no object.
+    // Refused below, like any other text that is no object.
   }
   throw badRequest('The part "payload" is no JSON object');
 }
 
-/** The keys of a file, one on each line; blank lines are ignored. */
+/** One on each line; blank lines are ignored. */
 function keysOf(text: string): string[] {
   // Decoding puts this character in the place of bytes that are not UTF-8.
   if (text.includes('\u{FFFD}')) throw badRequest('The file is not UTF-8');

@@ -14,8 +14,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /**
- * Answers what the parser of HTTP refuses in the contract's error shape, and closes the connection. The parser refuses it
- * before there is a request, so it has neither a method nor a path nor a key.
+ * Answers what the parser of HTTP refuses in the contract's error shape, and closes the connection. There is no
+ * request yet, so neither a method nor a path nor a key.
  *
  * @param answer the last answer on this connection. If it is under way, a second one would be read as a part of it.
  */

@@ -10,7 +10,7 @@ const LOOK = lookOf('docs');
 
 export const DOCS_POLICY = LOOK.policy;
 
-/** A whole HTML document that describes the endpoints, made from the table that `/openapi.json` is made from. */
+/** Made from the same lists as `/openapi.json`. */
 export function docsPageOf(endpoints: readonly Endpoint[], title: string): string {
   const groups = groupsOf(endpoints);
   return documentOf(
@@ -44,7 +44,6 @@ export function docsPageOf(endpoints: readonly Endpoint[], title: string): strin
   );
 }
 
-/** Endpoints by the first word of their path, in the order of the table. */
 function groupsOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {
   const groups = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
@@ -125,7 +124,6 @@ function shapeText(schema: Schema, indent = ''): string {
   return typeof type === 'string' ? type : 'anything';
 }
 
-/** An object with one member on each line; `?` marks members that may be absent. */
 function objectText(schema: Schema, properties: Schema, indent: string): string {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const deeper = `${indent}  `;

@@ -22,7 +22,7 @@ export interface Scope {
   readonly environments: readonly string[] | null;
 }
 
-/** A request as an endpoint sees it: its shape was checked, and its caller is known. */
+/** A request whose shape was checked, and whose caller is known. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export interface ApiRequest {
   readonly publishes?: string;
 }
 
-/** An answer that is JSON text already; the service sends it unchanged. */
+/** JSON text already, which is sent unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -72,7 +72,7 @@ interface OperationBase {
   readonly takesFile?: boolean;
 }
 
-/** Does the work of an endpoint in a transaction; see `at`. */
+/** The work of an endpoint in a transaction; see `at`. */
 export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
 
 /**

@@ -14,22 +14,43 @@ export interface ServiceLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/**
- * Admin API keys that live in memory as long as the service runs. The store does not know them, so that they leave
- * neither rows nor entries in the audit log behind. They may do everything.
- */
-export class EphemeralKeys {
-  readonly #rows = new Map<string, AdminKeyRow>();
+interface KeyCheckParts {
+  readonly store: Store;
+  readonly cache: ResponseCache;
+  readonly clock: () => number;
+  readonly log?: ServiceLog | undefined;
+}
 
-  /** @param name the audit log shows it as the author of changes that are made with the key. */
-  lend(name: string, now: number): string {
+/** The service records the use of a key at most once in this time, so that requests do not wait for a write. */
+const NOTED_EVERY_MS = 3_600_000;
+
+/**
+ * Before each check the cache looks for changes, so that the service refuses a revoked key from the next request on.
+ */
+export class KeyCheck {
+  readonly #parts: KeyCheckParts;
+  /** By id. */
+  readonly #lent = new Map<string, AdminKeyRow>();
+  /** Id of a key → when its use was last recorded. */
+  readonly #noted = new Map<string, number>();
+  readonly #notes = new Set<Promise<void>>();
+
+  constructor(parts: KeyCheckParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Makes an Admin API key that may do everything and ends with the service. The store does not know it, so that it
+   * leaves neither a row nor an entry in the audit log behind.
+   */
+  lend(name: string): string {
     const { id, key, hash } = createAdminKey(randomBytes);
-    this.#rows.set(id, {
+    this.#lent.set(id, {
       id,
       name,
       key_type: 'admin',
       hash,
-      creation_time: now,
+      creation_time: this.#parts.clock(),
       revocation_time: null,
       expiration_time: null,
       last_use_time: null,
@@ -40,42 +61,9 @@ export class EphemeralKeys {
     return key;
   }
 
-  find(id: string): AdminKeyRow | undefined {
-    return this.#rows.get(id);
-  }
-}
-
-interface KeyCheckParts {
-  readonly store: Store;
-  readonly lentKeys: EphemeralKeys;
-  readonly clock: () => number;
-  readonly log?: ServiceLog | undefined;
-}
-
-/** The service records the use of a key at most once in this time, so that requests do not wait for a write. */
-const NOTED_EVERY_MS = 3_600_000;
-
-/**
- * Finds out which key a request has. Before each check the cache looks for changes, so that the service refuses a
- * revoked key from the next request on.
- */
-export class KeyCheck {
-  readonly #parts: KeyCheckParts;
-  readonly #cache: ResponseCache;
-  /** Id of a key → when its use was last recorded. */
-  readonly #noted = new Map<string, number>();
-  readonly #notes = new Set<Promise<void>>();
-
-  constructor(parts: KeyCheckParts, cache: ResponseCache) {
-    this.#parts = parts;
-    this.#cache = cache;
-  }
-
   /**
-   * Finds the key with a text, for the administration or for applications.
-   *
-   * @throws Problem (401) the key is missing, wrong, revoked or an application's (the answer does not say which), or it
-   * has ended.
+   * @throws Problem (401) the key is missing, wrong, revoked or an application's (the answer does not say which), or
+   * it has ended.
    */
   async byText(
     text = '',
@@ -95,16 +83,16 @@ export class KeyCheck {
     return this.#valid(id, () => true);
   }
 
-  /** Resolves once all uses that were recorded so far are written. */
+  /** Resolves once all noted uses are written. */
   async settled(): Promise<void> {
     await Promise.all(this.#notes);
   }
 
   async #valid(id: string, isTheirs: (key: AdminKeyRow) => boolean): Promise<AdminKeyRow> {
-    const { lentKeys, clock } = this.#parts;
+    const { cache, clock } = this.#parts;
     // Cached keys and answers must be at least as new as this request.
-    await this.#cache.catchUp();
-    const lent = lentKeys.find(id);
+    await cache.catchUp();
+    const lent = this.#lent.get(id);
     const key = lent ?? (await this.#find(id));
     if (key?.revocation_time !== null || !isTheirs(key)) throw unauthorised();
     const now = clock();
@@ -118,9 +106,8 @@ export class KeyCheck {
   }
 
   async #find(id: string): Promise<AdminKeyRow | null> {
-    return this.#cache.recall(`key ${id}`, async () =>
-      lookUpAdminKey(this.#parts.store.lookUp, id),
-    );
+    const { cache, store } = this.#parts;
+    return cache.recall(`key ${id}`, async () => lookUpAdminKey(store.lookUp, id));
   }
 
   /** The request does not wait for this write. If it fails, the service only logs that. */
@@ -140,7 +127,6 @@ export class KeyCheck {
   }
 }
 
-/** Ids of the workspaces and environments that a key may touch. */
 export function scopeOf(key: Pick<AdminKeyRow, 'workspaces_json' | 'environments_json'>): Scope {
   const ids = (text: string | null): string[] | null =>
     text === null ? null : (JSON.parse(text) as string[]);

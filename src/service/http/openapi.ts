@@ -23,7 +23,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   503: 'The store does not answer; a write may have been made or not',
 };
 
-/** Describes endpoints in OpenAPI 3.1, with the same schemas that the service checks requests against. */
+/** With the same schemas that the service checks requests against. */
 export function openApiOf(endpoints: readonly Endpoint[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
@@ -200,7 +200,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   key: 'Key of the identity, or id of the Admin API key.',
 };
 
-/** The body that an operation takes; empty if it takes none. A body that may be null is optional. */
+/** A body that may be null is optional. */
 function bodyOf({ body, takesText, takesFile }: Endpoint): object {
   const content = {
     ...(body === undefined ? {} : json(described(body))),

@@ -62,7 +62,7 @@ interface InEnvironment extends InWorkspace {
   readonly environment: EnvironmentRow;
 }
 
-/** Finds the objects of a path, by the word with which an endpoint asks for them. */
+/** By the word with which an endpoint asks for the objects. */
 const FIND = {
   nothing: async () => Promise.resolve({}),
   workspace: inWorkspace,

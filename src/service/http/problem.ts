@@ -8,7 +8,6 @@ export class Problem extends Error {
   readonly status: number;
   /** The answer has no body; the contract has one such answer. */
   readonly bodyless: boolean;
-  /** The contract's `details`, with further information. */
   readonly details: string;
 
   constructor(
@@ -34,8 +33,8 @@ export const notFound = (what: string, idOrName: string): Problem =>
 export const conflict = (why: string): Problem => new Problem(409, why);
 
 /**
- * The refusal where the store failed; undefined for errors of other kinds. The client may send the request again, but
- * has to read first whether a write was made.
+ * Undefined for errors of other kinds. The client may send the request again, but has to read first whether a write
+ * was made.
  */
 export function storeProblem(cause: unknown): Problem | undefined {
   const failure = failureOf(cause);
@@ -48,7 +47,7 @@ export function storeProblem(cause: unknown): Problem | undefined {
 export const definitionNotFound = (requested: string): Problem =>
   new Problem(404, `The flag metadata with id ${requested} could not be found`);
 
-/** The refusal as public documentation shows it, with the ids that a client needs to ask for approval. */
+/** As public documentation shows it, with the ids that a client needs to ask for approval. */
 export const approvalsRequired = (environmentId: string): Problem =>
   new Problem(403, `Approvals are required. orgId=${ORGANISATION_ID} envId=${environmentId}`, {
     details: 'Submit a change request, which another Admin API key approves',

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.js';
 /** The most characters that the cache holds. Beyond it the cache drops everything. */
 const MAX_SIZE = 32 * 1024 * 1024;
 
-/** Approximate size of a row, in characters. */
+/** In characters, roughly. */
 const ROW_SIZE = 500;
 
 /**

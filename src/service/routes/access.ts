@@ -86,7 +86,7 @@ export const ADMIN_KEY_ENDPOINTS: Endpoints = {
 
 type Reference = string | { readonly id: string };
 
-/** Creates a key and answers it with its text, which no later request can read again. */
+/** Answers the text of the key, which no later request can read again. */
 async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<object> {
   const body = given as {
     readonly name: string;
@@ -116,7 +116,6 @@ function idOf(reference: Reference): string {
   return typeof reference === 'string' ? reference : reference.id;
 }
 
-/** Both filters that are given have to match. */
 const AUDIT_QUERY: QuerySchema = {
   ...PAGE_QUERY,
   object: textParameter('`KIND/NAME`, or a name.'),
@@ -141,7 +140,6 @@ export const AUDIT_ENDPOINTS: Endpoints = {
   },
 };
 
-/** One page of entries, the newest first. */
 async function readAudit(
   { db, query }: Work<'nothing'>,
   filter: AuditFilter,

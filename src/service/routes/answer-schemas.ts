@@ -28,7 +28,6 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
 
 export const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
 
-/** An object that the contract refers to by `id` and `name` together. */
 const REFERENCE = record({ id: TEXT, name: TEXT });
 /**
  * The contract shows `tags` as null or a list and leaves the shape of an element open; here an
@@ -54,8 +53,8 @@ const PAGE = { offset: COUNT, limit: COUNT };
 const { flagSets, impressionsDisabled, ...members } = DEFINITION_SCHEMA.properties;
 
 /**
- * Schemas of answers by the name under which the description of the service (`/openapi.json`) has
- * them. Those of objects that the contract shows repeat its table of fields.
+ * By the name under which `/openapi.json` has them. Those of objects that the contract shows repeat its table of
+ * fields.
  */
 export const ANSWER_SCHEMAS = {
   Error: record({
@@ -228,7 +227,7 @@ export type AnswerName = keyof typeof ANSWER_SCHEMAS;
 
 /** Refers to a schema by its name, so that the description holds each schema once. */
 export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schemas/${name}` });
-/** A JSON array at the root of the answer, which is how the contract answers lists without pages. */
+/** At the root of the answer, which is how the contract answers lists without pages. */
 export const answerList = (name: AnswerName): Schema => listOf(answer(name));
 /** A page of a list whose pages follow each other by a marker. */
 export const answerMarked = (name: AnswerName): Schema =>

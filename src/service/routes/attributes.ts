@@ -28,7 +28,7 @@ const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
 const ID: Schema = { type: 'string', pattern: ATTRIBUTE_NAME };
 const TEXT: Schema = { type: ['string', 'null'], maxLength: 10_000 };
 
-/** The members that a client may set, and those that it sends back after reading them. */
+/** Also those that a client sends back after reading them. */
 const MEMBERS: Readonly<Record<string, Schema>> = {
   displayName: TEXT,
   description: TEXT,
@@ -46,7 +46,6 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
 const CHANGED: Schema = closed({ id: ID, ...MEMBERS, ...WORDS_MEMBERS });
 const ATTRIBUTE: Schema = { ...CHANGED, required: ['id'] };
 
-/** Pages follow each other by markers, where they are asked for. */
 const ATTRIBUTE_QUERY: QuerySchema = {
   paginate: textParameter('`true`: one page. Otherwise all attributes as a bare list.'),
   searchPrefix: textParameter('How their ids begin, in any case.'),
@@ -110,7 +109,7 @@ type GivenAttribute = {
   readonly [Name in keyof Omit<WireAttribute, 'id'>]?: WireAttribute[Name] | null;
 } & { readonly id: string };
 
-/** All attributes, or one page if the query asks for pages: behind `afterMarker`, or up to `beforeMarker`. */
+/** One page if the query asks for pages: behind `afterMarker`, or up to `beforeMarker`. */
 async function readAttributes(
   work: Work<'trafficType'>,
 ): Promise<readonly WireAttribute[] | object> {
@@ -161,7 +160,6 @@ function wireAttribute(row: AttributeRow): WireAttribute {
   };
 }
 
-/** Saves all or none. */
 async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
   for (const given of work.body as readonly GivenAttribute[]) {
@@ -170,7 +168,7 @@ async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   return saved;
 }
 
-/** Creates an attribute, or replaces one. Writes nothing if nothing changes. */
+/** Writes nothing if nothing changes. */
 async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<WireAttribute> {
   const { db, trafficType } = work;
   if (![trafficType.id, trafficType.name].includes(given.trafficTypeId ?? trafficType.id)) {

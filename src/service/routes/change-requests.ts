@@ -139,7 +139,6 @@ async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promis
   };
 }
 
-/** Submits a change request. Until it is decided its object cannot be changed otherwise. */
 async function submit(work: Work<'environment'>): Promise<object> {
   const { db, caller, workspace, environment } = work;
   const wanted = requestedChange(work.body);
@@ -176,7 +175,7 @@ function commentOf(caller: Caller, role: RequestComment['role']): RequestComment
   return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
 }
 
-/** Checks and returns the new content; null for operations that need none. */
+/** Null for operations that need none. */
 async function contentOf(
   work: Work<'environment'>,
   { kind, name, operation, given }: RequestedChange,
@@ -195,7 +194,6 @@ async function contentOf(
   return (await checkedDefinition(db, work, { flag, before }, given)).content;
 }
 
-/** The keys that alone may approve. */
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
   named: readonly string[],
@@ -226,10 +224,7 @@ async function approversNamed(
   return [...approvers.values()];
 }
 
-/**
- * Decides on a change request. Approving it makes the change, with the title and comment of the request and by the key
- * that approves: either both happen or neither.
- */
+/** Approving makes the change: either both happen or neither. */
 export async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
   const { caller, body } = request;
   const before = await changeRequestAt(db, request);
@@ -298,7 +293,6 @@ async function end(
   await closeChangeRequest(db, before, { status, comments_json });
 }
 
-/** Withdraws the open change requests that were submitted before a moment. */
 export async function withdrawOlderThan(db: Db, caller: Caller, time: number): Promise<void> {
   for (const before of await openChangeRequestsBefore(db, time)) {
     await end(db, caller, before, { status: 'WITHDRAWN', role: 'APPROVER' });

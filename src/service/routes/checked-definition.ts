@@ -18,11 +18,8 @@ import { inactiveSegments } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 
 /**
- * The definition that a body or a change request asks for, and its references.
- *
  * @param before null if the definition is created.
- * @param given fits the body of a definition, except that members may be missing. A request to replace a definition
- * never changes `killed`.
+ * @param given fits the body of a definition, except that members may be missing. Never changes `killed`.
  */
 export async function checkedDefinition(
   db: Db,
@@ -44,8 +41,7 @@ export async function checkedDefinition(
 }
 
 /**
- * The references of a definition after a change; null if they stay as they are. Then they need no check, because
- * objects that a definition refers to cannot be deleted.
+ * Null if the references stay. Then they need no check, because objects that a definition refers to cannot be deleted.
  */
 export async function newUses(
   db: Db,
@@ -57,7 +53,6 @@ export async function newUses(
   return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
-/** Names of the segments and flags that a definition refers to. */
 async function checkedUses(
   db: Db,
   { workspace, environment }: Place,
@@ -78,8 +73,7 @@ async function checkedUses(
 }
 
 /**
- * Whether one of `flags` depends on `goal`, directly or through others, or is `goal` itself. The walk ends even if
- * flags depend on each other in a circle, because it visits no flag twice.
+ * Directly or through others, or is `goal` itself. Visits no flag twice, so that the walk ends even in a circle.
  */
 async function leadsTo(
   db: Db,
@@ -89,7 +83,6 @@ async function leadsTo(
 ): Promise<boolean> {
   const seen = new Set<string>();
   let next: readonly string[] = flags;
-  // Each round goes one step further along the dependencies, so it needs the result of the round before.
   while (next.length > 0) {
     if (next.includes(goal)) return true;
     for (const name of next) seen.add(name);

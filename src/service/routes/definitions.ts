@@ -43,7 +43,6 @@ import { checkedDefinition, checkUnused, newUses } from './checked-definition.js
 
 const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 
-/** Creates a definition from a full body, as the contract's POST has it. */
 export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   const { db, flag, environment } = work;
   const given = work.body as object;
@@ -72,7 +71,6 @@ const patchDefinition = at(
     ),
 );
 
-/** Replaces the members that a client may set, as `definitionReplaced` describes. */
 export const replaceDefinition = at('definition', CHANGE, async (work) =>
   change(work, (before) => {
     checkBelongs(work.body, before);
@@ -81,19 +79,17 @@ export const replaceDefinition = at('definition', CHANGE, async (work) =>
 );
 
 /**
- * Kills a flag in an environment. May be repeated. Kills may be exempt from approvals (`allowKills` of the environment);
- * the end of a kill never is.
+ * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
  */
 export const kill = at('definition', { ...CHANGE, moves: () => 'kill' }, async (work) =>
   setKilled(work, true),
 );
 
-/** Ends a kill. May be repeated. */
 export const restore = at('definition', { ...CHANGE, moves: () => 'restore' }, async (work) =>
   setKilled(work, false),
 );
 
-/** Assigns keys to treatments anew: the definition stays as it is and gets new seeds. */
+/** The definition stays as it is and gets new seeds. */
 const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored } = work;
   const time = timeOfChange(work);
@@ -107,7 +103,6 @@ const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
   return true;
 });
 
-/** Deletes the definition in one environment; the flag itself stays. */
 export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored, workspace, environment } = work;
   const place = { workspaceId: workspace.id, environmentId: environment.id };
@@ -186,10 +181,7 @@ function textOf(stored: StoredDefinition, { isStrict }: Pick<ApiRequest, 'isStri
   return new JsonText(shownDefinitionText(stored, isStrict));
 }
 
-/**
- * Changes an existing definition, and answers its new state. A change without a difference writes nothing, neither a
- * time nor an entry in the audit log, so that it may be repeated.
- */
+/** A change without a difference writes nothing, neither a time nor an entry in the audit log. */
 async function change(
   work: Work<'definition'>,
   next: (before: WireDefinition) => DefinitionContent,

@@ -43,7 +43,6 @@ import { listRolloutStatuses } from '../store/workspaces.js';
 import { checkUnused } from './checked-definition.js';
 import { answer, answerPage } from './answer-schemas.js';
 
-/** All filters that are given have to match. */
 const FLAG_QUERY: QuerySchema = {
   ...PAGE_QUERY,
   name: textParameter('Part of the name, in any case.'),
@@ -140,8 +139,7 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
 }
 
 /**
- * Changes a flag, and answers its new state. Members that `next` leaves out stay as they are. A change without a
- * difference leaves no entry in the audit log.
+ * Members that `next` leaves out stay as they are. A change without a difference leaves no entry in the audit log.
  */
 async function changeFlag(
   work: Work<'flag'>,
@@ -184,8 +182,8 @@ export async function checkRolloutStatus(
 }
 
 /**
- * The columns that a move to another rollout status changes; empty if the flag has that status already. The contract
- * updates `rolloutStatusTimestamp` with a move and restricts no moves, so this service allows all of them.
+ * Empty if the flag has that status already. The contract updates `rolloutStatusTimestamp` with a move and restricts
+ * no moves.
  */
 async function movedTo(
   { db, caller, workspace, flag }: Work<'flag'>,
@@ -212,11 +210,7 @@ async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {
   return true;
 }
 
-/**
- * Records the removal of a flag with the content of its definitions.
- *
- * @throws Problem (409) another flag depends on this one in some environment.
- */
+/** @throws Problem (409) another flag depends on this one in some environment. */
 export async function recordRemoval(
   work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',

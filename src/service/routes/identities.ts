@@ -105,7 +105,7 @@ async function saveOne(
   return written(saved);
 }
 
-/** Deletes the attributes of a key. Segments with the key keep it, because keys need no identity. */
+/** Segments with the key keep it, because keys need no identity. */
 async function removeIdentity(work: Work<'identities'>): Promise<true> {
   const { db, environment, trafficType } = work;
   const key = work.params['key'] ?? '';
@@ -125,8 +125,7 @@ interface SentIdentity {
 }
 
 /**
- * Writes identities and records the changes, in their order; a key may occur more than once. Identities that do not
- * change get no entry.
+ * A key may occur more than once. Identities that do not change get no entry.
  *
  * @returns each identity as it was after its own turn.
  */
@@ -160,7 +159,7 @@ function idsOf({ environment, trafficType }: Places['identities']): IdentityPlac
   return { environmentId: environment.id, trafficTypeId: trafficType.id };
 }
 
-/** An identity in the form of answers, with the members that public samples show beside those of the contract. */
+/** With the members that public samples show beside those of the contract. */
 function wireIdentity(
   place: Places['identities'],
   key: string,

@@ -112,7 +112,7 @@ function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
 }
 
-/** One page of keys, sorted by their bytes; `count` is the number of keys of the whole segment. */
+/** Sorted by their bytes; `count` is the number of keys of the whole segment. */
 async function readKeys({ db, activation, query }: Work<'activation'>): Promise<WireSegmentKeys> {
   const page = pageFrom(query, PAGE_SIZES.keys);
   const keys = await listKeys(db, activation.activation_id, page);
@@ -124,10 +124,7 @@ async function readKeys({ db, activation, query }: Work<'activation'>): Promise<
   };
 }
 
-/**
- * Adds keys, and with `?replace` removes all others. Keys that the segment already has are no error, so that an upload
- * may be repeated.
- */
+/** Keys that the segment already has are no error, so that an upload may be repeated. */
 async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
   const keys = keysToUpload(keysOf(work));
   const { db, activation } = work;
@@ -138,10 +135,7 @@ async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition
   return wireSegmentDefinition(await changed(work, { action, added, removed }));
 }
 
-/**
- * Removes keys and ignores those that the segment does not have, so that a removal may be repeated. The answer counts
- * the keys that were really removed.
- */
+/** Keys that the segment does not have are ignored, and not counted in the answer. */
 async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResult> {
   const { db, activation } = work;
   const removed = await removeKeys(db, activation.activation_id, keysToRemove(keysOf(work)));
@@ -154,7 +148,7 @@ async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResu
   };
 }
 
-/** Stores the new count and records the change. Does nothing if no key was added or removed. */
+/** Does nothing if no key was added or removed. */
 async function changed(
   work: Work<'activation'>,
   { action, added, removed }: ChangedKeys & { action: AuditAction },

@@ -144,10 +144,7 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
 }
 
 /**
- * Activates a segment in an environment. If it is active already, answers it and writes nothing, so that an activation
- * may be repeated.
- *
- * Needs no approval, because an active segment without keys affects no user.
+ * An activation may be repeated. It needs no approval, because an active segment without keys affects no user.
  */
 async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvironment> {
   const { db, environment, segment } = work;

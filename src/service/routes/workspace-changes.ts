@@ -45,7 +45,6 @@ import { closed } from '../rules/matchers.js';
 
 /** Only an unrestricted key creates or deletes workspaces. */
 const EVERYTHING = { reach: 'everything' } as const;
-/** A key that is restricted to environments cannot change what all environments of a workspace share. */
 const SHARED = { reach: 'workspace' } as const;
 
 export const WORKSPACE_CHANGE_ENDPOINTS: Endpoints = {
@@ -160,8 +159,8 @@ async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
 }
 
 /**
- * An environment with members of public documentation, which only its own endpoints answer. The contract's list has
- * `id`, `name` and `production` alone.
+ * Only its own endpoints answer the members of public documentation; the contract's list has `id`, `name` and
+ * `production` alone.
  */
 type WholeEnvironment = WireEnvironment &
   PatchableEnvironment & {
@@ -226,8 +225,8 @@ async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnviron
 }
 
 /**
- * Deletes an environment with its identities and the keys of its applications. Definitions and active segments have to
- * be removed first, so that no single request can delete everything that an environment serves.
+ * Definitions and active segments have to be removed first, so that no single request can delete everything that an
+ * environment serves.
  */
 async function removeEnvironment(work: Work<'environment'>): Promise<true> {
   const { db, environment } = work;

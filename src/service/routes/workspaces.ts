@@ -77,7 +77,7 @@ export const WORKSPACE_ENDPOINTS: Endpoints = {
   },
 };
 
-/** One page of workspaces, sorted by name. Reads all of them, because a store has few. */
+/** Sorted by name. Reads all of them, because a store has few. */
 async function readWorkspaces(
   db: Db,
   { query, caller }: ApiRequest,
@@ -90,7 +90,6 @@ async function readWorkspaces(
   return { objects, offset, limit, totalCount: rows.length };
 }
 
-/** By the word of the interface. */
 const COMPARISONS: Readonly<Record<string, (name: string, text: string) => boolean>> = {
   IS: (name, text) => name === text,
   STARTS_WITH: (name, text) => name.startsWith(text),
@@ -105,7 +104,6 @@ function nameFilter({ name, nameOp }: ApiRequest['query']): (name: string) => bo
   return (each) => text === undefined || isSame(each, text);
 }
 
-/** The environments that the caller's key sees, in the order of their creation. */
 async function readEnvironments({
   db,
   workspace,
@@ -116,8 +114,7 @@ async function readEnvironments({
 }
 
 /**
- * The rollout statuses of the workspace in the query. Without one, those of all workspaces that the caller's key sees,
- * sorted by the names of the workspaces.
+ * Without a workspace in the query, those of all that the key sees, sorted by the names of the workspaces.
  */
 async function readStatusesByQuery(
   db: Db,
@@ -134,7 +131,6 @@ async function readStatusesByQuery(
   return statuses;
 }
 
-/** The rollout statuses of a workspace, in the order in which a flag usually goes through them. */
 async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<WireRolloutStatus[]> {
   const rows = await listRolloutStatuses(db, workspace.id);
   return rows.map(({ id, name, description }) => ({ id, name, description }));

@@ -9,10 +9,7 @@ const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/**
- * An Admin API key: `fka_`, a 12-character id, a 30-character secret, and a 6-character checksum that tells keys from
- * typing errors and chance matches of scanners.
- */
+/** `fka_`, a 12-character id, a 30-character secret, and a 6-character checksum. */
 export interface NewAdminKey {
   readonly id: string;
   /** The full key, shown once to its creator; the store keeps only `hash`. */
@@ -20,7 +17,6 @@ export interface NewAdminKey {
   readonly hash: string;
 }
 
-/** Makes a key from random bytes. The caller stores its hash. */
 export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewAdminKey {
   const id = randomText(ID_LENGTH, randomBytes);
   const payload = id + randomText(SECRET_LENGTH, randomBytes);
@@ -28,7 +24,6 @@ export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewA
   return { id, key, hash: hashKey(key) };
 }
 
-/** Text in which every character of the alphabet is equally likely. */
 function randomText(length: number, randomBytes: (count: number) => Uint8Array): string {
   // 248 is the largest multiple of 62 in a byte: bytes above it would make some characters likelier than others.
   const fair = 248;
@@ -41,10 +36,7 @@ function randomText(length: number, randomBytes: (count: number) => Uint8Array):
   return text;
 }
 
-/**
- * Six characters from the SHA-256 of the rest. The checksum protects no secret: it lets scanners tell a key from text
- * that happens to look like one.
- */
+/** Protects no secret: it lets scanners tell a key from text that happens to look like one. */
 function checksum(payload: string): string {
   const digest = hash('sha256', payload, 'buffer');
   return [...digest.subarray(0, CHECKSUM_LENGTH)]
@@ -52,20 +44,17 @@ function checksum(payload: string): string {
     .join('');
 }
 
-/** SHA-256 in lower-case hex. The secret is long and random, so a slower hash would add nothing. */
+/** In lower-case hex. The secret is long and random, so a slower hash would add nothing. */
 function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Id of a key; undefined if the text does not look like a key. Its hash tells whether it is one. */
+/** Undefined if the text does not look like a key. Its hash tells whether it is one. */
 export function adminKeyId(text: string): string | undefined {
   return SHAPE.test(text) ? text.slice(PREFIX.length, PREFIX.length + ID_LENGTH) : undefined;
 }
 
-/**
- * Whether the text is the key with this hash. The comparison always takes the same time, so that its duration reveals
- * nothing about the hash.
- */
+/** Always takes the same time, so that its duration reveals nothing about the hash. */
 export function isSameKey(text: string, keptHash: string): boolean {
   const given = hash('sha256', text, 'buffer');
   const kept = Buffer.from(keptHash, 'hex');
@@ -73,10 +62,8 @@ export function isSameKey(text: string, keptHash: string): boolean {
 }
 
 /**
- * The key of a request: `Authorization: Bearer …` as in the contract, or `x-api-key` as some clients send it. With
- * both, the contract's header counts.
- *
- * @param strict accepts the contract's header only.
+ * `Authorization: Bearer …` as in the contract, or `x-api-key` as some clients send it. With both, the contract's
+ * header counts. @param strict accepts the contract's header only.
  */
 export function keyFromHeaders(
   headers: {

@@ -72,7 +72,6 @@ export interface RequestedChange {
   readonly approvers: readonly string[];
 }
 
-/** A body that fits `CHANGE_REQUEST_BODY`. */
 interface GivenRequest {
   readonly split?: RequestedChange['given'] | null;
   readonly segment?: RequestedChange['given'] | null;
@@ -81,7 +80,7 @@ interface GivenRequest {
   readonly approvers?: readonly string[] | null;
 }
 
-/** @throws Problem (400) it names no object or two objects, or asks of a segment an operation that only definitions have. */
+/** @throws Problem (400) it names not one object, or an operation that only definitions have. */
 export function requestedChange(body: unknown): RequestedChange {
   const { split, segment, operationType, rolloutStatus, approvers } = body as GivenRequest;
   const given = split ?? segment;
@@ -122,12 +121,11 @@ interface DecidingKey {
 }
 
 /**
- * The decision that a key makes on a change request. An unrestricted key may end any request without the change,
- * because all keys that could otherwise do so may be revoked.
+ * An unrestricted key may end any request without the change, because all keys that could otherwise do so may be
+ * revoked.
  *
- * @throws Problem (409) the request is decided already.
- * @throws Problem (403) the author tries to approve or reject it, another key to withdraw it, or it names other
- * approvers.
+ * @throws Problem (409) it is decided already. @throws Problem (403) the author tries to approve or reject it, another
+ * key to withdraw it, or it names other approvers.
  */
 export function decisionOn(
   request: ChangeRequestTable | Omit<ChangeRequestTable, 'position'>,

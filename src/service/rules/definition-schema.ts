@@ -1,7 +1,7 @@
 import { closed, CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
 
-/** Percentages by treatment. JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
+/** JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
 const BUCKETS_SCHEMA: Schema = {
   type: 'array',
   description: 'The sizes sum to 100.',
@@ -12,8 +12,7 @@ const BUCKETS_SCHEMA: Schema = {
 };
 
 /**
- * A treatment: the contract's `name`, `description` and `keys`, and two members of public
- * documentation. The names themselves are checked in `names.ts`.
+ * `configurations` and `segments` are of public documentation. `names.ts` checks the names themselves.
  */
 function treatmentSchema(isClosed: boolean): Schema {
   return {
@@ -38,7 +37,7 @@ function treatmentSchema(isClosed: boolean): Schema {
 export const MAX_RULES = 250;
 export const MAX_MATCHERS = 20;
 
-/** A targeting rule. The contract shows `AND` as the only combiner. */
+/** The contract shows `AND` as the only combiner. */
 function ruleSchema(isClosed: boolean, isContract = false): Schema {
   const matchers = {
     type: 'array',
@@ -85,7 +84,7 @@ export const DEFINITION_SCHEMA = {
 
 const CONTRACT_REFERENCE: Schema = closed({ id: { type: 'string' }, name: { type: 'string' } });
 
-/** An object by its id or name, or by both as in answers. */
+/** As answers have it, or an id or name alone. */
 const OWNER_SCHEMA: Schema = { ...CONTRACT_REFERENCE, type: ['object', 'string'] };
 
 const CLOSED_MEMBERS = definitionMembers(true);
@@ -139,7 +138,6 @@ const {
   ...CONTRACT_MEMBERS
 } = CLOSED_MEMBERS;
 
-/** The contract's body of a new definition: the members of its table that are sent. */
 export const CONTRACT_DEFINITION_BODY = {
   ...DEFINITION_SCHEMA,
   additionalProperties: false,

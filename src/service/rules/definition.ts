@@ -19,15 +19,14 @@ import { sizeOf } from './json.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** The members of a definition that a client may set, complete and tidied, as they are stored and sent. */
+/** Complete and tidied, as it is stored and sent. */
 export interface DefinitionContent {
   readonly killed: boolean;
   readonly body: DefinitionBody;
 }
 
 /**
- * The members that the store keeps as one JSON text. `flagSets` and `impressionsDisabled` come from public
- * documentation; the contract does not show them. They are stored and sent back.
+ * Stored as one JSON text. `flagSets` and `impressionsDisabled` come from public documentation; they are sent back.
  */
 export interface DefinitionBody {
   readonly treatments: readonly WireTreatment[];
@@ -46,7 +45,7 @@ export interface Uses {
   readonly flags: readonly string[];
 }
 
-/** A definition that fits `DEFINITION_BODY`, before it is tidied. */
+/** Before it is tidied. */
 type GivenDefinition = Pick<DefinitionBody, 'defaultTreatment' | 'defaultRule'> &
   Partial<Omit<DefinitionBody, 'treatments' | 'rules'>> & {
     readonly killed?: boolean;
@@ -66,7 +65,7 @@ const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 const isInContract = compileSchema(CONTRACT_DEFINITION_SCHEMA);
 
 /**
- * Reads a definition that a client sent, and ignores members that only the service sets.
+ * Ignores members that only the service sets.
  *
  * @throws Problem (400) it is no definition, is too large, or contradicts itself.
  */
@@ -77,9 +76,9 @@ export function definitionFrom(given: unknown): DefinitionContent {
 }
 
 /**
- * Makes the definition that replaces another. Lists that the body leaves out become empty. `killed`,
- * `trafficAllocation` and `baselineTreatment` keep their values if the body leaves them out: a client that does not
- * know them must not end a kill or widen a rollout. A baseline treatment that no longer exists is dropped.
+ * Lists that the body leaves out become empty. `killed`, `trafficAllocation` and `baselineTreatment` keep their
+ * values: a client that does not know them must not end a kill or widen a rollout. A baseline treatment that no longer
+ * exists is dropped.
  *
  * @throws Problem (400) as `definitionFrom`.
  */
@@ -125,7 +124,7 @@ function checkSize(given: unknown, before: WireDefinition | null): void {
   );
 }
 
-/** A schema checks these limits for whole bodies; this checks them for patched definitions. */
+/** For patched definitions; a schema checks these limits of whole bodies. */
 function checkRules(after: GivenDefinition, before: WireDefinition): void {
   const longest = ({ rules }: Pick<GivenDefinition, 'rules'>): number =>
     Math.max(0, ...(rules ?? []).map(({ condition }) => condition.matchers.length));
@@ -140,9 +139,9 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
 export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
 
 /**
- * Checks that flag and environment in a body are those of the path. Members that are absent are not checked.
+ * Flag and environment in a body must be those of the path, if they are there.
  *
- * @throws Problem (400) it is the definition of another flag, or of another environment.
+ * @throws Problem (400)
  */
 export function checkBelongs(given: unknown, to: Belonging): void {
   const { id, name, environment, trafficType } = given as Readonly<Record<string, unknown>>;
@@ -164,7 +163,6 @@ function checkNames(what: string, said: unknown, of: { id: string; name: string 
   }
 }
 
-/** Members that a patch cannot change: where the definition belongs, its times, and its open change request. */
 const FIXED = [
   'id',
   'name',
@@ -175,19 +173,17 @@ const FIXED = [
   'openChangeRequestId',
 ];
 
-/** All names of members. A misspelt one would be dropped, and the patch would seem to succeed. */
+/** A misspelt member would be dropped, and the patch would seem to succeed. */
 const KNOWN = [...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)];
 
 /** A patch of the whole document may repeat the seeds that answers show; like those of a PUT, they are ignored. */
 const KNOWN_OF_WHOLE = [...KNOWN, 'seed', 'trafficAllocationSeed'];
 
 /**
- * Applies a patch to a definition. It may remove optional members, such as `rules` or the description of a treatment.
+ * The patch may remove optional members, such as `rules` or the description of a treatment.
  *
  * @param isStrict whether a definition that fits the contract must fit it after the patch too.
- *
- * @throws Problem (400) the patch cannot be run, touches members that cannot be changed, or its result is no definition
- * or too large.
+ * @throws Problem (400)
  */
 export function definitionPatched(
   before: WireDefinition,
@@ -209,8 +205,7 @@ export function definitionPatched(
 }
 
 /**
- * Recognises a patch that only changes `killed`: the contract shows no other way to kill and to restore. Gives
- * undefined for any other patch.
+ * For a patch that only changes `killed`: the contract shows no other way to kill and to restore.
  */
 export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'restore' | undefined {
   const isAlone = operations.every(
@@ -235,7 +230,6 @@ function withKeyLists(before: WireDefinition): WireDefinition {
   };
 }
 
-/** Removes the lists of `withKeyLists` that are still empty after the patch. */
 function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): GivenDefinition {
   const without = before.treatments.filter(({ keys }) => keys === undefined);
   const names = new Set<unknown>(without.map(({ name }) => name));
@@ -249,8 +243,8 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
 }
 
 /**
- * A treatment as it is stored. Members that this version does not know are left out if they are null, because clients fail
- * on null in these lists. An empty list of keys stays.
+ * Members that this version does not know are left out if they are null, because clients fail on null in these lists.
+ * An empty list of keys stays.
  */
 function tidyTreatment({
   name,
@@ -280,8 +274,7 @@ function tidyBucket({ treatment, size }: WireBucket): WireBucket {
 }
 
 /**
- * A matcher as it is stored. Its fields stay unchanged, also those of an unknown type, which may be null and are then left
- * out.
+ * Its fields stay unchanged, also those of an unknown type, which may be null and are then left out.
  */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
@@ -299,7 +292,7 @@ function tidyDepends(type: string, fields: Record<string, unknown>): Record<stri
   return { ...fields, depends: { ...depends, treatments: [treatment] } };
 }
 
-/** Checks the rules that JSON Schema cannot express: names agree with each other, and sizes sum to 100. */
+/** What JSON Schema cannot express. */
 function checkDefinition(body: DefinitionBody): void {
   const names = new Set<string>();
   for (const { name, configurations } of body.treatments) {
@@ -317,7 +310,7 @@ function checkDefinition(body: DefinitionBody): void {
   }
 }
 
-/** The configuration of a treatment is JSON inside a text, which clients parse. */
+/** JSON inside a text, which clients parse. */
 function checkConfiguration(treatment: string, configurations: string | undefined): void {
   if (configurations === undefined) return;
   try {
@@ -327,7 +320,7 @@ function checkConfiguration(treatment: string, configurations: string | undefine
   }
 }
 
-/** A key has one treatment: two lists of individual targets with the same key contradict each other. */
+/** Two lists with the same key contradict each other. */
 function checkTargets(treatments: readonly WireTreatment[]): void {
   const holders = new Map<string, string>();
   for (const { name, keys } of treatments) {
@@ -345,7 +338,6 @@ function checkTreatmentExists(names: ReadonlySet<string>, name: string, where: s
   if (!names.has(name)) throw badRequest(`There is no treatment ${name}, which ${where} names`);
 }
 
-/** Checks that every treatment occurs at most once and exists, and that sizes sum to 100. */
 function checkBuckets(
   names: ReadonlySet<string>,
   buckets: readonly WireBucket[],
@@ -362,10 +354,7 @@ function checkBuckets(
   if (sum !== 100) throw badRequest(`The bucket sizes of ${where} sum to ${sum}, not to 100`);
 }
 
-/**
- * Names of the segments and flags that the definition refers to, sorted. Only matchers of the types `IN_SEGMENT` and
- * `IN_SPLIT` refer to objects of this service.
- */
+/** Only matchers of the types `IN_SEGMENT` and `IN_SPLIT` refer to objects of this service. */
 export function usesOf(body: DefinitionBody): Uses {
   const segments = new Set<string>();
   const flags = new Set<string>();

@@ -8,7 +8,6 @@ import { checkShape, checkUntouched, compileSchema } from './shape.js';
 export interface EnvironmentContent {
   readonly name: string;
   readonly production?: boolean;
-  /** The service refuses changes to definitions and keys with 403. */
   readonly approvalsRequired?: boolean;
   /** Allows kills even if changes require approvals. */
   readonly allowKills?: boolean;
@@ -53,7 +52,6 @@ export const ENVIRONMENT_SCHEMA: Schema = closed(
   ['name'],
 );
 
-/** A body that fits `ENVIRONMENT_SCHEMA`. */
 interface GivenEnvironment {
   readonly name: string;
   readonly production?: unknown;
@@ -80,7 +78,6 @@ export function environmentFrom(given: unknown): EnvironmentContent {
 
 const hasEnvironmentShape = compileSchema(closed({ id: true, ...ENVIRONMENT_MEMBERS }, ['name']));
 
-/** The members of the endpoint's answers that a patch sees. */
 export interface PatchableEnvironment {
   readonly id: string;
   readonly name: string;
@@ -91,7 +88,7 @@ export interface PatchableEnvironment {
   };
 }
 
-/** @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment. */
+/** @throws Problem (400) */
 export function environmentPatched(
   { id, name, production, changePermissions }: PatchableEnvironment,
   operations: readonly PatchOperation[],
@@ -131,7 +128,7 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
-/** @throws Problem (400) the patch cannot be run, changes id or type, or its result is no workspace. */
+/** @throws Problem (400) */
 export function workspacePatched(
   before: WorkspaceContent & { readonly id: string; readonly type: string },
   operations: readonly PatchOperation[],

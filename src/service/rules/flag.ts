@@ -33,7 +33,6 @@ const MEMBERS = {
   },
 } satisfies Readonly<Record<string, Schema>>;
 
-/** The body of a new flag. Its traffic type comes from the path alone. */
 export const NEW_FLAG_SCHEMA: Schema = closed({ name: NAME_SCHEMA, ...MEMBERS, ...WORDS_MEMBERS }, [
   'name',
 ]);
@@ -58,7 +57,7 @@ export interface GivenFlagMembers {
   readonly owners?: readonly unknown[];
 }
 
-/** Fills in empty values for members that are absent, and for tags that are null. @param given fits a schema with `MEMBERS`. */
+/** Tags may be null. */
 export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatus'> {
   return {
     description: given.description ?? '',
@@ -68,10 +67,9 @@ export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rol
 }
 
 /**
- * Applies a patch to a flag. The patch sees empty lists in place of lists that are null or absent in answers, so that
- * it can add the first tag.
+ * The patch sees empty lists in place of lists that are null or absent in answers, so that it can add the first tag.
  *
- * @throws Problem (400) the patch cannot be run, or touches members that cannot be changed.
+ * @throws Problem (400)
  */
 export function flagPatched(
   flag: WireFlag & { readonly owners?: readonly unknown[] },
@@ -101,7 +99,7 @@ function statusFrom(
 }
 
 /**
- * The description from a body that is JSON text or plain text; no body is an empty description.
+ * From JSON text or plain text; no body is an empty description.
  *
  * @throws Problem (400) the body is JSON but no text, or longer than 10,000 characters.
  */

@@ -3,10 +3,7 @@ import { badRequest } from '../http/problem.js';
 import type { Schema } from './matchers.js';
 import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
 
-/**
- * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and `value`. Tools that
- * compute differences also send the other operations, and two of them have `from`.
- */
+/** The contract names the first three. Tools that compute differences also send the others. */
 export interface PatchOperation {
   readonly op: 'replace' | 'add' | 'remove' | 'move' | 'copy' | 'test';
   readonly path: string;
@@ -25,7 +22,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   copy: 'from',
 };
 
-/** A list of patch operations of the given kinds. As RFC 6902 demands, further members of an operation are ignored. */
+/** As RFC 6902 demands, further members of an operation are ignored. */
 const patchOf = (operations: readonly string[], more: Schema = {}): Schema => ({
   type: 'array',
   maxItems: 10_000,
@@ -43,7 +40,6 @@ const patchOf = (operations: readonly string[], more: Schema = {}): Schema => ({
 });
 
 const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
-/** The contract's patch: three operations, described by `op`, `path` and `value`. */
 export const CONTRACT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
 /** The other three operations belong to the same standard (RFC 6902), so the service takes them too. */
 export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test'], {
@@ -131,7 +127,7 @@ function copied(value: unknown, bounds: Bounds): unknown {
   return copyOf(value);
 }
 
-/** Copies the value, so that a later operation does not change the request's own body. */
+/** A copy, so that a later operation does not change the request. */
 function valueOf(operation: PatchOperation): unknown {
   if (Object.hasOwn(operation, 'value')) return copyOf(operation.value);
   throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
@@ -142,7 +138,6 @@ function fromOf({ op, path, from }: PatchOperation): string {
   throw badRequest(`Patch operation ${op} of ${path} has no from`);
 }
 
-/** The parts of a JSON Pointer (RFC 6901). */
 function pointer(text: string): string[] {
   if (text !== '' && !text.startsWith('/'))
     throw badRequest(`Patch path ${text} must start with /`);
@@ -180,7 +175,7 @@ function shift(bounds: Bounds, count: number): void {
   if (bounds.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
-/** The value at a path. Inherited members do not count. */
+/** Inherited members do not count. */
 function read(document: unknown, parts: readonly string[]): unknown {
   let value = document;
   for (const part of parts) {
@@ -192,7 +187,7 @@ function read(document: unknown, parts: readonly string[]): unknown {
   return value;
 }
 
-/** The index that a part of a path names. RFC 6901 allows no sign and no leading zero. */
+/** RFC 6901 allows no sign and no leading zero. */
 function indexOf(part: string, parts: readonly string[]): number {
   if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw missing(parts);
   return Number(part);

@@ -9,9 +9,7 @@ const MAX_KEY_LENGTH = 1_000;
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
 /**
- * The keys of a change request that adds keys, each once, in the order given.
- *
- * @throws Problem (400) more than the contract's 10,000, or a key that cannot be kept.
+ * Each once, in the order given. @throws Problem (400) more than 10,000, or a key that cannot be kept.
  */
 export function keysToAdd(given: readonly string[]): string[] {
   checkKeys(given);
@@ -19,9 +17,7 @@ export function keysToAdd(given: readonly string[]): string[] {
 }
 
 /**
- * The keys of one upload, sorted by bytes and each once. Sorting takes less time than a set.
- *
- * @throws Problem (400) as `keysToAdd`.
+ * Sorted by bytes and each once: sorting takes less time than a set. @throws Problem (400) as `keysToAdd`.
  */
 export function keysToUpload(given: readonly string[]): string[] {
   checkKeys(given);
@@ -38,10 +34,8 @@ function checkKeys(given: readonly string[]): void {
 }
 
 /**
- * The keys of one removal, sorted by bytes and each once. Clients are known to send empty keys beside the real ones; no
- * segment holds such keys, so they are ignored.
- *
- * @throws Problem (400) more than 10,000.
+ * Sorted by bytes and each once. Clients are known to send empty keys beside the real ones; no segment holds such
+ * keys, so they are ignored. @throws Problem (400) more than 10,000.
  */
 export function keysToRemove(given: readonly string[]): string[] {
   checkRequestSize(given.length);
@@ -78,8 +72,7 @@ function rankOf(unit: number): number {
 }
 
 /**
- * Whether the store can return a key unchanged. Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot
- * hold the null character.
+ * Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot hold the null character.
  */
 function isStorable(key: string): boolean {
   return key.isWellFormed() && !key.includes('\0');
@@ -109,7 +102,7 @@ export function changedKeys(before: readonly string[], after: readonly string[])
   return { added, removed: [...removed, ...before.slice(at)] };
 }
 
-/** The contract's limit of keys in one upload; it applies to removals too. */
+/** The limit of uploads applies to removals too. */
 function checkRequestSize(count: number): void {
   if (count <= MAX_KEYS_PER_REQUEST) return;
   throw badRequest(
@@ -117,7 +110,7 @@ function checkRequestSize(count: number): void {
   );
 }
 
-/** The contract's limit of keys that are stored for one segment. @throws Problem (400) the segment would hold more. */
+/** @throws Problem (400) */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
   throw badRequest(
@@ -126,9 +119,7 @@ export function checkSegmentSize(count: number): void {
 }
 
 /**
- * Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word.
- *
- * @throws Problem (400) it is any other word.
+ * In any spelling that clients use: `true`, `True`, or the bare word. @throws Problem (400) it is any other word.
  */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
@@ -167,7 +158,6 @@ export const IDENTITY_VALUES_SCHEMA: Schema = closed({
   ...WORDS_MEMBERS,
 });
 
-/** The traffic type and environment in the path of a request, and the key if the path has one. */
 export interface IdentityOwner {
   readonly key?: string;
   readonly trafficTypeId: string;
@@ -179,11 +169,10 @@ export interface GivenIdentity extends Partial<IdentityOwner> {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
-/** Attribute → value as text, or the reason why the identity cannot be saved. */
 export type ReadIdentity =
   { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
 
-/** Reads an identity. Values may be text, numbers or truth values, and are stored as text. */
+/** Values may be text, numbers or truth values, and are stored as text. */
 export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): ReadIdentity {
   const { key, values } = identity;
   for (const name of ['key', 'trafficTypeId', 'environmentId'] as const) {

@@ -1,7 +1,6 @@
 /** A JSON Schema (2020-12) as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An object with these members and no others. */
 export function closed<P extends Schema>(properties: P, required: readonly string[] = []) {
   return {
     type: 'object',
@@ -65,7 +64,6 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
   IN_LIST_SEMVER: { ...ATTRIBUTE, strings: TEXTS },
 };
 
-/** The types whose fields are checked, in the order above. */
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
 /**
@@ -87,8 +85,6 @@ const MATCHER_MEMBERS = {
 } satisfies Schema;
 
 /**
- * A matcher. The contract shows `type` and `string`, and only the type `IN_SEGMENT`.
- *
  * @param isClosed whether matchers of known types may have known members only. Any other member may be misspelt, and
  * `negat: true` would serve the contrary.
  */

@@ -8,7 +8,6 @@ import { closed, type Schema } from './matchers.js';
 const NAME = /^[A-Za-z][-_A-Za-z0-9]*$/;
 const MAX_NAME_LENGTH = 256;
 
-/** The name of a flag, a segment or a traffic type in a body that creates one. */
 export const NAME_SCHEMA: Schema = {
   type: 'string',
   minLength: 1,
@@ -22,7 +21,7 @@ export const CONTRACT_NEW_OBJECT_BODY = closed(
   ['name'],
 );
 
-/** The name of a workspace or an environment: any text on one line. */
+/** Any text on one line. */
 export const TITLE_NAME_SCHEMA: Schema = {
   type: 'string',
   minLength: 1,
@@ -32,7 +31,7 @@ export const TITLE_NAME_SCHEMA: Schema = {
 
 export const MAX_KEY_NAME_LENGTH = 100;
 
-/** The name of an Admin API key in a body that creates one: any text that is not blank. */
+/** Any text that is not blank. */
 export const KEY_NAME_SCHEMA: Schema = {
   type: 'string',
   minLength: 1,
@@ -65,9 +64,9 @@ export function checkTrafficTypeName(name: string): void {
 }
 
 /**
- * A treatment may be called `true` or `constructor`, because names are values here and never names of members.
+ * A treatment may be called `true`: names are values here and never names of members.
  *
- * @throws Problem (400) the name has a wrong form or is `control`.
+ * @throws Problem (400)
  */
 export function checkTreatmentName(name: string): void {
   if (name === RESERVED_TREATMENT_NAME) throw badRequest(`Treatment name ${name} is reserved`);
@@ -84,11 +83,7 @@ function checkLength(what: string, name: string): void {
   throw badRequest(`${what} names have at most ${MAX_NAME_LENGTH} characters`);
 }
 
-/**
- * Names of workspaces and environments are for people: any text on one line.
- *
- * @throws Problem (400) the name is blank, too long, or holds a control character.
- */
+/** @throws Problem (400) the name is blank, too long, or holds a control character. */
 export function checkTitleName(what: string, name: string): void {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
     throw badRequest(`${what} names have 1 to ${MAX_NAME_LENGTH} printable characters`);

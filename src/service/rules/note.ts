@@ -32,10 +32,7 @@ export const WORDS_BODY: Schema = {
 /** The longest text that is stored, in UTF-16 code units. Longer texts are cut and not refused. */
 const MAX_LENGTH = 10_000;
 
-/**
- * Reads title and comment. The contract has them in the query, and the comment of a removal in the body. If both places
- * have one, the query counts; empty text counts as not given.
- */
+/** If query and body have one, the query counts; empty text counts as not given. */
 export function noteFrom(query: unknown, body: unknown): GivenNote {
   return { title: wordFrom('title', query, body), comment: wordFrom('comment', query, body) };
 }
@@ -61,7 +58,7 @@ function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | nul
  */
 export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment';
 
-/** @throws Problem (400) one of them is missing. */
+/** @throws Problem (400) */
 export function checkNote(note: GivenNote, needed: NoteRequirement): void {
   const complete = note.comment !== null && (note.title !== null || needed === 'comment');
   if (complete) return;

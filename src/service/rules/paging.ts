@@ -23,7 +23,6 @@ export const PAGE_SIZES = {
   keys: { usual: 100, largest: 100 },
 } as const satisfies Record<string, PageSizes>;
 
-/** Parameters of a query, by name. */
 export type QuerySchema = Readonly<Record<string, Schema>>;
 
 export const textParameter = (description: string): Schema => ({ type: 'string', description });
@@ -45,9 +44,8 @@ export const PAGE_QUERY: QuerySchema = {
 };
 
 /**
- * Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused.
- *
- * @throws Problem (400) one of them is no whole number, or the limit is 0.
+ * A limit that is too large is cut and never refused. @throws Problem (400) one of them is no whole number, or the
+ * limit is 0.
  */
 export function pageFrom(query: unknown, sizes: PageSizes): Page {
   const given = (query ?? {}) as { readonly offset?: unknown; readonly limit?: unknown };
@@ -57,15 +55,13 @@ export function pageFrom(query: unknown, sizes: PageSizes): Page {
   return { offset, limit: Math.min(limit, sizes.largest) };
 }
 
-/** A parameter of a query; an empty one, and one that is no text, count as not given. */
+/** An empty parameter, and one that is no text, count as not given. */
 export function givenText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**
- * Reads one number of a query. @param absent the number if the query has none, or an empty one.
- *
- * @throws Problem (400) it is no whole number.
+ * @param absent the number if the query has none, or an empty one. @throws Problem (400) it is no whole number.
  */
 export function wholeNumber(name: string, value: unknown, absent: number): number {
   if (value === undefined || value === '') return absent;

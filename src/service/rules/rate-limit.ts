@@ -1,4 +1,3 @@
-/** A number of requests in each window of a number of seconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly perSeconds: number;
@@ -12,8 +11,7 @@ export interface Allowance {
 }
 
 /**
- * Counts requests per caller in windows that start with a caller's first request. It counts in
- * memory, so that each process of the service grants the whole limit.
+ * Windows start with a caller's first request. Counts in memory, so that each process grants the whole limit.
  */
 export class RequestCounter {
   readonly #limit: RateLimit;
@@ -23,7 +21,6 @@ export class RequestCounter {
     this.#limit = limit;
   }
 
-  /** Counts one request, whether or not it is allowed. */
   take(caller: string, now: number): Allowance {
     const window = this.#windowOf(caller, now);
     window.used += 1;
@@ -34,7 +31,6 @@ export class RequestCounter {
     };
   }
 
-  /** The caller's current window; a new one if there is none or the last has ended. */
   #windowOf(caller: string, now: number): { endsAt: number; used: number } {
     const current = this.#windows.get(caller);
     if (current !== undefined && current.endsAt > now) return current;

@@ -15,10 +15,6 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 
-/**
- * Compiles a JSON Schema. All schemas go through this one compiler: those of request bodies, of results of patches, and
- * of seeds.
- */
 export function compileSchema(schema: Schema): ValidateFunction {
   return ajv.compile(schema);
 }
@@ -30,8 +26,8 @@ export function checkShape(validate: ValidateFunction, value: unknown, what = 'B
 }
 
 /**
- * The first error as a sentence with its place as a JSON Pointer. Errors of the keyword `if` are skipped: they only say
- * that the `then` failed, whose own error gives the reason.
+ * With its place as a JSON Pointer. Errors of the keyword `if` are skipped: they only say that the `then` failed,
+ * whose own error gives the reason.
  */
 export function describeShapeErrors(errors: readonly ErrorObject[], what: string): string {
   const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
