@@ -12,11 +12,9 @@ export interface Finding {
   /** null for findings about the whole run. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
   readonly subject: string;
-  /** One line of cleaned text. */
   readonly message: string;
 }
 
-/** With files as they are seen from the top of the repository. */
 export function underPrefix(prefix: string, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({
     ...finding,
@@ -65,11 +63,7 @@ export function planFindings(report: PlanReport): Finding[] {
   ];
 }
 
-/**
- * Findings as SARIF 2.1.0, for code scanning.
- *
- * @param findings with files relative to the root of the repository.
- */
+/** SARIF 2.1.0, for code scanning. Files are relative to the root of the repository. */
 export function sarif(findings: readonly Finding[], version: string): string {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
   const document = {
@@ -105,11 +99,7 @@ function locationOf({ file, line, column }: NonNullable<Finding['place']>): obje
 
 const ANNOTATION = { error: 'error', warning: 'warning', note: 'notice' } as const;
 
-/**
- * Findings as commands to the runner of GitHub Actions, which shows them at their lines; one line each.
- *
- * @param findings with files relative to the root of the repository.
- */
+/** Commands to the runner of GitHub Actions, one line each. Files are relative to the root of the repository. */
 export function workflowCommands(findings: readonly Finding[]): string {
   return findings
     .map(({ level, rule, message, place }) => {

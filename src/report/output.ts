@@ -7,14 +7,12 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
 interface OutputTarget {
-  /** The file of `--output`. Default: standard output. */
   readonly file?: string | undefined;
   readonly stdout: Writable;
 }
 
 /**
- * Writes a result completely. A file is replaced in one move, so that readers never see half of it and a failed run
- * keeps the old one. May be repeated.
+ * A file is replaced in one move, so that readers never see half of it and a failed run keeps the old one.
  *
  * @throws FlagkeelError `OUTPUT` if it cannot be written. A reader that closes the pipe early is no error.
  */
@@ -34,14 +32,10 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
 
 interface Screen {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** False for a file. */
   readonly isTTY: boolean;
 }
 
-/**
- * Whether to print in colour. First `--no-color` and a non-empty `NO_COLOR` turn colour off; then `FORCE_COLOR` decides
- * (`0` and `false` turn it off); then the terminal.
- */
+/** `--no-color` and a non-empty `NO_COLOR` come first, then `FORCE_COLOR`, then the terminal. */
 export function resolveColor({
   noColorFlag,
   env,
@@ -57,10 +51,7 @@ export function resolveColor({
 
 const DEFAULT_WIDTH = 100;
 
-/**
- * The most columns of a row. `COLUMNS` comes before the width of the terminal. Text that does not go to a terminal is
- * not broken into rows, so that programs find each fact on one line.
- */
+/** In columns. Text that does not go to a terminal is not broken into rows, so that programs find each fact on one line. */
 export function resolveWidth({
   env,
   isTTY,
@@ -72,9 +63,7 @@ export function resolveWidth({
   return columns > 0 ? columns : DEFAULT_WIDTH;
 }
 
-/**
- * Streams with our listener: an `EPIPE` is also emitted as an event, and without a listener it would end the process.
- */
+/** Streams with our listener, without which the event of an `EPIPE` would end the process. */
 const guarded = new WeakSet<Writable>();
 
 async function writeStream(stream: Writable, text: string): Promise<void> {

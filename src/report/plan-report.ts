@@ -22,10 +22,7 @@ import type { Verdict } from '../model/verdict.js';
 import type { Tone } from './text/layout.js';
 import { plural } from './values.js';
 
-/**
- * The content of a report on one run, in any format. With `outcomes` the report describes what was done, without them
- * what would be done.
- */
+/** The content of a report on one run, in any format; with `outcomes` on what was done, otherwise on what would be. */
 export interface PlanReport {
   readonly plan: Plan;
   /** Title and comment of the writes of each change; withheld changes may have none. */
@@ -46,19 +43,15 @@ export interface PlanReport {
   readonly stateless: boolean;
   /** A suspension of the source, which holds all writes but kills. */
   readonly suspended?: Suspension | null;
-  /** Sorted by id. */
   readonly ramps?: readonly RampStanding[];
   /** Of the flags in scope, in the order of the specs. */
   readonly leftToPeople?: readonly LeftToPeople[];
-  /** Sorted by id. */
   readonly reminders?: readonly Reminder[];
-  /** In the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
   /** Time of the report, in milliseconds since the epoch, for ages. Default: reports show times instead. */
   readonly nowMs?: number;
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
-  /** Reports show them first. */
   readonly protectedEnvironments?: ReadonlySet<string>;
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules after the change, by position; they are not part of the canonical form. */
@@ -69,9 +62,7 @@ export interface PlanReport {
   readonly killReasons?: ReadonlyMap<ObjectId, string>;
   readonly guardFindings?: readonly GuardFinding[];
   readonly allowed?: readonly AllowedFinding[];
-  /**
-   * Facts that the run could not find out. The text report leaves them out, because the run has already printed them.
-   */
+  /** The text report leaves them out, because the run has already printed them. */
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of objects that the run leaves alone because their specs are invalid; sorted. */
   readonly held?: readonly string[];
@@ -86,10 +77,7 @@ export interface PlanReport {
   readonly left?: readonly Change[];
 }
 
-/**
- * The result of a change; undefined in a report without outcomes. A change that the apply did not reach counts as
- * skipped.
- */
+/** Undefined in a report without outcomes. A change that the apply did not reach counts as skipped. */
 export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined {
   if (!report.outcomes) return undefined;
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
@@ -155,7 +143,6 @@ export function countDeeds(changes: readonly Change[]): Readonly<Record<Deed, nu
 }
 
 interface ActionPhrases {
-  /** Says as much as the colour. */
   readonly symbol: string;
   readonly tone: Tone;
   readonly deed: Deed;

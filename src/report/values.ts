@@ -6,8 +6,6 @@ import { keyList } from '../model/segment-keys.js';
 import { clean, quoted } from './sanitize.js';
 import { cut, noBreak } from './text/layout.js';
 
-/** Values in words, cleaned, and tests for the shape of planned values. */
-
 export const NONE = 'none';
 
 /** `[ES, FR]`; values beyond `limit` are counted. */
@@ -17,15 +15,22 @@ export function listText(values: readonly string[], limit = Infinity): string {
 
 /** `ES, FR, … 3 more`. */
 export function itemText(values: readonly string[], limit: number): string {
-  return firstOf(values.slice(0, limit).map(quoted), values.length).join(', ');
+  return firstOf(values, limit, quoted, moreText).join(', ');
 }
 
-export function firstOf(
-  shown: readonly string[],
-  total: number,
-  rest = (more: number): string => `… ${String(more)} more`,
-): string[] {
-  return total > shown.length ? [...shown, rest(total - shown.length)] : [...shown];
+/** @param rest counts the items beyond the limit. */
+export function firstOf<T, U>(
+  all: readonly T[],
+  limit: number,
+  show: (each: T) => U,
+  rest: (more: number) => U,
+): U[] {
+  const more = all.length - limit;
+  return [...all.slice(0, limit).map(show), ...(more > 0 ? [rest(more)] : [])];
+}
+
+export function moreText(more: number): string {
+  return `… ${String(more)} more`;
 }
 
 /** `a, b and 3 more`: the first cleaned names. */
@@ -60,12 +65,10 @@ export function shortSha(commit: string): string {
   return commit.slice(0, 7);
 }
 
-/** `1 flag`, `2 flags`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${String(count)} ${count === 1 ? one : many}`;
 }
 
-/** The same, but nothing for none. */
 export function counted(count: number, one: string): string[] {
   return count === 0 ? [] : [plural(count, one)];
 }
@@ -74,10 +77,7 @@ export function placeText({ file, line }: Pick<Location, 'file' | 'line'>): stri
   return `${clean(file)}:${String(line)}`;
 }
 
-/**
- * Both sides of a changed text, in quotes. Long texts are cut on both sides of the first difference, so that it is
- * always visible.
- */
+/** In quotes. Long texts are cut on both sides of the first difference, so that it is always visible. */
 export function textChange(before: string, after: string, columns = 60): [string, string] {
   const [a, b] = visibly(before, after);
   let same = 0;
@@ -128,11 +128,7 @@ function listOf<T>(isItem: (each: unknown) => each is T) {
   return (value: unknown): value is readonly T[] => Array.isArray(value) && value.every(isItem);
 }
 
-/**
- * The value with members in code-unit order of their names, so that equal values print as equal text.
- *
- * @param mask is applied to every object first, and then its members are visited.
- */
+/** With members in code-unit order, so that equal values print as equal text. `mask` is applied to every object first. */
 export function ordered(
   value: unknown,
   mask = (record: Readonly<Record<string, unknown>>) => record,
@@ -149,10 +145,7 @@ export function ordered(
   return Object.fromEntries(names.sort().map((name) => [name, ordered(masked[name], mask)]));
 }
 
-/**
- * Text that is equal for equal values. Unlike the form of RFC 8785 it exists for every string, even with halves of
- * surrogate pairs, because a report must not fail on an answer of the service.
- */
+/** Equal for equal values. Unlike the form of RFC 8785 it exists for halves of surrogate pairs, which a service may answer. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(ordered(value));
 }
@@ -169,7 +162,6 @@ export function keysText(
   return `${counts}: ${signedItems(added, removed, inFull ? Infinity : SHOWN_KEYS)}`;
 }
 
-/** `+ a, b; − c`. */
 export function signedItems(
   added: readonly string[],
   removed: readonly string[],
@@ -193,10 +185,7 @@ export function listsKeys(
   );
 }
 
-/**
- * A field's value with `{count, sha256}` in place of the lists of keys in its rules, and members in code-unit order of
- * their names. Everything else stays unchanged.
- */
+/** A field's value, ordered, with `{count, sha256}` in place of the lists of keys in its rules. */
 export function maskKeys(value: unknown): Json {
   return ordered(value, (record) => {
     if (!listsKeys(record)) return record;

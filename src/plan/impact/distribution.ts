@@ -37,9 +37,8 @@ const MAX_CASES = 1_000;
 const CONTROL = constantServing(null);
 
 /**
- * The treatments of a flag that the keys of a group get before and after. Tries the definitions in the order of an
- * evaluator. An unknown answer (an attribute, a segment that lives elsewhere) is tried both ways and gives bounds.
- * Another flag's treatment is an independent draw with known shares.
+ * The treatments that the keys of a group get before and after. An unknown answer (an attribute, a segment that lives
+ * elsewhere) is tried both ways and gives bounds. Another flag's treatment is an independent draw with known shares.
  */
 export function flagDistribution(
   flag: string,

@@ -84,7 +84,6 @@ function flagsIn(
   return sides;
 }
 
-/** Undefined if it is unknown what the flag serves. */
 function sidesOf(
   name: string,
   environment: PlannedEnvironment,
@@ -109,10 +108,7 @@ function sidesOf(
   };
 }
 
-/**
- * The definition on the service; that of the base or the spec if this run did not read it. Null without one, undefined
- * if unknown.
- */
+/** That of the base or the spec if this run did not read it. Null without one, undefined if unknown. */
 function definitionBefore(
   name: string,
   environment: PlannedEnvironment,
@@ -175,7 +171,6 @@ function segmentsIn(
   return new Map(sides);
 }
 
-/** Undefined if they are unknown. */
 function keysBefore(
   live: ActualActivation | undefined,
   spec: DesiredActivation | undefined,
@@ -190,10 +185,7 @@ function keysBefore(
   return sameKeys(spec.keys.digest, remembered) ? spec.keys.keys : undefined;
 }
 
-/**
- * The flags whose result may differ: changed ones, and those that ask about one of these or about a changed segment,
- * directly or through other flags. Made once for all environments.
- */
+/** Changed flags, and those that ask about one of these or about a changed segment, directly or through other flags. */
 function affectedFlags(
   changes: readonly Change[],
   input: PlanInput,
@@ -257,10 +249,7 @@ function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly st
 
 const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
 
-/**
- * The names in a remembered definition of any environment: a few more than in a single one. Entries are immutable and
- * mostly unchanged from run to run, so results are kept.
- */
+/** In a definition of any environment: a few more than in a single one. Entries mostly stay from run to run. */
 function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {
   const known = namesOfEntry.get(entry);
   if (known) return known;

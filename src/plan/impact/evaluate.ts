@@ -15,7 +15,6 @@ import {
 import { constantServing, pairOf, WHOLE, type Serving, placeOf, type Seeds } from './serving.js';
 
 export interface Situation {
-  /** Unset for a key that is unknown and in no list of keys. */
   readonly key?: string;
   /** Segments that hold the key, whatever their lists say. If set, only these and those that list it hold it. */
   readonly segments?: readonly string[];
@@ -25,7 +24,6 @@ export interface Situation {
   readonly at?: number;
   /** Flag → its seeds, by which hashing of the key is known. */
   readonly seeds?: ReadonlyMap<string, Seeds>;
-  /** Default: as in the specs. */
   readonly killed?: boolean;
 }
 
@@ -33,11 +31,9 @@ export interface Situation {
 export interface Answer {
   /** Treatment → bounds for the per cent of matching keys that get it. A null key stands for `control`. */
   readonly shares: ReadonlyMap<string | null, Bounds>;
-  /** Whether each share is exact. */
   readonly isCertain: boolean;
   /** The flag is killed, so rules and targets have no effect. */
   readonly killed: boolean;
-  /** The key is an individual target. */
   readonly isTarget: boolean;
   /** For each rule, whether the key meets it; null if hashing of another flag or an unknown fact decides. */
   readonly rules: readonly (boolean | null)[];
@@ -56,13 +52,7 @@ const LISTS: ReadonlyMap<ListId, ListSides> = new Map([
   [NOBODY, EMPTY],
 ]);
 
-/**
- * The treatments that the specs serve in a situation, by the evaluator that also computes the reach of plans. Reads
- * only the specs, so equal specs give equal answers.
- *
- * @param environment as the config names it.
- * @returns undefined where the flag is not declared for the environment.
- */
+/** By the evaluator that also computes the reach of plans. Undefined where the flag is not declared for the environment. */
 export function evaluate(
   desired: Desired,
   { flag, environment }: { readonly flag: string; readonly environment: string },

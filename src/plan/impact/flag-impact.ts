@@ -174,10 +174,7 @@ function largestFirst(a: Move, b: Move): number {
   );
 }
 
-/**
- * Two decimals: without other flags the parts are whole hundredths of a per cent. A small effect is never rounded to
- * none.
- */
+/** Two decimals, as without other flags the parts are. A small effect is never rounded to none. */
 function percent({ least, most }: Bounds): Range {
   const smallest = most > ROUNDING ? 1 : 0;
   return { atLeast: Math.round(least) / 100, atMost: Math.max(Math.round(most), smallest) / 100 };

@@ -30,7 +30,6 @@ export type LaterBuckets = readonly {
   readonly buckets: readonly Bucket[];
 }[];
 
-/** What a change does to one flag. */
 interface Felt {
   /** The changed flag, or one that uses the changed object. */
   readonly analysis: FlagAnalysis;
@@ -41,8 +40,7 @@ interface Felt {
 /**
  * The reach of each change of a plan, when the whole plan is applied. The service lays 100 buckets end to end and gives
  * a key the place that a hash with the definition's own seed says. Patching keeps the seed, so a key keeps its place:
- * the places that get another treatment are known without knowing the seed, and each place is one per cent of the
- * traffic.
+ * the places that get another treatment are known without knowing the seed.
  *
  * @param later what the plan begins and later runs finish, by definition.
  * @returns an entry for every change of a flag or a segment in an environment.
@@ -108,11 +106,8 @@ function movedAtLast(
 }
 
 /**
- * The reach of a restore of the changed flag once the plan is applied: from the default treatment, which a killed flag
- * serves to every key, to the result of its definition.
- *
- * @returns undefined where the plan does not leave the flag killed, or only kills it: a restore then takes back what
- *   the plan does.
+ * From the default treatment, which a killed flag serves to every key, to the result of its definition. Undefined where
+ * the plan does not leave the flag killed, or only kills it: a restore then takes back what the plan does.
  */
 function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | undefined {
   if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;

@@ -132,11 +132,9 @@ export function questionsOf(served: ServedDefinition | null | undefined): readon
 }
 
 /**
- * The point of a definition at which a key ends, in the order of evaluation.
+ * The point of a definition at which a key ends, or the first open question that decides it.
  *
- * @param target of the key, where it is an individual target.
  * @param answerTo ignores whether the question is negated.
- * @returns the first open question where the answer depends on it.
  */
 export function servingOf<Open extends object>(
   served: ServedDefinition,

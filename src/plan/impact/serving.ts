@@ -58,11 +58,7 @@ export function constantServing(served: Served): Serving {
   return { places, allocation: 100, unallocated: served };
 }
 
-/**
- * Lays buckets end to end over the places, in their order, as the service does.
- *
- * @param servedBy gives the result for the name of a treatment.
- */
+/** Lays buckets end to end over the places, in their order, as the service does. */
 export function bucketServing(
   buckets: readonly Bucket[],
   servedBy: (treatment: string) => Served,
@@ -76,10 +72,7 @@ export function bucketServing(
   return { places, allocation, unallocated };
 }
 
-/**
- * The moves between two results. A key keeps its place and its draw of the allocation when the definition is patched,
- * so the shares are exact without knowing the keys.
- */
+/** Exact without knowing the keys: each keeps its place and its draw when the definition is patched. */
 export function sharesOf(before: Serving, after: Serving): Shares {
   const found = new Map<Served, Map<Served, number>>();
   const add = (from: Served, to: Served, parts: number): void => {
@@ -145,10 +138,7 @@ export function placeOf(key: string, { seed, allocationSeed }: Seeds): Place {
   };
 }
 
-/**
- * The place, from 1 to 100, that hashing gives a key: MurmurHash3 (x86, 32 bits) of its bytes in UTF-8, modulo 100. The
- * vendor's SDKs compute the same, so a definition's seed decides which keys a share reaches.
- */
+/** From 1 to 100, as the vendor's SDKs compute it: MurmurHash3 (x86, 32 bits) of the key's bytes in UTF-8, modulo 100. */
 export function bucketOf(key: string, seed: number): number {
   return (murmur(Buffer.from(key, 'utf8'), seed) % 100) + 1;
 }

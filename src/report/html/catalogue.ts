@@ -17,7 +17,6 @@ export interface Catalogue {
   /** In the order in which changes are applied. */
   readonly environments: readonly string[];
   readonly protectedEnvironments: readonly string[];
-  /** Sorted by name, like the segments. */
   readonly flags: readonly CataloguedFlag[];
   readonly segments: readonly CataloguedSegment[];
 }
@@ -101,8 +100,7 @@ export interface CataloguedSegment {
 }
 
 /**
- * A page that needs no server and loads nothing: it contains its style and its script. Texts of the specs are escaped;
- * keys are counted and never shown.
+ * A page that needs no server and loads nothing. Keys are counted and never shown.
  *
  * @param today UTC day; earlier expiry dates are marked.
  */
@@ -210,10 +208,8 @@ function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
   </div>`;
 }
 
-/** More are laid out only when they come into sight. */
 const MANY_ROWS = 100;
 
-/** @param kind of the objects in the rows, in the singular. */
 function tableOf(kind: string, { environments }: View, rows: readonly Html[]): Html {
   return html`<section class="sheet" aria-label="${kind}s">
     <h2>${kind}s</h2>

@@ -10,9 +10,7 @@ export type Shares = Required<
 >;
 
 export interface ShownDefinition extends Shares {
-  /** Number of keys that are targeted one by one. */
   readonly targets: number;
-  /** In words; see `ruleTexts`. */
   readonly rules: readonly string[];
   /** Fields that people own: what is shown of them is what the creation sends. */
   readonly unmanaged?: readonly string[];
@@ -60,9 +58,8 @@ function toneOf(treatment: string, { defaultRule, defaultTreatment }: Shares): s
 }
 
 /**
- * The shares as a bar, pale if a kill keeps them from being served. The ground of the bar is the default treatment, and
- * each other treatment is a part on it. It is hidden from screen readers, because `shareTexts` says the same. Widths are
- * attributes, which the policies of pages allow.
+ * Pale if a kill keeps the shares from being served. The ground is the default treatment. Hidden from screen readers,
+ * because `shareTexts` says the same. Widths are attributes, which the policies of pages allow.
  */
 export function shareBar(flag: Shares): Html {
   const { killed, defaultRule, trafficAllocation, defaultTreatment } = flag;
@@ -94,7 +91,6 @@ export function shareTexts(flag: Shares): Html {
 }
 
 interface DrawnStep {
-  /** Whole per cent. */
   readonly percent: number;
   /** When it is due, or what became of it; untrusted text. */
   readonly words: string;

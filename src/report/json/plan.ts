@@ -33,10 +33,7 @@ interface JsonOptions {
   readonly showKeys: boolean;
 }
 
-/**
- * The document of a report. Changes are in the order of the plan. Equal reports give equal documents, with members in
- * the same order.
- */
+/** Equal reports give equal documents, with members in the same order. */
 export function planDocument(
   report: PlanReport,
   options: JsonOptions = { showKeys: false },
@@ -151,7 +148,6 @@ function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length ? list : undefined;
 }
 
-/** An array of documents becomes a JSON array. */
 export function planJson(documents: PlanDocument | readonly PlanDocument[]): string {
   return `${JSON.stringify(documents, null, 2)}\n`;
 }

@@ -9,11 +9,9 @@ const HASH = /^sha256:[0-9a-f]{64}$/;
 const MAX_DEPTH = 64;
 
 /**
- * The plans in a JSON file of an earlier dry run: one document, or an array of them. Members that a later version added
- * are dropped.
+ * The plans in the JSON of an earlier dry run: one document, or an array of them.
  *
  * @param text untrusted; the caller has limited its size.
- * @param file its name, for error messages.
  * @throws FlagkeelError `USAGE` if the text is not such a file.
  */
 export async function parseReviewedPlans(
@@ -57,7 +55,6 @@ export function reviewedHash(hash: string): string {
   );
 }
 
-/** @throws FlagkeelError `USAGE` if the text is no JSON, or nested more deeply than any plan. */
 function parsed(text: string, file: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

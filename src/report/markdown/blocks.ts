@@ -1,30 +1,31 @@
 import { grouped } from '../../model/collections.js';
 import { type Line, renderLines } from '../text/layout.js';
+import { firstOf } from '../values.js';
 import { fenced, joined, type Markup, trusted } from './markup.js';
 
 /** Kept or left out as a whole, and all its markup is closed. */
 export interface Block {
-  readonly rank: Rank;
-  /** For the sentence that counts the blocks left out: `detail`, `table`. */
-  readonly what: string;
+  readonly rank: keyof typeof RANKS;
   /** Called at most once, and only for blocks up to the first one that does not fit. */
   readonly markup: () => Markup;
 }
 
-/** Most important first. Blocks of the rank `head` are never left out, and are small by construction. */
-const RANKS = ['head', 'table', 'risky detail', 'held back', 'detail', 'elsewhere'] as const;
-type Rank = (typeof RANKS)[number];
+/** Most important first, with the words that count those left out. The heads are small, and always kept. */
+const RANKS = {
+  head: '',
+  table: 'table',
+  'risky detail': 'detail',
+  'held back': 'list of what is held back',
+  problem: 'list of problems',
+  detail: 'detail',
+  elsewhere: 'list of what was different already',
+} as const;
 
 const GAP = '\n\n';
 /** UTF-16 code units reserved for the sentence that counts the blocks left out. */
 const RESERVE = 500;
 
-/**
- * The blocks in the given order, as far as they fit into the budget. Otherwise the least important are left out, and a
- * last sentence counts them.
- *
- * @param budget in UTF-16 code units; no forge counts more for a text.
- */
+/** The blocks in the given order, as far as the most important fit into `budget` UTF-16 code units; no forge counts more. */
 export function assembled(blocks: readonly Block[], budget: number): string {
   const kept = fitting(blocks, budget);
   const left = blocks.filter((block) => !kept.has(block));
@@ -36,7 +37,7 @@ export function assembled(blocks: readonly Block[], budget: number): string {
 function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, Markup> {
   const kept = new Map<Block, Markup>();
   let room = budget - RESERVE;
-  for (const rank of RANKS) {
+  for (const rank of Object.keys(RANKS)) {
     for (const block of blocks.filter((each) => each.rank === rank)) {
       const markup = block.markup();
       room -= markup.length + GAP.length;
@@ -49,7 +50,7 @@ function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, M
 
 function cutNote(left: readonly Block[]): Markup[] {
   if (left.length === 0) return [];
-  const kinds = [...grouped(left, ({ what }) => what)];
+  const kinds = [...grouped(left, ({ rank }) => RANKS[rank])];
   const parts = kinds.map(([what, { length }]) => `${String(length)} × ${what}`);
   return [trusted`> ✂ Cut to fit: ${parts.join(', ')}. The full plan holds them.`];
 }
@@ -71,15 +72,10 @@ export function rowsOf(lines: readonly Line[]): string[] {
   const rows = renderLines(bounded, { color: false, width: WIDTH }).trimEnd().split('\n');
   // Forges colour rows that begin with `!`, and not those that begin with `~`.
   const marked = rows.map((row) => row.replace(/^~ /, '! '));
-  const more = marked.length - MOST_ROWS;
-  return more <= 0 ? marked : [...marked.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
+  return firstOf(marked, MOST_ROWS, String, (more) => `    … ${String(more)} more lines`);
 }
 
-/**
- * Groups of neighbours, each small enough to be kept or left out by itself.
- *
- * @param sizeOf in UTF-16 code units.
- */
+/** Groups of neighbours, each small enough to be kept or left out by itself. */
 export function chunked<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
   const chunks: { items: T[]; size: number }[] = [];
   for (const item of items) {

@@ -1,9 +1,6 @@
 import { clean } from '../sanitize.js';
 
-/**
- * Markdown that this program wrote. Only the functions of this file create it, and they escape text of others, so that
- * no commit and no spec can break a report or mention anyone.
- */
+/** Markdown of this program. Only this file creates it, and escapes text of others: no commit can break a report. */
 export class Markup {
   readonly #text: string;
 
@@ -26,8 +23,8 @@ export class Markup {
 }
 
 /**
- * A template of our own Markdown. Inserted strings are escaped, inserted `Markup` is not. The function is not called
- * `md`, because a formatter would then format the template as a document.
+ * A template of our own Markdown. Inserted strings are escaped, inserted `Markup` is not. Not called `md`, because a
+ * formatter would then format the template as a document.
  */
 export function trusted(
   words: TemplateStringsArray,
@@ -82,10 +79,7 @@ const ACTIVE = /[&<>"'`*_{}[\]()#+!|\\~@$^=:]/g;
 /** A line that begins with one of these would become a list, a heading or a rule. */
 const OPENING = /^-|(?<=^\d{1,9})\./;
 
-/**
- * Forges look for mentions, references, labels and addresses in the displayed text, even in entities. An invisible
- * joiner inside of one prevents that. Forges do not look into code.
- */
+/** Forges link mentions, references, labels and addresses, even in entities. An invisible joiner inside prevents that. */
 const REFERENCE = /\$|[@#!~%&^](?=[\p{L}\p{N}_"'-])|:(?=[\p{L}\p{N}_/+-])|www(?=\.)|\bGH(?=-\d)/giu;
 const JOINER = '\u2060';
 

@@ -4,7 +4,7 @@ import { clean } from '../sanitize.js';
 import { diagnosticsText } from '../text/diagnostics.js';
 import { cut, plainText } from '../text/layout.js';
 import { foldLines, rowLines, summaryLine } from '../text/plan.js';
-import { shortSha, plural } from '../values.js';
+import { firstOf, plural, shortSha } from '../values.js';
 import { type ChangeRow, LEFT_TITLE, type Row } from '../view/row.js';
 import { countText, type Fold } from '../view/folds.js';
 import { planView, type PlanView } from '../view/plan-view.js';
@@ -39,33 +39,31 @@ const CAVEAT_COLUMNS = 400;
 const OPEN_FOLDS = 5;
 
 /**
- * The plan as Markdown, for reviews and job summaries: the headline of every report; risks, which are never folded or cut; one table of
- * objects and environments; folded details. Keys are counted and never named.
- *
- * Whatever the plan contains, the markup is balanced and within the budget. Text of others is shown as text: it cannot
- * add markup, mention anyone, or give commands to a workflow.
+ * The plan for reviews and job summaries. Keys are counted and never named. Whatever the plan contains, the markup is
+ * balanced and within the budget, and text of others cannot add markup, mention anyone, or give commands to a workflow.
  */
 export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
   const caveats = caveatsIn(report, options);
+  const elsewhere = view.withheld.filter(isElsewhere);
+  const held = view.withheld.filter((row) => !isElsewhere(row));
   return assembled(
     [
-      { rank: 'head', what: 'verdict', markup: () => opening(report, options, view) },
+      { rank: 'head', markup: () => opening(report, options, view) },
       ...riskBlocks(report, view, caveats),
       ...tableBlocks(view.folds, report),
       ...view.folds.flatMap((fold, index) =>
         (fold.members ?? [fold]).map((each) => detail(each, each.isUrgent && index < OPEN_FOLDS)),
       ),
-      ...leftBlocks(view),
-      ...withheldBlocks(view),
-      ...otherWorkspaceBlocks(view, options),
-      { rank: 'head', what: 'footer', markup: () => footer(report, options, caveats) },
+      ...titled(trusted`#### ${LEFT_TITLE}: ${view.left.length}`, view.left),
+      ...titled(trusted`#### Held back: ${held.length}`, held),
+      ...elsewhereBlocks(elsewhere, options),
+      { rank: 'head', markup: () => footer(report, options, caveats) },
     ],
     options.budget ?? COMMENT_BUDGET,
   );
 }
 
-/** The verdict and the risks alone. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
   const caveats = caveatsIn(report, options);
@@ -84,7 +82,6 @@ function detail(fold: Fold, isOpen: boolean): Block {
   const lines = () => foldLines(fold, { shownNames: GROUP_NAMES, isWhole: true });
   return {
     rank: fold.isUrgent ? 'risky detail' : 'detail',
-    what: 'detail',
     markup: () => folded(title, fencedChunks([rowsOf(lines())]), isOpen),
   };
 }
@@ -97,17 +94,8 @@ function folded(summary: Markup, inside: readonly Markup[], isOpen = false): Mar
   );
 }
 
-function withheldBlocks({ withheld }: PlanView): Block[] {
-  const held = withheld.filter((row) => !isElsewhere(row));
-  return titled(trusted`#### Held back: ${held.length}`, held);
-}
-
 function isElsewhere({ change }: ChangeRow): boolean {
   return 'why' in change && change.why === 'not-reviewed';
-}
-
-function leftBlocks({ left }: PlanView): Block[] {
-  return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, left);
 }
 
 function fencedRows(rows: readonly Row[]): Markup[] {
@@ -117,43 +105,34 @@ function fencedRows(rows: readonly Row[]): Markup[] {
 function titled(title: Markup, rows: readonly Row[]): Block[] {
   return fencedRows(rows).map((chunk, index) => ({
     rank: 'held back',
-    what: 'list of what is held back',
     markup: () => (index === 0 ? joined([title, chunk], '\n\n') : chunk),
   }));
 }
 
-function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: MarkdownOptions): Block[] {
-  const others = withheld.filter(isElsewhere);
+function elsewhereBlocks(others: readonly ChangeRow[], { subject }: MarkdownOptions): Block[] {
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
   const title = trusted`Already different ${before}: ${plural(others.length, 'change')} (${otherNames(others)})`;
   return fencedRows(others).map((chunk, index, { length }) => ({
     rank: 'elsewhere',
-    what: 'list of what was different already',
-    markup: () => folded(trusted`${title}${partOf(index, length)}`, [chunk]),
+    markup: () => {
+      const part = length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
+      return folded(trusted`${title}${part}`, [chunk]);
+    },
   }));
 }
 
 function otherNames(others: readonly ChangeRow[]): Markup {
-  const names = others
-    .slice(0, SUMMARY_NAMES)
-    .map(({ change }) => code(cut(change.id, NAME_COLUMNS)));
-  const more = others.length - names.length;
+  const nameOf = ({ change }: ChangeRow): Markup => code(cut(change.id, NAME_COLUMNS));
+  const names = firstOf(others, SUMMARY_NAMES, nameOf, (more) => trusted`… ${more} more`);
   const drifted = others.filter(({ change }) => change.reason === 'drift').length;
-  const all = joined([...names, ...(more > 0 ? [trusted`… ${more} more`] : [])], ', ');
+  const all = joined(names, ', ');
   return drifted === 0 ? all : trusted`${all}; ${drifted} changed outside git`;
-}
-
-function partOf(index: number, length: number): string {
-  return length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
 }
 
 const HEADLINE_NAME_COLUMNS = 60;
 const SHOWN_PLACES = 12;
 
-/**
- * The headline of every report, and then the whole in numbers unless the headline is all of it. Changes outside of the
- * reviewed plan are no news of a merge and have no headline.
- */
+/** The headline, and the numbers unless it is all. Changes outside of the reviewed plan are no news of a merge. */
 function opening(report: PlanReport, place: MarkdownOptions, { headline }: PlanView): Markup {
   const { plan, outcomes, guardFindings = [] } = report;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
@@ -233,13 +212,10 @@ function environmentsText(
 ): Markup {
   const touched = new Set(plan.changes.map(({ ref }) => ref.environment));
   const inOrder = places.filter((each) => touched.has(each));
-  const names = inOrder
-    .slice(0, SHOWN_PLACES)
-    .map((each) =>
-      each === null ? trusted`the workspace` : code(cut(each, HEADLINE_NAME_COLUMNS)),
-    );
-  const more = inOrder.length - names.length;
-  return joined([...names, ...(more > 0 ? [trusted`${more} more`] : [])], separator);
+  const nameOf = (each: string | null): Markup =>
+    each === null ? trusted`the workspace` : code(cut(each, HEADLINE_NAME_COLUMNS));
+  const names = firstOf(inOrder, SHOWN_PLACES, nameOf, (more) => trusted`${more} more`);
+  return joined(names, separator);
 }
 
 const MESSAGE_COLUMNS = 1_000;
@@ -255,20 +231,14 @@ export function failureMarkdown(message: string, diagnostics: readonly Diagnosti
   const problems = fencedChunks(diagnostics.map((each) => [...problemRows(each), '']));
   return assembled(
     [
-      { rank: 'head', what: 'verdict', markup: () => joined([title, why], '\n\n') },
-      ...problems.map((markup): Block => ({
-        ...{ rank: 'detail', what: 'list of problems' },
-        markup: () => markup,
-      })),
+      { rank: 'head', markup: () => joined([title, why], '\n\n') },
+      ...problems.map((markup): Block => ({ rank: 'problem', markup: () => markup })),
     ],
     COMMENT_BUDGET,
   );
 }
 
-/**
- * A diagnostic as rows of a fence. The first row begins with our own mark, because text of others at the beginning of a
- * row could imitate a marked one.
- */
+/** The first row begins with our own mark, because text of others at the beginning of a row could imitate one. */
 function problemRows(diagnostic: Diagnostic): string[] {
   const text = diagnosticsText([diagnostic], { color: false });
   // The last two rows are totals.

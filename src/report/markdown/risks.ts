@@ -4,7 +4,7 @@ import type { Change, LiveKill } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
-import { plural } from '../values.js';
+import { firstOf, plural } from '../values.js';
 import type { Fold } from '../view/folds.js';
 import type { PlanView } from '../view/plan-view.js';
 import { type PlannedRisk, risksIn, sizeOf } from '../view/impact.js';
@@ -18,17 +18,15 @@ const SHOWN_TEXTS = 12;
 const NAME_COLUMNS = 80;
 const TEXT_COLUMNS = 240;
 
-/**
- * Everything that a reviewer should not overlook: refusals of guards, deletions, risks of the impact, and unknowns. The
- * list is always shown and never folded, so each risk is one line, whatever its number of objects.
- */
+/** The list is always shown and never folded, so each risk is one line, whatever its number of objects. */
 export function riskBlocks(
   report: PlanReport,
   { folds: [first], guards }: PlanView,
   { serious, ramps, reminders }: Caveats,
 ): Block[] {
   const risks = risksIn(report);
-  const { changes, liveKills } = report.plan;
+  const { unknowns = [], plan } = report;
+  const { changes, liveKills } = plan;
   const removals = changes.filter(({ action }) => action === 'delete');
   // The headline names an object of which nothing is left.
   const isNamed = !report.outcomes && first?.keys.length === 1 && sameChanges(first, removals);
@@ -36,22 +34,28 @@ export function riskBlocks(
   const lines = [
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
-    ...items('deleted', gone, ({ archive }) => !archive),
-    ...items('archived', gone, ({ archive }) => archive === true),
+    ...items(
+      'deleted',
+      gone.filter(({ archive }) => !archive),
+    ),
+    ...items(
+      'archived',
+      gone.filter(({ archive }) => archive),
+    ),
     // The headline names the only risk, unless a failure has its place.
     ...(risks.length > 1 || report.outcomes ? riskItems(risks, report) : []),
-    ...items('left killed, though git no longer orders it', liveKills, isReleased),
-    ...items('killed on the service, not ordered by git', liveKills, (kill) => !isReleased(kill)),
-    ...(report.unknowns ?? []).map(
-      ({ message }) => trusted`- ⚠️ ${cut(clean(message), TEXT_COLUMNS)}`,
+    ...items('left killed, though git no longer orders it', liveKills.filter(isReleased)),
+    ...items(
+      'killed on the service, not ordered by git',
+      liveKills.filter((kill) => !isReleased(kill)),
     ),
-    ...serious.map((text) => trusted`- ⚠️ ${cut(text, TEXT_COLUMNS)}`),
+    ...[...unknowns.map(({ message }) => clean(message)), ...serious].map(
+      (text) => trusted`- ⚠️ ${cut(text, TEXT_COLUMNS)}`,
+    ),
     ...boundedItems('⏰', reminders, 'more reminder'),
     ...boundedItems('📈', ramps, 'more ramp'),
   ];
-  return lines.length === 0
-    ? []
-    : [{ rank: 'head', what: 'list of risks', markup: () => joined(lines, '\n') }];
+  return lines.length === 0 ? [] : [{ rank: 'head', markup: () => joined(lines, '\n') }];
 }
 
 function sameChanges({ rows }: Fold, changes: readonly Change[]): boolean {
@@ -63,12 +67,13 @@ function isReleased({ wasOrdered }: LiveKill): boolean {
 }
 
 function boundedItems(sign: string, texts: readonly string[], more: string, end = ''): Markup[] {
-  const rest = texts.length - SHOWN_TEXTS;
   const mark = Markup.own(sign);
-  return [
-    ...texts.slice(0, SHOWN_TEXTS).map((text) => trusted`- ${mark} ${cut(text, TEXT_COLUMNS)}`),
-    ...(rest > 0 ? [trusted`- ${mark} … and ${plural(rest, more)}${end}`] : []),
-  ];
+  return firstOf(
+    texts,
+    SHOWN_TEXTS,
+    (text) => trusted`- ${mark} ${cut(text, TEXT_COLUMNS)}`,
+    (rest) => trusted`- ${mark} … and ${plural(rest, more)}${end}`,
+  );
 }
 
 /**
@@ -76,24 +81,24 @@ function boundedItems(sign: string, texts: readonly string[], more: string, end 
  * first; of equal ones, the first in `RISKS`.
  */
 function riskItems(risks: readonly PlannedRisk[], report: PlanReport): Markup[] {
-  const sizeOfFirst = ([first]: typeof risks): number => (first ? sizeOf(first.change, report) : 0);
-  const rankOfFirst = ([first]: typeof risks): number => (first ? RISKS.indexOf(first.risk) : 0);
-  const keyOf = ({ risk, change }: PlannedRisk) => `${risk} ${String(change.ref.environment)}`;
-  const groups = [...grouped(risks, keyOf).values()].toSorted(
-    (a, b) => sizeOfFirst(b) - sizeOfFirst(a) || rankOfFirst(a) - rankOfFirst(b),
+  const inOrder = risks.toSorted(
+    (a, b) =>
+      sizeOf(b.change, report) - sizeOf(a.change, report) ||
+      RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk),
   );
-  return [...grouped(groups.flat(), ({ word }) => word)].flatMap(([word, found]) => {
-    const changes = found.map(({ change }) => change);
-    return items(word, changes);
-  });
+  const placed = grouped(
+    inOrder,
+    ({ risk, change }) => `${risk} ${String(change.ref.environment)}`,
+  );
+  return [...grouped([...placed.values()].flat(), ({ word }) => word)].flatMap(([word, found]) =>
+    items(
+      word,
+      found.map(({ change }) => change),
+    ),
+  );
 }
 
-function items<T extends Pick<Change, 'id'>>(
-  word: string,
-  all: readonly T[],
-  isMeant: (each: T) => boolean = () => true,
-): Markup[] {
-  const changes = all.filter(isMeant);
+function items(word: string, changes: readonly Pick<Change, 'id'>[]): Markup[] {
   if (changes.length === 0) return [];
   const names = changes.slice(0, SHOWN_OBJECTS).map(({ id }) => code(cut(clean(id), NAME_COLUMNS)));
   const more = changes.length - names.length;

@@ -1,7 +1,7 @@
 import type { Change } from '../../model/plan.js';
 import { outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { cut } from '../text/layout.js';
-import { itemText } from '../values.js';
+import { firstOf, itemText, moreText } from '../values.js';
 import { briefOf } from '../view/brief.js';
 import { countText, namesOf, type Fold } from '../view/folds.js';
 import { chunked, type Block } from './blocks.js';
@@ -9,7 +9,6 @@ import { code, joined, Markup, trusted } from './markup.js';
 
 const NAME_COLUMNS = 100;
 const LINE_COLUMNS = 120;
-/** The details contain all. */
 const SHOWN_LINES = 3;
 const SHOWN_TITLES = 2;
 const SHOWN_NAMES = 3;
@@ -17,10 +16,7 @@ const SHOWN_NAMES = 3;
 const SHOWN_PLACES = 6;
 const LINE_BREAK = '<br>';
 
-/**
- * Shows for each object and environment the size of the change and the users that it reaches; protected environments
- * come first. If titles of commits differ they have a column; a common title is above the table.
- */
+/** Protected environments come first. If titles of commits differ they have a column; a common one is above the table. */
 export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[] {
   const titles = titlesOf(folds);
   const [only = ''] = titles;
@@ -34,12 +30,10 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   const title = shared === undefined || shared === '' ? [] : [trusted`All of it: ${shared}`];
   return parts.map((table, index) => ({
     rank: 'table',
-    what: 'table',
     markup: () => (index === 0 ? joined([...title, table], '\n\n') : table),
   }));
 }
 
-/** Null for the workspace level. */
 type Place = string | null;
 
 function columnsOf(report: PlanReport): Place[][] {
@@ -87,17 +81,20 @@ function tableRow(
       LINE_BREAK,
     );
   });
+  const titles = [...titlesOf([fold])].filter(Boolean);
   return row([
     fold.risks.size > 0 ? trusted`${name} ⚠️` : name,
     ...cells,
-    ...(hasTitles ? [titlesCell([...titlesOf([fold])].filter(Boolean))] : []),
+    ...(hasTitles ? [joined(firstLines(titles, SHOWN_TITLES, moreText), LINE_BREAK)] : []),
   ]);
 }
 
-function titlesCell(titles: readonly string[]): Markup {
-  const more = titles.length - SHOWN_TITLES;
-  const shown = titles.slice(0, SHOWN_TITLES).map((title) => trusted`${title}`);
-  return joined([...shown, ...(more > 0 ? [trusted`… ${more} more`] : [])], LINE_BREAK);
+function firstLines(
+  texts: readonly string[],
+  limit: number,
+  rest: (more: number) => string,
+): Markup[] {
+  return firstOf(texts, limit, String, rest).map((text) => trusted`${text}`);
 }
 
 function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
@@ -106,7 +103,6 @@ function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
 
 function cell(change: Change, report: PlanReport): Markup {
   const { fact, reasons, share, others, reach } = briefOf(change, report);
-  const more = others.length - SHOWN_LINES;
   const status = outcomeOf(report, change.id)?.status ?? 'applied';
   const why = reasons.length === 0 ? trusted`` : trusted` (${reasons.join(', ')})`;
   return joined(
@@ -114,8 +110,11 @@ function cell(change: Change, report: PlanReport): Markup {
       ...(status === 'applied' ? [] : [trusted`**${status}**`]),
       trusted`**${cut(fact, LINE_COLUMNS)}**${why}`,
       ...(share ? [trusted`${bar(share.before ?? 0)} → ${bar(share.after ?? 0)}`] : []),
-      ...others.slice(0, SHOWN_LINES).map((line) => trusted`${cut(line, LINE_COLUMNS)}`),
-      ...(more > 0 ? [trusted`… ${more} more below`] : []),
+      ...firstLines(
+        others.map((line) => cut(line, LINE_COLUMNS)),
+        SHOWN_LINES,
+        (more) => `${moreText(more)} below`,
+      ),
       ...(reach === undefined ? [] : [trusted`reaches: ${cut(reach, LINE_COLUMNS)}`]),
     ],
     LINE_BREAK,

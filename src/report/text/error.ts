@@ -1,12 +1,7 @@
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 
-/**
- * The error of a failed run for people: `flagkeel: <message>`, with a line feed at the end. For an error of the run, a
- * second line names its code and how to learn more.
- *
- * A stack follows only for faults of this program: a `bug:` error, or one that JavaScript itself threw.
- */
+/** With a line feed at the end. A stack follows only for faults of this program: a `bug:`, or an error of JavaScript. */
 export function errorText(error: unknown): string {
   const sentence = `flagkeel: ${clean(messageOf(error))}\n`;
   if (error instanceof FlagkeelError) {

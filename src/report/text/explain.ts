@@ -36,10 +36,7 @@ export interface ExplainedDefinition extends Served {
   readonly rules: readonly ExplainedRule[];
   readonly ramps?: readonly ExplainedRamp[];
   readonly answer?: ExplainedAnswer;
-  /**
-   * The definition on the service; null if it has none; `unknown` if the service finds it by no name and no known id
-   * and shows no flags; left out if the run did not ask the service.
-   */
+  /** On the service; null if it has none; `unknown` if it cannot be found; left out if the run did not ask. */
   readonly live?: ExplainedLive | 'unknown' | null;
 }
 
@@ -50,7 +47,6 @@ interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
   readonly onFail: 'hold' | 'previous' | 'kill';
 }
 
-/** The ramps of a definition with the share of each step; nothing if it has none. */
 export function explainedSteps({ ramps }: DesiredDefinition): Pick<ExplainedDefinition, 'ramps'> {
   if (ramps === undefined) return {};
   const explained = ramps.map(({ rule, treatment, steps, checks = [], onFail }): ExplainedRamp => {
@@ -84,10 +80,7 @@ export interface ExplainedAnswer {
     readonly atLeast: number;
     readonly atMost: number;
   }[];
-  /**
-   * `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` if the decision needs an attribute that is
-   * missing.
-   */
+  /** `killed`, `target`, `rule N` (from 1), `default rule`, or several of the last two. */
   readonly by: string;
   readonly untold: readonly string[];
   /** Of the key, by the seed of the live definition; null if the service shows none; unset if it was not asked. */

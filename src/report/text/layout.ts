@@ -12,7 +12,6 @@ export interface Span {
 
 export type FieldLine = readonly Span[];
 
-/** An empty line if it has no spans. */
 export interface Line {
   readonly indent: number;
   readonly spans: readonly Span[];

@@ -10,7 +10,7 @@ import {
   shownEnvironments,
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { shortSha, firstOf, itemText, plural } from '../values.js';
+import { shortSha, firstOf, itemText, moreText, plural } from '../values.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
 import { risksLine } from '../view/impact.js';
 import { LEFT_TITLE, type Row } from '../view/row.js';
@@ -77,7 +77,6 @@ function showsAll({ verbose = false, showKeys }: ViewOptions): boolean {
   return verbose || showKeys;
 }
 
-/** Such a fold needs no empty line before the next one. */
 function isShort(fold: Fold | undefined): boolean {
   return fold !== undefined && fold.fresh !== '';
 }
@@ -143,12 +142,7 @@ export function rowLines({
 
 const SHOWN_NAMES = 3;
 
-/**
- * The lines of one object, or of several with equal changes.
- *
- * @param around.commit is printed above all objects, and not repeated here.
- * @param around.isWhole new objects have rows, and not one line.
- */
+/** @param around.commit is printed above all objects. @param around.isWhole new objects have rows, and not one line. */
 export function foldLines(
   fold: Fold,
   {
@@ -256,7 +250,7 @@ function withheldNames(report: PlanReport): string {
   const { withheld } = report.plan;
   const ids = byEnvironment(withheld, shownEnvironments(report)).map(({ id }) => clean(id));
   const names = [...new Set(ids)];
-  return ` (${firstOf(names.slice(0, SHOWN_WITHHELD), names.length).join(', ')})`;
+  return ` (${firstOf(names, SHOWN_WITHHELD, String, moreText).join(', ')})`;
 }
 
 function restCounts(plan: PlanReport['plan'], names = ''): string[] {

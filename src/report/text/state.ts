@@ -23,7 +23,6 @@ interface StateRow {
 }
 
 export interface HistoryRow {
-  /** ISO 8601, UTC. */
   readonly time: string;
   readonly head: string | null;
   readonly subject: string;
@@ -102,11 +101,7 @@ function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string 
 
 const VALUE_COLUMNS = 60;
 
-/**
- * Applies in the given order, the newest first, each with its changes below it.
- *
- * @param isDetailed adds the values that were written, and the comments.
- */
+/** @param isDetailed adds the values that were written, and the comments. */
 export function historyText(
   rows: readonly HistoryRow[],
   { isDetailed }: { readonly isDetailed: boolean },

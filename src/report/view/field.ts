@@ -24,10 +24,7 @@ import {
 import { bucketsChange, bucketsText, type FieldContext, orderChange } from './rule.js';
 import { ruleLines } from './rules.js';
 
-/**
- * The change of one field in the words of a spec. A value of an unexpected shape is shown as JSON, because a review
- * must not hide anything.
- */
+/** In the words of a spec. A value of an unexpected shape is shown as JSON, because a review must not hide anything. */
 export function fieldLines(field: FieldChange, context: FieldContext): readonly FieldLine[] {
   if (field.keys) {
     return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
@@ -82,7 +79,6 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
   },
 };
 
-/** By the type of the value; a type without lines shows both values. */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
   prose: (label) => (before, after, context) => {
@@ -174,7 +170,6 @@ function setChange(before: readonly string[], after: readonly string[]): string 
   ].join(' ');
 }
 
-/** Empty if the treatment did not change. */
 function treatmentLines(
   before: readonly Treatment[],
   after: readonly Treatment[],
@@ -194,12 +189,7 @@ function treatmentLines(
   ];
 }
 
-/**
- * Empty if the treatment did not change. What a removed treatment had is shown only in full.
- *
- * @param before undefined if the treatment is new.
- * @param after undefined if it is removed.
- */
+/** Empty if the treatment did not change. What a removed treatment had is shown only in full. */
 export function treatmentLine(
   before: Treatment | undefined,
   after: Treatment | undefined,

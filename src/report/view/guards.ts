@@ -4,7 +4,7 @@ import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
-import { firstOf, shortSha } from '../values.js';
+import { firstOf, moreText, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
 import { isRemoval } from './impact.js';
 import { remedyText } from './remedy.js';
@@ -68,7 +68,7 @@ const EVIDENCE_COLUMNS = 200;
 function evidenceText(finding: GuardFinding, report: PlanReport): string {
   const changes = changesOf(finding, report);
   if (changes.length === 0) return '';
-  const shown = changes.slice(0, SHOWN_CHANGES).map((change) => {
+  const evidenceOf = (change: Change): string => {
     const { fact, reach } = briefOf(change, report);
     const commit = report.commits?.get(change.id) ?? report.revision.commit;
     const parts = [
@@ -77,8 +77,8 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
       ...(commit === null ? [] : [`commit ${shortSha(commit)}`]),
     ];
     return cut(clean(parts.join(', ')), EVIDENCE_COLUMNS);
-  });
-  return `; ${firstOf(shown, changes.length).join('; ')}`;
+  };
+  return `; ${firstOf(changes, SHOWN_CHANGES, evidenceOf, moreText).join('; ')}`;
 }
 
 /** Empty for a finding about the whole workspace. */

@@ -4,7 +4,7 @@ import type { Change, KeyChange, Withheld } from '../../model/plan.js';
 import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { clean, quoted } from '../sanitize.js';
 import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
-import { itemText, plural } from '../values.js';
+import { firstOf, itemText, plural } from '../values.js';
 import { byCodeUnits, type ItemOf } from '../../model/json.js';
 
 const SHOWN_KEYS = 5;
@@ -26,12 +26,10 @@ export function identityLines(
   showKeys: boolean,
 ): FieldLine[] {
   const refused = refusals(outcome?.identities?.failed ?? [], { showKeys });
-  const shown = refused.slice(0, SHOWN_REASONS).map(refusalLine);
-  const more = refused.length - shown.length;
+  const rest = (more: number) => [span(`and for ${more} more reasons`, 'remove')];
   return [
     ...(keys ? [[span(identityText(keys, showKeys))]] : []),
-    ...shown,
-    ...(more > 0 ? [[span(`and for ${more} more reasons`, 'remove')]] : []),
+    ...firstOf(refused, SHOWN_REASONS, refusalLine, rest),
   ];
 }
 

@@ -13,7 +13,7 @@ import { isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
 import { deedOf, isUndone, kindText, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { firstOf, itemText, plural } from '../values.js';
+import { firstOf, itemText, moreText, plural } from '../values.js';
 
 /** The most flags, moves of one flag, and names of keys to show; the others are counted. */
 const SHOWN_FLAGS = 3;
@@ -84,10 +84,12 @@ export function risksLine(report: PlanReport): string {
   const risks = risksIn(report);
   if (risks.length === 0) return '';
   const objects = [...grouped(risks, ({ change }) => change)];
-  const shown = objects.slice(0, SHOWN_RISKS).map(([{ id }, own]) => {
-    return `${clean(id)} ${own.map(({ word }) => word).join(', ')}`;
-  });
-  const texts = firstOf(shown, objects.length, (more) => `… ${plural(more, 'more object')}`);
+  const texts = firstOf(
+    objects,
+    SHOWN_RISKS,
+    ([{ id }, own]) => `${clean(id)} ${own.map(({ word }) => word).join(', ')}`,
+    (more) => `… ${plural(more, 'more object')}`,
+  );
   return `${plural(risks.length, 'risk')}: ${texts.join('; ')}`;
 }
 
@@ -101,11 +103,12 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
 /** On one line of limited length; only flags that are known here are counted. */
 export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
   if (flags.length === 0) return kindText(ref.kind).reachesNobody;
-  const shown = flags.slice(0, SHOWN_FLAGS).map((each) => {
+  const textOf = (each: FlagImpact): string => {
     const isOwn = keyOf(ref.kind, ref.name) === keyOf('flag', each.flag);
     return `${isOwn ? '' : `${quoted(each.flag)} `}${movesText(each, showKeys)}`;
-  });
-  return firstOf(shown, flags.length, (more) => `… ${plural(more, 'more flag')}`).join('; ');
+  };
+  const rest = (more: number): string => `… ${plural(more, 'more flag')}`;
+  return firstOf(flags, SHOWN_FLAGS, textOf, rest).join('; ');
 }
 
 /** If there are too many combinations the text says so, instead of claiming completeness. */
@@ -115,7 +118,7 @@ function movesText(impact: FlagImpact, showKeys: boolean): string {
     const sizes = [...trafficText(impact), ...keysText(impact)].join(', ');
     return `${sizes} (too many combinations to tell more)`;
   }
-  const shown = firstOf(parts.slice(0, SHOWN_MOVES), parts.length).join(', ');
+  const shown = firstOf(parts, SHOWN_MOVES, String, moreText).join(', ');
   return `${shown}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
 }
 
@@ -160,10 +163,7 @@ function treatmentText(treatment: string | null): string {
   return treatment === null ? 'control' : quoted(treatment);
 }
 
-/**
- * The weight of a change for a reader, as numbers to compare one after the other: failures, risks by their size,
- * removals, protected environments, and changes of what exists.
- */
+/** Of a change for a reader, as numbers to compare one after the other by `byWeight`. */
 export function weightOf(change: Change, report: PlanReport): readonly number[] {
   const { environment } = change.ref;
   const isRisky = risksOf(change, report).length > 0;

@@ -7,7 +7,6 @@ import { type FieldLine, noBreak, span, type Tone } from '../text/layout.js';
 import { boundedJson, isTexts, listsKeys, listText, maskKeys, NONE, plural } from '../values.js';
 
 interface MatcherOptions {
-  /** Otherwise keys are a number and the beginning of their hash. */
   readonly showKeys: boolean;
   readonly limit?: number;
 }
@@ -145,10 +144,7 @@ export function sharesText(buckets: readonly Bucket[], defaultTreatment: unknown
   return bucketsText(others.length > 0 ? others : served);
 }
 
-/**
- * `on 10 → 25 %, off 90 → 75 %`: every treatment of either side, in the new order. A changed order is reported too,
- * because it moves users between treatments even if all sizes stay.
- */
+/** `on 10 → 25 %, off 90 → 75 %`; and a changed order, which moves users even if all sizes stay. */
 export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[]): string {
   if (repeats(before) || repeats(after) || before.length === 0 || after.length === 0) {
     return `${bucketsText(before)} → ${bucketsText(after)}`;
@@ -167,17 +163,13 @@ export interface ShareChange {
 
 const SHOWN_SHARES = 3;
 
-/** `on 10 → 25 %`; see `changedShares`. */
 export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]): string {
   const changed = changedShares(before, after);
   const parts = changed.slice(0, SHOWN_SHARES).map(sizeChange);
   return [...parts, ...(changed.length > SHOWN_SHARES ? ['…'] : [])].join(', ');
 }
 
-/**
- * The shares that change, in the new order. If two shares mirror each other, only the first is included. Empty if the
- * sizes by treatment would not describe the change.
- */
+/** In the new order. Of two shares that mirror each other only the first. Empty if sizes would not describe the change. */
 export function changedShares(
   before: readonly Bucket[],
   after: readonly Bucket[],
@@ -187,7 +179,6 @@ export function changedShares(
   return changed.length === 2 ? changed.slice(0, 1) : changed;
 }
 
-/** Of every treatment of either side, in the new order. */
 function allShares(before: readonly Bucket[], after: readonly Bucket[]): ShareChange[] {
   const [held, wanted] = [sizes(before), sizes(after)];
   return [...new Set([...wanted.keys(), ...held.keys()])].map((treatment) => {

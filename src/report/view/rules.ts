@@ -118,17 +118,11 @@ interface RulePairs {
 interface RulePair {
   readonly before: PlacedRule;
   readonly after: PlacedRule;
-  /**
-   * Whether it changed its position among the rules that stayed. Adding or removing rules before a rule does not move
-   * it.
-   */
+  /** Whether it changed its position among the rules that stayed. */
   readonly moved: boolean;
 }
 
-/**
- * Finds the old rule for each new one. Equal rules are paired first, then rules with equal conditions, then each
- * remaining rule with the nearest one that shares buckets or a matcher.
- */
+/** Equal rules are paired first, then those with equal conditions, then each with the nearest that shares something. */
 function pairRules(before: readonly Rule[], after: readonly Rule[]): RulePairs {
   const found = new Map<number, PlacedRule>();
   const left = new Map(before.entries());

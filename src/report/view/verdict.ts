@@ -137,10 +137,7 @@ export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): str
 /** Waits that end with a run of this commit. The others may last as long as people like, and leave a commit a success. */
 const PENDING: ReadonlySet<WaitsFor> = new Set(['apply', 'window', 'suspended', 'another-object']);
 
-/**
- * The status of an applied commit for one environment, or for the whole, by what became of its objects. The words
- * contain no names, numbers of commits or untrusted text.
- */
+/** Of an applied commit. The words contain no names, numbers of commits or untrusted text. */
 export function appliedStatus(
   place: Counted,
   standings: Iterable<Standing>,
