@@ -1,161 +1,136 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { expect, it, onTestFinished } from 'vitest';
+import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
+import { startTestForge } from '../support/forge.js';
+import { startScripted } from '../support/http.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { sendPushWebhook } from '../support/push-webhook.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
 const flag = (percent: number, name = 'pay'): string => flagText(name, percent, { staging: '' });
 
-/** Without a backstop that a test would wait for, and without a moment of waiting for more. */
-const PROMPT = ['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'];
+const scenario = useScenario();
 
-/** A volume whose kernel tells nothing: the library looks by itself, in an hour. */
-const NO_EVENTS = { CHOKIDAR_USEPOLLING: '1', CHOKIDAR_INTERVAL: '3600000' };
-
-describe('watching a directory', () => {
-  const scenario = useScenario();
-  let live: LiveWorkspace;
-  let watching: Watching | undefined;
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
-    live = await liveWorkspace(scenario.service);
-    scenario.repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
+/** A daemon over a directory with a port, a receiver of messages and a forge; it looks at events and requests alone. */
+async function watch() {
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
+  const { service, repository } = scenario;
+  const receiver = await startScripted(() => ({ status: 200 }));
+  const forge = await startTestForge('github');
+  writeFileSync(join(folder, 'tokens'), 'the-token\n');
+  writeFileSync(join(folder, 'secrets'), 'the-secret\n');
+  const daemon = new Watching(
+    [
+      ...['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'],
+      ...['--listen', '127.0.0.1:0', '--notify', `${receiver.url}/hook`],
+      ...['--token-file', join(folder, 'tokens')],
+      ...['--webhook-secret-file', join(folder, 'secrets')],
+      ...['--statuses', 'github:acme/flags', '--forge-url', forge.url],
+      ...['--url', service.origin, repository.directory],
+    ],
+    { FLAGKEEL_API_KEY: service.key, FLAGKEEL_FORGE_TOKEN: forge.token },
+  );
+  onTestFinished(async () => {
+    await daemon.stop('SIGKILL');
+    await receiver.close();
+    await forge.close();
+    rmSync(folder, { recursive: true });
   });
+  const { url } = await daemon.line(({ msg }) => msg === 'watching');
+  return { daemon, receiver, forge, url: String(url) };
+}
 
-  afterEach(async () => {
-    await watching?.stop('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
+it('a daemon applies every commit as far as it is right, plans what is not committed, runs when it is asked to, and says so everywhere', async () => {
+  const { repository, service, commit } = scenario;
+  const live = await liveWorkspace(service);
+  const shares = async (): Promise<number[]> =>
+    Promise.all(['pay', 'cart'].map(async (name) => live.share(name, 'staging')));
+  const files = {
+    'flagkeel.yaml': STAGING_CONFIG,
+    'flags/pay.yaml': flag(10),
+    'flags/cart.yaml': flag(1, 'cart'),
+  };
+  const first = commit(files, 'Add pay and cart');
+  const { daemon, receiver, forge, url } = await watch();
+  await daemon.ran(first, 'applied');
+  expect(await shares()).toEqual([10, 1]);
 
-  function watch(
-    directory = scenario.repository.directory,
-    args: readonly string[] = PROMPT,
-    env: Readonly<Record<string, string>> = {},
-  ): Watching {
-    watching = new Watching([...args, '--url', scenario.service.origin, directory], {
-      FLAGKEEL_API_KEY: scenario.service.key,
-      ...env,
-    });
-    return watching;
-  }
+  const second = commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
+  const run = await daemon.ran(second, 'applied');
+  expect(run).toMatchObject({ level: 'info', source: 'default' });
 
-  /** Percentage that the service has for the flag; undefined: there is no such flag. */
-  async function percent(name = 'pay'): Promise<number | undefined> {
-    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
-    const { body } = await live.call('GET', path);
-    const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
-    return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
-  }
+  service.requests.length = 0;
+  repository.write({ 'flags/pay.yaml': flag(50) });
+  // The file of the second commit may have been seen before the commit was.
+  const line = await daemon.line(
+    ({ msg, revision }) => msg.startsWith('local changes') && revision === second,
+  );
+  expect(line).toMatchObject({ level: 'warn' });
+  expect(line.summary).toContain('1 to update');
+  expect(await shares()).toEqual([20, 1]);
+  // Only of what the edit touches: nobody lists all flags for it.
+  const lists = service.requests.filter(({ path }) => /\/splits\/ws\/[^/]+(?:\?|$)/.test(path));
+  expect(lists).toEqual([]);
 
-  it('applies every commit as far as it is right, plans what is not committed, and runs at SIGHUP', async () => {
-    const first = scenario.commit({ 'flags/cart.yaml': flag(1, 'cart') }, 'Add pay and cart');
-    const daemon = watch();
-    await daemon.ran(first, 'applied');
-    expect([await percent(), await percent('cart')]).toEqual([10, 1]);
+  const broken = {
+    'flags/pay.yaml': `${flag(50)}nonsense: 1\n`,
+    'flags/cart.yaml': flag(2, 'cart'),
+  };
+  await daemon.ran(commit(broken, 'Break pay, ramp cart'), 'degraded');
+  expect(await shares()).toEqual([20, 2]);
+  daemon.signal('SIGHUP');
+  await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
+  const mended = commit({ 'flags/pay.yaml': flag(30) }, 'Mend pay');
+  await daemon.ran(mended, 'applied');
+  const told = daemon.lines.filter(({ msg }) => msg === 'diagnostic');
+  expect(told.map(({ file, code }) => `${String(file)} ${String(code)}`)).toEqual([
+    'flags/pay.yaml unknown-field',
+  ]);
 
-    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
-    const run = await daemon.ran(second, 'applied');
-    expect(run).toMatchObject({ level: 'info', source: 'default' });
-    expect(await percent()).toBe(20);
+  const bad = commit({ 'flagkeel.yaml': 'nonsense' }, 'Break everything');
+  await daemon.ran(bad, 'invalid');
+  daemon.signal('SIGHUP');
+  await daemon.line(({ again }) => again === true);
+  const last = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(40) };
+  const newest = commit(last, 'Mend it');
+  await daemon.ran(newest, 'applied');
+  expect(await shares()).toEqual([40, 2]);
 
-    scenario.service.requests.length = 0;
-    scenario.repository.write({ 'flags/pay.yaml': flag(50) });
-    // The file of the second commit may have been seen before the commit was.
-    const line = await daemon.line(
-      ({ msg, revision }) => msg.startsWith('local changes') && revision === second,
+  const push = { commit: newest, cloneUrl: repository.directory };
+  expect(await sendPushWebhook(url, 'the-secret', push)).toBe(202);
+  await daemon.line(({ triggers }) => triggers?.includes('webhook') === true);
+  const headers = { authorization: 'Bearer the-token' };
+  const asked = await fetch(`${url}/reconcile`, { method: 'POST', headers });
+  expect(asked.status).toBe(202);
+  await daemon.line(({ triggers }) => triggers?.includes('request') === true);
+
+  const { sources } = (await (await fetch(`${url}/status`)).json()) as StatusDocument;
+  expect(sources).toMatchObject([
+    { verdict: { level: 'fine' }, applied: { subject: 'Mend it' }, ready: true },
+  ]);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toMatch(/flagkeel_runs_total\{source="default",result="applied"\} 4/);
+  expect(metrics).toMatch(/_requests_total\{method="GET",route="\/workspaces",status="200"\} \d/);
+  await daemon.until(() => receiver.seen.length > 0, 'a message');
+  expect(JSON.parse(receiver.seen[0]?.body ?? '')).toMatchObject({ event: 'changed' });
+
+  const following = await fetch(`${url}/events`);
+  expect(await daemon.stop('SIGINT')).toBe(130);
+  expect(await following.text()).toContain('retry');
+  const contexts = ['flagkeel-watch', 'flagkeel-watch/staging'];
+  const lastOf = (sha: string): unknown[] =>
+    contexts.map(
+      (name) => forge.statuses.findLast((s) => s.sha === sha && s.context === name)?.state,
     );
-    expect(line).toMatchObject({ level: 'warn' });
-    expect(line.summary).toContain('1 to update');
-    expect(await percent()).toBe(20);
-    // Only of what the edit touches: nobody lists all flags for it.
-    const lists = scenario.service.requests.filter(({ path }) =>
-      /\/splits\/ws\/[^/]+(?:\?|$)/.test(path),
-    );
-    expect(lists).toEqual([]);
-
-    const broken = {
-      'flags/pay.yaml': `${flag(50)}nonsense: 1\n`,
-      'flags/cart.yaml': flag(2, 'cart'),
-    };
-    await daemon.ran(scenario.commit(broken, 'Break pay, ramp cart'), 'degraded');
-    expect([await percent(), await percent('cart')]).toEqual([20, 2]);
-    daemon.signal('SIGHUP');
-    await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
-    const mended = scenario.commit({ 'flags/pay.yaml': flag(30) }, 'Mend pay');
-    await daemon.ran(mended, 'applied');
-    expect(await percent()).toBe(30);
-    const told = daemon.lines.filter(({ msg }) => msg === 'diagnostic');
-    expect(told.map(({ file, code }) => `${String(file)} ${String(code)}`)).toEqual([
-      'flags/pay.yaml unknown-field',
-    ]);
-
-    const bad = scenario.commit({ 'flagkeel.yaml': 'nonsense' }, 'Break everything');
-    await daemon.ran(bad, 'invalid');
-    daemon.signal('SIGHUP');
-    await daemon.line(({ again }) => again === true);
-    const last = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(40) };
-    await daemon.ran(scenario.commit(last, 'Mend it'), 'applied');
-    expect(await percent()).toBe(40);
-    expect(await daemon.stop('SIGINT')).toBe(130);
-  });
-
-  it('follows a link that is swapped, as git-sync does', async () => {
-    const clone = (name: string): string => {
-      const target = join(folder, name);
-      execFileSync('git', ['clone', '--quiet', scenario.repository.directory, target]);
-      return target;
-    };
-    const first = scenario.repository.commit('Add pay');
-    const link = join(folder, 'current');
-    symlinkSync(clone('one'), link);
-    const daemon = watch(link);
-    await daemon.ran(first, 'applied');
-
-    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
-    symlinkSync(clone('two'), join(folder, 'next'));
-    renameSync(join(folder, 'next'), link);
-
-    await daemon.ran(second, 'applied');
-    expect(await percent()).toBe(20);
-  });
-
-  it('follows the volume of a ConfigMap, without git', async () => {
-    const volume = join(folder, 'volume');
-    const fill = (version: string, size: number): void => {
-      mkdirSync(join(volume, version, 'flags'), { recursive: true });
-      writeFileSync(join(volume, version, 'flagkeel.yaml'), STAGING_CONFIG);
-      writeFileSync(join(volume, version, 'flags/pay.yaml'), flag(size));
-    };
-    fill('..one', 10);
-    symlinkSync('..one', join(volume, '..data'));
-    symlinkSync('..data/flagkeel.yaml', join(volume, 'flagkeel.yaml'));
-    symlinkSync('..data/flags', join(volume, 'flags'));
-    const daemon = watch(volume, PROMPT, { FLAGKEEL_STATE_DIR: join(folder, 'state.git') });
-    await daemon.until(async () => (await percent()) === 10);
-
-    fill('..two', 20);
-    symlinkSync('..two', join(volume, '..data_tmp'));
-    renameSync(join(volume, '..data_tmp'), join(volume, '..data'));
-    rmSync(join(volume, '..one'), { recursive: true });
-
-    await daemon.until(async () => (await percent()) === 20);
-  });
-
-  it('finds by the clock what no event tells', async () => {
-    const first = scenario.repository.commit('Add pay');
-    const often = ['--interval', '200ms', '--debounce', '50ms'];
-    const daemon = watch(scenario.repository.directory, often, NO_EVENTS);
-    await daemon.ran(first, 'applied');
-
-    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
-    await daemon.ran(scenario.repository.commit('Ramp pay'), 'applied');
-
-    expect(await percent()).toBe(20);
-  });
+  expect([first, bad].map(lastOf)).toEqual([
+    ['success', 'success'],
+    ['failure', 'failure'],
+  ]);
+  // The stop may have interrupted its last run.
+  for (const state of lastOf(newest)) expect(state).toMatch(/success|error/);
+  expect(JSON.stringify(daemon.lines)).not.toContain(forge.token);
 });

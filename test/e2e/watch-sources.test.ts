@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
+import { openDatabase } from '../support/database.js';
 import { ConfigRepository } from '../support/git.js';
+import { startScripted } from '../support/http.js';
+import { lacks } from '../support/requirements.js';
 import { startTestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
 
@@ -62,4 +65,34 @@ describe('watching many sources', () => {
     expect(stderr).not.toContain('secret');
     expect(code).toBe(64);
   });
+
+  it.each([
+    ['--statuses', 'gitbucket'],
+    ['--listen', '80 80'],
+    ['--notify', 'ftp://127.0.0.1/hook'],
+  ])('refuses %s %s before it asks the database of the replicas', async (...args) => {
+    // Nobody listens there: who asks it first says so, after a while.
+    const database = ['--database', 'postgres://nobody@127.0.0.1:1/none'];
+
+    const { code, stderr } = await flagkeel(['watch', '.', ...database, ...args], {});
+
+    expect(code, stderr).toBe(64);
+    expect(stderr).not.toContain('database');
+  });
+
+  it.skipIf(lacks('postgresql'))(
+    'ends where its port is taken, though it has opened the database',
+    async () => {
+      const postgres = await openDatabase();
+      const taken = await startScripted(() => ({ status: 200 }));
+      const { host } = new URL(taken.url);
+
+      const args = ['watch', '.', '--database', postgres.url, '--listen', host];
+      const { code, stderr } = await flagkeel(args, {});
+
+      expect(code, stderr).toBe(7);
+      await taken.close();
+      await postgres.stop();
+    },
+  );
 });
