@@ -1,33 +1,32 @@
 import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { linesWithName, namesInCode } from '../../../src/git/search.js';
-import { ConfigRepository } from '../../support/git.js';
 import { makeRepository } from '../../support/git.js';
 import { flagText } from '../../support/spec-texts.js';
-import { cliRun } from '../../support/terminal.js';
+import { useCommands } from '../../support/terminal.js';
 
-function world(codeReferences: string, flags: readonly string[]): ConfigRepository {
-  const repository = new ConfigRepository();
-  repository.write({
+const world = useCommands();
+const { write } = world;
+
+function commitFlags(codeReferences: string, names: readonly string[]): void {
+  write({
     'flagkeel.yaml': `workspace: Shop\nenvironments: { production: {} }\nlint: { codeReferences: ${codeReferences} }\n`,
     ...Object.fromEntries(
-      flags.map((name) => [`flags/${name}.yaml`, flagText(name, 10, { production: '' })]),
+      names.map((name) => [`flags/${name}.yaml`, flagText(name, 10, { production: '' })]),
     ),
   });
-  repository.commit('Add flags');
-  return repository;
+  world.repository.commit('Add flags');
 }
 
-async function findingsIn({ directory }: ConfigRepository): Promise<readonly string[]> {
-  const { stdout } = await cliRun(['validate', directory]);
+async function findings(): Promise<readonly string[]> {
+  const { stdout } = await world.run('validate');
   return stdout.split('\n').filter((line) => line.includes('[code-ref-missing]'));
 }
 
 it('validate warns of flags that no code names, and takes a list of names for code', async () => {
-  using repository = world('[src, names.csv]', ['asked', 'listed', 'longer', 'specced', 'unsaid']);
-  repository.write({
+  commitFlags('[src, names.csv]', ['asked', 'listed', 'longer', 'specced', 'unsaid']);
+  write({
     'src/shop.ts': "client.isOn('asked');\nclient.isOn('longer-yet') || all.longer;\n",
     'names.csv': 'flagKey,path,line\nlisted,app/pay.swift,7\n',
     'README.md': 'unsaid\n',
@@ -37,19 +36,19 @@ it('validate warns of flags that no code names, and takes a list of names for co
 
   const nothing = (name: string) =>
     `flags/${name}.yaml:1:7: warning[code-ref-missing] no code in "src", "names.csv" names flag "${name}"`;
-  expect(await findingsIn(repository)).toEqual(['longer', 'specced', 'unsaid'].map(nothing));
+  expect(await findings()).toEqual(['longer', 'specced', 'unsaid'].map(nothing));
 });
 
 it('validate searches all of a repository but specs, links, binary files, and what git ignores', async () => {
   const flags = ['binary', 'ignored', 'linked', 'new', 'removed', 'specced'];
-  using repository = world('[.]', flags);
-  repository.write({ 'src/removed.ts': 'removed', '.gitignore': 'build\n' });
-  repository.commit('Add code');
-  repository.remove('src/removed.ts');
-  repository.write({ 'src/new.ts': 'new', 'build/out.js': 'ignored', 'src/data': 'binary \0' });
-  symlinkSync('/etc/linked', join(repository.directory, 'src/linked.ts'));
+  commitFlags('[.]', flags);
+  write({ 'src/removed.ts': 'removed', '.gitignore': 'build\n' });
+  world.repository.commit('Add code');
+  world.repository.remove('src/removed.ts');
+  write({ 'src/new.ts': 'new', 'build/out.js': 'ignored', 'src/data': 'binary \0' });
+  symlinkSync('/etc/linked', world.at('src/linked.ts'));
 
-  const codes = (await findingsIn(repository)).map((line) => line.split(':')[0]);
+  const codes = (await findings()).map((line) => line.split(':')[0]);
 
   expect(codes).toEqual(
     ['binary', 'ignored', 'linked', 'removed', 'specced'].map((name) => `flags/${name}.yaml`),
@@ -57,9 +56,9 @@ it('validate searches all of a repository but specs, links, binary files, and wh
 });
 
 it('validate judges no flag where a path of code cannot be searched', async () => {
-  using repository = world('[scr, ../shop, /etc]', ['pay']);
+  commitFlags('[scr, ../shop, /etc]', ['pay']);
 
-  expect(await findingsIn(repository)).toEqual([
+  expect(await findings()).toEqual([
     'flagkeel.yaml:3:26: warning[code-ref-missing] "scr" holds no file of the repository',
     'flagkeel.yaml:3:31: warning[code-ref-missing] "../shop" lies outside of the repository',
     'flagkeel.yaml:3:40: warning[code-ref-missing] "/etc" lies outside of the repository',

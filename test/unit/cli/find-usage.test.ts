@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun, type CliRun } from '../../support/terminal.js';
+import { describe, expect, it } from 'vitest';
+import { cliRun, useCommands, type CliRun } from '../../support/terminal.js';
 
 const CONFIG = 'workspace: Default\nenvironments: { production: {} }\n';
 const STAFF = '{ if: { segment: staff }, serve: "on" }';
@@ -22,33 +20,23 @@ ${lines}    defaultRule: "off"
 const segmentText = (name: string): string =>
   `segment: ${name}\ntrafficType: user\nenvironments: { production: { keys: [ana] } }\n`;
 
-let repository: ConfigRepository;
-let specs: string;
-let shop: string;
-beforeEach(() => {
-  repository = new ConfigRepository();
-  specs = join(repository.directory, 'specs');
-  shop = join(repository.directory, 'shop');
-  repository.write({
-    'specs/flagkeel.yaml': CONFIG,
-    'specs/flags/pay.yaml': flagText('pay', STAFF),
-    'specs/flags/ship.yaml': flagText(
-      ...['ship', STAFF, '{ if: [{ flag: pay, treatments: ["on"] }], serve: "on" }'],
-    ),
-    'specs/segments/staff.yaml': segmentText('staff'),
-    'specs/segments/idle.yaml': segmentText('idle'),
-    'specs/kills/production.yaml':
-      'kills:\n  pay: { reason: broken }\n  elsewhere: { reason: broken }\n',
-    'specs/tests/ship.test.yaml':
-      'tests: ship\ncases:\n  - { name: staff, environment: production, segments: [staff], expect: "on" }\n',
-  });
+const world = useCommands({
+  'specs/flagkeel.yaml': CONFIG,
+  'specs/flags/pay.yaml': flagText('pay', STAFF),
+  'specs/flags/ship.yaml': flagText(
+    ...['ship', STAFF, '{ if: [{ flag: pay, treatments: ["on"] }], serve: "on" }'],
+  ),
+  'specs/segments/staff.yaml': segmentText('staff'),
+  'specs/segments/idle.yaml': segmentText('idle'),
+  'specs/kills/production.yaml':
+    'kills:\n  pay: { reason: broken }\n  elsewhere: { reason: broken }\n',
+  'specs/tests/ship.test.yaml':
+    'tests: ship\ncases:\n  - { name: staff, environment: production, segments: [staff], expect: "on" }\n',
 });
-afterEach(() => {
-  repository[Symbol.dispose]();
-});
+const { write, at } = world;
 
 const find = async (...args: readonly string[]): Promise<CliRun> =>
-  cliRun(['find-usage', ...args, specs, '--quiet']);
+  cliRun(['find-usage', ...args, at('specs'), '--quiet']);
 
 async function expectPlaces(object: string, ...places: readonly string[]): Promise<void> {
   const count = places.length === 1 ? '1 place' : `${places.length} places`;
@@ -73,7 +61,7 @@ describe('find-usage in specs', () => {
   });
 
   it('tells who uses a named condition, through another one too, and what it names itself', async () => {
-    repository.write({
+    write({
       'specs/flagkeel.yaml': `${CONFIG}conditions:
   insiders: [{ segment: staff }, { segment: idle }]
   testers: { use: insiders }
@@ -90,7 +78,7 @@ describe('find-usage in specs', () => {
     const none = await find('condition/insider');
     expect(none.exitCode).toBe(64);
     expect(none.stderr).toContain('did you mean "insiders"?');
-    const explained = await cliRun(['explain', 'flag/ship', specs, '--format', 'json']);
+    const explained = await cliRun(['explain', 'flag/ship', at('specs'), '--format', 'json']);
     expect(explained.stdout.replaceAll(/\s/g, '')).toContain('"uses":["testers","insiders"]');
   });
 
@@ -104,7 +92,7 @@ describe('find-usage in specs', () => {
 
 describe('find-usage in code', () => {
   it('tells the lines that hold the name by itself, in files that git does not ignore', async () => {
-    repository.write({
+    write({
       'shop/.gitignore': 'built/\n',
       'shop/built/cart.js': 'isOn("pay");\n',
       'shop/src/cart.js': `const a = isOn('pay');
@@ -112,7 +100,8 @@ const b = isOn('pay-now') || isOn('prepay') || isOn('pay.now') || isOn('pay_now'
 // Goes by pay.
 `,
     });
-    repository.shell('git init --quiet shop');
+    world.repository.shell('git init --quiet shop');
+    const shop = at('shop');
     const { stdout } = await find('flag/pay', '--code', shop, '--format', 'json');
 
     const { usages } = JSON.parse(stdout) as { usages: { code?: string }[] };
@@ -123,7 +112,7 @@ const b = isOn('pay-now') || isOn('prepay') || isOn('pay.now') || isOn('pay_now'
     expect((await find('segment/idle', '--code', shop)).stdout).toBe(
       `nothing names segment/idle in the specs, ${shop}\n`,
     );
-    const nowhere = await find('flag/pay', '--code', join(shop, 'nowhere'));
+    const nowhere = await find('flag/pay', '--code', at('shop/nowhere'));
     expect(nowhere.exitCode).not.toBe(0);
     expect(nowhere.stderr).toContain('cannot search');
   });

@@ -1,26 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun, type CliRun } from '../../support/terminal.js';
+import { cliRun, useCommands, type CliRun } from '../../support/terminal.js';
+
+const { run, write, at, text } = useCommands();
 
 async function manifestOf(flag: string): Promise<CliRun> {
-  using repository = new ConfigRepository();
-  repository.write({
+  write({
     'flagkeel.yaml': 'workspace: Shop\nenvironments: { staging: {}, production: {} }\n',
     'flags/pay.yaml': `flag: pay\ntrafficType: user\n${flag}`,
   });
-  return await cliRun(['manifest', repository.directory]);
+  return run('manifest');
 }
 
 it('has every flag of the example, by name, with type, default value and description', async () => {
-  using repository = new ConfigRepository();
-  const output = join(repository.directory, 'flags.json');
+  const done = await cliRun(['manifest', 'specs-example', '--output', at('flags.json')]);
 
-  const run = await cliRun(['manifest', 'specs-example', '--output', output]);
-
-  expect(run).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-  const { $schema, flags } = JSON.parse(readFileSync(output, 'utf8')) as {
+  expect(done).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  const { $schema, flags } = JSON.parse(text('flags.json')) as {
     $schema: string;
     flags: Record<string, object>;
   };
@@ -70,15 +65,15 @@ environments:
     '',
   ],
 ])('has a flag as %s', async (_, flag, pay, stderr) => {
-  const run = await manifestOf(flag);
+  const made = await manifestOf(flag);
 
-  expect({ ...run, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr });
-  expect((JSON.parse(run.stdout) as { flags: object }).flags).toEqual({ pay });
+  expect({ ...made, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr });
+  expect((JSON.parse(made.stdout) as { flags: object }).flags).toEqual({ pay });
 });
 
 it('is not written of invalid specs', async () => {
-  const run = await manifestOf('treatments: { a: "", b: "" }\n');
+  const made = await manifestOf('treatments: { a: "", b: "" }\n');
 
-  expect(run).toMatchObject({ exitCode: 3, stdout: '' });
-  expect(run.stderr).toContain('missing-field');
+  expect(made).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(made.stderr).toContain('missing-field');
 });

@@ -30,6 +30,7 @@ describe('the table of commands', () => {
       .flatMap((text) => [...text.matchAll(/^import (?!type).*'(.+)';$/gm)]);
 
     expect(before.map(([, path]) => path).toSorted()).toEqual([
+      '../compose/settings.js',
       '../errors.js',
       '../platform/log.js',
       '../platform/version.js',
@@ -39,7 +40,6 @@ describe('the table of commands', () => {
       './command-table.js',
       './command.js',
       './errors.js',
-      './help.js',
       './terminal.js',
       'commander',
       'commander',

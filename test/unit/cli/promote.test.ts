@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun } from '../../support/terminal.js';
+import { useCommands, type CliRun } from '../../support/terminal.js';
 
 const CONFIG = `workspace: Default
 environments: { staging: {}, production: { protected: true } }
@@ -38,44 +35,33 @@ const SEGMENT = `segment: staff
 environments: { staging: { keys: [ana] }, production: { keys: [ana] } }
 `;
 
-function world(files: Readonly<Record<string, string>> = {}): ConfigRepository {
-  const repository = new ConfigRepository();
-  repository.write({
-    'flagkeel.yaml': CONFIG,
-    'flags/pay.yaml': PAY,
-    'segments/staff.yaml': SEGMENT,
-    ...files,
-  });
-  return repository;
-}
+const { run, write, text } = useCommands({
+  'flagkeel.yaml': CONFIG,
+  'flags/pay.yaml': PAY,
+  'segments/staff.yaml': SEGMENT,
+});
+const WAY = ['--from', 'staging', '--to', 'production'];
 
-async function promote(repository: ConfigRepository, ...options: readonly string[]) {
-  const args = ['promote', 'flag/pay', '--from', 'staging', '--to', 'production'];
-  return cliRun([...args, repository.directory, ...options]);
-}
+const promote = async (...options: readonly string[]): Promise<CliRun> =>
+  run('promote', 'flag/pay', ...WAY, ...options);
 
-const read = (repository: ConfigRepository, path = 'flags/pay.yaml'): string =>
-  readFileSync(join(repository.directory, path), 'utf8');
-
-const production = (repository: ConfigRepository): string => {
-  const text = read(repository);
-  return text.slice(text.indexOf('  production:'));
+const production = (): string => {
+  const all = text('flags/pay.yaml');
+  return all.slice(all.indexOf('  production:'));
 };
 
 describe('promote', () => {
   it('shows the difference, writes nothing unasked, and keeps sizes, targets, kills and comments', async () => {
-    using repository = world();
+    const shown = await promote();
+    const unasked = text('flags/pay.yaml');
+    await promote('--write');
+    const again = await promote('--write');
 
-    const run = await promote(repository);
-    const unasked = read(repository);
-    await promote(repository, '--write');
-    const again = await promote(repository, '--write');
-
-    expect(run.exitCode).toBe(0);
-    expect(run.stderr).toContain('nothing is written (add --write)');
+    expect(shown.exitCode).toBe(0);
+    expect(shown.stderr).toContain('nothing is written (add --write)');
     expect(unasked).toBe(PAY);
     expect(again.stdout).toBe('no difference\n');
-    expect(run.stdout).toBe(`flags/pay.yaml:18
+    expect(shown.stdout).toBe(`flags/pay.yaml:18
           - qa-1 # the robot
       rules:
 +       - name: new colleagues
@@ -88,7 +74,7 @@ describe('promote', () => {
       # Next step 25.
       defaultRule: { "on": 10, "off": rest }
 `);
-    expect(production(repository)).toBe(`  production:
+    expect(production()).toBe(`  production:
     targets:
       "on":
         - qa-1 # the robot
@@ -105,23 +91,21 @@ describe('promote', () => {
   });
 
   it('takes the names of conditions along, and not what they stand for', async () => {
-    using repository = world({
+    write({
       'flagkeel.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
       'flags/pay.yaml': PAY.replace('if: { segment: staff }', 'if: { use: colleagues }'),
     });
 
-    await promote(repository, '--write');
+    await promote('--write');
 
-    expect(production(repository)).toContain('        if: { use: colleagues }\n');
-    expect(await cliRun(['validate', repository.directory])).toMatchObject({ exitCode: 0 });
+    expect(production()).toContain('        if: { use: colleagues }\n');
+    expect(await run('validate')).toMatchObject({ exitCode: 0 });
   });
 
   it('takes the rest along where it is asked to', async () => {
-    using repository = world();
+    await promote('--percentages', '--targets', '--kills', '--write');
 
-    await promote(repository, '--percentages', '--targets', '--kills', '--write');
-
-    expect(production(repository)).toBe(`  production:
+    expect(production()).toBe(`  production:
     killed: false
     trafficAllocation: 50
     targets:
@@ -141,18 +125,10 @@ describe('promote', () => {
   });
 
   it('starts a new flag with the default treatment, or in the file that the environment has by itself', async () => {
-    const text = PAY.slice(0, PAY.indexOf('  production:'));
-    using fresh = world({ 'flags/pay.yaml': text });
-    using repository = world({
-      'flags/pay.yaml': text,
-      'flags/pay@production.yaml':
-        '# Owned by operations.\nflag: pay\nenvironment: production\ndefaultRule: "off"\n',
-    });
-
-    await promote(fresh, '--write');
-    await promote(repository, '--percentages', '--write');
-
-    expect(production(fresh)).toBe(`  production:
+    const before = PAY.slice(0, PAY.indexOf('  production:'));
+    write({ 'flags/pay.yaml': before });
+    await promote('--write');
+    expect(production()).toBe(`  production:
     rules:
       - name: new colleagues
         if: { segment: staff }
@@ -161,11 +137,15 @@ describe('promote', () => {
         serve: { "on": 50, "off": rest }
     defaultRule: "off"
 `);
-    expect(read(repository)).toBe(text);
-    expect(read(repository, 'flags/pay@production.yaml')).toBe(`# Owned by operations.
-flag: pay
-environment: production
-trafficAllocation: 50
+
+    const overlay = '# Owned by operations.\nflag: pay\nenvironment: production\n';
+    write({
+      'flags/pay.yaml': before,
+      'flags/pay@production.yaml': `${overlay}defaultRule: "off"\n`,
+    });
+    await promote('--percentages', '--write');
+    expect(text('flags/pay.yaml')).toBe(before);
+    expect(text('flags/pay@production.yaml')).toBe(`${overlay}trafficAllocation: 50
 rules:
   - name: new colleagues
     if: { segment: staff }
@@ -178,7 +158,7 @@ defaultRule: { "on": 80, "off": rest }
 
   it('writes nothing where flags would depend on each other', async () => {
     const pay = PAY.replace('{ segment: staff }', '{ flag: base, treatments: ["on"] }');
-    using repository = world({
+    write({
       'flags/pay.yaml': pay,
       'flags/base.yaml': `flag: base
 treatments: { "on": "", "off": "" }
@@ -191,11 +171,11 @@ environments:
 `,
     });
 
-    const run = await promote(repository, '--write');
+    const done = await promote('--write');
 
-    expect(run.exitCode).toBe(3);
-    expect(run.stderr).toContain('dependency-cycle');
-    expect(read(repository)).toBe(pay);
+    expect(done.exitCode).toBe(3);
+    expect(done.stderr).toContain('dependency-cycle');
+    expect(text('flags/pay.yaml')).toBe(pay);
   });
 
   it.each([
@@ -204,12 +184,10 @@ environments:
     ['flag/pay --from staging --to staging', 'are the same'],
     ['flag/pay --from staging', '--to'],
   ])('is a wrong command line: %s', async (words, expected) => {
-    using repository = world();
+    const refused = await run('promote', ...words.split(' '));
 
-    const run = await cliRun(['promote', ...words.split(' '), repository.directory]);
-
-    expect(run.exitCode).toBe(64);
-    expect(run.stderr).toContain(expected);
+    expect(refused.exitCode).toBe(64);
+    expect(refused.stderr).toContain(expected);
   });
 });
 
@@ -229,30 +207,29 @@ describe('promoting several flags', () => {
       '# Customers who asked.\nsegment: beta\nenvironments:\n  staging: { keys: [qa-1] } # robots\n',
   };
 
-  async function promoteSome(repository: ConfigRepository, ...words: readonly string[]) {
-    const way = ['--from', 'staging', '--to', 'production'];
-    return cliRun(['promote', ...words, ...way, repository.directory]);
-  }
+  const promoteSome = async (...words: readonly string[]): Promise<CliRun> => {
+    write(files);
+    return run('promote', ...words, ...WAY);
+  };
 
   it('takes along what they need, in one difference, and keeps comments', async () => {
-    using repository = world(files);
-    const run = await promoteSome(repository, '--tag', 'checkout', '--write');
-    const validated = await cliRun(['validate', repository.directory]);
+    const done = await promoteSome('--tag', 'checkout', '--write');
+    const validated = await run('validate');
 
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.stderr).toContain(
+    expect(done).toMatchObject({ exitCode: 0 });
+    expect(done.stderr).toContain(
       'taken along, because production lacks them: flag/base, segment/beta',
     );
     expect(validated.exitCode).toBe(0);
     for (const name of ['pay', 'cart', 'base']) {
-      expect(read(repository, `flags/${name}.yaml`)).toContain('  production:\n');
+      expect(text(`flags/${name}.yaml`)).toContain('  production:\n');
     }
-    expect(read(repository, 'flags/pay.yaml')).toContain('# as agreed');
-    expect(read(repository, 'segments/beta.yaml')).toBe(
+    expect(text('flags/pay.yaml')).toContain('# as agreed');
+    expect(text('segments/beta.yaml')).toBe(
       '# Customers who asked.\nsegment: beta\nenvironments:\n  staging: { keys: [qa-1] } # robots\n  production: {}\n',
     );
-    expect(read(repository, 'flags/other.yaml')).not.toContain('production');
-    expect(await promoteSome(repository, '--tag', 'checkout')).toMatchObject({
+    expect(text('flags/other.yaml')).not.toContain('production');
+    expect(await run('promote', '--tag', 'checkout', ...WAY)).toMatchObject({
       exitCode: 0,
       stdout: 'no difference\n',
     });
@@ -270,8 +247,7 @@ describe('promoting several flags', () => {
   ])(
     'takes flags by name, by owner, and without those that are excluded: %j',
     async (words, names) => {
-      using repository = world(files);
-      const { stdout } = await promoteSome(repository, ...words);
+      const { stdout } = await promoteSome(...words);
 
       const found = [...stdout.matchAll(/^flags\/(\w+)\.yaml:/gm)].map(([, name]) => name);
       expect(found.toSorted()).toEqual(names);
@@ -286,12 +262,11 @@ describe('promoting several flags', () => {
     [['flag/pay', '--exclude', 'flag/pay'], 'cannot promote flag/pay', 'is selected'],
     [['flag/cart', '--exclude', 'flag/base'], 'cannot promote without flag/base', 'needs it'],
   ])('refuses a selection that cannot be meant: %j', async (words, refused, why) => {
-    using repository = world(files);
-    const run = await promoteSome(repository, ...words, '--write');
+    const { exitCode, stderr } = await promoteSome(...words, '--write');
 
-    expect(run.exitCode).toBe(64);
-    expect(run.stderr).toContain(refused);
-    expect(run.stderr).toContain(why);
-    expect(read(repository, 'flags/cart.yaml')).toBe(files['flags/cart.yaml']);
+    expect(exitCode).toBe(64);
+    expect(stderr).toContain(refused);
+    expect(stderr).toContain(why);
+    expect(text('flags/cart.yaml')).toBe(files['flags/cart.yaml']);
   });
 });

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage } from '../../support/browser.js';
-import { ConfigRepository } from '../../support/git.js';
 import { lacks } from '../../support/requirements.js';
-import { cliRun } from '../../support/terminal.js';
+import { useCommands } from '../../support/terminal.js';
 
 const FILES = {
   'flagkeel.yaml': 'workspace: Shop\nenvironments: { staging: {}, production: {} }\n',
@@ -30,20 +28,12 @@ environments:
   'kills/production.yaml': 'kills:\n  pay: { reason: broken }\n',
 };
 
-let repository: ConfigRepository;
-let directory: string;
-beforeEach(() => {
-  repository = new ConfigRepository();
-  ({ directory } = repository);
-  repository.write(FILES);
-});
-afterEach(() => {
-  repository[Symbol.dispose]();
-});
+const world = useCommands(FILES);
+const { run, write, at } = world;
 
 describe('report', () => {
   it('is one page that loads nothing, escapes what specs say and shows no key; JSON says the same', async () => {
-    const { exitCode, stdout } = await cliRun(['report', directory]);
+    const { exitCode, stdout } = await run('report');
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^<!doctype html>/);
@@ -62,7 +52,7 @@ describe('report', () => {
     const words = stdout.replaceAll(/<\/?(?:i|span)\b[^>]*>/g, '').replaceAll(/\s+/g, ' ');
     expect(parts.filter((part) => !words.includes(part))).toEqual([]);
     expect(stdout).toContain('&lt;img src=x onerror=alert(1)&gt; &amp; more');
-    const json = await cliRun(['report', directory, '--format', 'json']);
+    const json = await run('report', '--format', 'json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       ...{ formatVersion: 1, workspace: 'Shop', commit: null },
       environments: ['staging', 'production'],
@@ -85,8 +75,8 @@ describe('report', () => {
     { width: 390, colorScheme: 'light' },
     { width: 390, colorScheme: 'dark' },
   ] as const)('can be read by everybody, $width wide and $colorScheme', async (look) => {
-    const file = join(directory, 'flags.html');
-    await cliRun(['report', directory, '--output', file]);
+    const file = at('flags.html');
+    await run('report', '--output', file);
 
     const seen = await withPage(`file://${file}`, look, async (page) => {
       const found = {
@@ -106,9 +96,9 @@ describe('report', () => {
       `flag: ${name}\ntrafficType: user\ntreatments: { "on": {}, "off": {} }\ndefaultTreatment: "off"\nenvironments:\n  production:\n${production}`;
     const rule = '    rules:\n      - { if: { flag: pay, treatments: ["on"] }, serve: "on" }\n';
     const ramp = '    defaultRule: { "on": 5, "off": rest }\n    ramp: 5, 6h, 25, 1d, 100\n';
-    repository.write({ 'flags/express.yaml': flag('express', rule + ramp) });
+    write({ 'flags/express.yaml': flag('express', rule + ramp) });
 
-    const { exitCode, stdout } = await cliRun(['report', directory]);
+    const { exitCode, stdout } = await run('report');
 
     expect(exitCode).toBe(0);
     const words = stdout.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
@@ -121,10 +111,10 @@ describe('report', () => {
 
   it('puts the protected environments first, and of each group the one that is applied last', async () => {
     const config = 'workspace: Shop\nenvironments: { a: {}, live: { protected: true }, b: {} }\n';
-    repository.write({ 'flagkeel.yaml': config });
-    for (const folder of ['segments', 'flags', 'kills']) repository.remove(folder);
+    write({ 'flagkeel.yaml': config });
+    for (const folder of ['segments', 'flags', 'kills']) world.repository.remove(folder);
 
-    const { stdout } = await cliRun(['report', directory]);
+    const { stdout } = await run('report');
 
     const heads = [...stdout.matchAll(/<th scope="col">(\w+)/g)].map(([, word]) => word);
     expect(heads.slice(0, 4)).toEqual(['Flag', 'live', 'b', 'a']);
@@ -133,10 +123,10 @@ describe('report', () => {
   it.skipIf(lacks('chromium'))(
     'finds rows by words, owner and expiry, and leads from a flag to its segment',
     async () => {
-      const file = join(directory, 'flags.html');
+      const file = at('flags.html');
       const ship = FILES['flags/pay.yaml'].replace('flag: pay', 'flag: ship');
-      repository.write({ 'flags/ship.yaml': ship.replace(/owner.*\n|expires.*\n/g, '') });
-      await cliRun(['report', directory, '--output', file]);
+      write({ 'flags/ship.yaml': ship.replace(/owner.*\n|expires.*\n/g, '') });
+      await run('report', '--output', file);
 
       const seen = await withPage(`file://${file}`, {}, async (page) => {
         const rows = async (): Promise<string[]> =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun } from '../../support/terminal.js';
+import { cliRun, useCommands, type CliRun } from '../../support/terminal.js';
 
 const PAY = `flag: pay
 description: Pay with one click.
@@ -19,37 +18,35 @@ environments:
     defaultRule: { "on": 10, "off": rest }
 `;
 
-/** A repository with one flag, and the cases of its spec test. */
-function world(...cases: readonly string[]): ConfigRepository {
-  const repository = new ConfigRepository();
-  repository.write({
-    'flagkeel.yaml':
-      'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
-    'flags/pay.yaml': PAY,
-    'segments/staff.yaml': 'segment: staff\nenvironments: { production: { keys: [ana] } }\n',
-  });
-  if (cases.length > 0) {
-    const lines = cases.map((each) => `  - { ${each} }\n`).join('');
-    repository.write({ 'tests/pay.test.yaml': `tests: pay\ncases:\n${lines}` });
-  }
-  repository.commit('Add one-click payment');
-  return repository;
+const world = useCommands({
+  'flagkeel.yaml':
+    'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
+  'flags/pay.yaml': PAY,
+  'segments/staff.yaml': 'segment: staff\nenvironments: { production: { keys: [ana] } }\n',
+});
+
+/** Runs the spec test that has these cases. */
+async function testOf(cases: readonly string[], ...options: readonly string[]): Promise<CliRun> {
+  const lines = cases.map((each) => `  - { ${each} }\n`).join('');
+  world.write({ 'tests/pay.test.yaml': `tests: pay\ncases:\n${lines}` });
+  return world.run('test', ...options);
 }
 
 const EVERYBODY_ELSE = 'segments: [], attributes: {}';
 
 describe('test', () => {
   it('passes where the specs serve what is expected, and on the example', async () => {
-    using repository = world(
-      'name: a target, environment: production, key: qa-bot, expect: "on"',
-      'name: staff, environment: production, segments: [staff], expect: "on"',
-      `name: everybody else, environment: production, ${EVERYBODY_ELSE}, expect: { "on": 10, "off": 90 }`,
-      `name: the tenth, environment: production, at: 10, ${EVERYBODY_ELSE}, expect: "on"`,
-      'name: whoever, environment: production, expect: ["on", "off"]',
-      'name: killed, environment: production, key: qa-bot, killed: true, expect: "off"',
+    const run = await testOf(
+      [
+        'name: a target, environment: production, key: qa-bot, expect: "on"',
+        'name: staff, environment: production, segments: [staff], expect: "on"',
+        `name: everybody else, environment: production, ${EVERYBODY_ELSE}, expect: { "on": 10, "off": 90 }`,
+        `name: the tenth, environment: production, at: 10, ${EVERYBODY_ELSE}, expect: "on"`,
+        'name: whoever, environment: production, expect: ["on", "off"]',
+        'name: killed, environment: production, key: qa-bot, killed: true, expect: "off"',
+      ],
+      '--quiet',
     );
-
-    const run = await cliRun(['test', '--quiet', repository.directory]);
 
     expect(run).toEqual({ exitCode: 0, stdout: '6 passed, 0 failed\n', stderr: '' });
     const example = await cliRun(['test', '--quiet', 'specs-example']);
@@ -57,14 +54,15 @@ describe('test', () => {
   });
 
   it('shows each case that fails, what is served, and what the case does not tell', async () => {
-    using repository = world(
-      'name: staff, environment: production, segments: [staff], expect: "off"',
-      'name: strangers, environment: production, segments: [], expect: { "on": 10, "off": 90 }',
-      'name: in staging, environment: staging, expect: "off"',
-      'name: misspelt, environment: production, segments: [stuff], expect: "on"',
+    const run = await testOf(
+      [
+        'name: staff, environment: production, segments: [staff], expect: "off"',
+        'name: strangers, environment: production, segments: [], expect: { "on": 10, "off": 90 }',
+        'name: in staging, environment: staging, expect: "off"',
+        'name: misspelt, environment: production, segments: [stuff], expect: "on"',
+      ],
+      '--quiet',
     );
-
-    const run = await cliRun(['test', '--quiet', repository.directory]);
 
     expect(run.exitCode).toBe(1);
     expect(run.stdout)
@@ -90,13 +88,13 @@ tests/pay.test.yaml:6:58: error[spec-test-failed] misspelt: no segment "stuff" i
   });
 
   it('prints every case as JUnit and as JSON', async () => {
-    using repository = world(
+    const cases = [
       'name: staff, environment: production, segments: [staff], expect: "on"',
       'name: others, environment: production, segments: [staff], expect: "off"',
-    );
+    ];
 
-    const junit = await cliRun(['test', '--format', 'junit', repository.directory]);
-    const json = await cliRun(['test', '--format', 'json', repository.directory]);
+    const junit = await testOf(cases, '--format', 'junit');
+    const json = await testOf(cases, '--format', 'json');
 
     const place = { file: 'tests/pay.test.yaml', flag: 'pay', environment: 'production' };
     expect(junit.stdout).toContain('<testsuites tests="2" failures="1">');
@@ -114,23 +112,20 @@ tests/pay.test.yaml:6:58: error[spec-test-failed] misspelt: no segment "stuff" i
   });
 
   it('runs nothing where the specs are invalid', async () => {
-    using repository = world('name: a, environment: production, expect: "on"');
-    repository.write({ 'flags/pay.yaml': PAY.replace('{ segment: staff }', '{ segment: stuff }') });
+    world.write({ 'flags/pay.yaml': PAY.replace('{ segment: staff }', '{ segment: stuff }') });
 
-    const run = await cliRun(['test', repository.directory]);
+    const run = await testOf(['name: a, environment: production, expect: "on"']);
 
-    expect(run.exitCode).toBe(3);
-    expect(run.stdout).toBe('');
+    expect(run).toMatchObject({ exitCode: 3, stdout: '' });
     expect(run.stderr).toContain('unknown-segment');
   });
 });
 
 describe('explain', () => {
   it('says in words who gets what, by which rule, and where that stands', async () => {
-    using repository = world();
-    const head = repository.git('rev-parse', 'HEAD').slice(0, 8);
+    const head = world.repository.commit('Add one-click payment').slice(0, 8);
 
-    const run = await cliRun(['explain', 'flag/pay', repository.directory]);
+    const run = await world.run('explain', 'flag/pay');
 
     expect(run.stdout).toBe(`flag/pay [flags/pay.yaml:1]
   Pay with one click.
@@ -158,16 +153,13 @@ last commits
       '⇒ off 50 to 90 %, on 10 to 50 % (by rule 2 or default rule; not told: attribute "country")',
     ],
   ])('answers for %j', async (asked, expected) => {
-    using repository = world();
-
-    const run = await cliRun(['explain', 'flag/pay', repository.directory, ...asked]);
+    const run = await world.run('explain', 'flag/pay', ...asked);
 
     expect(run.stdout.replaceAll(/\n\s+/g, ' ')).toContain(expected);
   });
 
   it('shows protected environments first, what a named condition stands for, and the break-glass list', async () => {
-    using repository = world();
-    repository.write({
+    world.write({
       'flagkeel.yaml': `workspace: Default
 environments: { production: { protected: true }, staging: {} }
 defaults: { trafficType: user }
@@ -179,13 +171,7 @@ conditions: { here: [{ attribute: country, in: [ES] }, { segment: staff }] }
       'kills/production.yaml': 'kills: { pay: { reason: INC-1 } }\n',
     });
 
-    const { stdout } = await cliRun([
-      'explain',
-      'flag/pay',
-      repository.directory,
-      '--key',
-      'qa-bot',
-    ]);
+    const { stdout } = await world.run('explain', 'flag/pay', '--key', 'qa-bot');
 
     expect(stdout.match(/^(production|staging)/gm)).toEqual(['production', 'staging']);
     expect(stdout).toContain(
@@ -200,9 +186,7 @@ conditions: { here: [{ attribute: country, in: [ES] }, { segment: staff }] }
     [['flag/pay', '--environment', 'prod'], 'did you mean "production"?'],
     [['segment/staff'], 'only flags are explained'],
   ])('refuses %j, and names what was meant', async (words, why) => {
-    using repository = world();
-
-    const { exitCode, stderr } = await cliRun(['explain', ...words, '--', repository.directory]);
+    const { exitCode, stderr } = await world.run('explain', ...words, '--');
 
     expect(exitCode).toBe(64);
     expect(stderr).toContain(why);

@@ -1,6 +1,5 @@
-import { expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun } from '../../support/terminal.js';
+import { beforeEach, expect, it } from 'vitest';
+import { useCommands } from '../../support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const CONFIG = 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n';
@@ -13,14 +12,17 @@ function flag(name: string, defaultRule: string, fields = ''): string {
   return `flag: ${name}\n${fields}trafficType: user\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { production: { defaultRule: ${defaultRule} } }\n`;
 }
 
+const world = useCommands();
+const { run, write } = world;
+
 /** Four flags of different ages, the youngest commit of a day ago. */
-function world(): ConfigRepository {
-  const repository = new ConfigRepository();
+beforeEach(() => {
   const commit = (days: number, files: Readonly<Record<string, string>>): void => {
-    repository.write(files);
-    repository.git('add', '--all');
+    write(files);
     const date = `${dayBefore(days)}T12:00:00Z`;
-    repository.shell(`GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date} git commit -qm change`);
+    world.repository.shell(
+      `git add --all; GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date} git commit -qm change`,
+    );
   };
   commit(300, {
     'flagkeel.yaml': CONFIG,
@@ -33,15 +35,12 @@ function world(): ConfigRepository {
     'flags/gone.yaml': flag('gone', '"on"', `expires: ${dayBefore(30)}\n`),
     'flags/touched@staging.yaml': 'flag: touched\nenvironment: staging\ndefaultRule: "off"\n',
   });
-  return repository;
-}
+});
 
 it('stale lists what serves everybody the same for long, and what is past its day', async () => {
-  using repository = world();
+  const listed = await run('stale');
 
-  const run = await cliRun(['stale', repository.directory]);
-
-  expect(run.stdout).toBe(
+  expect(listed.stdout).toBe(
     `flag/old [flags/old.yaml]
   settled · owner team-pay · everybody gets on · changed ${dayBefore(200)}, 200 days ago · since ${dayBefore(300)}
 flag/gone [flags/gone.yaml]
@@ -49,37 +48,35 @@ flag/gone [flags/gone.yaml]
 2 flags of 4 stale (everybody gets the same for 90 days, or past \`expires\`)
 `,
   );
-  expect(run.exitCode).toBe(2);
+  expect(listed.exitCode).toBe(2);
 });
 
 it('stale takes the days of the command line, then those of the config, and without history expiry alone', async () => {
-  using repository = world();
   const names = async (...args: readonly string[]): Promise<[number, ...string[]]> => {
-    const run = await cliRun(['stale', ...args, '--format', 'json', repository.directory]);
-    const { flags } = JSON.parse(run.stdout) as { flags: { name: string; why: string[] }[] };
-    return [run.exitCode, ...flags.map(({ name, why }) => [name, ...why].join(' '))];
+    const { exitCode, stdout } = await run('stale', ...args, '--format', 'json');
+    const { flags } = JSON.parse(stdout) as { flags: { name: string; why: string[] }[] };
+    return [exitCode, ...flags.map(({ name, why }) => [name, ...why].join(' '))];
   };
 
   expect(await names('--days', '201')).toEqual([2, 'gone expired']);
   expect(await names('--all')).toEqual([2, 'half', 'old settled', 'gone expired', 'touched']);
-  repository.write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 300 }\n` });
+  write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 300 }\n` });
   expect(await names()).toEqual([2, 'gone expired']);
-  repository.remove('.git');
-  const run = await cliRun(['stale', repository.directory]);
-  expect(run.stderr).toContain('there is no git history here');
-  expect(run.stdout).toContain('1 flag of 4 stale');
-  repository.remove('flags/gone.yaml');
+  world.repository.remove('.git');
+  const alone = await run('stale');
+  expect(alone.stderr).toContain('there is no git history here');
+  expect(alone.stdout).toContain('1 flag of 4 stale');
+  world.repository.remove('flags/gone.yaml');
   expect(await names()).toEqual([0]);
 });
 
 it('validate finds a rollout that is over by the commits of the repository, and report tells ages', async () => {
-  using repository = world();
-  repository.write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 90 }\n` });
+  write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 90 }\n` });
 
-  const { stdout } = await cliRun(['validate', repository.directory]);
+  const { stdout } = await run('validate');
   expect(stdout).toContain(
     'warning[stale-rollout] everybody gets "on" everywhere, and has for 200 days at least',
   );
-  const report = await cliRun(['report', repository.directory]);
+  const report = await run('report');
   expect(report.stdout).toContain(`since ${dayBefore(300)} · changed ${dayBefore(200)}`);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { cliRun } from '../../support/terminal.js';
+import { useCommands } from '../../support/terminal.js';
 
+const { run, write } = useCommands();
 const CONFIG = `workspace: Default
 environments: { production: { windows: [office] } }
 windows:
@@ -130,16 +130,14 @@ it.each<[string, string, string[], string, string?]>([
     `a seed gives a key its bucket, so that the case needs \`${missing}\` too`,
   ]),
 ])('a spec test %s', async (_, spec, cases, counts, why = '') => {
-  using repository = new ConfigRepository();
   const lines = cases.map((each) => `  - { name: it, environment: production, ${each} }\n`);
-  repository.write({
+  write({
     'flagkeel.yaml': CONFIG,
     'flags/shop.yaml': spec,
     'tests/shop.test.yaml': `tests: shop\ncases:\n${lines.join('')}`,
   });
-  repository.commit('Ramp the shop');
 
-  const { exitCode, stdout } = await cliRun(['test', '--quiet', repository.directory]);
+  const { exitCode, stdout } = await run('test', '--quiet');
 
   expect([exitCode, stdout.trimEnd().split('\n').at(-1)]).toEqual([
     counts.endsWith(' 0 failed') ? 0 : 1,
