@@ -11,8 +11,10 @@ import {
   aDesired,
   anEnvironment,
   aPolicy,
+  dependingOn,
   desiredFlag,
   desiredSegment,
+  inSegment,
   NO_STATE,
 } from '../../support/builders.js';
 import { stateOf } from '../../support/state-of.js';
@@ -246,6 +248,64 @@ describe('segments that are looked at', () => {
     expect(looked('flag/beta')).toEqual([]);
     expect(looked('segment/beta')).toEqual(['beta']);
     expect(looked('segment/old')).toEqual(['old']);
+  });
+});
+
+describe('what changed rules name outside the filter of a run', () => {
+  const uses = { rules: [...inSegment('beta').rules, ...dependingOn('low').rules] };
+  const flags = [
+    desiredFlag('pay', { environments: { staging: uses, production: uses } }),
+    desiredFlag('low', { environments: { staging: {} } }),
+  ];
+  const desired = aDesired({ flags, segments: [beta] });
+  const only = new Set(['flag/pay']);
+  const state = new Map(
+    [...stateOf(aDesired({ flags: [desiredFlag('low')] }))].map(([key, entry]) => [
+      key,
+      { ...entry, id: 'id-low' } as never,
+    ]),
+  );
+  const both = new Set(['staging', 'production']);
+  const low = { id: 'id-low', known: both, environments: both };
+  const inBoth = (detail: string) => new Map([...both].map((name) => [name, detail]));
+  const vip = aDesired({
+    flags: [desiredFlag('pay', { environments: { staging: inSegment('vip') } })],
+  });
+
+  it.each<[string, BoundDesired, State, Partial<PlanPolicy>, object, object]>([
+    [
+      'must be there, in each environment of the rules',
+      desired,
+      state,
+      {},
+      { low },
+      { beta: { environments: inBoth('activation'), placesAlone: true } },
+    ],
+    [
+      'must be there in selected environments',
+      desired,
+      NO_STATE,
+      { environments: STAGING_ONLY },
+      { low: { id: undefined, known: new Set(['staging']), environments: new Set(['staging']) } },
+      { beta: { environments: new Map([['staging', 'activation']]), placesAlone: true } },
+    ],
+    [
+      'is looked at in full where the filter names it',
+      desired,
+      state,
+      { only: new Set([...only, 'segment/beta']) },
+      { low },
+      { beta: { environments: inBoth('keys') } },
+    ],
+    ['is nothing where the rules did not change', desired, stateOf(desired), {}, {}, {}],
+    ['is nothing that the specs do not declare', vip, NO_STATE, {}, {}, {}],
+    ['was looked at by the observation before', desired, NO_STATE, { held: new Map() }, {}, {}],
+  ])('%s', (_, desired, state, policy, flags, segments) => {
+    const found = scope(desired, state, { only, ...policy });
+    const others = [...found.flags].filter(([name]) => name !== 'pay');
+
+    expect(Object.fromEntries(others)).toStrictEqual(flags);
+    expect(Object.fromEntries(found.segments)).toStrictEqual(segments);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../../../src/model/flag/flag.js';
+import type { DesiredFlag } from '../../../../src/model/desired.js';
+import type { Definition, FlagFields } from '../../../../src/model/flag/flag.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
@@ -8,6 +9,7 @@ import {
   anActual,
   anEnvironment,
   aPolicy,
+  DEFINITION,
   desiredFlag,
   liveFlag,
   NO_STATE,
@@ -38,6 +40,16 @@ function look(said: Definition, live: Definition, state: State, head = SECOND) {
 function productionBase(state: State): Base<Definition> | undefined {
   return flagEntry(state, 'pay')?.environments['env-production'];
 }
+
+/** The fields of a definition that `specs` manages, where it says nothing. */
+const { killed: _, baselineTreatment: __, targets: ___, ...FIELDS } = DEFINITION;
+
+const baseOf = (said: Definition, more: Partial<Base<Definition>> = {}): State => {
+  const environments = {
+    'env-production': { spec: { ...FIELDS, ...said }, commit: FIRST, ...more },
+  };
+  return new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
+};
 
 const ramped = (percent: number, rest: Definition = {}): Definition => ({
   ...onShare(percent),
@@ -99,6 +111,74 @@ describe('the base of a field', () => {
     });
   });
 
+  const both = { on: ['a'], off: ['b'] };
+  const half = { trafficAllocation: 40 };
+  const untargeted = { unsaid: ['killed', 'baselineTreatment', 'targets'] } as Definition;
+  const listed = (killListed?: boolean): State =>
+    baseOf({ killed: true }, killListed ? { killListed } : {});
+  const request = {
+    ...({ id: 'cr-1', is: 'open', operation: 'UPDATE', by: null } as const),
+    ...{ since: null, approvers: [], mark: { wanted: '0'.repeat(16), content: '1'.repeat(16) } },
+  };
+
+  it.each<[string, Definition, Definition, State, Partial<Base<Definition>>]>([
+    [
+      'is unmanaged with all targets, where one of them was never equal',
+      { targets: both },
+      { targets: { on: ['a'], off: ['x'] }, ...half },
+      baseOf({}),
+      { spec: FIELDS, commit: FIRST },
+    ],
+    [
+      'has no empty list of targets that the specs do not name',
+      { targets: { on: ['a'] } },
+      { targets: { on: ['a'] }, ...half },
+      baseOf({ targets: { on: ['a'] } }),
+      { spec: { ...FIELDS, targets: { on: ['a'] } }, commit: FIRST },
+    ],
+    [
+      'keeps that the list ordered a kill, for as long as the kill is held',
+      untargeted,
+      { killed: true, ...half },
+      listed(true),
+      { spec: { ...FIELDS, killed: true }, commit: FIRST, killListed: true },
+    ],
+    [
+      'forgets that the list ordered a kill, once it is over',
+      untargeted,
+      { killed: false, ...half },
+      listed(true),
+      { spec: FIELDS, commit: FIRST },
+    ],
+    [
+      'knows of no list where none ordered the kill',
+      untargeted,
+      { killed: true, ...half },
+      listed(),
+      { spec: { ...FIELDS, killed: true }, commit: FIRST },
+    ],
+    [
+      'forgets that the list ordered a kill that the specs take over',
+      { ...untargeted, killed: true },
+      { killed: true, ...half },
+      listed(true),
+      { spec: { ...FIELDS, killed: true }, commit: FIRST },
+    ],
+    [
+      'counts what a change request of ours set as found equal, at the commit of the base',
+      { ...untargeted, ...onShare(30), trafficAllocation: 90 },
+      { ...onShare(20), trafficAllocation: 40 },
+      baseOf({}, { request: { ...request, asked: { ...FIELDS, ...onShare(20) } } }),
+      {
+        spec: { ...FIELDS, ...onShare(20), trafficAllocation: 100 },
+        commit: FIRST,
+        request: { ...request, asked: { ...FIELDS, ...onShare(20) } },
+      },
+    ],
+  ])('%s', (_, said, live, state, base) => {
+    expect(look(said, live, state).base).toStrictEqual(base);
+  });
+
   it('leaves the base with the field: naming it again is a change in git', () => {
     const unsaid = { unsaid: ['trafficAllocation', 'killed'] } as Definition;
     const { base } = look({ ...ramped(10), ...unsaid }, ramped(20), before);
@@ -123,25 +203,77 @@ describe('the base of a field', () => {
   });
 });
 
-describe('the base of a field at workspace level', () => {
-  it('advances beside one that is held back', () => {
-    const said = (description: string) =>
-      aDesired({ flags: [desiredFlag('pay', { fields: { description, tags: ['a'] } })] });
-    const actual = anActual({ flags: [liveFlag('pay')] });
-    const flag = actual.flags.get('pay');
-    if (!flag?.flag) throw new Error('no flag');
-    const live = { ...flag, flag: { ...flag.flag, description: 'two', tags: [{ name: 'z' }] } };
+describe('the base of a flag at workspace level', () => {
+  const flag = (fields: FlagFields, ownershipTag?: string, more: Partial<DesiredFlag> = {}) => ({
+    ...desiredFlag('pay', { fields }),
+    ...(ownershipTag !== undefined && { ownershipTag }),
+    ...more,
+  });
+  const described = (description: string) => flag({ description, tags: ['a'] });
+  const [one, two] = [described('one'), described('two')];
+  const tagged = (ownershipTag?: string, description = 'one') =>
+    flag({ description }, ownershipTag);
+  const left = flag({ description: 'two' }, undefined, { creation: { tags: ['git'] } });
+  const fields = (description: string) => ({
+    ...{ spec: { trafficType: 'user', fields: { description } }, commit: FIRST },
+    fields: { '/description': SECOND },
+  });
+  const owned = (description: string, ownershipTag: string) => {
+    const base = fields(description);
+    return { ...base, spec: { ...base.spec, ownershipTag } };
+  };
+
+  it.each<[string, DesiredFlag, DesiredFlag | undefined, string[] | null, object | null]>([
+    [
+      'advances beside one that is held back',
+      two,
+      one,
+      ['z'],
+      {
+        spec: { trafficType: 'user', fields: { description: 'two', tags: ['a'] } },
+        commit: FIRST,
+        fields: { '/description': SECOND },
+      },
+    ],
+    [
+      'gets the tag that is live',
+      tagged('git', 'two'),
+      tagged(),
+      ['git', 'z'],
+      owned('two', 'git'),
+    ],
+    ['waits for a tag that is not live', tagged('git', 'two'), tagged(), ['z'], fields('two')],
+    [
+      'keeps a tag that is live still',
+      tagged(undefined, 'two'),
+      tagged('git'),
+      ['git'],
+      owned('two', 'git'),
+    ],
+    ['loses a tag that is gone', tagged(undefined, 'two'), tagged('git'), ['z'], fields('two')],
+    ['leaves all tags to people', left, tagged('git'), ['git'], fields('two')],
+    [
+      'stays where the service has another traffic type',
+      { ...two, trafficType: 'account' },
+      one,
+      ['z'],
+      null,
+    ],
+    ['stays where no answer shows the flag', two, one, null, null],
+  ])('%s', (_, said, before, tags, expected) => {
+    const live = { description: 'two', tags: (tags ?? []).map((name) => ({ name })) };
+    const [name, actual] = liveFlag('pay', {}, live);
+    const { flag: __, ...unseen } = actual;
     const input = {
-      desired: said('two'),
-      actual: { ...actual, flags: new Map([['pay', live]]) },
-      state: stateOf(said('one'), policy),
+      desired: aDesired({ flags: [said] }),
+      actual: anActual({ flags: [[name, tags ? actual : unseen]] }),
+      state: stateOf(aDesired({ flags: [before] }), policy),
       policy,
     };
+    const base = (state: State) => flagEntry(state, 'pay')?.workspace;
 
-    expect(flagEntry(stateAfterVerify(input, new Set(), SECOND), 'pay')?.workspace).toEqual({
-      spec: { trafficType: 'user', fields: { description: 'two', tags: ['a'] } },
-      commit: FIRST,
-      fields: { '/description': SECOND },
-    });
+    expect(base(stateAfterVerify(input, new Set(), SECOND))).toStrictEqual(
+      expected ?? base(input.state),
+    );
   });
 });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
-import type { Attributes } from '../../../../src/model/identities.js';
+import { identitiesSha256, type Attributes } from '../../../../src/model/identities.js';
 import type { DesiredIdentities } from '../../../../src/model/desired.js';
 import type { Plan, StepOf } from '../../../../src/model/plan.js';
 import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
 import type { State } from '../../../../src/model/state.js';
 import { guardFindings } from '../../../../src/plan/guards/guards.js';
 import { stateAfterAnswers, stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
+import { areIdentitiesTaken } from '../../../../src/plan/objects/identities.js';
 import { planHash } from '../../../../src/plan/hash.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../../src/plan/plan.js';
 import type { PlanInput } from '../../../../src/plan/input.js';
@@ -148,8 +149,16 @@ describe('identities', () => {
   it('stay on the service when they leave git: told, never deleted, and forgotten once that was told', () => {
     const { plan, state } = run(inputFor(staging(ANA), after(ANA_AND_BOB)));
 
-    expect(planLines(plan)).toEqual([`withheld delete ${STAGING}: stays-on-service`]);
-    expect(plan.withheld[0]?.keys).toMatchObject({ removed: ['bob'], changed: [] });
+    expect(plan.withheld).toEqual([
+      {
+        ...{ id: STAGING, action: 'delete', reason: 'prune', fields: [], dependsOn: [] },
+        ref: { kind: 'identities', name: 'user', environment: 'staging' },
+        location: staging(ANA)[0]?.location,
+        keys: { added: [], removed: ['bob'], changed: [], sha256: identitiesSha256([]) },
+        why: 'stays-on-service',
+        because: 'flagkeel deletes no identity and no attribute of one',
+      },
+    ]);
     expect(plan.steps).toEqual([]);
     expect(plan.unchanged).toEqual([STAGING]);
     expect(pendingWithheld(plan)).toEqual([]);
@@ -239,6 +248,7 @@ describe('identities', () => {
 
     const held = planChanges(unasked);
     expect(planLines(held)).toEqual([`withheld create ${STAGING}: not-remembered`]);
+    expect(held.withheld[0]?.because).toBe('the service cannot show them either');
     expect(pendingWithheld(held)).toEqual([]);
     expect(held.unchanged).toEqual([]);
     const { plan, left } = run(asked);
@@ -261,6 +271,10 @@ describe('identities', () => {
 
     expect(planLines(plan)).toEqual([`update ${STAGING} (unknown)`]);
     expect(sent(plan)).toEqual(['ana', 'bob']);
+    const more = staging({ zoe: {}, cy: {}, ...ANA_AND_BOB });
+    expect(sent(planChanges(inputFor(more, state, { identities: 'all' })))).toEqual([
+      ...['cy', 'zoe', 'ana', 'bob'],
+    ]);
     expect(planLines(left)).toEqual([]);
   });
 
@@ -301,6 +315,40 @@ describe('identities', () => {
       [STAGING],
     ]);
   });
+});
+
+it.each<[string, DesiredIdentities[], Partial<PlanPolicy>, State | undefined, boolean]>([
+  ['all that a base has', staging(ANA), {}, undefined, true],
+  ['no new one', staging(ANA_AND_BOB), {}, undefined, false],
+  ['no changed one', staging({ ana: { plan: 'team' } }), {}, undefined, false],
+  ['none without a base', staging(ANA), {}, NO_STATE, false],
+  ['none where all are to be written again', staging(ANA), { identities: 'all' }, undefined, false],
+  ['all of none', [], { identities: 'all' }, NO_STATE, true],
+  [
+    'not those of one of two environments',
+    [...staging(ANA), desiredIdentities('production', ANA)],
+    {},
+    undefined,
+    false,
+  ],
+  [
+    'all of the selected environments',
+    [...staging(ANA), desiredIdentities('production', ANA)],
+    { environments: [anEnvironment('staging')] },
+    undefined,
+    true,
+  ],
+  [
+    'all of the environments that are not left out',
+    [...staging(ANA), desiredIdentities('production', ANA)],
+    {
+      environments: [anEnvironment('staging'), anEnvironment('production', { selected: false })],
+    },
+    undefined,
+    true,
+  ],
+])('the service accepted %s', (_, identities, policy, state = after(ANA), expected) => {
+  expect(areIdentitiesTaken(inputFor(identities, state, policy))).toBe(expected);
 });
 
 describe('the plan hash', () => {
