@@ -223,7 +223,7 @@ describe('the base of a flag at workspace level', () => {
     return { ...base, spec: { ...base.spec, ownershipTag } };
   };
 
-  it.each<[string, DesiredFlag, DesiredFlag | undefined, string[] | null, object | null]>([
+  it.each<[string, DesiredFlag, DesiredFlag, string[] | null, object | null]>([
     [
       'advances beside one that is held back',
       two,
