@@ -1,4 +1,4 @@
-import type { Checkout, Repository } from '../git/checkout.js';
+import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
@@ -144,13 +144,19 @@ export async function attribute(
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
-  const textOf = textReader(repository);
-  const find = searcher(textOf, repository, head);
+  const past: Past = {
+    // A commit that made a thousand flags is needed by each of them.
+    textOf: eachOnce(async (id) => {
+      const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
+      return content && parseCommit(id, content);
+    }),
+    logSince: eachOnce(async (base) => readLog(repository, base === '' ? null : base, head)),
+  };
   const searches: Search[][] = [];
   for (const request of requests) {
     const own: Search[] = [];
     // In sequence, because most requests share their log, and each other log needs a process of git.
-    for (const part of request.parts) own.push(await find(request, part));
+    for (const part of request.parts) own.push(await searchOf(request, part, past));
     for (const { id, parents } of own.flatMap(({ candidates }) => candidates)) {
       for (const commit of [id, ...parents]) forms.expect(commit, request.ref);
     }
@@ -158,49 +164,43 @@ export async function attribute(
   }
   const notes: ChangeNote[] = [];
   for (const [index, request] of requests.entries()) {
-    notes.push(noteOf(request, await causesOf(request, searches[index] ?? [], { forms, textOf })));
+    const causes = await causesOf(request, searches[index] ?? [], forms, past);
+    notes.push(noteOf(request, causes));
   }
   return notes;
 }
 
-/** The text of a commit; null if it is not in this clone, or the id names no commit. */
-type TextOf = (id: string) => Promise<CommitText | null>;
+interface Past {
+  /** The text of a commit; null if it is not in this clone, or the id names no commit. */
+  readonly textOf: (id: string) => Promise<CommitText | null>;
+  /** @param base empty for the whole history. */
+  readonly logSince: (base: string) => Promise<LoggedCommit[]>;
+}
 
-/** Reads each commit once, because a commit that made a thousand flags is needed by each of them. */
-function textReader({ objects }: Repository): TextOf {
-  const read = new Map<string, Promise<CommitText | null>>();
-  const readText = async (id: string): Promise<CommitText | null> => {
-    if (!/^[0-9a-f]{40,64}$/.test(id)) return null;
-    const content = await objects.read(id);
-    return content && parseCommit(id, content);
-  };
-  return async (id) => {
-    const text = read.get(id) ?? readText(id);
-    read.set(id, text);
-    return text;
+function eachOnce<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return async (key) => {
+    const found = known.get(key) ?? read(key);
+    known.set(key, found);
+    return found;
   };
 }
 
-function searcher(
-  textOf: TextOf,
-  repository: Repository,
-  head: string,
-): (request: AttributionRequest, part: AttributedPart) => Promise<Search> {
-  const logs = new Map<string, Promise<LoggedCommit[]>>();
-  return async ({ ref, action }, part) => {
-    const isNew = action === 'create' || action === 'activate';
-    const { base, isDrift } = part;
-    const isBaseHere = !isDrift && base !== null && (await textOf(base)) !== null;
-    const from = isBaseHere ? base : null;
-    const log = logs.get(from ?? '') ?? readLog(repository, from, head);
-    logs.set(from ?? '', log);
-    return {
-      part,
-      candidates: (await log).filter(({ paths }) =>
-        paths.some((path) => path === CONFIG_PATH || mayShape(path, ref)),
-      ),
-      newestOnly: !isBaseHere && (isDrift || base !== null || !isNew),
-    };
+async function searchOf(
+  { ref, action }: AttributionRequest,
+  part: AttributedPart,
+  { textOf, logSince }: Past,
+): Promise<Search> {
+  const isNew = action === 'create' || action === 'activate';
+  const { base, isDrift } = part;
+  const isBaseHere = !isDrift && base !== null && (await textOf(base)) !== null;
+  const log = await logSince(isBaseHere ? base : '');
+  return {
+    part,
+    candidates: log.filter(({ paths }) =>
+      paths.some((path) => path === CONFIG_PATH || mayShape(path, ref)),
+    ),
+    newestOnly: !isBaseHere && (isDrift || base !== null || !isNew),
   };
 }
 
@@ -215,7 +215,8 @@ interface Causes {
 async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
-  { forms, textOf }: { readonly forms: SnapshotCache; readonly textOf: TextOf },
+  forms: SnapshotCache,
+  { textOf }: Past,
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();

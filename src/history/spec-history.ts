@@ -182,12 +182,8 @@ export type SnapshotsAt = (
 
 export const UNKNOWN = Symbol('unknown');
 
-type Snapshots = ReadonlyMap<ObjectId, Forms | undefined>;
-
 /** Most commits to read the specs of in one attribution; further ones are judged by file. */
 const MAX_COMMITS = 500;
-
-const NOTHING_KNOWN: Snapshots = new Map();
 
 /** Reads each commit once, for all objects that were announced for it. */
 export class SnapshotCache {
@@ -195,7 +191,7 @@ export class SnapshotCache {
   readonly #snapshotsAt: SnapshotsAt;
   readonly #maxCommits: number;
   readonly #expected = new Map<string, Map<ObjectId, ObjectRef>>();
-  readonly #found = new Map<string, Promise<Snapshots>>();
+  readonly #found = new Map<string, ReturnType<SnapshotsAt>>();
 
   constructor(
     treeOf: (commit: string) => Promise<SpecTree>,
@@ -214,18 +210,15 @@ export class SnapshotCache {
   }
 
   async snapshotOf(commit: string, id: ObjectId): Promise<Forms | undefined | typeof UNKNOWN> {
-    const forms = await this.#at(commit);
+    let found = this.#found.get(commit);
+    if (found === undefined) {
+      if (this.#found.size >= this.#maxCommits) return UNKNOWN;
+      const refs = [...(this.#expected.get(commit)?.values() ?? [])];
+      found = this.#treeOf(commit).then(async (tree) => this.#snapshotsAt(tree, refs));
+      this.#found.set(commit, found);
+    }
+    const forms = await found;
     return forms.has(id) ? forms.get(id) : UNKNOWN;
-  }
-
-  async #at(commit: string): Promise<Snapshots> {
-    const found = this.#found.get(commit);
-    if (found !== undefined) return found;
-    if (this.#found.size >= this.#maxCommits) return NOTHING_KNOWN;
-    const refs = [...(this.#expected.get(commit)?.values() ?? [])];
-    const forms = this.#treeOf(commit).then(async (tree) => this.#snapshotsAt(tree, refs));
-    this.#found.set(commit, forms);
-    return forms;
   }
 }
 

@@ -9,7 +9,9 @@ import {
 import { sameJson } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
 import { treatmentOfTargetPath } from '../plan/fields.js';
+import { hasMember, type Edit, type EditedRule } from '../specs/edit/edit-file.js';
 import {
+  mapping,
   writtenBuckets,
   writtenConditions,
   writtenFlagField,
@@ -17,9 +19,9 @@ import {
   writtenTexts,
   writtenTreatment,
   writtenTreatments,
-} from '../specs/edit/definition-values.js';
-import { hasMember, type Edit, type EditedRule } from '../specs/edit/edit-file.js';
-import { mapping, type Member, type Written } from '../specs/edit/yaml-text.js';
+  type Member,
+  type Written,
+} from '../specs/edit/yaml-text.js';
 
 export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edit[] {
   const changed = new Set(fields.map(({ path }) => path));

@@ -11,13 +11,17 @@ import { grouped, ownMember } from '../model/collections.js';
 import { canonicalJson, sameJson } from '../model/json.js';
 import { mostProtectedFirst } from '../model/desired.js';
 import {
+  Flow,
+  mapping,
   writtenBuckets,
   writtenFlagField,
   writtenRules,
   writtenTexts,
   writtenTreatments,
-} from '../specs/edit/definition-values.js';
-import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
+  yamlText,
+  type Member,
+  type Written,
+} from '../specs/edit/yaml-text.js';
 
 /** Parts that environments share; an environment names only its deviations. */
 type Shared = Pick<Required<Definition>, 'treatments' | 'defaultTreatment' | 'baselineTreatment'>;

@@ -7,7 +7,7 @@ import { filesTree } from '../../import/workspace-files.js';
 import { selectedKeys } from '../../reconcile/selection.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { differentLines } from '../../specs/edit/lines.js';
+import { differentLines } from '../../specs/edit/edit-file.js';
 import { promotedAll, type Promoted } from '../../specs/edit/promote.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import { didYouMean } from '../../specs/parse/suggest.js';

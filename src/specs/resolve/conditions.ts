@@ -3,11 +3,7 @@ import type { ConditionSpec, RuleSpec } from '../../generated/flag.schema.d.js';
 import { ownMember } from '../../model/collections.js';
 import type { Diagnostic, SpecPath } from '../../model/diagnostic.js';
 import type { Matcher } from '../../model/flag/flag.js';
-import {
-  matchersOf,
-  NO_CONDITIONS,
-  type NamedConditions,
-} from '../../model/matcher/condition.js';
+import { matchersOf, NO_CONDITIONS, type NamedConditions } from '../../model/matcher/condition.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
 /** Limit for names that use names in turn. */
