@@ -33,7 +33,6 @@ import {
   type Visit,
   hiddenFields,
 } from './layout.js';
-import { isUnrestricted } from '../service/http/place.js';
 import { changeRequestAt } from '../service/routes/change-requests.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
@@ -142,11 +141,10 @@ function decisionForm(
   { session, workspace, request: { caller } }: Visit,
   request: StoredChangeRequest,
 ): Html {
-  const key = { keyId: caller.keyId, isUnrestricted: isUnrestricted(caller) };
   let refusal = '';
   const buttons = Object.entries(DECISIONS).flatMap(([status, words]) => {
     try {
-      decisionOn(request, key, { status });
+      decisionOn(request, caller, { status });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusal = refusal || error.message;

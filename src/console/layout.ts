@@ -5,8 +5,8 @@ import type { WorkspaceRow, Db, EnvironmentRow } from '../service/store/tables.j
 import type { Session } from './sign-in.js';
 import { notFound } from '../service/http/problem.js';
 import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
-import { isVisible, find } from '../service/http/place.js';
-import type { ApiRequest } from '../service/http/endpoint.js';
+import { find } from '../service/http/place.js';
+import { type ApiRequest, isVisible } from '../service/http/endpoint.js';
 
 /** Parameters of the address or of a form. If a name occurs twice, the first value counts. */
 export type Given = URLSearchParams;

@@ -6,10 +6,10 @@ import { takeAnyBody } from './bodies.js';
 import { refuseBrokenRequest } from './broken-request.js';
 import { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
-import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
+import type { ApiRequest, Endpoint } from './endpoint.js';
 import { KeyCheck, callerWith, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { API_TITLE, checkNothingElse, checkQuery, openApiOf, parametersOf } from './openapi.js';
+import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
@@ -219,7 +219,7 @@ function addEndpoint(
   { store, cache, clock, strict }: AppOptions,
 ): void {
   const lookUp = cache.lookUpWith(store.lookUp);
-  const parameters = parametersOf(endpoint);
+  const checkRest = checkOfRest(endpoint, strict);
   app.route({
     method: [...endpoint.methods],
     // The router takes any colon for the start of a parameter, and two colons for one.
@@ -231,16 +231,16 @@ function addEndpoint(
     bodyLimit: endpoint.takesMany === true ? MAX_MANY_BYTES : MAX_BODY_BYTES,
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
-      checkQuery(request.query as Record<string, unknown>, parameters);
-      if (strict) checkNothingElse(request, endpoint);
+      checkRest(request);
       const apiRequest = apiRequestOf(request, clock(), strict);
-      const answer = async (): Promise<string> =>
-        textOf(
+      const answer = async (): Promise<string> => {
+        const body =
           'read' in endpoint
             ? ((await endpoint.lookUp?.(lookUp, apiRequest)) ??
-                (await store.read(async (db) => endpoint.read(db, apiRequest, store))))
-            : await store.write(async (db) => endpoint.write(db, apiRequest, store)),
-        );
+              (await store.read(async (db) => endpoint.read(db, apiRequest, store))))
+            : await store.write(async (db) => endpoint.write(db, apiRequest, store));
+        return typeof body === 'string' ? body : JSON.stringify(body);
+      };
       const isKept = 'read' in endpoint && endpoint.isReadAnew !== true;
       // Keys see different things, so each key has cached answers of its own.
       const question = `${apiRequest.caller.keyId ?? ''} ${request.url}`;
@@ -248,10 +248,6 @@ function addEndpoint(
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
-}
-
-function textOf(answer: unknown): string {
-  return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
 function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): ApiRequest {

@@ -22,6 +22,24 @@ export interface Scope {
   readonly environments: readonly string[] | null;
 }
 
+/** A key with any restriction cannot change who may do what. */
+export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
+  return scope.environments === null && scope.workspaces === null;
+}
+
+export function isPlaceVisible(
+  { scope }: Pick<Caller, 'scope'>,
+  workspaceId: string,
+  environmentId: string,
+): boolean {
+  return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
+}
+
+/** @param allowed ids that a key may touch; null means all. */
+export function isVisible(allowed: readonly string[] | null, id: string): boolean {
+  return allowed === null || allowed.includes(id);
+}
+
 /** A request whose shape was checked, and whose caller is known. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
@@ -33,15 +51,6 @@ export interface ApiRequest {
   readonly isStrict?: boolean;
   /** Id of the approved change request that this change carries out. */
   readonly publishes?: string;
-}
-
-/** JSON text already, which is sent unchanged. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
 }
 
 /** The form of a request in the contract; a strict service refuses everything else. */
@@ -72,7 +81,7 @@ interface OperationBase {
   readonly takesFile?: boolean;
 }
 
-/** The work of an endpoint in a transaction; see `at`. */
+/** The work of an endpoint in a transaction; see `at`. A string is JSON text already, and is sent unchanged. */
 export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
 
 /**
@@ -89,7 +98,7 @@ type Operation = OperationBase &
         readonly lookUp?: (
           lookUp: PreparedRead,
           request: ApiRequest,
-        ) => Promise<JsonText | undefined>;
+        ) => Promise<string | undefined>;
       }
     /** Runs in a write transaction of its own, which is rolled back if it throws. */
     | { readonly write: Step }

@@ -171,27 +171,24 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
   ];
 }
 
-/** @throws Problem (400) the query repeats a parameter that has one value. */
-export function checkQuery(
-  query: Readonly<Record<string, unknown>>,
-  parameters: readonly Parameter[],
-): void {
-  for (const { name, schema } of parameters) {
-    if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
-    throw badRequest(`${name} must stand once`);
-  }
-}
-
-/** @throws Problem (400) the query has a parameter, or the request a body, that the endpoint does not take. */
-export function checkNothingElse(
-  { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
-  endpoint: Endpoint,
-): void {
-  const known = new Set(parametersOf(endpoint).map(({ name }) => name));
-  const unknown = Object.keys(query as object).find((name) => !known.has(name));
-  if (unknown !== undefined) throw badRequest(`Query has no parameter ${unknown}`);
-  if (body !== undefined && endpoint.body === undefined)
-    throw badRequest('Body has no member that the contract shows');
+/**
+ * Checks what no schema does. The check throws a Problem (400) if the query repeats a parameter that has one value,
+ * or, on a strict service, if query or body hold more than the endpoint takes.
+ */
+export function checkOfRest(endpoint: Endpoint, isStrict: boolean) {
+  const taken = new Map(parametersOf(endpoint).map(({ name, schema }) => [name, schema]));
+  return ({ query, body }: Pick<FastifyRequest, 'query' | 'body'>): void => {
+    for (const [name, value] of Object.entries(query as object)) {
+      const schema = taken.get(name);
+      if (schema === undefined && isStrict) throw badRequest(`Query has no parameter ${name}`);
+      if (schema !== undefined && schema['type'] !== 'array' && Array.isArray(value)) {
+        throw badRequest(`${name} must stand once`);
+      }
+    }
+    if (isStrict && body !== undefined && endpoint.body === undefined) {
+      throw badRequest('Body has no member that the contract shows');
+    }
+  };
 }
 
 /** Descriptions of path parameters that are not a name or an id. */

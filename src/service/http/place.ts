@@ -17,7 +17,14 @@ import {
   findWorkspace,
 } from '../store/workspaces.js';
 import { checkNote, type NoteRequirement } from '../rules/note.js';
-import type { ApiRequest, Caller, Step } from './endpoint.js';
+import {
+  type ApiRequest,
+  type Caller,
+  type Step,
+  isVisible,
+  isUnrestricted,
+  isPlaceVisible,
+} from './endpoint.js';
 import {
   approvalsRequired,
   badRequest,
@@ -303,22 +310,4 @@ export async function checkNothingRequested(db: Db, object: RequestedObject): Pr
 export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
   if (caller.scope.environments === null) return;
   throw forbidden('This Admin API key is restricted to environments');
-}
-
-/** A key with any restriction cannot change who may do what. */
-export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
-  return scope.environments === null && scope.workspaces === null;
-}
-
-export function isPlaceVisible(
-  { scope }: Pick<Caller, 'scope'>,
-  workspaceId: string,
-  environmentId: string,
-): boolean {
-  return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
-}
-
-/** @param allowed ids that a key may touch; null means all. */
-export function isVisible(allowed: readonly string[] | null, id: string): boolean {
-  return allowed === null || allowed.includes(id);
 }

@@ -10,16 +10,15 @@
 import { randomUUID } from 'node:crypto';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
-import type { ApiRequest, Caller, Endpoints, Step } from '../http/endpoint.js';
 import {
-  at,
-  checkNothingRequested,
-  isUnrestricted,
+  type ApiRequest,
+  type Caller,
+  type Endpoints,
+  type Step,
   isPlaceVisible,
   isVisible,
-  type Work,
-  find,
-} from '../http/place.js';
+} from '../http/endpoint.js';
+import { at, checkNothingRequested, type Work, find } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import {
   CHANGE_REQUEST_BODY,
@@ -228,8 +227,7 @@ async function approversNamed(
 export async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
   const { caller, body } = request;
   const before = await changeRequestAt(db, request);
-  const key = { keyId: caller.keyId, isUnrestricted: isUnrestricted(caller) };
-  const decision = decisionOn(before, key, body);
+  const decision = decisionOn(before, caller, body);
   await end(db, caller, before, decision);
   if (decision.status === 'PUBLISHED') await publish(db, request, store, before);
   return recordedRequest(db, caller, { id: before.id, action: decision.action, before });

@@ -5,8 +5,8 @@
 
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange, recordObject, written } from '../change-log.js';
-import { JsonText, type ApiRequest, type Endpoints } from '../http/endpoint.js';
-import { at, isPlaceVisible, type Demands, type Work } from '../http/place.js';
+import { type ApiRequest, type Endpoints, isPlaceVisible } from '../http/endpoint.js';
+import { at, type Demands, type Work } from '../http/place.js';
 import { letOthersRunIfLong } from '../parts.js';
 import { CONTRACT_DEFINITION_BODY, DEFINITION_BODY } from '../rules/definition-schema.js';
 import {
@@ -177,15 +177,15 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
   },
 };
 
-function textOf(stored: StoredDefinition, { isStrict }: Pick<ApiRequest, 'isStrict'>): JsonText {
-  return new JsonText(shownDefinitionText(stored, isStrict));
+function textOf(stored: StoredDefinition, { isStrict }: Pick<ApiRequest, 'isStrict'>): string {
+  return shownDefinitionText(stored, isStrict);
 }
 
 /** A change without a difference writes nothing, neither a time nor an entry in the audit log. */
 async function change(
   work: Work<'definition'>,
   next: (before: WireDefinition) => DefinitionContent,
-): Promise<JsonText> {
+): Promise<string> {
   const { db, stored } = work;
   const before = wireDefinition(stored);
   const content = next(before);
@@ -239,14 +239,14 @@ function timeOfChange({ stored, caller }: Work<'definition'>): number {
  * Gives the answer of `read` with one statement and no transaction, because clients ask for single definitions all the
  * time. Undefined where the caller's key may not see the definition, which `read` refuses.
  */
-async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<JsonText | undefined> {
+async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<string | undefined> {
   const { ws = '', env = '', flag = '' } = request.params;
   const found = await lookUpDefinition(lookUp, [ws, env, flag]);
   const isSeen = found && isPlaceVisible(request.caller, found.workspace_id, found.environment_id);
   return isSeen === true ? textOf(found, request) : undefined;
 }
 
-async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<JsonText> {
+async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<string> {
   const page = pageFrom(query, PAGE_SIZES.objects);
   return pageText(page, await listDefinitions(db, environment, page));
 }
@@ -255,7 +255,7 @@ async function readDefinitions({ db, environment, query }: Work<'environment'>):
 async function lookUpPage(
   lookUp: PreparedRead,
   { params, query, caller }: ApiRequest,
-): Promise<JsonText | undefined> {
+): Promise<string | undefined> {
   const { ws = '', env = '' } = params;
   const page = pageIn(query);
   if (page === null) return undefined;
@@ -277,7 +277,7 @@ function pageIn(query: ApiRequest['query']): Page | null {
 function pageText(
   page: Page,
   { objects, totalCount }: Pick<FoundDefinitions, 'objects' | 'totalCount'>,
-): JsonText {
+): string {
   const rest = JSON.stringify({ ...page, totalCount });
-  return new JsonText(`{"objects":[${objects}],${rest.slice(1)}`);
+  return `{"objects":[${objects}],${rest.slice(1)}`;
 }

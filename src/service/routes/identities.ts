@@ -19,6 +19,7 @@ import {
   IDENTITY_VALUES_SCHEMA,
   readIdentity,
   type GivenIdentity,
+  type ReadIdentity,
 } from '../rules/keys.js';
 import {
   deleteIdentity,
@@ -45,19 +46,19 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: false })),
+    write: at('identities', {}, async (work) => saveOne(work, false)),
   },
   [`PATCH ${PATH}/:key`]: {
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
+    write: at('identities', {}, async (work) => saveOne(work, true)),
   },
   [`POST ${PATH}/:key/patch`]: {
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
+    write: at('identities', {}, async (work) => saveOne(work, true)),
   },
   [`DELETE ${PATH}/:key`]: {
     summary: 'Delete an identity',
@@ -82,26 +83,23 @@ async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult>
   const objects: WireIdentity[] = [];
   const failed: WireIdentitiesResult['failed'] = [];
   for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
-    const taken: SentIdentity[] = [];
+    const taken: ReadIdentity[] = [];
     for (const identity of part) {
       const read = readIdentity(identity, idsOf(work));
       if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
-      else taken.push({ key: identity.key, ...read });
+      else taken.push(read);
     }
     objects.push(...(await save(work, taken)));
   }
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
-async function saveOne(
-  work: Work<'identities'>,
-  { keepOthers }: { readonly keepOthers: boolean },
-): Promise<WireIdentity> {
+async function saveOne(work: Work<'identities'>, keepOthers: boolean): Promise<WireIdentity> {
   const key = work.params['key'] ?? '';
   const given = { key, ...(work.body as Partial<GivenIdentity>) };
   const read = readIdentity(given, { ...idsOf(work), key });
   if ('failure' in read) throw badRequest(read.failure);
-  const [saved] = await save(work, [{ key, values: read.values, keepOthers }]);
+  const [saved] = await save(work, [read], keepOthers);
   return written(saved);
 }
 
@@ -117,28 +115,22 @@ async function removeIdentity(work: Work<'identities'>): Promise<true> {
   return true;
 }
 
-interface SentIdentity {
-  readonly key: string;
-  readonly values: IdentityValues;
-  /** Default: attributes that are not sent stay as they are. */
-  readonly keepOthers?: boolean;
-}
-
 /**
- * A key may occur more than once. Identities that do not change get no entry.
+ * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are. Identities that do not change get no entry.
  *
  * @returns each identity as it was after its own turn.
  */
 async function save(
   work: Work<'identities'>,
-  sent: readonly SentIdentity[],
+  sent: readonly ReadIdentity[],
+  keepOthers = true,
 ): Promise<WireIdentity[]> {
   const { db } = work;
   const keys = sent.map(({ key }) => key);
   const current = await findIdentities(db, idsOf(work), keys);
   const changes: Change[] = [];
   const answers: WireIdentity[] = [];
-  for (const { key, values: given, keepOthers = true } of sent) {
+  for (const { key, values: given } of sent) {
     const before = current.get(key);
     const values = keepOthers ? { ...before, ...given } : { ...given };
     current.set(key, values);

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import type { WireEnvironment, WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
 import { recordObject } from '../change-log.js';
-import type { Endpoints } from '../http/endpoint.js';
-import { at, checkMayChangeWorkspace, isVisible, type Work } from '../http/place.js';
+import { type Endpoints, isVisible } from '../http/endpoint.js';
+import { at, checkMayChangeWorkspace, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import {
   ENVIRONMENT_SCHEMA,

@@ -10,8 +10,8 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../admin-api/wire.js';
-import type { ApiRequest, Endpoints } from '../http/endpoint.js';
-import { at, isVisible, workspaceCalled, type Work } from '../http/place.js';
+import { type ApiRequest, type Endpoints, isVisible } from '../http/endpoint.js';
+import { at, workspaceCalled, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import {
   givenText,

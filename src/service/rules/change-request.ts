@@ -10,6 +10,7 @@ import { DEFINITION_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
 import { closed, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
+import { isUnrestricted, type Caller } from '../http/endpoint.js';
 
 const OPERATIONS: readonly ChangeRequestOperation[] = [
   'CREATE',
@@ -115,11 +116,6 @@ const DECISIONS: Readonly<Record<string, Omit<Decision, 'role'>>> = {
   WITHDRAWN: { status: 'WITHDRAWN', action: 'withdraw' },
 };
 
-interface DecidingKey {
-  readonly keyId: string | null;
-  readonly isUnrestricted: boolean;
-}
-
 /**
  * An unrestricted key may end any request without the change, because all keys that could otherwise do so may be
  * revoked.
@@ -129,7 +125,7 @@ interface DecidingKey {
  */
 export function decisionOn(
   request: ChangeRequestTable | Omit<ChangeRequestTable, 'position'>,
-  { keyId, isUnrestricted }: DecidingKey,
+  caller: Caller,
   body: unknown,
 ): Decision {
   const { status } = body as { readonly status: string };
@@ -138,9 +134,10 @@ export function decisionOn(
   if (request.status !== 'REQUESTED') {
     throw conflict(`Change request ${request.id} is ${request.status} already`);
   }
-  const isAuthor = keyId === request.author_id;
-  if (status === 'APPROVED' || !isUnrestricted)
-    checkMayDecide(request, { keyId, isAuthor }, status);
+  const isAuthor = caller.keyId === request.author_id;
+  if (status === 'APPROVED' || !isUnrestricted(caller)) {
+    checkMayDecide(request, { keyId: caller.keyId, isAuthor }, status);
+  }
   return { ...decision, role: isAuthor ? 'SUBMITTER' : 'APPROVER' };
 }
 

@@ -158,7 +158,7 @@ export const IDENTITY_VALUES_SCHEMA: Schema = closed({
   ...WORDS_MEMBERS,
 });
 
-export interface IdentityOwner {
+interface IdentityOwner {
   readonly key?: string;
   readonly trafficTypeId: string;
   readonly environmentId: string;
@@ -169,12 +169,21 @@ export interface GivenIdentity extends Partial<IdentityOwner> {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
-export type ReadIdentity =
-  { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
+export interface ReadIdentity {
+  readonly key: string;
+  /** By attribute. */
+  readonly values: Readonly<Record<string, string>>;
+}
 
-/** Values may be text, numbers or truth values, and are stored as text. */
-export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): ReadIdentity {
-  const { key, values } = identity;
+/**
+ * Values may be text, numbers or truth values, and are stored as text. Gives the reason where the identity cannot be
+ * saved. @param owner of the path of the request.
+ */
+export function readIdentity(
+  identity: GivenIdentity,
+  owner: IdentityOwner,
+): ReadIdentity | { readonly failure: string } {
+  const { key, values = {} } = identity;
   for (const name of ['key', 'trafficTypeId', 'environmentId'] as const) {
     const own = owner[name] ?? identity[name];
     if ((identity[name] ?? own) !== own) return { failure: `${name} is not that of the path` };
@@ -182,7 +191,7 @@ export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): Rea
   if (key === '') return { failure: 'The key is empty' };
   if (key.length > 1_000 || !isStorable(key)) return { failure: 'The key cannot be stored' };
   const texts: [string, string][] = [];
-  for (const [attribute, value] of Object.entries(values ?? {})) {
+  for (const [attribute, value] of Object.entries(values)) {
     const text = textOf(value);
     if (!ATTRIBUTE.test(attribute)) {
       return { failure: `The attribute ${attribute} is no name of an attribute` };
@@ -192,7 +201,7 @@ export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): Rea
     }
     texts.push([attribute, text]);
   }
-  return { values: Object.fromEntries(texts) };
+  return { key, values: Object.fromEntries(texts) };
 }
 
 function textOf(value: unknown): string | undefined {
