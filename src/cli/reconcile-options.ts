@@ -16,8 +16,7 @@ import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { readBounded } from '../platform/bounded-file.js';
 import { shownIn } from '../plan/shown.js';
-import type { PlanDocument } from '../report/json/plan.js';
-import { parseReviewedPlans } from '../report/json/reviewed-plan.js';
+import { parseReviewedPlans, type PlanDocument } from '../report/json/plan.js';
 
 export interface ReconcileOptions
   extends

@@ -1,6 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { seededDefinition, type SeededDefinition } from '../plan/impact/served-key.js';
-import { servedDefinition, wholeFromWire } from '../plan/impact/served-definition.js';
+import {
+  seededDefinition,
+  type SeededDefinition,
+  servedDefinition,
+  wholeFromWire,
+} from '../plan/impact/served-definition.js';
 import type { ChangedKeys } from '../service/rules/keys.js';
 import { KEY_CHANGES_KEPT } from '../service/store/keys.js';
 import type { KeyType } from '../service/store/tables.js';

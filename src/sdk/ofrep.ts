@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openFeatureValue } from '../model/flag/flag.js';
-import { segmentList } from '../plan/impact/served-definition.js';
-import { servedTo, type KnownKey, type ServedKey } from '../plan/impact/served-key.js';
+import {
+  segmentList,
+  servedTo,
+  type KnownKey,
+  type ServedKey,
+} from '../plan/impact/served-definition.js';
 import { isMove } from '../plan/impact/serving.js';
 import { Problem } from '../service/http/problem.js';
 import type { FindApplication, FlagList, ServedEnvironment } from './environment.js';

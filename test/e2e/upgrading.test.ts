@@ -225,7 +225,7 @@ describe('the table of formats', () => {
     expect(rows.get('log of the writes')).toBe(versionIn('src/state/run-log.ts'));
     expect(rows.get('backup of the store')).toBe(versionIn('src/service/store/backup.ts'));
     expect(rows.get(bare('plan, for `--plan`')) ?? rows.get('plan, for `--plan`')).toBe(
-      versionIn('src/report/json/reviewed-plan.ts'),
+      versionIn('src/report/json/plan.ts'),
     );
   });
 });

@@ -1,6 +1,5 @@
 import { API_PREFIX, type WireDefinition, type WirePage } from '../../src/admin-api/wire.js';
-import { servedTo } from '../../src/plan/impact/served-key.js';
-import { segmentList } from '../../src/plan/impact/served-definition.js';
+import { segmentList, servedTo } from '../../src/plan/impact/served-definition.js';
 import { addApplications } from '../../src/sdk/applications.js';
 import { FlagList, ServedFlag } from '../../src/sdk/environment.js';
 import type { Seed } from '../../src/service/seed.js';

@@ -1,8 +1,9 @@
+import { FlagkeelError, messageOf } from '../../errors.js';
 import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import { requestFacts } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import { present } from '../../model/collections.js';
-import type { Frozen, Json } from '../../model/json.js';
+import { isDeeperThan, type Frozen, type Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing } from '../../model/verdict.js';
 import {
@@ -14,11 +15,14 @@ import {
 } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
+import { quoted } from '../sanitize.js';
 import { maskKeys, ordered } from '../values.js';
 import { guardTexts } from '../view/guards.js';
 import { remedyText } from '../view/remedy.js';
 import { refusals as refusedIdentities } from '../view/identities.js';
 import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
+
+const FORMAT_VERSION = 1;
 
 /** The plan for programs, in the form of `schemas/plan.schema.json`. */
 export type PlanDocument = Frozen<WrittenPlan>;
@@ -41,7 +45,7 @@ export function planDocument(
   const { plan, revision, workspace } = report;
   const deeds = countDeeds(plan.changes);
   return {
-    formatVersion: 1,
+    formatVersion: FORMAT_VERSION,
     planHash: report.planHash,
     ...present({ heldHash: report.heldHash }),
     origin: report.origin,
@@ -241,4 +245,73 @@ function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys
       ...(changed && { changedKeys: [...changed] }),
     }),
   };
+}
+
+const HASH = /^sha256:[0-9a-f]{64}$/;
+/** The most levels in an untrusted file, whose values could be nested without limit. */
+const MAX_DEPTH = 64;
+
+/**
+ * The plans in the JSON of an earlier dry run: one document, or an array of them.
+ *
+ * @param text untrusted; the caller has limited its size.
+ * @throws FlagkeelError `USAGE` if the text is not such a file.
+ */
+export async function parseReviewedPlans(
+  text: string,
+  file: string,
+): Promise<readonly PlanDocument[]> {
+  const { plan } = await import('../../generated/plan-validator.js');
+  const isPlan = plan as PlanValidator;
+  return [parsed(text, file)].flat().map((document) => {
+    if (!isPlan(document)) throw noPlan(file, faultOf(document, isPlan.errors?.[0]));
+    return document;
+  });
+}
+
+interface PlanValidator {
+  (value: unknown): value is PlanDocument;
+  readonly errors?: readonly Fault[] | null;
+}
+
+interface Fault {
+  readonly instancePath: string;
+  readonly params: { readonly missingProperty?: string };
+}
+
+function faultOf(document: unknown, fault: Fault | undefined): string {
+  const { formatVersion } = { ...(document as { readonly formatVersion?: unknown } | null) };
+  if (typeof formatVersion === 'number' && formatVersion > FORMAT_VERSION) {
+    return `it has format ${formatVersion}, which a newer flagkeel wrote; this version reads ${FORMAT_VERSION}`;
+  }
+  const pointer = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`;
+  const member = pointer.replace(/^\/|\/$/g, '');
+  return member === '' ? 'it is no plan document' : `${JSON.stringify(member)} is absent or wrong`;
+}
+
+/** @throws FlagkeelError `USAGE` if the text is no hash of a plan. */
+export function reviewedHash(hash: string): string {
+  if (HASH.test(hash)) return hash;
+  throw new FlagkeelError(
+    'USAGE',
+    `cannot compare with plan hash ${quoted(hash)}: it is not "sha256:" and 64 hex digits`,
+  );
+}
+
+function parsed(text: string, file: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isDeeperThan(value, MAX_DEPTH)) throw new Error('it is nested too deeply');
+    return value;
+  } catch (error) {
+    throw noPlan(file, messageOf(error), error);
+  }
+}
+
+function noPlan(file: string, why: string, cause?: unknown): FlagkeelError {
+  return new FlagkeelError(
+    'USAGE',
+    `cannot read ${quoted(file)} as a plan: ${why} (make one with reconcile --dry-run --format json)`,
+    { cause },
+  );
 }

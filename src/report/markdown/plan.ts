@@ -10,8 +10,17 @@ import { countText, type Fold } from '../view/folds.js';
 import { planView, type PlanView } from '../view/plan-view.js';
 import { type Caveats, caveatsOf, caveatsOfChanges } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
-import { assembled, type Block, fencedChunks, rowsOf } from './blocks.js';
-import { code, joined, link, Markup, trusted } from './markup.js';
+import {
+  assembled,
+  type Block,
+  fencedChunks,
+  rowsOf,
+  code,
+  joined,
+  link,
+  Markup,
+  trusted,
+} from './markup.js';
 import { riskBlocks } from './risks.js';
 import { tableBlocks } from './table.js';
 

@@ -9,8 +9,7 @@ import type { Fold } from '../view/folds.js';
 import type { PlanView } from '../view/plan-view.js';
 import { type PlannedRisk, risksIn, sizeOf } from '../view/impact.js';
 import type { Caveats } from '../view/sentences.js';
-import type { Block } from './blocks.js';
-import { code, joined, Markup, trusted } from './markup.js';
+import { type Block, code, joined, Markup, trusted } from './markup.js';
 
 /** The tables mark each of the others. */
 const SHOWN_OBJECTS = 8;

@@ -4,8 +4,7 @@ import { cut } from '../text/layout.js';
 import { firstOf, itemText, moreText } from '../values.js';
 import { briefOf } from '../view/brief.js';
 import { countText, namesOf, type Fold } from '../view/folds.js';
-import { chunked, type Block } from './blocks.js';
-import { code, joined, Markup, trusted } from './markup.js';
+import { chunked, type Block, code, joined, Markup, trusted } from './markup.js';
 
 const NAME_COLUMNS = 100;
 const LINE_COLUMNS = 120;

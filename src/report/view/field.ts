@@ -3,10 +3,10 @@ import { ownMember } from '../../model/collections.js';
 import { type FieldType, flagFieldType } from '../../model/flag/fields.js';
 import type { Treatment } from '../../model/flag/flag.js';
 import { isRecord, type Json, partsOf } from '../../model/json.js';
-import type { FieldChange } from '../../model/plan.js';
+import type { Change, FieldChange } from '../../model/plan.js';
 import { keyDifference } from '../../model/segment-keys.js';
 import { clean, quoted } from '../sanitize.js';
-import { type FieldLine, noBreak, span } from '../text/layout.js';
+import { cut, type FieldLine, noBreak, span } from '../text/layout.js';
 import {
   isBuckets,
   isRules,
@@ -21,7 +21,13 @@ import {
   valueText,
   yesNo,
 } from '../values.js';
-import { bucketsChange, bucketsText, type FieldContext, orderChange } from './rule.js';
+import {
+  bucketsChange,
+  bucketsText,
+  type FieldContext,
+  orderChange,
+  wholeRuleLines,
+} from './rule.js';
 import { ruleLines } from './rules.js';
 
 /** In the words of a spec. A value of an unexpected shape is shown as JSON, because a review must not hide anything. */
@@ -112,7 +118,7 @@ function linesOf(path: string): Lines | undefined {
 }
 
 /** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */
-export function killedLine(isKilled: boolean, words: string): FieldLine {
+function killedLine(isKilled: boolean, words: string): FieldLine {
   const effect = isKilled
     ? 'everyone gets the default treatment'
     : 'rules and targets decide again';
@@ -190,7 +196,7 @@ function treatmentLines(
 }
 
 /** Empty if the treatment did not change. What a removed treatment had is shown only in full. */
-export function treatmentLine(
+function treatmentLine(
   before: Treatment | undefined,
   after: Treatment | undefined,
   context: FieldContext,
@@ -204,7 +210,9 @@ export function treatmentLine(
     if (shown?.[name] === undefined) continue;
     const several = severalLines(`${label} ${name}`, before?.[name], after?.[name], context);
     lines.push(...several);
-    if (several.length === 0) parts.push(...TEXT_CHANGES[name](held, shown, context));
+    if (several.length > 0) continue;
+    if (name === 'configuration') parts.push(...configurationChange(held?.[name], shown[name]));
+    else parts.push(...descriptionChange(held?.[name], shown[name] ?? '', context));
   }
   const text = parts.join('; ');
   if (before && after) {
@@ -215,22 +223,20 @@ export function treatmentLine(
 }
 
 /** Services show an empty description where there is none. */
-export function withTexts({ description = '', ...treatment }: Treatment): Treatment {
+function withTexts({ description = '', ...treatment }: Treatment): Treatment {
   return { ...treatment, ...(description !== '' && { description }) };
 }
 
-type Changes = (held: Treatment | undefined, shown: Treatment, context: FieldContext) => string[];
-
 /** Git does not manage a text that the new side lacks. */
-const TEXT_CHANGES: Readonly<Record<'description' | 'configuration', Changes>> = {
-  description: (held, { description: after = '' }, context) => {
-    const before = held?.description;
-    if (before === after) return [];
-    const [was, is] = proseChange(before ?? '', after, context);
-    return [`description ${before === undefined ? is : `${was} → ${is}`}`];
-  },
-  configuration: (held, shown) => configurationChange(held?.configuration, shown.configuration),
-};
+function descriptionChange(
+  before: string | undefined,
+  after: string,
+  context: FieldContext,
+): string[] {
+  if (before === after) return [];
+  const [was, is] = proseChange(before ?? '', after, context);
+  return [`description ${before === undefined ? is : `${was} → ${is}`}`];
+}
 
 function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
   if (sameValue(before, after)) return [];
@@ -250,4 +256,80 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
 /** In any order of members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
+}
+
+const DESCRIPTION_COLUMNS = 60;
+const LONG_VALUE_COLUMNS = 80;
+
+/** One paragraph, because there is no second side to compare. A kill and each rule have lines of their own. */
+export function wholeLines(
+  { fields, keys }: Pick<Change, 'fields' | 'keys'>,
+  side: 'before' | 'after',
+  context: FieldContext,
+): FieldLine[] {
+  const valueOf = (path: string): unknown => fields.find((field) => field.path === path)?.[side];
+  const [treatments, rules] = [valueOf('/treatments'), valueOf('/rules')];
+  const parts = fields.flatMap((field) => wholeText(field, side, context));
+  if (keys) parts.push(keysText(keys, context));
+  // The names belong to the rules after the change.
+  const { ruleNames: _, ...unnamed } = context;
+  return [
+    ...(valueOf('/killed') === true && side === 'after' ? [killedLine(true, 'YES')] : []),
+    ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
+    ...(context.inFull === true && isTreatments(treatments)
+      ? wholeTreatments(treatments, side, context)
+      : []),
+    ...(isRules(rules) ? wholeRuleLines(rules, side === 'after' ? context : unnamed) : []),
+  ];
+}
+
+/** The treatments that have texts. */
+function wholeTreatments(
+  treatments: readonly Treatment[],
+  side: 'before' | 'after',
+  context: FieldContext,
+): FieldLine[] {
+  const texts = treatments.map(withTexts).filter((each) => Object.keys(each).length > 1);
+  return texts.flatMap((each) =>
+    side === 'after'
+      ? treatmentLine(undefined, each, context)
+      : treatmentLine(each, undefined, context),
+  );
+}
+
+/** Empty if the value is the usual one. */
+function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
+  const value = field[side];
+  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context)}`];
+  if (value === undefined) return [];
+  switch (field.path) {
+    case '/killed':
+      return value === true && side === 'before' ? ['killed'] : [];
+    case '/treatments':
+      if (!isTreatments(value)) return [`treatments ${valueText(value)}`];
+      return [`treatments ${value.map(({ name }) => quoted(name)).join(', ')}`];
+    case '/rules':
+      if (!isRules(value)) return [`rules ${sideText(value, context)}`];
+      return value.length === 0 ? [noBreak('no rules')] : [];
+    case '/defaultRule':
+      return [
+        `${noBreak('defaultRule ')}${isBuckets(value) ? bucketsText(value) : valueText(value)}`,
+      ];
+    case '/trafficAllocation':
+      return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
+    default:
+      return [`${fieldLabel(field.path)} ${plainValue(field.path, value, context)}`];
+  }
+}
+
+function plainValue(path: string, value: unknown, { inFull = false }: FieldContext): string {
+  switch (flagFieldType(path)) {
+    case 'prose':
+      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), inFull ? Infinity : DESCRIPTION_COLUMNS)}"`;
+    case 'names':
+      return isTexts(value) ? value.map(quoted).join(', ') : valueText(value);
+    case 'name':
+    case undefined:
+      return valueText(value, inFull ? Infinity : LONG_VALUE_COLUMNS);
+  }
 }

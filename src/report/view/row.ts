@@ -22,8 +22,8 @@ import { clean } from '../sanitize.js';
 import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
 import { placeText, shortSha, keysText, plural } from '../values.js';
 import { contextOf, factText } from './brief.js';
-import { fieldLabel, fieldLines, sideText } from './field.js';
-import { wholeLines } from './whole.js';
+import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
+
 import { identityLines, stayingLines } from './identities.js';
 import { impactLines } from './impact.js';
 import { remedyText } from './remedy.js';

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Definition, Matcher } from '../../../../src/model/flag/flag.js';
 import {
   seededDefinition,
+  segmentList,
+  servedDefinition,
   servedTo,
   type KnownKey,
-} from '../../../../src/plan/impact/served-key.js';
-import { segmentList, servedDefinition } from '../../../../src/plan/impact/served-definition.js';
+} from '../../../../src/plan/impact/served-definition.js';
 import { bucketOf } from '../../../../src/plan/impact/serving.js';
 import { DEFINITION, dependingOn, inSegment, onShare } from '../../../support/builders.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planDocument } from '../../../../src/report/json/plan.js';
+import { parseReviewedPlans, planDocument } from '../../../../src/report/json/plan.js';
 import { shownFields, shownIn } from '../../../../src/plan/shown.js';
-import { parseReviewedPlans } from '../../../../src/report/json/reviewed-plan.js';
 import { aChange, aField, aReport, keyChange } from '../../../support/plan-builder.js';
 
 const REPORT = aReport({
