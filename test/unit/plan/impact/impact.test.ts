@@ -328,6 +328,17 @@ describe('the keys that a change of a flag reaches', () => {
       ).toEqual(['flag/shop@production: shop ~0–2 keys off → on (ana bob)']);
     });
 
+    it('are averages where more than 100,000 would have to be hashed', () => {
+      const isCertain = [100_000, 100_001].map((count) => {
+        const many = Array.from({ length: count }, (_, at) => `user-${at}`);
+        const world = { flags: { shop: [rule(25), rule(50)] as const }, seeds: { shop: 7 } };
+        const input = inputOf({ ...world, segments: { staff: [many, many] } });
+        return planImpact(planChanges(input), input).get('flag/shop@production')?.flags[0]?.keys;
+      });
+
+      expect(isCertain.map((keys) => keys?.certain)).toEqual([true, false]);
+    });
+
     it('are what a restore would serve', () => {
       const flags = {
         shop: [
@@ -434,6 +445,63 @@ describe('a flag that others ask about', () => {
 
     // In truth it is 10 %: whoever gets `on` of one gets `on` of the other.
     expect(lines).toBe('0–90 % off → on');
+  });
+});
+
+describe('questions that nothing known answers', () => {
+  const asks = (on: number, ...matchers: Rule['matchers']): Definition => when(matchers, on);
+  const treated = (treatment: string) => ({
+    type: 'IN_SPLIT',
+    depends: { splitName: 'x', treatments: [treatment] },
+  });
+  const isIn = (string: string) => ({ type: 'IN_SEGMENT', string });
+  const countries = (count: number): Definition => ({
+    rules: Array.from({ length: count }, (_, at) => ({
+      matchers: [{ ...FROM_SPAIN, strings: [`${at}`] }],
+      buckets: onShare(100).defaultRule,
+    })),
+  });
+  const circle = dependingOn('asking');
+
+  it.each<[string, Definition, Definition, string]>([
+    [
+      'beside one that is answered with no',
+      asks(50, FROM_SPAIN, ...matchersOf(dependingOn('dark'))),
+      asks(100, FROM_SPAIN, ...matchersOf(dependingOn('dark'))),
+      'nobody ! serves-nobody',
+    ],
+    [
+      'asked by both sides, answered once',
+      asks(50, FROM_SPAIN),
+      asks(100, FROM_SPAIN),
+      'shop 0–50 % off → on',
+    ],
+    [
+      'about the same treatment of a flag, answered once',
+      asks(100, treated('on')),
+      { ...onShare(100), ...when([treated('on')], 0) },
+      'shop 0–100 % off → on, 0–100 % on → off',
+    ],
+    [
+      'about a segment and another, each with an answer of its own',
+      asks(100, isIn('one')),
+      asks(100, isIn('two')),
+      'shop 0–100 % off → on, 0–100 % on → off',
+    ],
+    ['in a circle of flags', circle, { ...circle, ...onShare(10) }, 'shop  (bounded)'],
+    [
+      'in as many cases as are worked out',
+      countries(499),
+      { ...countries(499), ...onShare(10) },
+      'shop 0–10 % off → on',
+    ],
+    ['in one case more', countries(500), { ...countries(500), ...onShare(10) }, 'shop  (bounded)'],
+  ])('%s', (_situation, before, after, line) => {
+    const asking = dependingOn('shop');
+    const flags = { shop: [before, after], dark: [onShare(0), onShare(0)] } as const;
+    const world = before === circle ? { ...flags, asking: [asking, asking] as const } : flags;
+
+    expect(impactLines({ flags: world })[0]?.split('; ')[0]).toBe(`flag/shop@production: ${line}`);
   });
 });
 

@@ -2,16 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { Definition, Matcher } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
 import {
-  questionsOf,
+  seededDefinition,
+  segmentList,
   servedDefinition,
-  servingOf,
+  servedTo,
   wholeFromWire,
   withChanges,
-  type Question,
-  type ServedDefinition,
+  type KnownKey,
 } from '../../../../src/plan/impact/served-definition.js';
-import { constantServing, type Serving } from '../../../../src/plan/impact/serving.js';
-import { DEFINITION, inSegment, liveDefinition, onShare } from '../../../support/builders.js';
+import { bucketOf } from '../../../../src/plan/impact/serving.js';
+import {
+  DEFINITION,
+  dependingOn,
+  inSegment,
+  liveDefinition,
+  onShare,
+} from '../../../support/builders.js';
 import { aField, keyChange } from '../../../support/plan-builder.js';
 
 function whole(said: Definition = {}, segments: Readonly<Record<string, readonly string[]>> = {}) {
@@ -30,31 +36,34 @@ function treatmentsOf(...names: string[]): Definition['treatments'] & object {
   return names.map((name) => ({ name, description: '' }));
 }
 
-/** The treatments of a serving, each once. */
-function treatmentsIn({ places }: Serving): (string | undefined)[] {
-  return [...new Set(places.map((served) => served?.treatment))];
+const ANA: KnownKey = {
+  key: 'ana',
+  attributes: { country: 'ES' },
+  segments: new Set([segmentList('staff')]),
+};
+const ALL_ON = onShare(100);
+
+function servedBy(flags: Readonly<Record<string, Definition>>, known: Partial<KnownKey> = {}) {
+  const definitions = new Map(
+    Object.entries(flags).map(([name, said], index) => {
+      const served = servedDefinition(whole(said));
+      return [name, seededDefinition(served, { seed: 7 + index, allocationSeed: 70 + index })];
+    }),
+  );
+  return servedTo('shop', { ...ANA, ...known }, definitions);
 }
 
-function at(
-  served: ServedDefinition,
-  key: string | undefined,
-  yes: readonly string[] = [],
-): string {
-  const target = key === undefined ? undefined : served.targets.get(key);
-  const serving = servingOf<never>(served, target, (question) => yes.includes(wordsOf(question)));
-  return treatmentsIn(serving).join('/');
+function onWhere(matcher: Matcher): Definition {
+  return { rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }] };
 }
 
-function wordsOf(question: Question): string {
-  switch (question.about) {
-    case 'list':
-      return question.list;
-    case 'flag':
-      return `${question.flag}: ${question.treatments.join()}`;
-    case 'unknown':
-      return question.id;
-  }
+function askingFor(treatment: string): Definition {
+  return onWhere({ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: [treatment] } });
 }
+
+const FROM_SPAIN: Matcher = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] };
+const LOOKS_AHEAD: Matcher = { type: 'MATCHES_STRING', string: '^(?=a)ana$' };
+const OF_TOMORROW: Matcher = { type: 'OF_TOMORROW', attribute: 'country' };
 
 describe('a definition with changes', () => {
   it.each<[string, Definition, FieldChange[], Definition]>([
@@ -123,142 +132,6 @@ describe('a definition of the service', () => {
   });
 });
 
-describe('the order of evaluation', () => {
-  const served = servedDefinition(
-    whole(
-      {
-        ...inSegment('beta'),
-        ...onShare(0),
-        defaultRule: [{ treatment: 'three', size: 100 }],
-        treatments: treatmentsOf('on', 'off', 'two', 'three'),
-        targets: { two: ['ana', 'bob'], off: ['ana'] },
-        trafficAllocation: 60,
-      },
-      { two: ['staff', 'guests'] },
-    ),
-  );
-
-  it.each<[string, string | undefined, string[], string]>([
-    ['the first treatment that targets a key', 'ana', ['segment/staff'], 'off'],
-    ['the treatment that targets it', 'bob', ['segment/staff'], 'two'],
-    ['a segment that is targeted whole', undefined, ['segment/staff', 'segment/beta'], 'two'],
-    ['another that is', undefined, ['segment/guests'], 'two'],
-    ['a rule', undefined, ['segment/beta'], 'on'],
-    ['the default rule', undefined, [], 'three'],
-  ])('comes to %s', (_point, key, yes, expected) => {
-    expect(at(served, key, yes)).toBe(expected);
-  });
-
-  it('applies the allocation to rules alone', () => {
-    const [target] = [...served.targets.values()];
-    const points = [target, ...served.branches.map(({ serving }) => serving), served.otherwise];
-
-    expect(points.map((serving) => serving?.allocation)).toEqual([100, 100, 100, 60, 60]);
-    expect(served.otherwise.unallocated?.treatment).toBe('off');
-  });
-
-  it('ends at the default treatment while the flag is killed, and keeps what a restore serves', () => {
-    const matchers = [{ type: 'IN_LIST_STRING', strings: ['ana'] }];
-    const rules = [{ matchers, buckets: onShare(100).defaultRule }];
-    const killed = servedDefinition(whole({ rules, targets: { on: ['bob'] }, killed: true }));
-
-    expect([at(killed, undefined), at(killed, 'bob')]).toEqual(['off', 'off']);
-    expect([...killed.listedKeys.values()]).toEqual([['ana']]);
-    expect(questionsOf(killed)).toEqual([]);
-    expect(killed.restored && at(killed.restored, 'bob')).toBe('on');
-    expect(killed.restored?.whole.fields.killed).toBe(false);
-    expect(killed.restored?.restored).toBeUndefined();
-  });
-
-  it('stops at the first open question, unless another answer decides', () => {
-    const open = { open: true };
-    const asked: Question = { about: 'list', list: 'x', negated: false };
-    const denied: Question = { ...asked, list: 'no' };
-    const [one, other] = [constantServing(null), constantServing(null)];
-    const point = (...branches: Question[][]) =>
-      servingOf(
-        {
-          ...served,
-          branches: branches.map((questions) => ({ questions, serving: one })),
-          otherwise: other,
-        },
-        undefined,
-        (question) => (question === asked ? open : question !== denied),
-      );
-
-    expect(point([asked])).toBe(open);
-    expect(point([asked, denied])).toBe(other);
-    expect(point([denied, asked])).toBe(other);
-    expect(point([{ ...asked, list: 'yes' }], [asked])).toBe(one);
-    expect(point([{ ...denied, list: 'yes', negated: true }])).toBe(other);
-  });
-});
-
-describe('the question of a matcher', () => {
-  const LISTED = '{"strings":["ana","bob"],"type":"IN_LIST_STRING"}';
-
-  it.each<[string, Matcher, string, boolean]>([
-    ['for a segment', { type: 'IN_SEGMENT', string: 'staff' }, 'list segment/staff', false],
-    [
-      'that is negated',
-      { type: 'IN_SEGMENT', string: 'staff', negate: true },
-      'list segment/staff',
-      true,
-    ],
-    [
-      'for another flag',
-      { type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['on'] }, negate: true },
-      'flag cart: on',
-      true,
-    ],
-    [
-      'for listed keys, in any order',
-      { type: 'IN_LIST_STRING', strings: ['bob', 'ana'], negate: true },
-      `list keys/${LISTED}`,
-      true,
-    ],
-    [
-      'for an attribute',
-      { type: 'IN_LIST_STRING', attribute: 'name', strings: ['ana'] },
-      'unknown {"attribute":"name","strings":["ana"],"type":"IN_LIST_STRING"}',
-      false,
-    ],
-    [
-      'for the start of the key',
-      { type: 'STARTS_WITH_STRING', strings: ['a'], negate: true },
-      'unknown {"strings":["a"],"type":"STARTS_WITH_STRING"}',
-      true,
-    ],
-    [
-      'for a list that is none',
-      { type: 'IN_LIST_STRING', strings: 'ana' },
-      'unknown {"strings":"ana","type":"IN_LIST_STRING"}',
-      false,
-    ],
-    [
-      'for a list that holds more than texts',
-      { type: 'IN_LIST_STRING', strings: ['ana', { key: 'bob' }] },
-      'unknown {"strings":["ana",{"key":"bob"}],"type":"IN_LIST_STRING"}',
-      false,
-    ],
-  ])('%s', (_situation, matcher, expected, negated) => {
-    const rules = [{ matchers: [matcher], buckets: onShare(100).defaultRule }];
-    const served = servedDefinition(whole({ rules }));
-    const [question] = questionsOf(served);
-    const list = question?.about === 'list' ? question.list : '';
-
-    expect(question && `${question.about} ${wordsOf(question)}`).toBe(expected);
-    expect(question?.negated).toBe(negated);
-    expect(served.listedKeys.get(list)).toEqual(
-      list.startsWith('keys/') ? ['ana', 'bob'] : undefined,
-    );
-  });
-
-  it('is none without a definition', () => {
-    expect([...questionsOf(null), ...questionsOf(undefined)]).toEqual([]);
-  });
-});
-
 describe('the configuration of a treatment', () => {
   it.each([
     ['that is null counts as none', null, undefined, true],
@@ -276,5 +149,115 @@ describe('the configuration of a treatment', () => {
 
     expect(text === otherText).toBe(expected);
     expect(text?.length).toBeLessThanOrEqual(64);
+  });
+});
+
+describe('what a key is served', () => {
+  it.each<[string, Readonly<Record<string, Definition>>, string | undefined]>([
+    ['as an individual target', { shop: { targets: { on: ['ana'] } } }, 'on'],
+    ['as no target', { shop: { targets: { on: ['bob'] } } }, 'off'],
+    ['in a segment of a rule', { shop: inSegment('staff') }, 'on'],
+    ['in another segment', { shop: inSegment('guests') }, 'off'],
+    [
+      'in the list of a rule',
+      { shop: onWhere({ type: 'IN_LIST_STRING', strings: ['ana'] }) },
+      'on',
+    ],
+    [
+      'outside the list of a rule',
+      { shop: onWhere({ type: 'IN_LIST_STRING', strings: ['bob'] }) },
+      'off',
+    ],
+    ['with the attribute of a rule', { shop: onWhere(FROM_SPAIN) }, 'on'],
+    ['with another attribute', { shop: onWhere({ ...FROM_SPAIN, strings: ['FR'] }) }, 'off'],
+    [
+      'that starts as a rule asks',
+      { shop: onWhere({ type: 'STARTS_WITH_STRING', strings: ['an'] }) },
+      'on',
+    ],
+    ['where an expression stays undecided', { shop: onWhere(LOOKS_AHEAD) }, 'off'],
+    ['where the type of a matcher is unknown', { shop: onWhere(OF_TOMORROW) }, undefined],
+    ['where the flag is unknown', {}, undefined],
+    [
+      'where another flag serves what a rule asks',
+      { shop: dependingOn('cart'), cart: ALL_ON },
+      'on',
+    ],
+    ['where another flag serves something else', { shop: dependingOn('cart'), cart: {} }, 'off'],
+    [
+      'where the other flag is unknown, and a rule asks for control',
+      { shop: askingFor('control') },
+      'on',
+    ],
+    [
+      'where the other flag serves a treatment, and a rule asks for control',
+      { shop: askingFor('control'), cart: ALL_ON },
+      'off',
+    ],
+    [
+      'where flags ask about each other in a circle',
+      { shop: askingFor('off'), cart: { ...dependingOn('shop'), ...ALL_ON } },
+      'off',
+    ],
+    [
+      'where the circle ends at control',
+      {
+        shop: dependingOn('cart'),
+        cart: onWhere({
+          type: 'IN_SPLIT',
+          depends: { splitName: 'shop', treatments: ['control'] },
+        }),
+      },
+      'on',
+    ],
+    ['while the flag is killed', { shop: { ...ALL_ON, killed: true } }, 'off'],
+  ])('%s', (_situation, flags, expected) => {
+    expect(servedBy(flags).served?.treatment).toBe(expected);
+  });
+
+  it.each<[string, string, string[], string]>([
+    ['the first treatment that targets it', 'ana', ['staff'], 'off'],
+    ['the treatment that targets it', 'bob', ['staff'], 'two'],
+    ['that of a segment that is targeted whole', 'kim', ['staff', 'beta'], 'two'],
+    ['that of another such segment', 'kim', ['guests'], 'two'],
+    ['the default, as the allocation keeps it from the rules', 'kim', ['beta'], 'three'],
+  ])('is %s', (_point, key, segments, expected) => {
+    const said = {
+      ...inSegment('beta'),
+      treatments: treatmentsOf('on', 'off', 'two', 'three'),
+      targets: { two: ['ana', 'bob'], off: ['ana'] },
+      defaultTreatment: 'three',
+      trafficAllocation: 0,
+    };
+    const served = servedDefinition(whole(said, { two: ['staff', 'guests'] }));
+    const shop = seededDefinition(served, { seed: 7, allocationSeed: 70 });
+    const known = { ...ANA, key, segments: new Set(segments.map(segmentList)) };
+
+    expect(servedTo('shop', known, new Map([['shop', shop]])).served?.treatment).toBe(expected);
+  });
+
+  it('goes by the seeds of the definition', () => {
+    const bucket = bucketOf('ana', 7);
+    const draw = bucketOf('ana', 70);
+    const treatments = [
+      onShare(bucket),
+      onShare(bucket - 1),
+      { ...ALL_ON, trafficAllocation: draw },
+      { ...ALL_ON, trafficAllocation: draw - 1 },
+    ].map((shop) => servedBy({ shop }).served?.treatment);
+
+    expect(treatments).toEqual(['on', 'off', 'on', 'off']);
+  });
+
+  it('names the point that serves it: a rule or the default rule', () => {
+    const flags = { shop: { ...onShare(30), ...inSegment('staff') } };
+
+    const [byRule, byDefault] = [ANA.segments, new Set<string>()].map(
+      (segments) =>
+        new Set(servedBy(flags, { segments }).serving.places.map((at) => at?.treatment)),
+    );
+
+    expect([...(byRule ?? [])]).toEqual(['on']);
+    expect([...(byDefault ?? [])]).toEqual(['on', 'off']);
   });
 });

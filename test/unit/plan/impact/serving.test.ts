@@ -2,16 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   bucketOf,
   bucketServing,
-  constantServing,
-  isMove,
-  pairKey,
-  pairOf,
   placeOf,
   seedsOf,
   servedAt,
-  sharesOf,
   type Served,
-  type Serving,
 } from '../../../../src/plan/impact/serving.js';
 
 function served(treatment: string): Served {
@@ -21,7 +15,7 @@ function served(treatment: string): Served {
 const [ON, OFF, LEFT_OUT] = [served('on'), served('off'), served('left-out')];
 
 /** The first places get `on`, the others `off`; keys beyond the allocation are left out. */
-function serving(on: number, allocation = 100): Serving {
+function serving(on: number, allocation = 100) {
   const buckets = [
     { treatment: 'on', size: on },
     { treatment: 'off', size: 100 - on },
@@ -93,71 +87,5 @@ describe('the treatment at a place', () => {
 
     expect([50, 51].map((bucket) => servedAt(half, { bucket, draw: 1 }))).toEqual([ON, null]);
     expect(half.places).toHaveLength(100);
-  });
-});
-
-describe('the shares of the moves between two results', () => {
-  it.each<[string, Serving, Serving, Record<string, number>]>([
-    [
-      'that are the same',
-      serving(30, 60),
-      serving(30, 60),
-      { 'on → on': 1_800, 'off → off': 4_200, 'left-out → left-out': 4_000 },
-    ],
-    [
-      'of an allocation that grows',
-      serving(30, 20),
-      serving(30, 50),
-      {
-        'on → on': 600,
-        'off → off': 1_400,
-        'left-out → on': 900,
-        'left-out → off': 2_100,
-        'left-out → left-out': 5_000,
-      },
-    ],
-    [
-      'of an allocation that shrinks',
-      serving(30, 50),
-      serving(30, 20),
-      {
-        'on → on': 600,
-        'off → off': 1_400,
-        'on → left-out': 900,
-        'off → left-out': 2_100,
-        'left-out → left-out': 5_000,
-      },
-    ],
-    ['that are constant', constantServing(OFF), constantServing(null), { 'off → control': 10_000 }],
-  ])('%s', (_situation, before, after, expected) => {
-    const shares = [...sharesOf(before, after)].map(([key, parts]) => {
-      const { from, to } = pairOf(key);
-      return [`${from?.treatment ?? 'control'} → ${to?.treatment ?? 'control'}`, parts];
-    });
-
-    expect(Object.fromEntries(shares)).toEqual(expected);
-  });
-
-  it('count treatments of the same name and configuration together', () => {
-    const [one, other] = [constantServing(served('on')), serving(100)];
-    const halves = { ...one, places: [...one.places.slice(50), ...other.places.slice(50)] };
-
-    expect([...sharesOf(halves, halves)]).toEqual([[pairKey({ from: ON, to: ON }), 10_000]]);
-  });
-});
-
-describe('a move', () => {
-  const limited = { treatment: 'on', configuration: 'limited' };
-
-  it.each<[string, Served, Served, boolean]>([
-    ['to another treatment', ON, OFF, true],
-    ['to another configuration', ON, limited, true],
-    ['to control', ON, null, true],
-    ['from control', null, ON, true],
-    ['to the same', ON, served('on'), false],
-    ['from control to control', null, null, false],
-  ])('%s', (_situation, from, to, expected) => {
-    expect(isMove({ from, to })).toBe(expected);
-    expect(pairOf(pairKey({ from, to }))).toEqual({ from, to });
   });
 });
