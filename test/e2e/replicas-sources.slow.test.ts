@@ -8,20 +8,13 @@ import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js'
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
 const SOURCES = ['shop', 'app', 'mail', 'web'];
 const LEASE_MS = 2_000;
 
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
-`;
-}
+const flag = (name: string, percent: number): string => flagText(name, percent, { staging: '' });
 
 describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
   const repository = new ConfigRepository();
@@ -80,25 +73,23 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
   function push(percent: number): void {
     for (const name of SOURCES)
       repository.write({
-        [`${name}/flagkeel.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
+        [`${name}/flagkeel.yaml`]: STAGING_CONFIG,
         [`${name}/flags/${name}.yaml`]: flag(name, percent),
       });
     repository.commit(`Ramp to ${String(percent)}`);
     repository.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
   }
 
-  async function shares(): Promise<unknown[]> {
-    return Promise.all(
-      SOURCES.map(async (name) => {
-        const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
-        const { body } = await live.call('GET', path);
-        return (body as { defaultRule?: { size: number }[] }).defaultRule?.[0]?.size;
-      }),
-    );
+  async function share(name: string): Promise<unknown> {
+    const { body } = await live.call('GET', live.at(name, 'staging'));
+    return (body as { defaultRule?: { size: number }[] }).defaultRule?.[0]?.size;
   }
 
   async function applied(percent: number, by: Watching): Promise<void> {
-    await by.until(async () => (await shares()).every((each) => each === percent), 'all of them');
+    await by.until(
+      async () => (await Promise.all(SOURCES.map(share))).every((each) => each === percent),
+      'all of them',
+    );
   }
 
   /** By its log, in the order of `SOURCES`. */

@@ -163,11 +163,10 @@ export class ReplicaWorld implements AsyncDisposable {
 
   /** Shares that the service has; undefined: no such definition. */
   async shares(): Promise<(number | undefined)[]> {
-    const places = FLAGS.flatMap((flag) => ENVIRONMENTS.map((each) => ({ flag, each })));
+    const places = FLAGS.flatMap((flag) => ENVIRONMENTS.map((each) => [flag, each] as const));
     return Promise.all(
-      places.map(async ({ flag, each }) => {
-        const path = `/splits/ws/${this.live.id}/${flag}/environments/${this.live[each]}`;
-        const { body } = await this.live.call('GET', path);
+      places.map(async (place) => {
+        const { body } = await this.live.call('GET', this.live.at(...place));
         const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
         return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
       }),
@@ -175,9 +174,7 @@ export class ReplicaWorld implements AsyncDisposable {
   }
 
   async isKilled(flag: string, environment: (typeof ENVIRONMENTS)[number]): Promise<boolean> {
-    const path = `/splits/ws/${this.live.id}/${flag}/environments/${this.live[environment]}`;
-    const { killed } = await this.live.ok<{ killed: boolean }>('GET', path);
-    return killed;
+    return (await this.live.definition(flag, environment)).killed;
   }
 
   async applied(percent: number): Promise<void> {
