@@ -210,11 +210,4 @@ describe('two runs at once', () => {
     scenario.service.release();
     expect(await first.ended).toMatchObject({ code: 0 });
   });
-
-  it('lets a dry run look at any time', async () => {
-    expect(await reconcile('--dry-run')).toMatchObject({ code: 0 });
-
-    scenario.service.release();
-    expect(await first.ended).toMatchObject({ code: 0 });
-  });
 });

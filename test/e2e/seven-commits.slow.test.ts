@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Seed } from '../../src/service/seed.js';
+import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 
@@ -83,24 +84,13 @@ describe.each([
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   }
 
-  const get = async (path: string): Promise<unknown> => scenario.call('GET', path);
-
-  async function workspaceId(): Promise<string> {
-    const { objects } = (await get('/workspaces')) as { objects: { id: string }[] };
-    return objects[0]?.id ?? '';
-  }
-
-  async function definition(flag: string, environment: string): Promise<unknown> {
-    return get(`/splits/ws/${await workspaceId()}/${flag}/environments/${environment}`);
+  async function definition(flag: string, environment: 'staging' | 'production'): Promise<unknown> {
+    return scenario.call('GET', (await liveWorkspace(scenario.service)).at(flag, environment));
   }
 
   async function keys(segment: string): Promise<unknown> {
-    const environments = (await get(`/environments/ws/${await workspaceId()}`)) as {
-      id: string;
-      name: string;
-    }[];
-    const production = environments.find(({ name }) => name === 'production')?.id ?? '';
-    const page = (await get(`/segments/${production}/${segment}/keys`)) as {
+    const { production } = await liveWorkspace(scenario.service);
+    const page = (await scenario.call('GET', `/segments/${production}/${segment}/keys`)) as {
       keys?: { key: string }[];
     };
     return page.keys?.map(({ key }) => key).sort();

@@ -1,12 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/daemon/view.js';
-import {
-  axeViolations,
-  scrollsSideways,
-  withPage,
-  type Locator,
-  type Page,
-} from '../support/browser.js';
+import { axeViolations, withPage, type Locator, type Page } from '../support/browser.js';
 import { operationsOver, type TestOperations } from '../support/operations.js';
 import { InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -51,15 +45,6 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     await watched.daemon.stop('SIGTERM');
   });
 
-  async function shareOf(flag: string, environment: string): Promise<number> {
-    const path = `/splits/ws/${live.id}/${flag}/environments/${environment}`;
-    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-      'GET',
-      path,
-    );
-    return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-  }
-
   /** Presses a button, reads what it says, fills in what it asks, and confirms. @returns what it said. */
   async function press(page: Page, label: string, fields: Readonly<Record<string, string>> = {}) {
     await page.getByRole('button', { name: label, exact: true }).click();
@@ -85,7 +70,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       await settled((last) => last?.triggers.includes('adopt') === true);
       expect(adopts).toMatch(/^1 object that no run remembers becomes ours, .* its live values: /);
       expect(adopts).toContain('flag/search@production');
-      expect(await shareOf('search', live.production)).toBe(30);
+      expect(await live.share('search')).toBe(30);
       await page.getByRole('button', { name: 'Adopt' }).waitFor({ state: 'detached' });
       const search = page.getByRole('row', { name: 'search' });
       await search.getByText('on 30 %').waitFor();
@@ -96,17 +81,12 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       expect(await panel.innerText()).toMatch(/Last writes\s+production updated/);
       expect(await axeViolations(page)).toEqual([]);
       await panel.getByRole('button', { name: 'Close' }).click();
-      // Search and filter leave the rows that fit.
-      await page.getByLabel('Search').fill('pay');
-      await search.waitFor({ state: 'hidden' });
-      expect(await page.locator('.filter output').innerText()).toBe('1 of 2');
-      await page.getByLabel('Search').fill('');
 
       // Sync: what the daemon has not looked for yet is found and written.
       scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay to 20 %');
       await press(page, 'Sync');
       await settled(() => watched.view.applied?.subject === 'Ramp pay to 20 %');
-      expect(await shareOf('pay', live.staging)).toBe(20);
+      expect(await live.share('pay', 'staging')).toBe(20);
       await page.locator('.facts').getByText('Ramp pay to 20 %').waitFor();
 
       // Suspend: planned, and not written.
@@ -115,23 +95,23 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay to 30 %');
       await press(page, 'Sync');
       await settled((last) => last?.subject === 'Ramp pay to 30 %');
-      expect(await shareOf('pay', live.staging)).toBe(20);
+      expect(await live.share('pay', 'staging')).toBe(20);
 
       // Resume: the rest follows.
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       expect(await press(page, 'Resume')).toContain('INC-4711');
       await settled(() => watched.view.applied?.subject === 'Ramp pay to 30 %');
-      expect(await shareOf('pay', live.staging)).toBe(30);
+      expect(await live.share('pay', 'staging')).toBe(30);
 
       // Pin: an older commit, and then the newest again.
       await page.getByRole('button', { name: 'Pin', exact: true }).waitFor();
       await press(page, 'Pin', { Commit: first, Why: 'Roll back' });
       await settled((last) => last?.commit === first);
-      expect(await shareOf('pay', live.staging)).toBe(10);
+      expect(await live.share('pay', 'staging')).toBe(10);
       await page.getByRole('button', { name: 'Unpin' }).waitFor();
       expect(await press(page, 'Unpin')).toContain('Ramp pay to 30 %');
       await settled((last) => last?.subject === 'Ramp pay to 30 %');
-      expect(await shareOf('pay', live.staging)).toBe(30);
+      expect(await live.share('pay', 'staging')).toBe(30);
     });
   });
 
@@ -144,7 +124,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       'Ramp pay by far',
     );
     const refused = await watched.run();
-    expect([refused.result, await shareOf('pay', live.staging)]).toEqual(['refused', 10]);
+    expect([refused.result, await live.share('pay', 'staging')]).toEqual(['refused', 10]);
 
     await withPage(`${operations.url}/`, {}, async (page) => {
       await page.getByRole('button', { name: 'Approve', exact: true }).click();
@@ -162,7 +142,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       await settled(() => watched.runs.at(-1)?.exitCode === 8);
     });
 
-    expect(await shareOf('pay', live.staging)).toBe(90);
+    expect(await live.share('pay', 'staging')).toBe(90);
   });
 
   it('lead to flags, runs and figures, and back', async () => {
@@ -181,11 +161,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
         await live.waitFor();
       };
 
-      // The filter, and each fold.
-      await page.getByLabel('State').selectOption('held');
-      await page.getByRole('row', { name: 'pay' }).waitFor({ state: 'hidden' });
-      await page.getByLabel('State').selectOption('');
-      await page.getByRole('row', { name: 'pay' }).waitFor();
+      // Each fold.
       await page.getByText('1 object of the workspace that no file declares').click();
       await page.getByText('flag/banner').waitFor();
       await page.getByText('The last report with something in it').click();
@@ -226,27 +202,6 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       }
     });
   });
-
-  it.each([
-    { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'dark', width: 1280 },
-    { colorScheme: 'light', width: 390 },
-    { colorScheme: 'dark', width: 390 },
-  ] as const)(
-    'stand beside pages of flags that everybody can read, $colorScheme at $width px',
-    async (look) => {
-      // One that was written, and one that is held.
-      const seen = await withPage(`${operations.url}/flags/default/pay`, look, async (page) => {
-        const violations = await axeViolations(page);
-        const sideways = [await scrollsSideways(page)];
-        await page.goto(`${operations.url}/flags/default/search`);
-        violations.push(...(await axeViolations(page)));
-        return { violations, sideways: [...sideways, await scrollsSideways(page)] };
-      });
-
-      expect(seen).toEqual({ violations: [], sideways: [false, false] });
-    },
-  );
 
   it('do nothing without the token, and nothing that was not confirmed', async () => {
     const before = watched.runs.length;

@@ -157,20 +157,6 @@ describe('a run with the SDK that the docs load', () => {
     ]);
   });
 
-  it('says of a plan and of a kill how they ended', async () => {
-    await scenario.runWith({ env: asked() }, 'plan');
-    await scenario.reconcile();
-    const words = ['kill', 'pay', '--environment', 'staging', '--reason', 'what-an-operator-wrote'];
-    await scenario.runWith({ env: asked() }, ...words);
-
-    const [plan, kill] = ['plan', 'kill'].map((name) => named(`flagkeel ${name}`));
-    expect(plan).toMatchObject([{ status: 0, attributes: { 'flagkeel.result': 'planned' } }]);
-    expect(kill).toMatchObject([{ status: 0, attributes: { 'flagkeel.result': 'done' } }]);
-    expect(kill?.[0]?.parentSpanId).toBeUndefined();
-    const bodies = collector.server.seen.map(({ body }) => body).join('\n');
-    expect(bodies).not.toContain('what-an-operator-wrote');
-  });
-
   it.each([
     ['refuses', () => ({ status: 401, body: 'who are you?' }), /Unauthorized/],
     ['never answers', () => 'hang' as const, /timed out/],

@@ -23,23 +23,18 @@ beforeEach(async () => {
   spanExporter.reset();
 });
 
-async function changeByHand(on: number): Promise<void> {
-  const { live } = world;
-  const value = [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
-}
+const changeByHand = async (on: number): Promise<void> => world.live.set('pay', { on });
 
-async function resultOf(...args: readonly string[]): Promise<unknown> {
-  await cliRun(['reconcile', ...args, world.repository.directory], {
+async function spanOf(command: string, ...args: readonly string[]) {
+  await cliRun([command, ...args, world.repository.directory], {
     FLAGKEEL_API_KEY: world.service.key,
     FLAGKEEL_URL: world.service.origin,
   });
-  const spans = spanExporter.getFinishedSpans();
-  return spans.findLast(({ name }) => name === 'flagkeel reconcile')?.attributes['flagkeel.result'];
+  return spanExporter.getFinishedSpans().findLast(({ name }) => name === `flagkeel ${command}`);
+}
+
+async function resultOf(...args: readonly string[]): Promise<unknown> {
+  return (await spanOf('reconcile', ...args))?.attributes['flagkeel.result'];
 }
 
 it('calls no run in sync that leaves drift, as the config says, or a conflict, whether or not that may be', async () => {
@@ -50,4 +45,13 @@ it('calls no run in sync that leaves drift, as the config says, or a conflict, w
   world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   expect(await resultOf('--allow-held')).toBe('held');
   expect(await resultOf()).toBe('held');
+});
+
+it('says of a plan and of a kill how they ended, and nothing that a person wrote', async () => {
+  const words = ['pay', '--environment', 'production', '--reason', 'what-a-person-wrote'];
+  const ended = [await spanOf('plan'), await spanOf('kill', ...words)];
+
+  expect(ended.map((span) => span?.attributes['flagkeel.result'])).toEqual(['planned', 'done']);
+  const all = spanExporter.getFinishedSpans().map(({ attributes }) => attributes);
+  expect(JSON.stringify(all)).not.toContain('what-a-person-wrote');
 });
