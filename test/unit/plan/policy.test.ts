@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { Change, Reason } from '../../../src/model/plan.js';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { WORKSPACE } from '../../../src/plan/place.js';
-import { rulesIn, withholdReason, type FieldRules } from '../../../src/plan/policy.js';
+import {
+  closedFor,
+  rulesIn,
+  verifyingPolicy,
+  withholdReason,
+  type FieldRules,
+  type PlanPolicy,
+} from '../../../src/plan/policy.js';
 import { anEnvironment, aPolicy } from '../../support/builders.js';
+import { aChange, aWithheld } from '../../support/plan-builder.js';
 
 const OPEN: FieldRules = {
   protected: false,
@@ -118,4 +127,118 @@ describe('the rules of a place', () => {
     expect(rulesIn(policy, strict)).toEqual(told);
     expect(rulesIn(policy, WORKSPACE)).toEqual(told);
   });
+});
+
+describe('windows and freezes', () => {
+  const frozen = (why: string, day: number | null) => {
+    const until = day === null ? null : `2026-10-0${String(day)}T00:00:00.000Z`;
+    return { why, until, untilText: day === null ? null : `the ${String(day)}th` };
+  };
+  const [early, late, open] = [frozen('early', 5), frozen('late', 6), frozen('for ever', null)];
+  const both = new Map([
+    ['staging', late],
+    ['production', early],
+  ]);
+  const update = (id: string, ...reasons: Reason[]) =>
+    aChange(id, 'update', {
+      fields: reasons.map((reason) => ({ path: `/${reason}`, reason, after: true })),
+    });
+  const kill = aChange('flag/pay@staging', 'update', {
+    fields: [{ path: '/killed', reason: 'ramp', before: false, after: true }],
+  });
+
+  it.each<[string, Change, Partial<PlanPolicy>, object | undefined]>([
+    ['an open environment', update('flag/pay@staging', 'commit'), {}, undefined],
+    ['its environment', update('flag/pay@staging', 'commit'), { closed: both }, late],
+    ['a change of keys', aChange('segment/vip@staging', 'update'), { closed: both }, late],
+    [
+      'what the operator overrides',
+      update('flag/pay@staging', 'commit'),
+      { closed: both, windowOverride: 'INC-1' },
+      undefined,
+    ],
+    [
+      'a kill and a restore',
+      update('flag/pay@staging', 'kill', 'restore'),
+      { closed: both },
+      undefined,
+    ],
+    ['a kill by a failed check', kill, { closed: both }, undefined],
+    ['more than a kill', update('flag/pay@staging', 'kill', 'commit'), { closed: both }, late],
+    [
+      'all environments, as long as the first',
+      update('flag/pay', 'commit'),
+      { closed: both },
+      early,
+    ],
+    [
+      'one of them',
+      update('flag/pay', 'commit'),
+      { closed: new Map([['staging', late]]) },
+      undefined,
+    ],
+    ['a deletion, as long as the last', aChange('flag/pay', 'delete'), { closed: both }, late],
+    [
+      'a deletion while any is closed',
+      aChange('flag/pay', 'delete'),
+      { closed: new Map([['production', early]]) },
+      early,
+    ],
+    [
+      'a deletion for longer without an end',
+      aChange('flag/pay', 'delete'),
+      { closed: new Map([...both, ['production', open]]) },
+      open,
+    ],
+    ['a deactivation', aChange('segment/vip@staging', 'deactivate'), { closed: both }, late],
+  ])('close %s', (_, change, policy, expected) => {
+    expect(closedFor(aPolicy(policy), change)).toEqual(expected);
+  });
+
+  it.each<[Reason, Partial<FieldRules>, object | undefined]>([
+    ['commit', { closed: early }, { because: 'early; it goes at the 5th', until: early.until }],
+    ['commit', { closed: open }, { because: 'for ever; it stays until the config says otherwise' }],
+    ['kill', { closed: early }, undefined],
+    ['restore', { closed: early }, undefined],
+  ])('hold %s back: %j', (reason, rules, held) => {
+    expect(withholdReason({ reason }, { ...OPEN, ...rules })).toEqual(
+      held && { why: 'window-closed', ...held },
+    );
+  });
+
+  it('are part of the rules of a place, with its own name in the config', () => {
+    const environments = [anEnvironment('staging', { place: 'test' }), anEnvironment('production')];
+    const policy = aPolicy({ environments, closed: both });
+    const rules = [...environments, WORKSPACE].map((place) => rulesIn(policy, place));
+
+    expect(rules.map(({ closed, place }) => [closed, place])).toEqual([
+      [late, 'test'],
+      [early, undefined],
+      [early, undefined],
+    ]);
+    expect(withholdReason({ reason: 'conflict' }, { ...CLOSED, place: 'test' })).toEqual({
+      why: 'conflict-held',
+      place: 'test',
+    });
+  });
+});
+
+it('verifies the touched objects alone, and holds back again what was held for the sake of others', () => {
+  const withheld = [
+    aWithheld('flag/a', 'update', 'needs-withheld', { because: 'it needs flag/b' }),
+    aWithheld('flag/b', 'delete', 'still-in-use'),
+    aWithheld('flag/c', 'update', 'drift-reported'),
+  ];
+  const touched = new Set(['flag/a']);
+  const verifying = (identities: PlanPolicy['identities']) =>
+    verifyingPolicy(aPolicy({ identities }), touched, { withheld });
+
+  expect(verifying('all')).toEqual({
+    ...aPolicy({ identities: 'changed', only: touched }),
+    held: new Map([
+      ['flag/a', { why: 'needs-withheld', because: 'it needs flag/b' }],
+      ['flag/b', { why: 'still-in-use' }],
+    ]),
+  });
+  expect(verifying('none').identities).toBe('none');
 });

@@ -427,6 +427,8 @@ describe('a definition that waits', () => {
       ],
     },
   ];
+  const fought = (hour: number) =>
+    ['00', '20', '40'].map((minute) => `2026-10-03T0${String(hour)}:${minute}:00.000Z`);
   const killed = { live: { ...onShare(20), killed: true }, base: spec({ killed: true }) };
   const restored = { ...killed, desired: { ...onShare(20), killed: false } };
   const rule = { fields: [{ path: '/defaultRule' }] };
@@ -483,6 +485,52 @@ describe('a definition that waits', () => {
       waiting,
     ],
     ['for nothing more than its restore', { ...restored, timed: back }, ['/killed: restore'], []],
+    [
+      'for a review of the field that no reviewed plan shows',
+      {
+        ...changing,
+        desired: { ...onShare(20), trafficAllocation: 50 },
+        policy: { shows: ({ fields }) => fields.every(({ path }) => path !== '/defaultRule') },
+      },
+      ['/trafficAllocation: commit'],
+      [{ why: 'not-reviewed', reason: 'commit', ...rule }],
+    ],
+    [
+      'for a review of a ramp, which a commit must have brought',
+      {
+        ...changing,
+        timed: { '/defaultRule': { reason: 'ramp' } },
+        policy: { shows: ({ reason }) => reason !== 'ramp' },
+      },
+      [],
+      [
+        {
+          why: 'not-reviewed',
+          reason: 'commit',
+          fields: [{ ...rule.fields[0], reason: 'commit' }],
+        },
+      ],
+    ],
+    [
+      'for whoever keeps changing each field, with the times of each',
+      {
+        desired: { ...onShare(20), trafficAllocation: 50 },
+        live: { ...onShare(10), trafficAllocation: 40 },
+        base: {
+          ...spec({ ...onShare(20), trafficAllocation: 50 }),
+          corrections: { '/defaultRule': fought(0), '/trafficAllocation': fought(1) },
+        },
+      },
+      [],
+      [0, 1]
+        .map((hour) => ({
+          why: 'contested',
+          reason: 'drift',
+          because: expect.stringContaining(fought(hour).join(', ')) as string,
+          fields: [{ path: hour === 0 ? '/defaultRule' : '/trafficAllocation' }],
+        }))
+        .toReversed(),
+    ],
     ['to be read', { ...changing, unread: true }, [], []],
   ])('%s', (_, given, changed, withheld) => {
     const plan = planOf(given);
