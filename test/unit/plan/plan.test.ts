@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import type { ActualFlag } from '../../../src/model/actual.js';
+import { keyList } from '../../../src/model/segment-keys.js';
 import { stateBeforeApply } from '../../../src/plan/bases/next-state.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
 import {
@@ -294,6 +296,49 @@ describe('what a plan tells besides its changes', () => {
   it('is how much was looked at', () => {
     expect(planChanges(input).observed).toBe('full');
     expect(planChanges(input, 'touched').observed).toBe('touched');
+  });
+
+  it('is what was compared by a number or by the base alone, and what was not looked at', () => {
+    const described = (name: string) => desiredFlag(name, { fields: { description: 'd' } });
+    const names = ['unread', 'seen', 'unseen', 'gone', 'new', 'known'];
+    const flags = [...names.map(described), desiredFlag('bare')];
+    const seen = flags.map(({ name }): [string, ActualFlag] => {
+      const [, { flag, ...live }] = liveFlag(name);
+      if (name === 'gone') return noFlag(name);
+      if (name === 'seen') return liveFlag(name);
+      if (name === 'unread') return [name, { ...live, unread: new Set(['staging']) }];
+      return [name, name === 'new' || name === 'known' ? { ...live, existence: 'unknown' } : live];
+    });
+    const [segment, counted] = liveSegment('beta', { production: ['a'] });
+    const assumedKeys = keyList(['a']).digest;
+    const environments = new Map([
+      ...counted.environments,
+      ['staging', { active: true, assumedKeys }] as const,
+    ]);
+    const hidden = {
+      desired: aDesired({ flags, segments: [desiredSegment('beta', { staging: ['a'] })] }),
+      actual: {
+        ...anActual({ flags: seen, segments: [[segment, { ...counted, environments }]] }),
+        showsFlags: false,
+      },
+      state: stateOf(aDesired({ flags: [described('known')] })),
+      policy: aPolicy(),
+    };
+
+    const { notCompared, observed } = planChanges(hidden);
+    expect(notCompared).toEqual([
+      { id: 'flag/known', what: 'fields', why: 'not-shown' },
+      { id: 'flag/unread', what: 'fields', why: 'not-shown' },
+      { id: 'flag/unread@staging', what: 'definition', why: 'written-before' },
+      { id: 'flag/unseen', what: 'fields', why: 'not-shown' },
+      { id: 'segment/beta@staging', what: 'keys', why: 'counted' },
+    ]);
+    expect(observed).toBe('touched');
+    const shown = { ...hidden, actual: { ...hidden.actual, showsFlags: true } };
+    expect(planChanges(shown).notCompared.map(({ why }) => why)).toEqual([
+      'written-before',
+      'counted',
+    ]);
   });
 
   it('is how much is not ours, neither by the specs nor by the inventory', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { onlyReviewed } from '../../../src/plan/plan.js';
 import type { ObjectPlan } from '../../../src/plan/planned-change.js';
+import type { Withheld } from '../../../src/model/plan.js';
 import type { WireDefinition } from '../../../src/admin-api/wire.js';
 
 const ID = 'flag/pay@production';
@@ -34,19 +35,21 @@ function drafted(paths: readonly string[]): ObjectPlan {
 }
 
 describe('a run that is held to a reviewed plan', () => {
-  it('holds a change to another object back', () => {
-    const [only] = onlyReviewed([drafted(['/rules'])], {
-      reviewed: new Set(['flag/other@production']),
-    });
+  const other = { id: 'flag/other', why: 'protected' } as Withheld;
+  const change = { ...drafted(['/rules']), withheld: [other] };
+  const held = { ...change.change?.change, dependsOn: [], why: 'not-reviewed' };
+  const whole = [change];
+  const none = [{ id: ID, withheld: [other, held] }];
+  const OTHERS = new Set(['flag/other@production']);
 
-    expect(only?.change).toBeUndefined();
-    expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed', dependsOn: [] }]);
-  });
-
-  it('leaves the reviewed objects, and all where nothing was reviewed, as they are', () => {
-    const change = drafted(['/rules']);
-
-    expect(onlyReviewed([change], { reviewed: new Set([ID]) })).toEqual([change]);
-    expect(onlyReviewed([change], { reviewed: null })).toEqual([change]);
+  it.each<[string, Parameters<typeof onlyReviewed>[1], readonly unknown[]]>([
+    ['the change of a reviewed object goes', { reviewed: new Set([ID]) }, whole],
+    ['the change of another object is held back', { reviewed: OTHERS }, none],
+    ['all go where nothing was reviewed', { reviewed: null }, whole],
+    ['a change that no reviewed plan shows is held back', { shows: () => false }, none],
+    ['an older HEAD covers the reviewed objects', { reviewed: new Set([ID]), behind: true }, whole],
+    ['an older HEAD does not cover the others', { reviewed: OTHERS, behind: true }, []],
+  ])('%s', (_, policy, planned) => {
+    expect(onlyReviewed([change], policy)).toStrictEqual(planned);
   });
 });

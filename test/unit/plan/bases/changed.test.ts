@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
-import type { State } from '../../../../src/model/state.js';
+import type { Definition } from '../../../../src/model/flag/flag.js';
+import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import { isAsWritten, isAtBase } from '../../../../src/plan/bases/compare.js';
 import { comparedWithBases, type ComparedBases } from '../../../../src/plan/bases/changed.js';
 import {
   aDesired,
@@ -89,5 +91,46 @@ describe('what is away from its base', () => {
         { ...start, desired, policy: filtered },
       ]),
     ).toEqual([['flag/pay'], []]);
+  });
+});
+
+describe('a definition', () => {
+  const desired = aDesired({ flags: [flagAt('pay', 10)] });
+  const spec = flagEntry(stateOf(desired), 'pay')?.environments['env-staging']?.spec ?? {};
+  const other = { ...spec, trafficAllocation: 1 };
+  const place = anEnvironment('staging');
+  const input = (base: Partial<Base<Definition>> | undefined) => {
+    const bases = base && { 'env-staging': { commit: null, ...base } };
+    const workspace = { commit: null, spec: { trafficType: 'user', fields: {} } };
+    const entry = { kind: 'flag', name: 'pay', workspace, environments: { ...bases } } as const;
+    return { desired, policy, state: new Map([['flag/pay', entry]]) };
+  };
+
+  it.each<[string, Partial<Base<Definition>> | undefined, boolean, boolean]>([
+    ['found equal', { spec }, true, true],
+    ['found as git wanted it before', { spec: other }, false, false],
+    ['created as git wants it', { pending: 'create', created: spec }, true, false],
+    [
+      'created anew as git wanted it before',
+      { pending: 'create', created: other, spec },
+      false,
+      false,
+    ],
+    ['that is to be deleted', { pending: 'delete', spec }, false, false],
+    ['whose creation was begun by several requests', { pending: 'create', spec }, false, false],
+    ['never found', undefined, false, false],
+  ])('%s: it is as written, and it is at its base', (_, base, isWritten, isBase) => {
+    expect(isAsWritten('pay', place, input(base))).toBe(isWritten);
+    expect(isAtBase('flag', 'pay', input(base))).toBe(isBase);
+  });
+
+  it('of which git knows nothing is neither', () => {
+    const left = { ...input({ spec }), desired: aDesired() };
+
+    expect(isAsWritten('pay', place, left)).toBe(false);
+    expect(isAtBase('flag', 'pay', left)).toBe(false);
+    expect(isAsWritten('pay', place, { desired, state: new Map() })).toBe(false);
+    expect(isAtBase('flag', 'pay', { desired, policy, state: new Map() })).toBe(false);
+    expect(isAtBase('identities', 'user', input({ spec }))).toBe(false);
   });
 });

@@ -7,8 +7,10 @@ import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { Base, State } from '../../../../src/model/state.js';
 import {
   stateAfterAnswers,
+  stateAfterRefusals,
   stateAfterVerify,
   stateBeforeApply,
+  stateOfCovered,
 } from '../../../../src/plan/bases/next-state.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
@@ -330,6 +332,76 @@ describe('before the first request', () => {
     ];
 
     expect(before(changes)).toEqual(NO_STATE);
+  });
+});
+
+describe('after a creation', () => {
+  const ID = 'flag/pay@staging';
+  const [begun, before] = [{ commit: HEAD, pending: 'create' } as const, { commit: BEFORE }];
+  const entryWith = (base: Base<never>, name = 'pay'): State =>
+    new Map([[`flag/${name}`, { kind: 'flag', name, environments: { 'env-staging': base } }]]);
+  const error = { code: 'BUG', message: '', status: null, transactionId: null } as const;
+  const failed = { status: 'failed', error, partly: false } as const;
+  const request = { ...{ id: 'cr-1', operation: 'CREATE', by: null, since: null }, approvers: [] };
+
+  it.each<[string, Outcome | undefined, boolean]>([
+    ['that was made', { status: 'applied' }, true],
+    ['of which nothing is known', undefined, true],
+    ['that the service refused', failed, false],
+    ['that it refused in part', { ...failed, partly: true }, true],
+    ['without an answer', { ...failed, fateUnknown: true }, true],
+    ['that was never sent', { status: 'skipped', why: 'interrupted' }, false],
+    ['that was sent in part', { status: 'skipped', why: 'interrupted', partly: true }, true],
+    [
+      'for which a change request is open',
+      { status: 'skipped', why: 'approval', request: { ...request, is: 'open' } },
+      true,
+    ],
+    [
+      'for which a change request was rejected',
+      { status: 'skipped', why: 'approval', request: { ...request, is: 'rejected' } },
+      false,
+    ],
+  ])('%s, the object is ours or has the base that it had', (_, outcome, isOurs) => {
+    const outcomes = new Map(outcome && [[ID, outcome]]);
+    const changes = [aChange(ID, 'create'), aChange('flag/cart@staging', 'update')];
+    const [first, again] = [NO_STATE, entryWith(before)].map((state) =>
+      stateAfterRefusals(entryWith(begun), { state, policy: aPolicy() }, changes, outcomes),
+    );
+
+    expect(first).toEqual(isOurs ? entryWith(begun) : NO_STATE);
+    expect(again).toEqual(entryWith(isOurs ? begun : before));
+  });
+
+  it('of a change that is none, it stays as it is', () => {
+    const outcomes = new Map([[ID, failed]]);
+    const changes = [aChange(ID, 'update')];
+    const state = entryWith(begun);
+
+    expect(
+      stateAfterRefusals(state, { state: NO_STATE, policy: aPolicy() }, changes, outcomes),
+    ).toBe(state);
+  });
+
+  it('by a HEAD that is older, only what it covers gets another base', () => {
+    const then = stateOf(both);
+    const now = [...entryWith(begun), ...entryWith(begun, 'new')];
+    const seen: State = new Map(now.map(([key, entry]) => [key, { ...entry, id: 'id' } as never]));
+    const reviewed = new Set([ID, 'flag/pay', 'flag/new@staging', 'flag/new@elsewhere']);
+    const { environments } = aPolicy();
+
+    const next = stateOfCovered(then, seen, { reviewed, environments });
+
+    const pay = then.get('flag/pay');
+    expect(Object.fromEntries(next)).toEqual({
+      'flag/pay': {
+        ...{ kind: 'flag', name: 'pay' },
+        environments: { ...pay?.environments, 'env-staging': begun },
+      },
+      'segment/beta': then.get('segment/beta'),
+      'flag/new': seen.get('flag/new'),
+    });
+    expect(stateOfCovered(then, seen, { reviewed: null, environments })).toEqual(then);
   });
 });
 

@@ -5,7 +5,12 @@ import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { DesiredKill } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
-import { isKillListed, isKillOrdered, killOrders } from '../../../../src/plan/kills/orders.js';
+import {
+  isKillListed,
+  isKillOrdered,
+  killOrders,
+  orderedDefinition,
+} from '../../../../src/plan/kills/orders.js';
 import { seenLiveKills } from '../../../../src/plan/kills/base.js';
 import { sinceText } from '../../../../src/report/view/sentences.js';
 import { planChanges } from '../../../../src/plan/plan.js';
@@ -327,4 +332,23 @@ describe('live kills that were seen', () => {
 
     expect(seenLiveKills({ desired, state: NO_STATE, policy: aPolicy() })).toEqual([]);
   });
+});
+
+it('is part of a definition as git orders it, by the flag or by the list', () => {
+  const cart = desiredFlag('cart', { environments: { production: { killed: true } } });
+  const desired = aDesired({
+    flags: [cart, pay({ trafficAllocation: 50 }), desiredFlag('bare')],
+    kills: [listed('pay')],
+  });
+  const killed = (flag: string, environment = 'production') =>
+    orderedDefinition(desired, flag, environment)?.killed;
+
+  expect(orderedDefinition(desired, 'pay', 'production')).toEqual({
+    ...pay({ trafficAllocation: 50 }).environments.get('production')?.creation,
+    killed: true,
+  });
+  expect(killed('cart')).toBe(true);
+  expect(orderedDefinition(aDesired({ flags: [pay()] }), 'pay', 'production')?.killed).toBe(false);
+  expect(killed('bare')).toBeUndefined();
+  expect(killed('pay', 'staging')).toBeUndefined();
 });

@@ -5,6 +5,8 @@ import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { DesiredKill } from '../../../../src/model/desired.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
+import type { Reason } from '../../../../src/model/plan.js';
+import { afterRestore } from '../../../../src/plan/kills/base.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
@@ -177,6 +179,39 @@ describe('a restore', () => {
       `withheld update ${ID}: live-kill`,
     ]);
   });
+});
+
+it('of a flag is forgotten with a restore outside all runs, and so is who ordered it', () => {
+  const seen = { liveKillSeenAt: EARLIER, liveKillSeen: '2026-10-03T22:14:00.000Z' };
+  const before = remembered({ ...killedBase, ...seen, killListed: true });
+  const environments = { 'env-production': { commit: EARLIER, pending: 'create' as const } };
+  const pending: State = new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
+
+  expect(afterRestore(before, 'pay', 'env-production')).toStrictEqual(remembered({}));
+  expect(afterRestore(pending, 'pay', 'env-production')).toStrictEqual(pending);
+  expect(afterRestore(before, 'pay', 'env-staging')).toBe(before);
+  expect(afterRestore(before, 'cart', 'env-production')).toBe(before);
+});
+
+it('by a failed check is planned like one of git, without the rest of the definition', () => {
+  const by = (reason: Reason) => {
+    const { environments, ...flag } = pay();
+    const timed = new Map([['/killed', { reason }]]);
+    const killed = [...environments].map(([name, each]) => [name, { ...each, timed }] as const);
+    return aDesired({ flags: [{ ...flag, environments: new Map(killed) }] });
+  };
+  const policy = { suspended: SUSPENDED_BY_CONFIG };
+
+  expect(planFor(by('ramp'), {}).changes).toMatchObject([
+    {
+      id: ID,
+      reason: 'ramp',
+      location: { file: 'spec.yaml' },
+      fields: [{ path: '/killed', after: true }],
+    },
+  ]);
+  expect(planFor(by('ramp'), {}, { policy }).changes).toEqual([]);
+  expect(planFor(by('commit'), {}).changes).toEqual([]);
 });
 
 describe('what a base remembers of kills', () => {
