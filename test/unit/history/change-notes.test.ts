@@ -39,27 +39,21 @@ const snapshotsAt: SnapshotsAt = async (tree, refs) => {
 type Asked = Partial<AttributionRequest & AttributedPart>;
 
 async function wordsFor(
-  directory: string,
   { base = null, paths = null, isDrift = false, ...request }: Asked = {},
-  options: { maxCommits?: number } = {},
+  {
+    directory = repository.directory,
+    ...options
+  }: { maxCommits?: number; directory?: string } = {},
 ): Promise<ChangeNote> {
   const checkout = await openCheckout(directory);
   onTestFinished(async () => checkout.close());
-  const ref = request.ref ?? PAY;
   const whole: AttributionRequest = {
-    id: objectId(ref),
-    ref,
-    action: 'update',
-    reason: 'commit',
+    ...{ id: objectId(PAY), ref: PAY, action: 'update', reason: 'commit' },
     parts: [{ base, paths, isDrift }],
     ...request,
   };
-  const [found] = await attribute(checkout, {
-    head: checkout.head,
-    requests: [whole],
-    snapshotsAt,
-    ...options,
-  });
+  const { head } = checkout;
+  const [found] = await attribute(checkout, { head, requests: [whole], snapshotsAt, ...options });
   if (found === undefined) throw new Error('no words');
   return found;
 }
@@ -70,239 +64,222 @@ beforeEach(() => {
   repository = makeRepository();
 });
 
-async function titleFor(asked: Asked): Promise<string> {
-  return (await wordsFor(repository.directory, asked)).title;
+type Files = Readonly<Record<string, string | null>>;
+
+/** Commits one after the other; of each its text and its files. @returns their ids. */
+function commits(...all: readonly (readonly [text: string, files: Files])[]): string[] {
+  return all.map(([text, files]) => repository.commit(text, files));
 }
+
+const pay = (text: string | null): Files => ({ 'flags/pay.yaml': text });
+const fields = (rules: number, tags: number, size = 1) =>
+  pay(`/rules ${rules}\n/tags ${tags}\n/size ${size}`);
+const short = (id = ''): string => id.slice(0, 8);
 
 describe('attribution', () => {
   it('names every commit since the base that changed the object, the newest in the title', async () => {
-    const base = repository.commit('Add pay', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
-    const second = repository.commit('Ramp to 10 %\n\nAgreed in\nthe meeting.', {
-      'flags/pay.yaml': '2',
-    });
-    repository.commit('Touch another', { 'flags/other.yaml': '2' });
-    const third = repository.commit('Ramp to 50 %', { 'flags/pay.yaml': '3' });
-    repository.commit('Explain', { 'flags/pay.yaml': '# why\n3' });
+    const [base = '', second, , third] = commits(
+      ['Add pay', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' }],
+      ['Ramp to 10 %\n\nAgreed in\nthe meeting.', pay('2')],
+      ['Touch another', { 'flags/other.yaml': '2' }],
+      ['Ramp to 50 %', pay('3')],
+      ['Explain', pay('# why\n3')],
+    );
 
-    const words = await wordsFor(repository.directory, { base });
-
-    expect(words).toEqual({
+    expect(await wordsFor({ base })).toEqual({
       title: 'Ramp to 50 % (+1 more)',
-      comment: [
-        `${third.slice(0, 8)} Ana: Ramp to 50 %`,
-        '',
-        `${second.slice(0, 8)} Ana: Ramp to 10 %`,
-        'Agreed in\nthe meeting.',
-      ].join('\n'),
+      comment: `${short(third)} Ana: Ramp to 50 %\n\n${short(second)} Ana: Ramp to 10 %\nAgreed in\nthe meeting.`,
     });
+    const authors = repository.git('log', '-1', '--format=%an,%cn').trim().split(',');
+    expect(authors[0]).toBe('Ana');
+    expect(authors[1]).not.toBe('Ana');
   });
 
-  it('names the author of a commit, and not the one who committed it', async () => {
-    const repository = makeRepository();
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    const change = repository.commit('Change', { 'flags/pay.yaml': '2' });
+  it.each<[string, readonly (readonly [string, Files])[], Asked, string]>([
+    [
+      'a change of the defaults',
+      [
+        ['Add', { ...pay('1'), 'flagkeel.yaml': 'a' }],
+        ['Change the defaults', { 'flagkeel.yaml': 'b' }],
+      ],
+      {},
+      'Change the defaults',
+    ],
+    [
+      'by file what commits with invalid specs changed',
+      [
+        ['Add', pay('1')],
+        ['Break', pay('invalid')],
+        ['Mend', pay('2')],
+      ],
+      {},
+      'Mend (+1 more)',
+    ],
+    [
+      'the removal of a file',
+      [
+        ['Add', { ...pay('1'), 'flags/a.yaml': '1' }],
+        ['Remove pay', pay(null)],
+      ],
+      { action: 'delete', reason: 'prune' },
+      'Remove pay',
+    ],
+  ])('names %s', async (_, story, asked, title) => {
+    const [base = ''] = commits(...story);
 
-    const { comment } = await wordsFor(repository.directory, { base });
-
-    const [author, committer] = repository.git('log', '-1', '--format=%an%n%cn').trim().split('\n');
-    expect(author).not.toBe(committer);
-    expect(comment).toBe(`${change.slice(0, 8)} ${author ?? ''}: Change`);
+    expect(await wordsFor({ base, ...asked })).toMatchObject({ title });
   });
 
   it('takes a folder that was renamed for no change', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Change', { 'flags/pay.yaml': '2' });
+    const [base = ''] = commits(['Add', pay('1')], ['Change', pay('2')]);
     repository.git('mv', 'flags', 'moved');
     repository.write({ 'flags/.keep': '' });
     repository.git('mv', 'moved', 'flags/new place');
     repository.commit('Move');
 
-    expect(await titleFor({ base })).toBe('Change');
+    expect(await wordsFor({ base })).toMatchObject({ title: 'Change' });
   });
 
-  it('sees a change of the defaults as a change of the object', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flagkeel.yaml': 'a' });
-    repository.commit('Change the defaults', { 'flagkeel.yaml': 'b' });
-
-    expect(await titleFor({ base })).toBe('Change the defaults');
-  });
-
-  it('leaves a merge out, and names the commits that it brought', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
+  it.each<[string, Files | null, Files, string]>([
+    ['the commits that a merge brought, and not the merge', pay('2'), {}, 'Side'],
+    ['a merge that makes the object what it is in no parent', null, pay('3'), 'Merge'],
+    [
+      'no merge that changed something else itself',
+      pay('2'),
+      { 'kills/production.yaml': 'x' },
+      'Side',
+    ],
+  ])('names %s', async (_, ofSide, ofMerge, title) => {
+    const [base = ''] = commits(['Add', { ...pay('1'), 'flags/other.yaml': '1' }]);
     repository.git('checkout', '-q', '-b', 'topic');
-    repository.commit('Change on a branch', { 'flags/pay.yaml': '2' });
-    repository.git('checkout', '-q', 'main');
-    repository.commit('Meanwhile', { 'flags/other.yaml': '2' });
-    repository.git('merge', '-q', '--no-ff', '-m', 'Merge topic', 'topic');
-
-    expect(await titleFor({ base })).toBe('Change on a branch');
-  });
-
-  it('names a merge that itself makes the object what it is in no parent', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
-    repository.git('checkout', '-q', '-b', 'topic');
-    repository.commit('Branch', { 'flags/other.yaml': '2' });
+    repository.commit('Side', ofSide ?? { 'flags/other.yaml': '2' });
     repository.git('checkout', '-q', 'main');
     repository.commit('Main', { 'flags/new.yaml': '1' });
     repository.git('merge', '-q', '--no-ff', '--no-commit', 'topic');
-    repository.commit('Merge and more', { 'flags/pay.yaml': '3' });
+    repository.commit('Merge', ofMerge);
 
-    expect(await titleFor({ base })).toBe('Merge and more');
-  });
-
-  it('leaves out a merge that changed something else itself', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'kills/production.yaml': '' });
-    repository.git('checkout', '-q', '-b', 'topic');
-    repository.commit('Branch', { 'flags/pay.yaml': '2' });
-    repository.git('checkout', '-q', 'main');
-    repository.commit('Main', { 'flags/new.yaml': '1' });
-    repository.git('merge', '-q', '--no-ff', '--no-commit', 'topic');
-    repository.commit('Merge and a kill', { 'kills/production.yaml': 'x' });
-
-    expect(await titleFor({ base })).toBe('Branch');
-  });
-
-  it('goes by file where the specs of a commit are invalid', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Break', { 'flags/pay.yaml': 'invalid' });
-    repository.commit('Mend', { 'flags/pay.yaml': '2' });
-
-    expect(await titleFor({ base })).toBe('Mend (+1 more)');
+    expect(await wordsFor({ base })).toMatchObject({ title });
   });
 
   it('goes by file where there is too much to compare', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Change', { 'flags/pay.yaml': '2' });
-    repository.commit('Comment only', { 'flags/pay.yaml': '# x\n2' });
+    const [base = ''] = commits(
+      ['Add', pay('1')],
+      ['Change', pay('2')],
+      ['Comment only', pay('# x\n2')],
+    );
 
-    const words = await wordsFor(repository.directory, { base }, { maxCommits: 0 });
-
-    expect(words.title).toBe('Comment only (+1 more)');
+    expect(await wordsFor({ base }, { maxCommits: 0 })).toMatchObject({
+      title: 'Comment only (+1 more)',
+    });
   });
 
-  it('names the removal of a file', async () => {
-    const base = repository.commit('Add', { 'flags/a.yaml': '1', 'flags/pay.yaml': '1' });
-    repository.commit('Remove pay', { 'flags/pay.yaml': null });
+  it('names the only commit of a shallow clone', async () => {
+    const [base = ''] = commits(['Add', pay('1')], ['Change', pay('2')]);
+    const directory = join(makeDirectory(), 'clone');
+    repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, directory);
 
-    expect(await titleFor({ base, action: 'delete', reason: 'prune' })).toBe('Remove pay');
+    expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Change' });
   });
 
-  it('names what there is in a shallow clone', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Change', { 'flags/pay.yaml': '2' });
-    const clone = join(makeDirectory(), 'clone');
-    repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, clone);
+  it.each<[Asked, string]>([
+    [{ action: 'create' }, 'Change (+1 more)'],
+    [{ action: 'activate' }, 'Change (+1 more)'],
+    [{ reason: 'adopt' }, 'Change'],
+  ])(
+    'names all commits of a creation or an activation without a base: %j',
+    async (asked, title) => {
+      commits(['Add', pay('1')], ['Change', pay('2')]);
 
-    expect((await wordsFor(clone, { base })).title).toBe('Change');
-  });
-
-  it('names all commits of a creation or an activation, and only the newest of what has no base', async () => {
-    repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Change', { 'flags/pay.yaml': '2' });
-
-    expect(await titleFor({ action: 'create' })).toBe('Change (+1 more)');
-    expect(await titleFor({ action: 'activate' })).toBe('Change (+1 more)');
-    expect(await titleFor({ reason: 'adopt' })).toBe('Change');
-  });
+      expect(await wordsFor(asked)).toMatchObject({ title });
+    },
+  );
 
   it('says of a drift correction that it is one, and which commit comes back', async () => {
-    const first = repository.commit('Ramp to 10 %', { 'flags/pay.yaml': '1' });
-    const second = repository.commit('Unrelated', { 'flags/other.yaml': '1' });
-
-    const words = await wordsFor(repository.directory, {
-      base: second,
-      reason: 'drift',
-      isDrift: true,
-    });
-
-    expect(words.title).toBe(`Correct drift of flag/pay@production, as of ${first.slice(0, 8)}`);
-    expect(words.comment).toBe(
-      `Drift correction: changed outside git, corrected as of ${first.slice(0, 8)}.\n\n` +
-        `${first.slice(0, 8)} Ana: Ramp to 10 %`,
+    const [first, base = ''] = commits(
+      ['Ramp to 10 %', pay('1')],
+      ['Unrelated', { 'flags/other.yaml': '1' }],
     );
+
+    expect(await wordsFor({ base, reason: 'drift', isDrift: true })).toEqual({
+      title: `Correct drift of flag/pay@production, as of ${short(first)}`,
+      comment:
+        `Drift correction: changed outside git, corrected as of ${short(first)}.\n\n` +
+        `${short(first)} Ana: Ramp to 10 %`,
+    });
   });
 
-  it('names the commits that changed the fields that are written, and no others', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1\n/size 1' });
-    repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1\n/size 1' });
-    repository.commit('Tag', { 'flags/pay.yaml': '/rules 2\n/tags 2\n/size 1' });
-    repository.commit('Grow', { 'flags/pay.yaml': '/rules 2\n/tags 2\n/size 2' });
+  it.each<[string[], string]>([
+    [['/rules'], 'Ramp'],
+    [['/tags'], 'Tag'],
+    [['/size', '/rules'], 'Grow (+1 more)'],
+  ])('names the commits that changed the fields %j, and no others', async (paths, title) => {
+    const [base = ''] = commits(
+      ['Add', fields(1, 1)],
+      ['Ramp', fields(2, 1)],
+      ['Tag', fields(2, 2)],
+      ['Grow', fields(2, 2, 2)],
+    );
 
-    expect(await titleFor({ base, paths: new Set(['/rules']) })).toBe('Ramp');
-    expect(await titleFor({ base, paths: new Set(['/tags']) })).toBe('Tag');
-    expect(await titleFor({ base, paths: new Set(['/size', '/rules']) })).toBe('Grow (+1 more)');
+    expect(await wordsFor({ base, paths: new Set(paths) })).toMatchObject({ title });
   });
 
   it('looks for the commits of each field since its own base', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1' });
-    const ramped = repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1' });
-    const tagged = repository.commit('Tag', { 'flags/pay.yaml': '/rules 2\n/tags 2' });
-    const again = repository.commit('Ramp again', { 'flags/pay.yaml': '/rules 3\n/tags 2' });
+    const [base = '', ramped = '', tagged, again] = commits(
+      ['Add', fields(1, 1)],
+      ['Ramp', fields(2, 1)],
+      ['Tag', fields(2, 2)],
+      ['Ramp again', fields(3, 2)],
+    );
 
-    const { title, comment } = await wordsFor(repository.directory, {
-      parts: [
-        { base: ramped, paths: new Set(['/rules']), isDrift: false },
-        { base, paths: new Set(['/tags']), isDrift: false },
-      ],
+    const parts = [
+      { base: ramped, paths: new Set(['/rules']), isDrift: false },
+      { base, paths: new Set(['/tags']), isDrift: false },
+    ];
+    expect(await wordsFor({ parts })).toEqual({
+      title: 'Ramp again (+1 more)',
+      comment: `${short(again)} Ana: Ramp again\n\n${short(tagged)} Ana: Tag`,
     });
-
-    expect(title).toBe('Ramp again (+1 more)');
-    expect(comment).toBe(`${again.slice(0, 8)} Ana: Ramp again\n\n${tagged.slice(0, 8)} Ana: Tag`);
   });
 
   it('of a commit that is written with a drift correction tells both, under the title of the commit', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1' });
-    const ramp = repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1' });
+    const [base = '', ramp] = commits(['Add', fields(1, 1)], ['Ramp', fields(2, 1)]);
 
-    const words = await wordsFor(repository.directory, {
-      parts: [
-        { base, paths: new Set(['/rules']), isDrift: false },
-        { base, paths: new Set(['/tags']), isDrift: true },
-      ],
+    const parts = [
+      { base, paths: new Set(['/rules']), isDrift: false },
+      { base, paths: new Set(['/tags']), isDrift: true },
+    ];
+    expect(await wordsFor({ parts })).toEqual({
+      title: 'Ramp',
+      comment:
+        `Drift correction: /tags changed outside git, corrected as of ${short(base)}.\n\n` +
+        `${short(ramp)} Ana: Ramp`,
     });
-
-    expect(words.title).toBe('Ramp');
-    expect(words.comment).toBe(
-      `Drift correction: /tags changed outside git, corrected as of ${base.slice(0, 8)}.\n\n` +
-        `${ramp.slice(0, 8)} Ana: Ramp`,
-    );
   });
 
   it('lets trailers win, the newest first', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('one\n\nBody.\n\nFlag-Title: Old\nFlag-Comment: Old comment', {
-      'flags/pay.yaml': '2',
-    });
-    repository.commit('two\n\nBody.\n\nflag-title: Nicer\n title\n\nCo-authored-by: B <b@c>', {
-      'flags/pay.yaml': '3',
-    });
-    repository.commit('three\n\nFlag-Title: in prose\nis no trailer', { 'flags/pay.yaml': '4' });
+    const [base = ''] = commits(
+      ['Add', pay('1')],
+      ['one\n\nBody.\n\nFlag-Title: Old\nFlag-Comment: Old comment', pay('2')],
+      ['two\n\nBody.\n\nflag-title: Nicer\n title\n\nCo-authored-by: B <b@c>', pay('3')],
+      ['three\n\nFlag-Title: in prose\nis no trailer', pay('4')],
+    );
 
-    expect(await wordsFor(repository.directory, { base })).toEqual({
-      title: 'Nicer title',
-      comment: 'Old comment',
-    });
+    expect(await wordsFor({ base })).toEqual({ title: 'Nicer title', comment: 'Old comment' });
   });
 
   it('is never empty without git, or without a commit', async () => {
-    const directory = makeDirectory();
-    const words = {
-      title: 'flagkeel: update flag/pay@production',
-      comment: 'flagkeel: update flag/pay@production (commit)',
-    };
+    const title = 'flagkeel: update flag/pay@production';
+    const words = { title, comment: `${title} (commit)` };
 
-    expect(await wordsFor(directory)).toEqual(words);
-    expect(await wordsFor(repository.directory)).toEqual(words);
+    expect(await wordsFor({}, { directory: makeDirectory() })).toEqual(words);
+    expect(await wordsFor()).toEqual(words);
   });
 
   it('takes the text of a hostile commit for data', async () => {
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit(
-      `\u001b[31mRed\u001b[0m \u202Egnp.exe\u200B \u0001${'f'.repeat(40)} ${'👩'.repeat(200)}\n\n::error::x\r\n\u0007y`,
-      { 'flags/pay.yaml': '2' },
-    );
+    const text = `\u001b[31mRed\u001b[0m \u202Egnp.exe\u200B \u0001${'f'.repeat(40)} ${'👩'.repeat(200)}\n\n::error::x\r\n\u0007y`;
+    const [base = ''] = commits(['Add', pay('1')], [text, pay('2')]);
 
-    const { title, comment } = await wordsFor(repository.directory, { base });
+    const { title, comment } = await wordsFor({ base });
 
     expect(Array.from(title)).toHaveLength(100);
     expect(title).toMatch(/^\[31mRed\[0m gnp\.exe f{40} 👩+…$/u);
@@ -330,12 +307,13 @@ describe('attribution', () => {
   });
 
   it('finds the cause in a config that lies in a folder', async () => {
-    const base = repository.commit('Add', { '[ab] conf/flags/pay.yaml': '1', 'a conf/a': '1' });
-    repository.commit('Change', { '[ab] conf/flags/pay.yaml': '2' });
-    repository.commit('Another', { 'a conf/flags/pay.yaml': '2' });
+    const [base = ''] = commits(
+      ['Add', { '[ab] conf/flags/pay.yaml': '1', 'a conf/a': '1' }],
+      ['Change', { '[ab] conf/flags/pay.yaml': '2' }],
+      ['Another', { 'a conf/flags/pay.yaml': '2' }],
+    );
 
-    const words = await wordsFor(join(repository.directory, '[ab] conf'), { base });
-
-    expect(words.title).toBe('Change');
+    const directory = join(repository.directory, '[ab] conf');
+    expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Change' });
   });
 });

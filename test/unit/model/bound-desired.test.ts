@@ -33,16 +33,17 @@ function byId(): Desired {
   return { ...specs, config: configOf('staging', 'e-2') };
 }
 
+const environmentsOf = (
+  objects: ReadonlyMap<string, { environments: ReadonlyMap<string, unknown> }>,
+) => [...objects.values()].flatMap(({ environments }) => [...environments.keys()]);
+
 describe('specs that are bound to a workspace', () => {
   it('have every environment by the name of the service, in the order of the specs', () => {
     const bound = bindEnvironments(byId(), NAMES);
 
     expect(bound.config.environments.map(({ name }) => name)).toEqual(['staging', 'production']);
-    expect([...(bound.flags.get('pay')?.environments.keys() ?? [])]).toEqual([
-      'production',
-      'staging',
-    ]);
-    expect([...(bound.segments.get('staff')?.environments.keys() ?? [])]).toEqual(['production']);
+    expect(environmentsOf(bound.flags)).toEqual(['production', 'staging']);
+    expect(environmentsOf(bound.segments)).toEqual(['production']);
     expect(bound.identities).toMatchObject([{ environment: 'production' }]);
     expect(bound.kills).toMatchObject([{ flag: 'theirs', environment: 'production' }]);
     expect([...bound.killLists]).toEqual(['production']);
@@ -52,31 +53,19 @@ describe('specs that are bound to a workspace', () => {
     ]);
   });
 
-  it('keep the word for what the workspace does not have', () => {
+  it('keep the word for what the workspace lacks, and prefer a name to an equal id', () => {
     const { config, configNames } = bindEnvironments(
       { ...byId(), config: configOf('nowhere') },
       NAMES,
     );
-
     expect(config.environments).toMatchObject([{ name: 'nowhere' }]);
     expect([...configNames]).toEqual([['nowhere', 'nowhere']]);
-  });
 
-  it('have the environment of that name where another one has it for an id', () => {
     const names = environmentNames([
       { id: 'production', name: 'staging' },
       { id: 'e-2', name: 'production' },
     ]);
-
     expect(bindConfig(configOf('production'), names).environments[0]?.name).toBe('production');
-  });
-
-  it('are the very objects that were read, where those have the names already', () => {
-    const specs = aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] });
-    const bound = bindEnvironments(specs, NAMES);
-
-    expect(bound.flags).toBe(specs.flags);
-    expect(bound.config).toBe(specs.config);
   });
 
   it('are the same objects each time, until an environment gets another name', () => {
@@ -88,7 +77,10 @@ describe('specs that are bound to a workspace', () => {
     expect(again.flags.get('pay')).toBe(first.flags.get('pay'));
     expect(again.segments.get('staff')).toBe(first.segments.get('staff'));
     expect(again.config).toBe(first.config);
-    expect([...(renamed.flags.get('pay')?.environments.keys() ?? [])]).toEqual(['live', 'staging']);
+    expect(environmentsOf(renamed.flags)).toEqual(['live', 'staging']);
     expect(renamed.config.environments.map(({ name }) => name)).toEqual(['staging', 'live']);
+    const named = aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] });
+    expect(bindEnvironments(named, NAMES).flags).toBe(named.flags);
+    expect(bindEnvironments(named, NAMES).config).toBe(named.config);
   });
 });

@@ -9,20 +9,12 @@ import {
   sortedSet,
 } from '../../../src/model/json.js';
 
-describe('the canonical text of a value', () => {
-  it('does not tell in which order members were written', () => {
-    expect(canonicalJson({ b: [2, 1], a: 'x' })).toBe('{"a":"x","b":[2,1]}');
-  });
-
-  it('is asked of something', () => {
-    expect(() => canonicalJson(undefined)).toThrow('bug: canonical form asked of undefined');
-  });
-
-  it('counts half of a surrogate pair as U+FFFD, and keeps whole pairs and what is no text', () => {
-    expect(canonicalJson({ a: 'x\uD800', b: '😀', c: [1, true, null] })).toBe(
-      '{"a":"x\uFFFD","b":"😀","c":[1,true,null]}',
-    );
-  });
+it('the canonical text of a value has one order of members, and U+FFFD for half of a surrogate pair', () => {
+  expect(canonicalJson({ b: [2, 1], a: 'x' })).toBe('{"a":"x","b":[2,1]}');
+  expect(canonicalJson({ a: 'x\uD800', b: '😀', c: [1, true, null] })).toBe(
+    '{"a":"x\uFFFD","b":"😀","c":[1,true,null]}',
+  );
+  expect(() => canonicalJson(undefined)).toThrow('bug: canonical form asked of undefined');
 });
 
 describe('equality of JSON values', () => {
@@ -55,31 +47,24 @@ describe('equality of JSON values', () => {
   });
 });
 
-describe('order of texts', () => {
-  it('goes by code units, not by what a language makes of them', () => {
-    expect(['é', 'a', 'Z', 'b', 'a'].sort(byCodeUnits)).toEqual(['Z', 'a', 'a', 'b', 'é']);
-    expect(byCodeUnits('a', 'a')).toBe(0);
-  });
-
-  it('leaves each text once in a set', () => {
-    expect(sortedSet(new Set(['b', 'a']))).toEqual(['a', 'b']);
-    expect(sortedSet(['b', 'a', 'b'])).toEqual(['a', 'b']);
-  });
+it('texts have one order, by code units, and stand once in a set', () => {
+  expect(['é', 'a', 'Z', 'b', 'a'].sort(byCodeUnits)).toEqual(['Z', 'a', 'a', 'b', 'é']);
+  expect(byCodeUnits('a', 'a')).toBe(0);
+  expect(sortedSet(new Set(['b', 'a']))).toEqual(['a', 'b']);
+  expect(sortedSet(['b', 'a', 'b'])).toEqual(['a', 'b']);
 });
 
 it('takes the digest of UTF-8', () => {
   expect(sha256('é')).toBe('4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c');
 });
 
-describe('depth', () => {
-  it.each<[string, unknown, number, boolean]>([
-    ['a text has none', 'a', 0, false],
-    ['null has none', null, 0, false],
-    ['an empty list is one level', [], 0, true],
-    ['a list of texts is one level', ['a', 'b'], 1, false],
-    ['a list in an object is two', { flat: 1, deep: ['a'] }, 1, true],
-    ['and not three', { flat: 1, deep: ['a'] }, 2, false],
-  ])('%s', (_, value, levels, deeper) => {
-    expect(isDeeperThan(value, levels)).toBe(deeper);
-  });
+it.each<[unknown, number, boolean]>([
+  ['a', 0, false],
+  [null, 0, false],
+  [[], 0, true],
+  [['a', 'b'], 1, false],
+  [{ flat: 1, deep: ['a'] }, 1, true],
+  [{ flat: 1, deep: ['a'] }, 2, false],
+])('%j is deeper than %i: %s', (value, levels, deeper) => {
+  expect(isDeeperThan(value, levels)).toBe(deeper);
 });

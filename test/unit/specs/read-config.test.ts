@@ -52,40 +52,25 @@ describe('the file of the sources', () => {
   });
 });
 
-it('a config that still says `onDrift: propose` is told what to write', async () => {
-  const text = `workspace: Default
-environments:
-  production: { onDrift: propose }
-onDrift: propose
-`;
-
-  const result = await readSpecs(treeOf({ 'flagkeel.yaml': text }));
-
-  const said = result.ok ? [] : result.diagnostics;
-  expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual([
-    '3 wrong-value',
-    '4 wrong-value',
-  ]);
-  expect(said[0]?.message).toBe(
+it.each([
+  [
+    'onDrift: propose',
+    'environments:\n  production: { onDrift: propose }\nonDrift: propose\n',
+    ['3 wrong-value', '4 wrong-value'],
     '"onDrift" must be one of "revert", "report"; "propose" was removed: write "report", and let the drift workflow ' +
       'that flagkeel init writes open the pull request (flagkeel drift --adopt)',
-  );
-});
-
-it('a config that still has `tombstone` is an error that says what to write', async () => {
-  const text = `workspace: Default
-environments:
-  production: {}
-prune: true
-tombstone: { coolDown: 7d }
-`;
-
-  const result = await readSpecs(treeOf({ 'flagkeel.yaml': text }));
-
-  const said = result.ok ? [] : result.diagnostics;
-  expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual(['5 unknown-field']);
-  expect(said[0]?.message).toBe(
+  ],
+  [
+    'tombstone',
+    'environments: { production: {} }\nprune: true\ntombstone: { coolDown: 7d }\n',
+    ['4 unknown-field'],
     '"tombstone" was removed: deletions are made in one step; take it out, and protect what ' +
       'must stay (protect: true in its spec) or have flags kept by the service (onRemove: archive)',
-  );
+  ],
+])('a config that still says `%s` is told what to write', async (_, text, codes, message) => {
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': `workspace: Default\n${text}` }));
+
+  const said = result.ok ? [] : result.diagnostics;
+  expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual(codes);
+  expect(said[0]?.message).toBe(message);
 });

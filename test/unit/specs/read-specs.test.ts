@@ -50,14 +50,10 @@ async function definitionOf(block: string, head = ''): Promise<DesiredDefinition
   return definition;
 }
 
-describe('the example', () => {
-  it('is valid, without warnings', async () => {
-    const example = join(import.meta.dirname, '../../../specs-example');
+it('the example is valid, without warnings', async () => {
+  const example = join(import.meta.dirname, '../../../specs-example');
 
-    const result = await readSpecs(directoryTree(example));
-
-    expect(result).toMatchObject({ ok: true, warnings: [] });
-  });
+  expect(await readSpecs(directoryTree(example))).toMatchObject({ ok: true, warnings: [] });
 });
 
 const rule = (condition: string) =>
@@ -356,26 +352,17 @@ environments:
     });
   });
 
-  it('has its own treatments in their order where another environment has them in another', async () => {
-    const block = (treatments: string): string =>
-      `{ treatments: ${treatments}, defaultRule: "on" }`;
-    const desired = await desiredOf({
-      'flags/pay.yaml': `flag: pay
-treatments: { "on": New, "off": Old }
-defaultTreatment: "off"
-environments:
-  staging: ${block('{ "off": Old, "on": New }')}
-  production: ${block('{ "on": New, "off": Old }')}
-`,
-    });
+  it('has its treatments in their own order where another environment has the same in another', async () => {
+    const two = ['{ "off": Old, "on": New }', '{ "on": New, "off": Old }'].map(
+      (treatments) => `{ treatments: ${treatments}, defaultRule: "on" }`,
+    );
+    const text = pay('').replace(/production:\n.*/, `staging: ${two[0]}\n  production: ${two[1]}`);
+    const { flags } = await desiredOf({ 'flags/pay.yaml': text });
 
-    const environments = desired.flags.get('pay')?.environments;
-    const names = (environment: string) =>
-      environments?.get(environment)?.fields.treatments?.map(({ name }) => name);
-    expect([names('staging'), names('production')]).toEqual([
-      ['off', 'on'],
-      ['on', 'off'],
-    ]);
+    const orders = [...(flags.get('pay')?.environments ?? [])].map(
+      ([name, { fields }]) => `${name} ${fields.treatments?.map((each) => each.name).join()}`,
+    );
+    expect(orders).toEqual(['production on,off', 'staging off,on']);
   });
 
   it('comes from an overlay as from a block, and at its place', async () => {
@@ -395,17 +382,15 @@ environments:
   });
 });
 
-describe('references', () => {
-  it('are right where the config names the object as living elsewhere', async () => {
-    const { fields } = await definitionOf(
-      rule('[{ segment: staff }, { flag: elsewhere, treatments: [b, a] }]'),
-    );
+it('references are right where the config names the object as living elsewhere', async () => {
+  const { fields } = await definitionOf(
+    rule('[{ segment: staff }, { flag: elsewhere, treatments: [b, a] }]'),
+  );
 
-    expect(fields.rules?.[0]?.matchers).toEqual([
-      { type: 'IN_SEGMENT', string: 'staff' },
-      { type: 'IN_SPLIT', depends: { splitName: 'elsewhere', treatments: ['a', 'b'] } },
-    ]);
-  });
+  expect(fields.rules?.[0]?.matchers).toEqual([
+    { type: 'IN_SEGMENT', string: 'staff' },
+    { type: 'IN_SPLIT', depends: { splitName: 'elsewhere', treatments: ['a', 'b'] } },
+  ]);
 });
 
 describe('segments', () => {
@@ -513,17 +498,31 @@ describe('kills', () => {
   });
 });
 
-describe('files', () => {
-  it('are parsed and resolved once for each content', async () => {
-    const memory = new SpecCache();
-    const files = { 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
-    const first = await readSpecs(treeOf(files), memory);
+it('with one memory gives what is unchanged as the same objects', async () => {
+  const memory = new SpecCache();
+  const read = async (share: string) => {
+    const result = await readSpecs(
+      treeOf({
+        'flagkeel.yaml': CONFIG,
+        'flags/cart.yaml': pay(`defaultRule: { "on": ${share}, "off": rest }`).replace(
+          'pay',
+          'cart',
+        ),
+        'flags/pay.yaml': pay(rule('{ flag: cart, treatments: ["on"] }')),
+        'segments/beta.yaml': keysFile('beta', 'beta.keys'),
+        'segments/beta.keys': 'a\n',
+      }),
+      memory,
+    );
+    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+    return result.desired;
+  };
+  const [before, again, now] = [await read('10'), await read('10'), await read('20')];
 
-    const again = await readSpecs(treeOf(files), memory);
-
-    if (!first.ok || !again.ok) throw new Error('the specs are invalid');
-    expect(again.desired.flags.get('pay')).toBe(first.desired.flags.get('pay'));
-  });
+  expect(again.flags.get('cart')).toBe(before.flags.get('cart'));
+  expect(now.flags.get('pay')).toBe(before.flags.get('pay'));
+  expect(now.segments.get('beta')).toBe(before.segments.get('beta'));
+  expect(now.flags.get('cart')).not.toEqual(before.flags.get('cart'));
 });
 
 describe('flagkeel.yaml', () => {

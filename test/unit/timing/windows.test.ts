@@ -20,26 +20,12 @@ function opens(window: TimeWindow, from: string): string | null {
 }
 
 describe('a window', () => {
-  const calendar = { windows: [aWindow({ days: [1, 2, 3, 4] })], freezes: [] };
-
-  it.each([
-    ['before it opens on a Monday', '2026-11-23T07:59:59Z', '2026-11-23T08:00:00.000Z'],
-    ['when it closes', '2026-11-23T16:00:00Z', '2026-11-24T08:00:00.000Z'],
-    [
-      'on a Thursday evening, which leads to Monday',
-      '2026-11-26T16:00:00Z',
-      '2026-11-30T08:00:00.000Z',
-    ],
-  ])('is closed %s', (_, now, until) => {
-    const closing = closingAt(calendar, at(now));
-
-    expect(closing?.why).toBe('outside the window "office"');
-    expect(iso(closing?.untilMs ?? null)).toBe(until);
-  });
-
-  it('beside another is enough', () => {
+  it('beside another is enough, and both are named while both are closed', () => {
     const evening = aWindow({ name: 'evening', fromMinute: 20 * 60, toMinute: 1440 });
     const two = { windows: [aWindow(), evening], freezes: [] };
+    const one = { windows: [aWindow()], freezes: [] };
+
+    expect(closingAt(one, at('2026-11-23T07:59:59Z'))?.why).toBe('outside the window "office"');
 
     expect(closingAt(two, at('2026-11-23T20:00:00Z'))).toBeUndefined();
     expect(closingAt(two, at('2026-11-23T17:00:00Z'))?.why).toBe(
@@ -59,21 +45,6 @@ describe('a freeze', () => {
     expect(closing?.why).toBe('frozen by "sale"');
     expect(iso(closing?.untilMs ?? null)).toBe('2026-11-27T12:00:00.000Z');
     expect(closing && openingText(closing)).toBe('2026-11-27T13:00+01:00 (Europe/Madrid)');
-  });
-
-  it('that ends at night waits for the window of the next morning', () => {
-    const freezes = [aFreeze('2026-11-24T00:00:00Z', '2026-11-26T22:00:00Z')];
-
-    expect(iso(nextOpening({ windows: [aWindow()], freezes }, at('2026-11-25T12:00:00Z')))).toBe(
-      '2026-11-27T08:00:00.000Z',
-    );
-  });
-
-  it('alone leaves everything open before and after', () => {
-    const freezes = [aFreeze('2026-11-24T00:00:00Z', '2026-11-25T00:00:00Z')];
-
-    expect(closingAt({ windows: [], freezes }, at('2026-11-23T23:59:59.999Z'))).toBeUndefined();
-    expect(closingAt({ windows: [], freezes }, at('2026-11-25T00:00:00Z'))).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireFlag, WireRolloutStatus } from '../../../../src/admin-api/wire.js';
 import type { FlagSpec } from '../../../../src/generated/flag.schema.d.js';
 import {
@@ -42,47 +42,33 @@ function specWith(fields: Partial<FlagSpec>): FlagSpec {
   return { flag: 'pay', ...fields } as FlagSpec;
 }
 
-describe.each(FLAG_FIELDS)('the field %s of a flag', (field) => {
-  const spec = specWith({ [field]: SAMPLES[field] });
-  const fields = flagFieldsFromSpec(spec);
-
-  it('is the only one that its spec manages, in canonical form', () => {
-    expect(Object.keys(fields)).toEqual([field]);
-    expect(flagFieldsFromSpec(specWith({ ...fields } as Partial<FlagSpec>))).toEqual(fields);
-  });
-
-  it('is on the service, once it was patched, what the spec says, and nothing else changed', async () => {
+it.each(FLAG_FIELDS)(
+  'of a patch the service takes the field %s alone, as the spec has it',
+  async (field) => {
+    const fields = flagFieldsFromSpec(specWith({ [field]: SAMPLES[field] }));
     const before = await newFlag(`pay-${field}`);
-    expect(flagFieldsFromWire(before)[field]).not.toEqual(fields[field]);
-
     const patch = flagFieldsPatch(fields, rolloutStatuses);
     const after = await calls.ok<WireFlag>('PATCH', `/splits/ws/${workspace}/pay-${field}`, patch);
 
+    expect(Object.keys(fields)).toEqual([field]);
+    expect(flagFieldsFromSpec(specWith({ ...fields } as Partial<FlagSpec>))).toEqual(fields);
+    expect(flagFieldsFromWire(before)[field]).not.toEqual(fields[field]);
     expect(flagFieldsFromWire(after)).toEqual({ ...flagFieldsFromWire(before), ...fields });
-  });
-});
+  },
+);
 
-describe('the fields of a flag', () => {
-  it('are not managed where the spec says nothing, and nothing is sent', () => {
-    expect(flagFieldsFromSpec(specWith({}))).toEqual({});
-    expect(flagFieldsPatch({}, rolloutStatuses)).toEqual([]);
-  });
+it('fields are emptied by what is empty in the spec, and not sent where it says nothing', async () => {
+  await newFlag('pay-full');
+  const path = `/splits/ws/${workspace}/pay-full`;
+  const patched = async (spec: Partial<FlagSpec>): Promise<WireFlag> =>
+    calls.ok('PATCH', path, flagFieldsPatch(flagFieldsFromSpec(specWith(spec)), rolloutStatuses));
+  await patched({ description: 'a', tags: ['b'] });
 
-  it('are emptied by what is empty in the spec', async () => {
-    await newFlag('pay-full');
-    const path = `/splits/ws/${workspace}/pay-full`;
-    const full = flagFieldsFromSpec(specWith({ description: 'a', tags: ['b'] }));
-    await calls.ok('PATCH', path, flagFieldsPatch(full, rolloutStatuses));
-    const empty = flagFieldsFromSpec(specWith({ description: '', tags: [] }));
+  const after = await patched({ description: '', tags: [] });
 
-    const after = await calls.ok<WireFlag>('PATCH', path, flagFieldsPatch(empty, rolloutStatuses));
-
-    expect(flagFieldsFromWire(after)).toMatchObject({ description: '', tags: [] });
-    const absent = { ...after, description: null, tags: null, rolloutStatus: null };
-    expect(flagFieldsFromWire(absent)).toEqual({ description: '', tags: [], rolloutStatus: '' });
-  });
-
-  it('stand in a file each once', () => {
-    expect(FLAG_FIELDS_IN_FILE.toSorted()).toEqual(FLAG_FIELDS.toSorted());
-  });
+  expect(flagFieldsFromWire(after)).toMatchObject({ description: '', tags: [] });
+  const absent = { ...after, description: null, tags: null, rolloutStatus: null };
+  expect(flagFieldsFromWire(absent)).toEqual({ description: '', tags: [], rolloutStatus: '' });
+  expect(flagFieldsPatch(flagFieldsFromSpec(specWith({})), rolloutStatuses)).toEqual([]);
+  expect(FLAG_FIELDS_IN_FILE.toSorted()).toEqual(FLAG_FIELDS.toSorted());
 });
