@@ -81,11 +81,7 @@ export async function openCheckout(
   };
 }
 
-/**
- * The full hash of a commit that is given by a hash or its beginning, a branch, a tag, `HEAD~2`.
- *
- * @throws FlagkeelError `GIT` there is no such commit here.
- */
+/** Of a hash or its beginning, a branch, a tag, `HEAD~2`. @throws FlagkeelError `GIT` there is no such commit here. */
 export async function resolveRevision(checkout: Checkout, revision: string): Promise<string> {
   const commit = checkout.repository && (await revisionIn(checkout.repository, revision));
   if (commit !== null) return commit;

@@ -32,11 +32,7 @@ export class Clone {
     this.#options = options;
   }
 
-  /**
-   * Fetches the branch, even if its history was rewritten. @returns its commit.
-   *
-   * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
-   */
+  /** The branch, even if its history was rewritten. @throws FlagkeelError `GIT` no answer, or no such branch. */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
     const git = await this.#open();

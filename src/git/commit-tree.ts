@@ -5,11 +5,7 @@ import { isSpecPath, type SpecTree, type TreeEntry } from '../model/spec-tree.js
 import type { Checkout, Repository } from './checkout.js';
 import { runGit } from './git.js';
 
-/**
- * The files of the config directory in a commit. All are listed at once; each is read on demand.
- *
- * @throws FlagkeelError `GIT`
- */
+/** All files are listed at once; each is read on demand. @throws FlagkeelError `GIT` */
 export async function commitTree(checkout: Checkout, commit: string): Promise<SpecTree> {
   const { repository } = checkout;
   if (repository === null) {

@@ -47,7 +47,6 @@ interface LogQuestion {
   readonly options: readonly string[];
   readonly most: number;
   readonly revisions: readonly string[];
-  /** Relative to the config directory. */
   readonly paths: readonly string[];
   readonly purpose: string;
 }
@@ -158,7 +157,6 @@ export async function removedNames(
 /** `:old-mode new-mode old-blob new-blob A` */
 const RAW = /^:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) ([AD])$/;
 
-/** Name → content of the files that a commit added and deleted. @param lines a change and its path for each. */
 function actsIn(lines: readonly string[]): {
   readonly added: ReadonlyMap<string, string>;
   readonly deleted: ReadonlyMap<string, string>;
@@ -189,7 +187,6 @@ export async function commitIn({ repository }: Checkout, commit: string): Promis
   return summaryOf(repository.git, commit);
 }
 
-/** The newest commits reachable from HEAD that touched one of these files of the config directory, newest first. */
 export async function newestCommits(
   { repository, head }: Pick<Checkout, 'repository' | 'head'>,
   paths: readonly string[],

@@ -54,11 +54,7 @@ export class ObjectReader {
     this.#git = git;
   }
 
-  /**
-   * Whole content of a blob, or of a commit as git stores it; null if there is no such object.
-   *
-   * @throws FlagkeelError `GIT`
-   */
+  /** A blob, or a commit as git stores it; null if there is no such object. @throws FlagkeelError `GIT` */
   async read(id: string): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
     const held = this.#held.get(id);
@@ -75,11 +71,7 @@ export class ObjectReader {
     this.#heldBytes += content.length;
   }
 
-  /**
-   * Resolves a name, such as `refs/heads/main^{commit}`, to its present object, of any size; null if there is none.
-   *
-   * @throws FlagkeelError `GIT`
-   */
+  /** Of the object of a name, such as `refs/heads/main^{commit}`; null if there is none. @throws FlagkeelError `GIT` */
   async header(name: string): Promise<ObjectHeader | null> {
     if (!/^[!-~]+$/.test(name)) throw new Error(`bug: "${name}" is no name of an object`);
     return this.#ask(name, true);

@@ -48,7 +48,6 @@ async function makeBare(directory: string, what: string): Promise<void> {
 /** The parts of a repository that hold commits and refs, but no settings. */
 const PARTS = ['objects', 'refs', 'packed-refs', 'shallow', 'reftable'];
 
-/** Names under `extensions` that say how objects and refs are written. */
 const EXTENSIONS = ['objectformat', 'refstorage'];
 
 /**

@@ -75,7 +75,6 @@ function accessTo(url: string, options: Omit<RemoteOptions, 'url'>): RemoteAcces
   };
 }
 
-/** Scheme, host and port; undefined for a URL that is not http(s). */
 function serverOf(url: string): string | undefined {
   return /^https?:/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined;
 }

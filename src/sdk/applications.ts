@@ -24,7 +24,6 @@ const SPECS = new Set(['1.0', '1.1', '1.2', '1.3']);
 /** The oldest spec that has rule-based segments, and so a member for either kind of change. */
 const WITH_RULE_BASED = '1.3';
 
-/** Adds what applications ask, under keys of theirs. */
 export function addApplications(app: FastifyInstance, parts: ApplicationParts): void {
   const environments = new Map<string, ServedEnvironment>();
   const find: FindApplication = async (request) => {
@@ -137,7 +136,6 @@ function dropBodies(scope: FastifyInstance): void {
   });
 }
 
-/** Reports of events, impressions and telemetry. */
 const REPORTS = [
   '/events/bulk',
   '/testImpressions/bulk',
@@ -153,7 +151,6 @@ const QUESTIONS: Readonly<Record<string, Answer>> = {
   '/v2/auth': async () => Promise.resolve({ pushEnabled: false, token: '' }),
 };
 
-/** The flags that changed since a number that the SDK knows, and that number's successor. */
 async function splitChanges(
   { environment }: Application,
   { query }: FastifyRequest,

@@ -107,7 +107,6 @@ export class ServedFlag {
   }
 }
 
-/** The flags of an environment at one moment. */
 export class FlagList {
   /** The least number that this list understands: a smaller one is of another life of the service. */
   readonly first: number;

@@ -14,7 +14,6 @@ import type { SeededSplit } from './split.js';
 
 const PATH = '/ofrep/v1/evaluate/flags';
 
-/** A failed evaluation in the words of OpenFeature. */
 interface Failure {
   readonly key?: string;
   readonly errorCode:

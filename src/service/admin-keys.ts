@@ -28,7 +28,6 @@ export interface AdminKey {
   readonly environments: readonly string[] | null;
 }
 
-/** The name and the restrictions of a key to create. */
 export interface NewKey {
   readonly name: string;
   /** Default: `admin`. The other types need exactly one environment. */
@@ -43,7 +42,6 @@ export interface NewKey {
   readonly expirationTime?: number | undefined;
 }
 
-/** Whether the service accepts a key at a moment: it was neither revoked nor has it ended. */
 export function isValidKey(
   { revocationTime, expirationTime }: Pick<AdminKey, 'revocationTime' | 'expirationTime'>,
   now: number,
@@ -103,7 +101,6 @@ export async function addAdminKey(
 /** Names that an environment's own keys bear, with the type before the name of the environment. */
 const OWN_KEYS = ['server_side', 'client_side'] as const;
 
-/** Makes the two keys with which applications ask for what an environment serves. */
 export async function addKeysOfEnvironment(
   db: Db,
   caller: Caller,
@@ -119,7 +116,6 @@ export async function addKeysOfEnvironment(
   return made;
 }
 
-/** Revokes the keys of applications that are for an environment. */
 export async function removeKeysOfEnvironment(
   db: Db,
   caller: Caller,
@@ -296,7 +292,6 @@ export function reachText({ workspaces, environments }: NamedKey): string {
   return [...workspacesWithout(workspaces, environments ?? []), ...places].sort().join(', ');
 }
 
-/** Names of the workspaces that have none of the environments. */
 function workspacesWithout(
   workspaces: readonly Place[],
   environments: readonly EnvironmentPlace[],

@@ -16,9 +16,7 @@ import { openStore, type Store, type StoreLocation } from './store/store.js';
 export interface Administration {
   /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
   createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
-  /** All keys in the order of their creation, also those that were revoked. */
   listKeys(): Promise<readonly NamedKey[]>;
-  /** Revokes a key: the service refuses it from the next request on. May be repeated. */
   revokeKey(id: string): Promise<void>;
   /** The newest entries first. Default: a page of 1,000. */
   audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;

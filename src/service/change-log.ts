@@ -55,12 +55,10 @@ export async function recordChanges(
   if (entries.length > 0) await insertAudit(place.db, entries);
 }
 
-/** Like `recordChanges`, for a single one. */
 export async function recordChange(place: PlaceOfChange, change: Change): Promise<void> {
   await recordChanges(place, [change]);
 }
 
-/** Records a change of an object as a whole; returns the object. */
 export async function recordObject<After extends { readonly name: string } | null>(
   place: PlaceOfChange,
   kind: AuditKind,

@@ -36,7 +36,6 @@ export const SERVICE_METRICS = {
   ),
 } satisfies Readonly<Record<string, Metric>>;
 
-/** Counted at each scrape, by the value of the label `kind`. */
 const COUNTS = {
   workspace: 'select count(*) from workspaces',
   flag: 'select count(*) from flags',

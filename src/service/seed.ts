@@ -21,7 +21,6 @@ export interface Seed {
   readonly workspaces: readonly SeedWorkspace[];
 }
 
-/** A workspace that the service adds to the store if it is missing. */
 export interface SeedWorkspace {
   /** A UUID in lower case, if the id must be equal in every store. Default: a random one. */
   readonly id?: string;
@@ -87,7 +86,6 @@ async function plantWorkspace(
   return createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
 }
 
-/** Creates a workspace with its rollout statuses and without environments, and returns its id. */
 export async function createWorkspace(
   db: Db,
   workspace: WorkspaceContent & { id?: string },
@@ -127,7 +125,6 @@ async function plantEnvironments(
   return added;
 }
 
-/** Returns the names of those that were added. */
 async function plantTrafficTypes(
   db: Db,
   workspaceId: string,

@@ -56,7 +56,6 @@ export interface RunningService extends Administration {
   stop(): Promise<void>;
 }
 
-/** All endpoints, in the order of the service's description. */
 const ENDPOINTS: readonly Endpoint[] = endpointsIn({
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,

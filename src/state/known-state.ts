@@ -124,7 +124,6 @@ function mergeLists(
   return new Set([...ours, ...[...theirs].filter((key) => before?.has(key) !== true)]);
 }
 
-/** Object by object, and within an object place by place. */
 async function mergeInventories(
   before: State,
   ours: State,

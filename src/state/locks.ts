@@ -127,10 +127,7 @@ export function lockRefName(stateRef: string): string {
 export interface OriginLock {
   /** Whether the state on origin was the known one when the lock was taken, so that no fetch is needed. */
   readonly isKnownState: boolean;
-  /**
-   * Makes one more move and frees the lock in the same push. @returns false if origin did not confirm both; the lock
-   * stays.
-   */
+  /** Makes one more move in the push that frees the lock; false if origin did not confirm both, and the lock stays. */
   freeWith(move: RefMove): Promise<boolean>;
   readonly release: Release;
 }

@@ -107,7 +107,6 @@ async function isWritableDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** One move of a ref of origin, conditional on its present commit. */
 export interface RefMove {
   readonly ref: string;
   /** null removes the ref. */

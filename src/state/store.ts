@@ -64,7 +64,6 @@ export interface NotShared {
   readonly why: string;
 }
 
-/** The state as seen by a run. */
 export type StateHome = Omit<
   Pick<StateStore, keyof StateStore>,
   'isShared' | 'lockHolder' | 'breakLock'

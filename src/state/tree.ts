@@ -173,7 +173,6 @@ function quoted(path: string): string {
 export interface CommitToMake {
   readonly message: string;
   readonly from: string | null;
-  /** Differences from the parent, as commands of `git fast-import`. */
   readonly lines: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CutLine } from '../support/cut-line.js';
 import { startPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
-import { strikeDatabase, strikeDirectory } from '../support/store-faults.js';
+import { DIRECTORY_FAULTS, faultCalled, POSTGRES_FAULTS } from '../support/store-faults.js';
 import { runOutages, type Outage } from './outages.js';
 
 const CLIENTS = 32;
@@ -30,7 +30,10 @@ describe('under 32 clients, a service over a directory', () => {
     const locked: Outage = {
       cause: 'another process locks the store for 12 s',
       strike: async ({ pid }) => {
-        const mend = await strikeDirectory('locked by another process', { path, pid });
+        const mend = await faultCalled(DIRECTORY_FAULTS, 'locked by another process').strike({
+          path,
+          pid,
+        });
         await pause(LONGER_THAN_ANY_LIMIT_MS);
         return mend;
       },
@@ -55,7 +58,11 @@ describe.skipIf(lacks('postgresql'))('under 32 clients, a service over PostgreSQ
     const postgres = await startPostgres();
     const line = await CutLine.open(postgres.port);
     const strike = async (fault: string, forMs: number) => {
-      const mend = await strikeDatabase(fault, { postgres, url: postgres.url, line });
+      const mend = await faultCalled(POSTGRES_FAULTS, fault).strike({
+        postgres,
+        url: postgres.url,
+        line,
+      });
       await pause(forMs);
       return mend;
     };

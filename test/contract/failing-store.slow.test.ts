@@ -11,7 +11,12 @@ import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { type Answer, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { END_OTHERS, strikeDatabase, strikeDirectory } from '../support/store-faults.js';
+import {
+  DIRECTORY_FAULTS,
+  END_OTHERS,
+  faultCalled,
+  POSTGRES_FAULTS,
+} from '../support/store-faults.js';
 
 /** Within this time each request has its answer, whatever the store does. */
 const ANSWERED_WITHIN_MS = 10_000;
@@ -36,26 +41,44 @@ async function health(origin: string): Promise<{ status: number; body: unknown }
   return { status: response.status, body: await response.json() };
 }
 
-/** The contract's shape of an error. */
-function refusal(status: number, message: string, code: unknown): object {
-  return { code: status, message, details: code, transactionId: expect.any(String) as unknown };
+/** A service with a flag `kept`, and who asks it. */
+interface World {
+  readonly client: ServiceCalls;
+  readonly origin: string;
 }
 
+async function worldOf({ origin, key }: Pick<TestService, 'origin' | 'key'>): Promise<World> {
+  const client = callsOf({ origin, key });
+  await client.ok('POST', FLAGS, { name: 'kept', description: 'x'.repeat(500) });
+  return { client, origin };
+}
+
+const REQUESTS = {
+  write: async ({ client }: World) => client.call('POST', FLAGS, newFlag()),
+  read: async ({ client }: World) => client.call('GET', '/splits/ws/Default?name=kept'),
+};
+
+type Code = string | RegExp;
+const matching = (code: Code): unknown =>
+  typeof code === 'string' ? code : expect.stringMatching(code);
+
+/** In time, in the contract's shape of an error, and so that the health says the same. */
 async function expectRefused(
-  client: ServiceCalls,
-  origin: string,
-  [status, message, code]: readonly [number, string, unknown],
-  request: () => Promise<Answer> = async () => client.call('POST', FLAGS, newFlag()),
+  world: World,
+  { status, message }: { readonly status: number; readonly message: string },
+  { asks = 'write', code }: { readonly asks?: keyof typeof REQUESTS; readonly code: Code },
 ): Promise<void> {
-  const answer = await timed(request());
-  expect(answer.body).toEqual(refusal(status, message, code));
+  const answer = await timed(REQUESTS[asks](world));
+  const transactionId = expect.any(String) as unknown;
+  expect(answer.body).toEqual({ code: status, message, details: matching(code), transactionId });
   expect(answer.status).toBe(status);
-  expect(await health(origin)).toMatchObject({ status, body: { code: status, message } });
+  expect(await health(world.origin)).toMatchObject({ status, body: { code: status, message } });
 }
 
-async function expectWell(client: ServiceCalls, origin: string): Promise<void> {
-  expect((await health(origin)).status).toBe(200);
-  await client.ok('POST', FLAGS, newFlag());
+async function expectWell(world: World): Promise<void> {
+  expect((await health(world.origin)).status).toBe(200);
+  await world.client.ok('POST', FLAGS, newFlag());
+  expect((await REQUESTS.read(world)).body).toMatchObject({ objects: [{ name: 'kept' }] });
 }
 
 let logged: string[];
@@ -70,60 +93,26 @@ beforeEach(() => {
 });
 
 describe('a service over a directory', () => {
-  let directory: string;
+  it.each([
+    ['locked by another process', 'write', 'SQLITE_BUSY', 'database is locked'],
+    ['damaged', 'read', /^SQLITE_CORRUPT/, 'malformed'],
+  ] as const)('that is %s says so where it %ss, and is well once it is not', async (...row) => {
+    const [name, asks, code, says] = row;
+    const directory = mkdtempSync(join(tmpdir(), 'flagkeel-failing-'));
+    const service = await startTestService({ store: { kind: 'directory', path: directory }, log });
+    const world = await worldOf(service);
+    const fault = faultCalled(DIRECTORY_FAULTS, name);
+    const mend = await fault.strike({ path: directory, pid: process.pid });
+    try {
+      await expectRefused(world, fault, { asks, code });
+      expect(await world.client.status('GET', '/workspaces')).toBe(200);
+      expect(logged.join()).toContain(says);
 
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'flagkeel-failing-'));
-    return () => {
+      await mend();
+      await expectWell(world);
+    } finally {
+      await service.stop();
       rmSync(directory, { recursive: true, force: true });
-    };
-  });
-
-  async function start(): Promise<TestService> {
-    return startTestService({ store: { kind: 'directory', path: directory }, log });
-  }
-
-  it('that another process locks for long answers 503, and writes once it is free', async () => {
-    const service = await start();
-    const client = callsOf(service);
-    const store = { path: directory, pid: process.pid };
-    const mend = await strikeDirectory('locked by another process', store);
-    try {
-      await expectRefused(client, service.origin, [
-        503,
-        'Another process holds the lock of the store',
-        'SQLITE_BUSY',
-      ]);
-      expect(await client.status('GET', '/workspaces')).toBe(200);
-      expect(logged.join()).toContain('database is locked');
-
-      await mend();
-      await expectWell(client, service.origin);
-    } finally {
-      await service.stop();
-    }
-  });
-
-  it('that is damaged answers 503 where it reads, until the file is mended', async () => {
-    const service = await start();
-    const client = callsOf(service);
-    await client.ok('POST', FLAGS, { name: 'kept', description: 'x'.repeat(500) });
-    const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default/kept');
-    const mend = await strikeDirectory('damaged', { path: directory, pid: process.pid });
-    try {
-      await expectRefused(
-        client,
-        service.origin,
-        [503, 'The store is damaged', expect.stringMatching(/^SQLITE_CORRUPT/)],
-        read,
-      );
-      expect(logged.join()).toContain('malformed');
-
-      await mend();
-      await expectWell(client, service.origin);
-      expect((await read()).body).toMatchObject({ name: 'kept' });
-    } finally {
-      await service.stop();
     }
   });
 });
@@ -132,14 +121,15 @@ describe('a service in a process', () => {
   it.each([
     ['is full', 'disk full'],
     ['takes no writes', 'disk read-only'],
-  ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, fault) => {
+  ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, name) => {
     const directory = mkdtempSync(join(tmpdir(), 'flagkeel-full-'));
     const script = ['--import', 'tsx', 'test/support/service-process.ts', directory];
     const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
       const [origin = '', key = ''] = line.split(' ');
-      const client = callsOf({ origin, key });
+      const world = await worldOf({ origin, key });
+      const { client } = world;
       const many = async (): Promise<Answer[]> =>
         Promise.all(
           Array.from({ length: 200 }, async () =>
@@ -147,7 +137,8 @@ describe('a service in a process', () => {
           ),
         );
       const taken = await many();
-      const mend = await strikeDirectory(fault, { path: directory, pid: child.pid ?? 0 });
+      const fault = faultCalled(DIRECTORY_FAULTS, name);
+      const mend = await fault.strike({ path: directory, pid: child.pid ?? 0 });
       let answers = await many();
       while (answers.every(({ status }) => status === 200)) {
         taken.push(...answers);
@@ -160,18 +151,13 @@ describe('a service in a process', () => {
           .sort()
           .at(-1),
       ).toBe(507);
-      await expectRefused(client, origin, [
-        507,
-        'The disk of the store takes no writes: full, over a quota, or read-only',
-        'SQLITE_IOERR_WRITE',
-      ]);
+      await expectRefused(world, fault, { code: 'SQLITE_IOERR_WRITE' });
       expect(await client.status('GET', '/workspaces')).toBe(200);
 
       await mend();
-      await expectWell(client, origin);
+      await expectWell(world);
       for (const { body } of taken) {
-        const { name } = body as { name: string };
-        await client.ok('GET', `/splits/ws/Default/${name}`);
+        await client.ok('GET', `/splits/ws/Default/${(body as { name: string }).name}`);
       }
     } finally {
       await end(child);
@@ -191,9 +177,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
   let postgres: TestPostgres;
   let line: CutLine;
   let service: TestService;
-  let client: ServiceCalls;
-  /** Breaks the store. @returns mends it. */
-  let strike: (fault: string) => Promise<() => void | Promise<void>>;
+  let world: World;
   /** A connection of the operator's, beside the line. */
   let operator: pg.Client;
 
@@ -203,9 +187,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     const url = new URL(postgres.url);
     url.port = String(line.port);
     service = await startTestService({ store: { kind: 'postgres', url: url.href }, log });
-    client = callsOf(service);
-    await client.ok('POST', FLAGS, { name: 'kept', description: 'x' });
-    strike = async (fault) => strikeDatabase(fault, { postgres, url: postgres.url, line });
+    world = await worldOf(service);
     operator = new pg.Client({ connectionString: postgres.url });
     operator.on('error', () => undefined);
     await operator.connect();
@@ -218,37 +200,49 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     await postgres.stop();
   });
 
-  const away = (code: unknown) => [503, 'The store does not answer', code] as const;
+  const AWAY = { status: 503, message: 'The store does not answer' };
+  const ANY = /^/;
 
-  it.each(['refused', 'new connections are silent', 'statement slow'])(
-    'that fails (%s) answers 503, and is well once it is not',
-    async (fault) => {
-      const mend = await strike(fault);
-      await expectRefused(client, service.origin, away(expect.any(String)));
+  it.each([
+    ['refused', 'write', ANY, ''],
+    ['new connections are silent', 'write', ANY, ''],
+    ['statement slow', 'write', ANY, ''],
+    ['table locked', 'read', '55P03', 'lock timeout'],
+    ['writers locked out', 'write', '55P03', 'lock timeout'],
+    ['disk full', 'write', '53100', 'could not extend file'],
+    ['not let in', 'write', '28000', ''],
+    ['damaged', 'read', /^XX00[12]$/, 'invalid page'],
+  ] as const)('that fails (%s) says so to a %s, and is well once it is not', async (...row) => {
+    const [name, asks, code, says] = row;
+    const fault = faultCalled(POSTGRES_FAULTS, name);
+    const mend = await fault.strike({ postgres, url: postgres.url, line });
+    if (name === 'not let in') {
+      const details = async () => (await health(service.origin)).body;
+      await expect.poll(details, PATIENTLY).toMatchObject({ details: code });
+    }
 
-      await mend();
-      await expectWell(client, service.origin);
-    },
-  );
+    await expectRefused(world, fault, { asks, code });
+    expect(logged.join()).toContain(says);
+    if (name === 'writers locked out') expect((await REQUESTS.read(world)).status).toBe(200);
+
+    await mend();
+    await expectWell(world);
+  });
 
   it('that falls silent under 32 clients answers 503 to all, and is well once it speaks', async () => {
     const requests = Array.from({ length: 32 }, async (_, index) =>
-      timed(
-        index % 2 === 0
-          ? client.call('POST', FLAGS, newFlag())
-          : client.call('GET', '/splits/ws/Default?name=kept'),
-      ),
+      timed(REQUESTS[index % 2 === 0 ? 'write' : 'read'](world)),
     );
     await Promise.race(requests);
     line.silence();
 
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses).toContain(503);
-    await expectRefused(client, service.origin, away(expect.any(String)));
+    await expectRefused(world, AWAY, { code: ANY });
     expect(logged.join()).toContain('PostgreSQL was silent for 5000 ms');
 
     line.mend();
-    await expectWell(client, service.origin);
+    await expectWell(world);
   });
 
   it('whose processes freeze answers 503, and goes on with others', async () => {
@@ -257,42 +251,12 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     );
     for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
     try {
-      const answer = await timed(client.call('POST', FLAGS, newFlag()));
-      expect(answer.body).toEqual(refusal(503, 'The store does not answer', 'ETIMEDOUT'));
-      await expectWell(client, service.origin);
+      const { body } = await timed(REQUESTS.write(world));
+      expect(body).toMatchObject({ code: 503, message: AWAY.message, details: 'ETIMEDOUT' });
+      await expectWell(world);
     } finally {
       for (const { pid } of rows) process.kill(pid, 'SIGCONT');
     }
-  });
-
-  it('that is slow at one statement answers 503', async () => {
-    const mend = await strike('table locked');
-
-    const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default?name=kept');
-    await expectRefused(
-      client,
-      service.origin,
-      [503, 'Another process holds the lock of the store', '55P03'],
-      read,
-    );
-
-    await mend();
-    await expectWell(client, service.origin);
-  });
-
-  it('whose writers wait for another process for long answers 503', async () => {
-    const mend = await strike('writers locked out');
-
-    await expectRefused(client, service.origin, [
-      503,
-      'Another process holds the lock of the store',
-      '55P03',
-    ]);
-    expect(await client.status('GET', '/splits/ws/Default/kept')).toBe(200);
-    expect(logged.join()).toContain('lock timeout');
-
-    await mend();
-    await expectWell(client, service.origin);
   });
 
   it.each([
@@ -303,60 +267,20 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
       END_OTHERS,
     ],
   ])('that becomes read-only %s answers 503 to writes', async (_, setting, effect) => {
+    const status = async () => (await health(service.origin)).status;
     await operator.query(`${setting} = on`);
     await operator.query(effect);
-    await expect.poll(async () => (await health(service.origin)).status, PATIENTLY).toBe(503);
+    await expect.poll(status, PATIENTLY).toBe(503);
 
-    await expectRefused(client, service.origin, [503, 'The store is read-only', '25006']);
-    expect(await client.status('GET', '/splits/ws/Default/kept')).toBe(200);
+    await expectRefused(world, faultCalled(POSTGRES_FAULTS, 'read-only'), { code: '25006' });
+    expect((await REQUESTS.read(world)).status).toBe(200);
     expect(logged.join()).toContain('read-only transaction');
 
     await operator.query('set transaction_read_only = off');
     await operator.query('set default_transaction_read_only = off');
     await operator.query(`${setting} = off`);
     await operator.query('select pg_reload_conf()');
-    await expect.poll(async () => (await health(service.origin)).status, PATIENTLY).toBe(200);
-    await expectWell(client, service.origin);
-  });
-
-  it('whose disk is full answers 507', async () => {
-    const mend = await strike('disk full');
-    await expectRefused(client, service.origin, [507, 'The disk of the store is full', '53100']);
-    expect(logged.join()).toContain('could not extend file');
-
-    await mend();
-    await expectWell(client, service.origin);
-  });
-
-  it('that does not let it in answers 503', async () => {
-    const mend = await strike('not let in');
-    await expect
-      .poll(async () => (await health(service.origin)).body, PATIENTLY)
-      .toMatchObject({ details: '28000' });
-    await expectRefused(client, service.origin, [
-      503,
-      'The store does not let the service in',
-      '28000',
-    ]);
-
-    await mend();
-    await expectWell(client, service.origin);
-  });
-
-  it('that is damaged answers 503 where it reads', async () => {
-    const mend = await strike('damaged');
-    const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default?name=kept');
-
-    await expectRefused(
-      client,
-      service.origin,
-      [503, 'The store is damaged', expect.stringMatching(/^XX00[12]$/)],
-      read,
-    );
-    expect(logged.join()).toContain('invalid page');
-
-    await mend();
-    await expectWell(client, service.origin);
-    expect((await read()).status).toBe(200);
+    await expect.poll(status, PATIENTLY).toBe(200);
+    await expectWell(world);
   });
 });

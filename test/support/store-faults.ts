@@ -31,7 +31,6 @@ interface ServedDatabase {
   readonly line: CutLine;
 }
 
-const DOES_NOT_ANSWER = 'The store does not answer';
 const LOCKED = 'Another process holds the lock of the store';
 const DAMAGED = 'The store is damaged';
 
@@ -134,59 +133,37 @@ async function damageDirectory(store: ServedDirectory): Promise<() => void> {
   };
 }
 
+const AWAY = { status: 503, message: 'The store does not answer' } as const;
+
+function onLine(
+  ...acts: readonly ('cut' | 'mend' | 'silence')[]
+): StoreFault<ServedDatabase>['strike'] {
+  return async ({ line }) => {
+    for (const act of acts) line[act]();
+    return Promise.resolve(() => {
+      line.mend();
+    });
+  };
+}
+
 /** They reach nothing but the server that the test started. */
 export const POSTGRES_FAULTS: readonly StoreFault<ServedDatabase>[] = [
-  {
-    name: 'refused',
-    status: 503,
-    message: DOES_NOT_ANSWER,
-    strike: async ({ line }) => {
-      line.cut();
-      return Promise.resolve(() => {
-        line.mend();
-      });
-    },
-  },
-  {
-    name: 'connections are silent',
-    status: 503,
-    message: DOES_NOT_ANSWER,
-    strike: async ({ line }) => {
-      line.silence();
-      return Promise.resolve(() => {
-        line.mend();
-      });
-    },
-  },
-  {
-    name: 'new connections are silent',
-    status: 503,
-    message: DOES_NOT_ANSWER,
-    strike: async ({ line }) => {
-      line.cut();
-      line.mend();
-      line.silence();
-      return Promise.resolve(() => {
-        line.mend();
-      });
-    },
-  },
+  { name: 'refused', ...AWAY, strike: onLine('cut') },
+  { name: 'connections are silent', ...AWAY, strike: onLine('silence') },
+  { name: 'new connections are silent', ...AWAY, strike: onLine('cut', 'mend', 'silence') },
   {
     name: 'server frozen (SIGSTOP)',
-    status: 503,
-    message: DOES_NOT_ANSWER,
+    ...AWAY,
     strike: async ({ postgres }) => Promise.resolve(freeze(postgres)),
   },
   {
     name: 'server killed (SIGQUIT)',
-    status: 503,
-    message: DOES_NOT_ANSWER,
+    ...AWAY,
     strike: async ({ postgres }) => postgres.crash(),
   },
   {
     name: 'statement slow',
-    status: 503,
-    message: DOES_NOT_ANSWER,
+    ...AWAY,
     strike: async (store) => refuseRows(store, 'audit', 'perform pg_sleep(20)'),
   },
   {
@@ -237,21 +214,10 @@ export const POSTGRES_FAULTS: readonly StoreFault<ServedDatabase>[] = [
   { name: 'damaged', status: 503, message: DAMAGED, strike: damageDatabase },
 ];
 
-export async function strikeDirectory(
-  fault: string,
-  store: ServedDirectory,
-): Promise<() => void | Promise<void>> {
-  return faultCalled(DIRECTORY_FAULTS, fault).strike(store);
-}
-
-export async function strikeDatabase(
-  fault: string,
-  store: ServedDatabase,
-): Promise<() => void | Promise<void>> {
-  return faultCalled(POSTGRES_FAULTS, fault).strike(store);
-}
-
-function faultCalled<Store>(faults: readonly StoreFault<Store>[], name: string): StoreFault<Store> {
+export function faultCalled<Store>(
+  faults: readonly StoreFault<Store>[],
+  name: string,
+): StoreFault<Store> {
   const fault = faults.find((each) => each.name === name);
   if (fault === undefined) throw new Error(`bug: no fault is called ${name}`);
   return fault;

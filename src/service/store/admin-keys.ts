@@ -10,7 +10,6 @@ const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys w
 
 export const findAdminKey = firstRow<AdminKeyRow, [id: string]>(ADMIN_KEY.text);
 
-/** Runs outside of any transaction. Gives null if no key has this id. */
 export async function lookUpAdminKey(
   lookUp: PreparedRead,
   id: string,
@@ -18,12 +17,10 @@ export async function lookUpAdminKey(
   return (await lookUp<AdminKeyRow>(ADMIN_KEY, [id]))[0] ?? null;
 }
 
-/** In the order of their creation. */
 export const listAdminKeys = statement<AdminKeyRow, []>(
   'select * from admin_keys order by creation_time, id',
 );
 
-/** A key of this name that is valid now: neither revoked nor ended. */
 export const validKeyCalled = firstRow<AdminKeyRow, [name: string, now: number]>(`
   select * from admin_keys
   where name = $1 and revocation_time is null and (expiration_time is null or expiration_time > $2)`);
@@ -37,7 +34,6 @@ export const revokeAdminKey = statement<never, [now: number, id: string]>(
   'update admin_keys set revocation_time = $1 where id = $2',
 );
 
-/** Stores a session, and deletes those that have ended. */
 export async function startSession(db: Db, session: SessionRow, now: number): Promise<void> {
   await db.deleteFrom('sessions').where('expiration_time', '<=', now).execute();
   await db.insertInto('sessions').values(session).execute();
@@ -48,7 +44,6 @@ const SESSION: Lookup = {
   text: 'select key_id from sessions where hash = $1 and expiration_time > $2',
 };
 
-/** The id of the key of a session; undefined if the session does not exist or has ended. */
 export async function lookUpSession(
   lookUp: PreparedRead,
   hash: string,

@@ -76,7 +76,6 @@ const insertRows = statementFor(
     select ${GIVEN.join(', ')} from ${givenRows(dialect, '$1')}`,
 );
 
-/** One page of the entries that match, the newest first; `totalCount` counts all that match. */
 export async function listAudit(
   db: Db,
   filter: AuditFilter,

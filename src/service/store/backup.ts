@@ -22,13 +22,11 @@ import { dialectOf, PRIMARY_KEYS, type Db } from './tables.js';
 interface Head {
   readonly format: typeof FORMAT;
   readonly flagkeel: string;
-  /** Steps of the migration that the tables had taken, in their order. */
   readonly steps: readonly string[];
   /** ISO 8601, in UTC. */
   readonly takenAt: string;
 }
 
-/** Values in the order of the columns. */
 type Row = readonly (string | number | null)[];
 
 interface Rows {
@@ -38,7 +36,6 @@ interface Rows {
 }
 
 interface End {
-  /** Table → number of its rows. */
   readonly rows: Readonly<Record<string, number>>;
   /** Covers all lines before this one, with their line feeds; in lower-case hex. */
   readonly sha256: string;
@@ -89,7 +86,6 @@ async function within<T>(store: Store, work: (store: Store) => Promise<T>): Prom
   }
 }
 
-/** Writes beside the file, and moves the result to its place at the end. */
 async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const partial = `${file}.partial`;
   try {
@@ -217,7 +213,6 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
   return { takenAt: head.takenAt, rows: end.rows, keys };
 }
 
-/** @throws FlagkeelError (USAGE) the store is not empty, or its tables are not those of the backup. */
 async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
   if (isToBeMade(location)) return;
   await within(await openStore(location, AS_IT_IS), async (store) =>
@@ -237,7 +232,6 @@ function notEmpty(): FlagkeelError {
   );
 }
 
-/** Reads a whole backup. @throws FlagkeelError (STATE_UNREADABLE) it is incomplete, or no backup at all. */
 async function checkWhole(file: string): Promise<{ head: Head; end: End; keys: number }> {
   const digest = createHash('sha256');
   const rows: Record<string, number> = {};
@@ -269,7 +263,6 @@ function otherFormat(format: string | undefined): string {
   return isOurs ? `${NEWER} (${format})` : 'it is no backup of the service';
 }
 
-/** The lines of a backup. @throws FlagkeelError (STATE_UNREADABLE) a line is not valid, or the file cannot be read. */
 async function* valuesOf(
   file: string,
 ): AsyncGenerator<{ readonly line: string; readonly value: Head | Rows | End }> {

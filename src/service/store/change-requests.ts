@@ -48,7 +48,6 @@ export interface ChangeRequestFilter {
   readonly before?: number | undefined;
 }
 
-/** The newest first, at most `limit`. */
 export async function listChangeRequests(
   db: Db,
   { workspaces, environments, environment, status, before }: ChangeRequestFilter,
@@ -75,11 +74,9 @@ export interface RequestedObject {
   readonly name: string;
   readonly workspaceId: string;
   readonly environmentId?: string | undefined;
-  /** Default: requests of any operation. */
   readonly operation?: ChangeRequestOperation;
 }
 
-/** Ids of the open requests, the oldest first. */
 export async function openChangeRequests(
   db: Db,
   { kind, name, workspaceId, environmentId, operation }: RequestedObject,
@@ -96,7 +93,6 @@ export async function openChangeRequests(
   return rows.map(({ id }) => id);
 }
 
-/** The oldest first. */
 export async function openChangeRequestsBefore(
   db: Db,
   time: number,

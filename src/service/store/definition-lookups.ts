@@ -22,7 +22,6 @@ const definitionByNames = (more = ''): string => `
 const DEFINITION: Lookup = { name: 'definition', text: definitionByNames() };
 
 export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
-/** The columns that a change of a definition depends on. */
 export type EnvironmentOfChange = Pick<
   EnvironmentRow,
   'id' | 'name' | 'approvals_required' | 'allow_kills'
@@ -89,7 +88,6 @@ function theOneMeant<Row extends NamedRow>(
   return areMeant ? row : undefined;
 }
 
-/** The ids for a page, and the length of the whole list. */
 const PLACE: Lookup = {
   name: 'definitions-place',
   isKept: true,

@@ -11,7 +11,6 @@ export interface StoredDefinition extends DefinitionRow {
   readonly traffic_type_name: string;
 }
 
-/** The columns of a stored definition, from tables of their own names. */
 export const DEFINITION_COLUMNS = `definitions.*, flags.name as flag_name, environments.name as environment_name,
   traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name`;
 
@@ -23,7 +22,6 @@ const DEFINITIONS = `
   join traffic_types on traffic_types.id = flags.traffic_type_id
   where environments.id = $1`;
 
-/** All definitions of an environment, in no order. */
 export const definitionsOf = statement<StoredDefinition, [environmentId: string]>(DEFINITIONS);
 
 /** Looks for the name before the id, in case the name of one flag is the id of another. */
@@ -61,12 +59,10 @@ export async function insertDefinition(
   await insertUses(db, place, uses);
 }
 
-/** Seeds for a definition that begins, or whose keys are to be assigned anew. */
 export function newSeeds(): Pick<DefinitionRow, 'seed' | 'allocation_seed'> {
   return { seed: randomInt(1, 2 ** 31), allocation_seed: randomInt(1, 2 ** 31) };
 }
 
-/** Assigns keys to treatments anew. */
 export async function reseedDefinition(
   db: Db,
   { flag_id, environment_id }: DefinitionPlace,

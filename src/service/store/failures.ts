@@ -1,4 +1,3 @@
-/** A failure of the store itself, as the service answers it. */
 export interface StoreFailure {
   /** 507 if the disk is full, otherwise 503. A write may have been made completely or not at all. */
   readonly status: 503 | 507;
@@ -87,7 +86,6 @@ export class StoreHealth {
     });
   }
 
-  /** Rejects if the store does not answer within three seconds, or if it still fails what it failed last. */
   async check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;

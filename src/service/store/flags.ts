@@ -32,7 +32,6 @@ const COLUMNS = [
   'rollout_statuses.name as rollout_status_name',
 ] as const;
 
-/** One page of the flags that match, sorted by name; `totalCount` counts all that match. */
 export async function listFlags(
   db: Db,
   workspaceId: string,
@@ -90,7 +89,6 @@ export async function missingFlags(
   return names.filter((name) => !found.has(name));
 }
 
-/** @param changed columns that are left out stay as they are. */
 export async function updateFlag(
   db: Db,
   flagId: string,
@@ -104,7 +102,6 @@ export async function updateFlag(
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
 
-/** Deletes a flag with its definitions. */
 export const deleteFlag = statements<[id: string]>(
   'delete from definition_uses where flag_id = $1',
   'delete from definitions where flag_id = $1',

@@ -6,7 +6,6 @@ export interface IdentityPlace {
   readonly environmentId: string;
 }
 
-/** Attribute → value. */
 export type IdentityValues = Readonly<Record<string, string>>;
 
 /** Key → values; keys without an identity are left out. */
@@ -56,12 +55,10 @@ export const deleteIdentity = statement<
   [environmentId: string, trafficTypeId: string, key: string]
 >('delete from identities where environment_id = $1 and traffic_type_id = $2 and key = $3');
 
-/** Sorted by the bytes of their ids. */
 export const listAttributes = statement<AttributeRow, [trafficTypeId: string]>(
   'select * from attributes where traffic_type_id = $1 order by id',
 );
 
-/** Creates the attribute, or replaces all of it. */
 export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
   await deleteAttribute(db, row.traffic_type_id, row.id);
   await insert(db, 'attributes', [row]);

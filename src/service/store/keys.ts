@@ -118,7 +118,6 @@ const blocksWithPlaceFor = statement<{ readonly name: string; readonly keys_json
   from activations join segments on segments.id = activations.segment_id
   where activations.environment_id = $2 order by segments.name`);
 
-/** Changes the blocks that have a place for `keys`. */
 async function changeBlocks(
   db: Db,
   activationId: number,
@@ -245,7 +244,6 @@ const dropOldKeyChanges = statement(`
     select number from key_changes where environment_id = $1 and segment = $2
     order by number desc limit 1 offset $3)`);
 
-/** The changes behind a number, the oldest first. */
 export const keyChangesAfter = statement<KeyChangeRow, [...SegmentPlace, number: number]>(`
   select * from key_changes where environment_id = $1 and segment = $2 and number > $3
   order by number`);

@@ -82,7 +82,6 @@ function keysWithoutReference({ text, time, clustered }: DialectTypes): string[]
   ];
 }
 
-/** An upload of 10,000 keys writes 20 rows, and not a row for each key. */
 function keysInBlocks({ text, time, clustered }: DialectTypes, dialect: Dialect): string[] {
   const list = {
     sqlite: 'json_group_array(key order by key)',
@@ -106,7 +105,6 @@ function keysInBlocks({ text, time, clustered }: DialectTypes, dialect: Dialect)
   ];
 }
 
-/** Seeds of definitions, random for those that exist, and the changes of the keys of segments. */
 function servingTables({ text, time }: DialectTypes, dialect: Dialect): string[] {
   const seed =
     dialect === 'sqlite'

@@ -107,7 +107,6 @@ export async function inactiveSegments(
   return names.filter((name) => !active.has(name));
 }
 
-/** Activates a segment without keys; it must not be active yet. */
 export const insertActivation = statement<
   never,
   [segmentId: string, environmentId: string, now: number]

@@ -35,7 +35,6 @@ export function statementFor<Row = never, Values extends readonly Value[] = read
   return async (db, ...values) => made[dialectOf(db)](db, ...values);
 }
 
-/** The first of the rows that a statement selects. */
 export function firstRow<Row, Values extends readonly Value[]>(
   text: string,
 ): Statement<Row | undefined, Values> {
@@ -43,7 +42,6 @@ export function firstRow<Row, Values extends readonly Value[]>(
   return async (db, ...values) => (await rows(db, ...values))[0];
 }
 
-/** Statements that take the same values, run one after the other. */
 export function statements<Values extends readonly Value[]>(
   ...texts: readonly string[]
 ): Statement<void, Values> {
@@ -65,7 +63,6 @@ export async function namesFound(
   return found;
 }
 
-/** Adds rows, if there are any. */
 export async function insert<Table extends keyof Tables>(
   db: Db,
   table: Table,
@@ -112,7 +109,6 @@ export function sqliteLookUp(
   };
 }
 
-/** Parameters in the notation of SQLite. */
 function numbered(text: string): string {
   return text.replaceAll('$', '?');
 }

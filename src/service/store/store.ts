@@ -67,7 +67,6 @@ export async function openStore(
   return openDirectory(location.path, opening);
 }
 
-/** Whether `openStore` would have to create the store. */
 export function isToBeMade(location: StoreLocation): boolean {
   return location.kind === 'directory' && !existsSync(databaseFile(location.path));
 }
@@ -221,7 +220,6 @@ async function openPostgres(url: string, opening: StoreOpening): Promise<Store> 
 interface Opened extends Pick<StoreOpening, 'tables'> {
   /** Another process opened the store first, so its tables are left as they are. */
   readonly isBeside?: boolean;
-  /** Called after the database was closed. */
   readonly closed?: () => void;
 }
 
@@ -321,7 +319,6 @@ export async function stepsTaken(db: Db): Promise<string[]> {
   );
 }
 
-/** The first step that this version does not know. */
 export function unknownStep(steps: readonly string[]): string | undefined {
   const known = migrations('sqlite');
   return steps.find((step) => !(step in known));

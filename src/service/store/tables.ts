@@ -186,7 +186,6 @@ export interface SegmentKeyRow {
 
 export interface KeyBlockRow {
   activation_id: number;
-  /** The first of the keys. */
   first: string;
   key_count: number;
   /** Sorted by bytes. */
@@ -196,7 +195,6 @@ export interface KeyBlockRow {
 /** One change of a segment's keys, for applications that ask for the changes since their last question. */
 export interface KeyChangeRow {
   environment_id: string;
-  /** Name of the segment. */
   segment: string;
   /** Id of the change in the audit log. */
   number: number;
@@ -244,13 +242,11 @@ export interface SessionRow {
 }
 
 export interface ChangeRequestTable {
-  /** Grows with every request. */
   position: Generated<number>;
   id: string;
   workspace_id: string;
   environment_id: string;
   kind: ChangeRequestKind;
-  /** Name of the flag or the segment. */
   name: string;
   operation: ChangeRequestOperation;
   status: ChangeRequestStatus;

@@ -57,7 +57,6 @@ export const environmentsCalled = statement<EnvironmentRow>(
   'select * from environments where id = $1 or name = $1',
 );
 
-/** Sorted by the bytes of their names. */
 export const listTrafficTypes = statement<TrafficTypeRow, [workspaceId: string]>(
   'select * from traffic_types where workspace_id = $1 order by name',
 );

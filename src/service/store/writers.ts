@@ -17,7 +17,6 @@ interface Writer {
 /** How long the writers of one transaction may take together: readers of the embedded store wait for its end. */
 const TOGETHER_MS = 20;
 
-/** Takes the work that has waited longest; undefined if no work waits. */
 export type NextWork = () => Work | undefined;
 
 /**

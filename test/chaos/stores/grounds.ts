@@ -9,8 +9,7 @@ import { createDatabase, startPostgres } from '../../support/postgres.js';
 import {
   DIRECTORY_FAULTS,
   POSTGRES_FAULTS,
-  strikeDatabase,
-  strikeDirectory,
+  faultCalled,
   type StoreFault,
 } from '../../support/store-faults.js';
 
@@ -46,7 +45,7 @@ const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'flagkeel-store-')
 function keptIn(path: string): Kept {
   return {
     location: { kind: 'directory', path },
-    strike: async (fault, pid) => strikeDirectory(fault, { path, pid }),
+    strike: async (fault, pid) => faultCalled(DIRECTORY_FAULTS, fault).strike({ path, pid }),
     copy: async () => {
       const copy = newDirectory();
       cpSync(path, copy, { recursive: true });
@@ -74,7 +73,7 @@ export async function postgresServer(): Promise<Ground> {
     lineUrl.port = String(line.port);
     return {
       location: { kind: 'postgres', url: lineUrl.href },
-      strike: async (fault) => strikeDatabase(fault, { postgres, url, line }),
+      strike: async (fault) => faultCalled(POSTGRES_FAULTS, fault).strike({ postgres, url, line }),
       copy: async () => {
         const copy = new URL(await createDatabase(postgres.url));
         await admin(`drop database ${copy.pathname.slice(1)}`);

@@ -1,6 +1,6 @@
-import { rmSync, symlinkSync } from 'node:fs';
+import { rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
@@ -48,6 +48,21 @@ describe('the memory of git', () => {
     expect(await changes()).toEqual(['flags/a.yaml']);
     repository.git('update-ref', 'HEAD', first);
     expect(await changes()).toEqual(['flags/a.yaml', 'flags/b.yaml']);
+  });
+
+  it('remembers a file two seconds after its last change: a younger one may change with the same stamp', async () => {
+    repository.commit('one', { 'flags/a.yaml': 'a: 1\n' });
+    const { ctimeMs } = statSync(join(repository.directory, 'flags/a.yaml'));
+    const memory = new GitCache();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const remembered = async (ageMs: number): Promise<number> => {
+      vi.setSystemTime(ctimeMs + ageMs);
+      await localChanges(await opened(repository, memory));
+      return memory.disk.size;
+    };
+
+    expect([await remembered(1_900), await remembered(2_100)]).toEqual([0, 1]);
   });
 
   it('reads no file twice that is compared with HEAD and then read', async () => {
