@@ -114,28 +114,18 @@ describe('a result for a file', () => {
 });
 
 describe('colour', () => {
-  const terminal = { noColorFlag: false, env: {}, isTTY: true };
-
-  it('is for terminals that can show it', () => {
-    expect(resolveColor(terminal)).toBe(true);
-    expect(resolveColor({ ...terminal, isTTY: false })).toBe(false);
-    expect(resolveColor({ ...terminal, env: { TERM: 'dumb' } })).toBe(false);
-  });
-
-  it('is off when --no-color or NO_COLOR says so, whatever else is set', () => {
-    const env = { FORCE_COLOR: '1' };
-    expect(resolveColor({ ...terminal, env, noColorFlag: true })).toBe(false);
-    expect(resolveColor({ ...terminal, env: { ...env, NO_COLOR: '1' } })).toBe(false);
-  });
-
-  it('is not decided by an empty NO_COLOR, or by CI', () => {
-    expect(resolveColor({ ...terminal, env: { NO_COLOR: '' } })).toBe(true);
-    expect(resolveColor({ ...terminal, isTTY: false, env: { CI: 'true' } })).toBe(false);
-  });
-
-  it('can be forced where there is no terminal, and forced off where there is one', () => {
-    expect(resolveColor({ ...terminal, isTTY: false, env: { FORCE_COLOR: '1' } })).toBe(true);
-    expect(resolveColor({ ...terminal, env: { FORCE_COLOR: '0' } })).toBe(false);
+  it.each<[string, boolean, NodeJS.ProcessEnv, boolean, boolean?]>([
+    ['a terminal', true, {}, true],
+    ['a file', false, {}, false],
+    ['a terminal that is dumb', true, { TERM: 'dumb' }, false],
+    ['--no-color, though forced', true, { FORCE_COLOR: '1' }, false, true],
+    ['NO_COLOR, though forced', true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+    ['an empty NO_COLOR', true, { NO_COLOR: '' }, true],
+    ['CI', false, { CI: 'true' }, false],
+    ['a file, forced', false, { FORCE_COLOR: '1' }, true],
+    ['a terminal, forced off', true, { FORCE_COLOR: '0' }, false],
+  ])('with %s', (_, isTTY, env, expected, noColorFlag = false) => {
+    expect(resolveColor({ noColorFlag, env, isTTY })).toBe(expected);
   });
 });
 

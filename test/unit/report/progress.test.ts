@@ -96,10 +96,9 @@ describe('progress on a terminal', () => {
 
   it('says what it waits for while the state is fetched, and shows every second that it lives', () => {
     const { ticker, written, progress } = reporter('terminal');
-    progress.phase('read');
-    ticker.pass(1_000);
-    expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state`);
-    ticker.pass(5_000);
+    progress.begin();
+    expect(written).toEqual([`${ERASE}reading the specs and the state`]);
+    ticker.pass(6_000);
     expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state · 6 s`);
     ticker.pass(5_000);
 
@@ -113,13 +112,6 @@ describe('progress on a terminal', () => {
     ticker.tick();
 
     expect(written).toEqual([`${ERASE}looking at the serv`]);
-  });
-
-  it('is there before the command is loaded', () => {
-    const { written, progress } = reporter('terminal');
-    progress.begin();
-
-    expect(written).toEqual([`${ERASE}reading the specs and the state`]);
   });
 
   it('shows nothing of a run that is over before the first tick', () => {
@@ -149,32 +141,19 @@ describe('progress that is no terminal’s', () => {
     );
   });
 
-  it('is silent where a quick machine begins a command', () => {
+  it.each([
+    ['comes with the first tick of a second', 100, 300, true],
+    ['is silent where a quick machine begins a command', 100, 200, false],
+    ['comes before a command is loaded where a busy machine loads it for long', 200, 0, true],
+  ])('%s, counted from the start of the process', (_, beganMs, passedMs, isShown) => {
     const { ticker, written, progress } = reporter('plain');
-    ticker.nowMs = 100;
+    ticker.nowMs = beganMs;
     progress.begin(0);
-    ticker.pass(400);
+    ticker.nowMs += passedMs;
+    if (passedMs > 0) ticker.tick();
     progress.end();
 
-    expect(written).toEqual([]);
-  });
-
-  it('comes before a command is loaded where a busy machine would load it for long', () => {
-    const { ticker, written, progress } = reporter('plain');
-    ticker.nowMs = 200;
-    progress.begin(0);
-
-    expect(written).toEqual(['reading the specs and the state\n']);
-  });
-
-  it('counts its first second from the start of the process', () => {
-    const { ticker, written, progress } = reporter('plain');
-    ticker.nowMs = 100;
-    progress.begin(0);
-    ticker.nowMs += 300;
-    ticker.tick();
-
-    expect(written).toEqual(['reading the specs and the state\n']);
+    expect(written).toEqual(isShown ? ['reading the specs and the state\n'] : []);
   });
 
   it('says which forge it asks, and why it asks again', () => {
@@ -203,24 +182,16 @@ describe('progress that is no terminal’s', () => {
     expect(written).toEqual([line('0 requests · waiting 8 s'), line('0 requests · waiting 4 s')]);
   });
 
-  it('says at once that a wait began after the first line', () => {
+  it('says at once that a wait began after the first line, without what a terminal acts on', () => {
     const { ticker, written, progress } = reporter('plain');
     progress.phase('look');
     ticker.pass(1_000);
-    progress.waiting({ waitMs: 8_000, ...LIMIT });
+    progress.waiting({ waitMs: 8_000, why: 'it said \u001b[2J', what: 'read flags' });
 
     expect(written).toEqual([
       'looking at the service · 0 requests\n',
-      `looking at the service · 0 requests · waiting 8 s: ${LIMIT.why}\n`,
+      'looking at the service · 0 requests · waiting 8 s: it said <U+001B>[2J\n',
     ]);
-  });
-
-  it('shows what a service said without what a terminal acts on', () => {
-    const { written, progress } = reporter('plain');
-    progress.phase('look');
-    progress.waiting({ waitMs: 8_000, why: 'it said \u001b[2J', what: 'read flags' });
-
-    expect(written.join('')).not.toContain('\u001b');
   });
 
   it('is facts for a log', () => {

@@ -145,16 +145,6 @@ describe('a plan as Markdown', () => {
     expect(tableOf(planMarkdown(report))[1]?.[1]).toBe(said);
   });
 
-  it('tells of many objects with which the same happens in one row, and names them below', () => {
-    const names = Array.from({ length: 12 }, (_, index) => `flag-${String(index)}`);
-    const changes = names.map((name) => aChange(`flag/${name}@staging`, 'create'));
-    const text = planMarkdown(aReport({ changes }));
-
-    expect(tableOf(text).slice(1)).toEqual([['12 flags: flag-0, flag-1, flag-2, … 9 more', 'new']]);
-    expect(text.match(/<details>/g)).toHaveLength(1);
-    expect(text).toContain('flag-11');
-  });
-
   it('goes on in a further table where there are more environments than fit side by side', () => {
     const environments = Array.from({ length: 8 }, (_, index) => `e${String(index)}`);
     const changes = environments.map((name) => aChange(`flag/a@${name}`, 'update'));

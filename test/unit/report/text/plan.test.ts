@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Impact } from '../../../../src/model/impact.js';
-import type { FieldChange } from '../../../../src/model/plan.js';
+import type { Change, FieldChange } from '../../../../src/model/plan.js';
 import { planSummary, planText } from '../../../../src/report/text/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
@@ -25,6 +25,36 @@ describe('a plan', () => {
       'zoo',
       'the flag itself',
     ]);
+  });
+
+  it('shows the heaviest object first, and counts the identities of many traffic types', () => {
+    const [half, whole, kill, usual] = ['half', 'whole', 'killed', 'usual'].map((name) =>
+      aChange(`flag/${name}@production`, 'update', {
+        fields: [aField(name === 'killed' ? '/killed' : '/trafficAllocation', false, true)],
+      }),
+    ) as [Change, Change, Change, Change];
+    const shifting = (percent: number): Impact => {
+      const traffic = { atLeast: percent, atMost: percent };
+      const place = { flag: 'any', environment: 'production', listed: 0, bounded: false };
+      const keys = { atLeast: 0, atMost: 0, certain: true };
+      return { flags: [{ ...place, traffic, keys, moves: [] }], risks: ['most-of-production'] };
+    };
+    const impacts = new Map([
+      [half.id, shifting(50)],
+      [whole.id, shifting(100)],
+    ]);
+    const types = Array.from({ length: 12 }, (_, at) =>
+      aChange(`identities/t${String(at)}@production`, 'update'),
+    );
+
+    const printed = text(aReport({ changes: [usual, half, kill, whole] }, { impacts }));
+    expect(printed.match(/^flag\/\w+$|^flag\/\w+(?= ·)/gm)).toEqual([
+      'flag/whole',
+      'flag/half',
+      'flag/killed',
+      'flag/usual',
+    ]);
+    expect(text(aReport({ changes: types }))).toMatch(/^12 identities in production/);
   });
 
   it('says once what all changes of an object, or of the plan, have in common', () => {

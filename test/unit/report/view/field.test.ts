@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Matcher, Rule } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
 import type { FieldContext } from '../../../../src/report/view/rule.js';
@@ -14,9 +14,6 @@ function lines(field: FieldChange, context: FieldContext = { showKeys: false }):
   );
 }
 
-const changed = (path: string, before: unknown, after: unknown): string[] =>
-  lines(aField(path, before, after));
-
 const buckets = (...sizes: readonly [string, number][]) =>
   sizes.map(([treatment, size]) => ({ treatment, size }));
 
@@ -30,273 +27,292 @@ const rule = (matchers: Matcher | readonly Matcher[], on = 100): Rule => ({
   matchers: [matchers].flat(),
   buckets: on === 100 ? buckets(['on', 100]) : buckets(['on', on], ['off', 100 - on]),
 });
-const rulesOf = (
-  before: readonly Rule[],
-  after: readonly Rule[],
-  context?: FieldContext,
-): string[] => lines(aField('/rules', before, after), context);
+const [a, b, c] = [rule(inSegment('a')), rule(inSegment('b'), 40), rule(inSegment('c'), 30)];
+const listing = (...strings: string[]) => [rule({ type: 'IN_LIST_STRING', strings })];
+const onWith = (configuration: unknown, description?: string) => [
+  { name: 'on', ...(description !== undefined && { description }), configuration },
+];
+const [LETTERS, LATER] = ['a\nb\n  c: 1\nd', 'a\r\nb\n  c: 2\n  e\nd'];
+const ONE_PAGE = 'One-page checkout that replaces the flow of three steps which we had for ';
+const K30 = manyKeys('k', 30);
+const TREATMENTS = [
+  { name: 'on', description: 'New', configuration: { steps: 3, color: 'red' } },
+  { name: 'off' },
+  { name: 'old' },
+];
+const LATER_TREATMENTS = [
+  { name: 'off' },
+  { name: 'on', description: 'Newer', configuration: { steps: 4, color: 'red' } },
+  { name: 'v3', description: 'Third' },
+];
+const GONE = [
+  { name: 'on', description: '' },
+  { name: 'old', description: 'Old way', configuration: { color: 'red' } },
+  { name: 'long', description: 'a\nb' },
+  { name: 'bare', description: '' },
+];
+const SHOWN = { showKeys: true };
+const IN_FULL = { showKeys: true, inFull: true };
 
-describe('buckets', () => {
-  it('show each size before and after, and those that stay', () => {
-    const before = buckets(['on', 10], ['off', 85], ['v3', 5]);
-    const after = buckets(['on', 25], ['off', 70], ['v3', 5]);
-
-    expect(changed('/defaultRule', before, after)).toEqual([
-      'defaultRule: on 10 → 25 %, off 85 → 70 %, v3 5 %',
-    ]);
-  });
-
-  it('show a treatment that comes and one that goes', () => {
-    const [before, after] = [buckets(['on', 100]), buckets(['v2', 100])];
-    expect(changed('/defaultRule', before, after)).toEqual([
-      'defaultRule: v2 0 → 100 %, on 100 → 0 %',
-    ]);
-  });
-
-  it('tell a bucket of size 0 from none', () => {
-    const [before, after] = [buckets(['on', 100]), buckets(['on', 100], ['off', 0])];
-    expect(changed('/defaultRule', before, after)).toEqual([
-      'defaultRule: on 100 %, off none → 0 %',
-    ]);
-  });
-
-  it('warn where only their order changes, since that moves users', () => {
-    const before = buckets(['on', 50], ['off', 50]);
-    expect(changed('/defaultRule', before, before.toReversed())).toEqual([
-      'defaultRule: off 50 %, on 50 %, bucket order [on, off] → [off, on] (moves users)',
-    ]);
-  });
-
-  it('that name a treatment twice are shown whole', () => {
-    const before = buckets(['on', 50], ['on', 50]);
-    expect(changed('/defaultRule', before, buckets(['on', 100]))).toEqual([
-      'defaultRule: on 50 %, on 50 % → on 100 %',
-    ]);
-  });
-});
-
-describe('rules', () => {
-  const a = rule(inSegment('a'));
-  const b = rule(inSegment('b'), 40);
-  const c = rule(inSegment('c'), 30);
-
-  it('that others were put before have not moved', () => {
-    expect(rulesOf([a, b], [c, a, b])).toEqual([
-      '+ rule 1: if in segment c, serve on 30 %, off 70 %',
-      '2 rules unchanged',
-    ]);
-  });
-
-  it('that were taken out are shown with the place they had', () => {
-    expect(rulesOf([a, b, c], [a, c])).toEqual([
-      '- rule 2: if in segment b, serve on 40 %, off 60 %',
-      '2 rules unchanged',
-    ]);
-  });
-
-  it('that moved are shown alone, with both places', () => {
-    expect(rulesOf([a, b, c], [c, a, b])).toEqual([
-      '~ rule 3 → 1: if in segment c, serve on 30 %, off 70 %',
-      '2 rules unchanged',
-    ]);
-  });
-
-  it('that serve something else keep their condition', () => {
-    expect(rulesOf([b], [rule(inSegment('b'), 50)])).toEqual([
-      '~ rule 1: if in segment b, serve on 40 → 50 %, off 60 → 50 %',
-    ]);
-  });
-
-  it('that ask for something else show both conditions whole', () => {
-    const wider = rule([inSegment('b'), inCountry('ES')], 40);
-    expect(rulesOf([a, b], [a, wider])).toEqual([
+it.each<[string, string, unknown, unknown, string[], FieldContext?]>([
+  [
+    'sizes that change, and those that stay',
+    '/defaultRule',
+    buckets(['on', 10], ['off', 85], ['v3', 5]),
+    buckets(['on', 25], ['off', 70], ['v3', 5]),
+    ['defaultRule: on 10 → 25 %, off 85 → 70 %, v3 5 %'],
+  ],
+  [
+    'a treatment that comes and one that goes',
+    '/defaultRule',
+    buckets(['on', 100]),
+    buckets(['v2', 100]),
+    ['defaultRule: v2 0 → 100 %, on 100 → 0 %'],
+  ],
+  [
+    'a bucket of size 0, where there was none',
+    '/defaultRule',
+    buckets(['on', 100]),
+    buckets(['on', 100], ['off', 0]),
+    ['defaultRule: on 100 %, off none → 0 %'],
+  ],
+  [
+    'the order of buckets alone, since that moves users',
+    '/defaultRule',
+    buckets(['on', 50], ['off', 50]),
+    buckets(['off', 50], ['on', 50]),
+    ['defaultRule: off 50 %, on 50 %, bucket order [on, off] → [off, on] (moves users)'],
+  ],
+  [
+    'buckets that name a treatment twice, whole',
+    '/defaultRule',
+    buckets(['on', 50], ['on', 50]),
+    buckets(['on', 100]),
+    ['defaultRule: on 50 %, on 50 % → on 100 %'],
+  ],
+  [
+    'rules that others were put before',
+    '/rules',
+    [a, b],
+    [c, a, b],
+    ['+ rule 1: if in segment c, serve on 30 %, off 70 %', '2 rules unchanged'],
+  ],
+  [
+    'a rule that was taken out, with the place it had',
+    '/rules',
+    [a, b, c],
+    [a, c],
+    ['- rule 2: if in segment b, serve on 40 %, off 60 %', '2 rules unchanged'],
+  ],
+  [
+    'a rule that moved, with both places',
+    '/rules',
+    [a, b, c],
+    [c, a, b],
+    ['~ rule 3 → 1: if in segment c, serve on 30 %, off 70 %', '2 rules unchanged'],
+  ],
+  [
+    'a rule that serves something else',
+    '/rules',
+    [b],
+    [rule(inSegment('b'), 50)],
+    ['~ rule 1: if in segment b, serve on 40 → 50 %, off 60 → 50 %'],
+  ],
+  [
+    'a rule that asks for something else, with both conditions',
+    '/rules',
+    [a, b],
+    [a, rule([inSegment('b'), inCountry('ES')], 40)],
+    [
       '~ rule 2: if in segment b → in segment b and country in [ES], serve on 40 %, off 60 %',
       '1 rule unchanged',
-    ]);
-  });
-
-  it('whose lists changed show what came and went, however long the list', () => {
-    const before = rule([inSegment('b'), inCountry('FR', ...manyKeys('X', 40))]);
-    const after = rule([inSegment('b'), inCountry('IT', ...manyKeys('X', 40))]);
-    expect(rulesOf([before], [after])).toEqual([
-      '~ rule 1: if in segment b and country in [+ IT; − FR] of 41, serve on 100 %',
-    ]);
-  });
-
-  it('bear their names where they have one', () => {
-    expect(rulesOf([a], [a, b], { showKeys: false, ruleNames: [undefined, 'half\nof b'] })).toEqual(
-      ['+ rule 2 "half of b": if in segment b, serve on 40 %, off 60 %', '1 rule unchanged'],
-    );
-  });
-
-  it('that have nothing in common are one gone and one new', () => {
-    expect(rulesOf([a], [b])).toEqual([
+    ],
+  ],
+  [
+    'a rule whose list changed, however long the list',
+    '/rules',
+    [rule([inSegment('b'), inCountry('FR', ...manyKeys('X', 40))])],
+    [rule([inSegment('b'), inCountry('IT', ...manyKeys('X', 40))])],
+    ['~ rule 1: if in segment b and country in [+ IT; − FR] of 41, serve on 100 %'],
+  ],
+  [
+    'a rule by its name',
+    '/rules',
+    [a],
+    [a, b],
+    ['+ rule 2 "half of b": if in segment b, serve on 40 %, off 60 %', '1 rule unchanged'],
+    { showKeys: false, ruleNames: [undefined, 'half\nof b'] },
+  ],
+  [
+    'rules that have nothing in common',
+    '/rules',
+    [a],
+    [b],
+    [
       '- rule 1: if in segment a, serve on 100 %',
       '+ rule 1: if in segment b, serve on 40 %, off 60 %',
-    ]);
-  });
-
-  it('that stand twice are counted twice', () => {
-    expect(rulesOf([a, a], [a])).toEqual([
-      '- rule 2: if in segment a, serve on 100 %',
-      '1 rule unchanged',
-    ]);
-  });
-
-  it('that list keys show how many, and which only when asked to', () => {
-    const listing = (...strings: string[]) => rule({ type: 'IN_LIST_STRING', strings });
-    const [before, after] = [listing('user-1', 'user-2'), listing('user-1', 'user-3')];
-
-    expect(rulesOf([before], [after])).toEqual([
-      '~ rule 1: if key in a list of keys (+1 −1), serve on 100 %',
-    ]);
-    expect(rulesOf([before], [after], { showKeys: true })).toEqual([
-      '~ rule 1: if key in [+ user-3; − user-2] of 2, serve on 100 %',
-    ]);
-  });
-});
-
-describe('treatments', () => {
-  it('show those that come, go and change, and a changed order', () => {
-    const before = [
-      { name: 'on', description: 'New', configuration: { steps: 3, color: 'red' } },
-      { name: 'off' },
-      { name: 'old' },
-    ];
-    const after = [
-      { name: 'off' },
-      { name: 'on', description: 'Newer', configuration: { steps: 4, color: 'red' } },
-      { name: 'v3', description: 'Third' },
-    ];
-
-    expect(changed('/treatments', before, after)).toEqual([
+    ],
+  ],
+  [
+    'a rule that stood twice',
+    '/rules',
+    [a, a],
+    [a],
+    ['- rule 2: if in segment a, serve on 100 %', '1 rule unchanged'],
+  ],
+  [
+    'a rule that lists keys, by their number',
+    '/rules',
+    listing('user-1', 'user-2'),
+    listing('user-1', 'user-3'),
+    ['~ rule 1: if key in a list of keys (+1 −1), serve on 100 %'],
+  ],
+  [
+    'a rule that lists keys, by name when asked to',
+    '/rules',
+    listing('user-1', 'user-2'),
+    listing('user-1', 'user-3'),
+    ['~ rule 1: if key in [+ user-3; − user-2] of 2, serve on 100 %'],
+    SHOWN,
+  ],
+  [
+    'every value of rules that come and go, in full',
+    '/rules',
+    [rule(inCountry(...K30))],
+    [b],
+    [
+      `- rule 1: if country in [${K30.join(', ')}], serve on 100 %`,
+      '+ rule 1: if in segment b, serve on 40 %, off 60 %',
+    ],
+    IN_FULL,
+  ],
+  [
+    'treatments that come, go and change, and a changed order',
+    '/treatments',
+    TREATMENTS,
+    LATER_TREATMENTS,
+    [
       '- treatment old',
       '~ treatment on: description "New" → "Newer"; configuration steps 3 → 4',
       '+ treatment v3: description "Third"',
       '~ treatments: bucket order [on, off] → [off, on] (moves users)',
-    ]);
-  });
-
-  it('show what a removed one had where everything is shown', () => {
-    const before = [
-      { name: 'on', description: '' },
-      { name: 'old', description: 'Old way', configuration: { color: 'red' } },
-      { name: 'long', description: 'a\nb' },
-      { name: 'bare', description: '' },
-    ];
-
-    const field = aField('/treatments', before, before.slice(0, 1));
-    expect(lines(field, { showKeys: true, inFull: true })).toEqual([
+    ],
+  ],
+  [
+    'what a removed treatment had, in full',
+    '/treatments',
+    GONE,
+    GONE.slice(0, 1),
+    [
       '- treatment old: description "Old way"; configuration {"color":"red"}',
       '- treatment long',
       'treatment long description: from line 1',
       '- a',
       '- b',
       '- treatment bare',
-    ]);
-  });
-
-  it('show texts of a configuration that differ in a line break alone as JSON', () => {
-    const on = (configuration: unknown) => [{ name: 'on', configuration }];
-    expect(changed('/treatments', on('a b'), on('a\nb'))).toEqual([
-      '~ treatment on: configuration "a b" → "a\\nb"',
-    ]);
-    expect(changed('/treatments', on({ text: 'a b' }), on({ text: 'a\nb' }))).toEqual([
-      '~ treatment on: configuration text "a b" → "a\\nb"',
-    ]);
-  });
-});
-
-describe('a change in full', () => {
-  const inFull = { showKeys: true, inFull: true };
-
-  it('names every key, and every value of rules that come and go', () => {
-    const names = manyKeys('k', 30);
-    const keys = keyChange(names, names);
-    const list = names.join(', ');
-
-    expect(lines({ path: '/targets/on', reason: 'commit', keys }, inFull)).toEqual([
-      `targets of on: +30 −30 keys: + ${list}; − ${list}`,
-    ]);
-    const countries = rule(inCountry(...names));
-    expect(rulesOf([countries], [rule(inSegment('a'), 40)], inFull)).toEqual([
-      `- rule 1: if country in [${list}], serve on 100 %`,
-      '+ rule 1: if in segment a, serve on 40 %, off 60 %',
-    ]);
-  });
-
-  it('shows the lines that differ, of a text of several', () => {
-    const [before, after] = ['a\nb\n  c: 1\nd', 'a\r\nb\n  c: 2\n  e\nd'];
-    const on = (description: string, configuration: string) => [
-      { name: 'on', description, configuration },
-    ];
-
-    expect(lines(aField('/description', before, after), inFull)).toEqual([
-      'description: from line 3',
-      '-   c: 1',
-      '+   c: 2',
-      '+   e',
-    ]);
-    expect(lines(aField('/treatments', on('old', before), on('new', 'a\nb\nd')), inFull)).toEqual([
+    ],
+    IN_FULL,
+  ],
+  [
+    'configurations that differ in a line break alone, as JSON',
+    '/treatments',
+    onWith('a b'),
+    onWith('a\nb'),
+    ['~ treatment on: configuration "a b" → "a\\nb"'],
+  ],
+  [
+    'members of a configuration that do, as JSON',
+    '/treatments',
+    onWith({ text: 'a b' }),
+    onWith({ text: 'a\nb' }),
+    ['~ treatment on: configuration text "a b" → "a\\nb"'],
+  ],
+  [
+    'the lines of a configuration that differ, in full',
+    '/treatments',
+    onWith(LETTERS, 'old'),
+    onWith('a\nb\nd', 'new'),
+    [
       '~ treatment on: description "old" → "new"',
       'treatment on configuration: from line 3',
       '-   c: 1',
-    ]);
-  });
-
-  it('shows both sides as JSON where the lines differ in white space alone', () => {
-    expect(lines(aField('/description', 'a\tb\nc', 'a b\r\nc'), inFull)).toEqual([
-      'description: "a\\tb\\nc" → "a b\\r\\nc"',
-    ]);
-  });
+    ],
+    IN_FULL,
+  ],
+  [
+    'the lines of a text that differ, in full',
+    '/description',
+    LETTERS,
+    LATER,
+    ['description: from line 3', '-   c: 1', '+   c: 2', '+   e'],
+    IN_FULL,
+  ],
+  [
+    'lines that differ in white space alone, as JSON',
+    '/description',
+    'a\tb\nc',
+    'a b\r\nc',
+    ['description: "a\\tb\\nc" → "a b\\r\\nc"'],
+    IN_FULL,
+  ],
+  [
+    'a long text, cut around what changed',
+    '/description',
+    `${ONE_PAGE}ten years.`,
+    `${ONE_PAGE}twelve years.`,
+    ['description: "…which we had for ten years." → "…which we had for twelve years."'],
+  ],
+  [
+    'a kill, loudly',
+    '/killed',
+    false,
+    true,
+    ['!! killed: no → YES (everyone gets the default treatment)'],
+  ],
+  [
+    'the end of a kill, loudly',
+    '/killed',
+    true,
+    false,
+    ['!! killed: yes → NO (rules and targets decide again)'],
+  ],
+  ['tags that come and go', '/tags', ['a', 'kept'], ['b', 'kept'], ['tags: +b −a']],
+  ['a scalar', '/rolloutStatus', 'Ready Now', 'Ramping', ['rolloutStatus: "Ready Now" → Ramping']],
+  ['a scalar that is new', '/defaultTreatment', undefined, 'off', ['defaultTreatment: none → off']],
+  ['a number', '/trafficAllocation', 100, 50, ['trafficAllocation: 100 → 50 %']],
+  [
+    'a value that is not what its field holds, as JSON',
+    '/rules',
+    [{ odd: 1 }],
+    [],
+    ['rules: [{"odd":1}] → none'],
+  ],
+  [
+    'a difference that has no words, as JSON',
+    '/treatments',
+    [{ name: 'a', x: 1 }],
+    [{ name: 'a', x: 2 }],
+    ['treatments: [{"name":"a","x":1}] → [{"name":"a","x":2}]'],
+  ],
+  ['a field without words, as JSON', '/flagSets', undefined, ['s'], ['flagSets: none → ["s"]']],
+])('a change of a field shows %s', (_, path, before, after, expected, context) => {
+  expect(lines(aField(path, before, after), context)).toEqual(expected);
 });
 
-describe('other fields', () => {
-  it('shout a kill', () => {
-    expect(changed('/killed', false, true)).toEqual([
-      '!! killed: no → YES (everyone gets the default treatment)',
-    ]);
-    expect(changed('/killed', true, false)).toEqual([
-      '!! killed: yes → NO (rules and targets decide again)',
-    ]);
-  });
+it.each<[string, FieldContext, string]>([
+  ['counted', { showKeys: false }, ''],
+  [
+    'named, the first five, when asked to',
+    SHOWN,
+    ': + k-001, k-002, k-003, k-004, k-005, … 25 more; − gone',
+  ],
+  ['all named in full', IN_FULL, `: + ${K30.join(', ')}; − gone`],
+])('keys of targets are %s', (_, context, names) => {
+  const field: FieldChange = {
+    path: '/targets/v~11',
+    reason: 'commit',
+    keys: keyChange(K30, ['gone']),
+  };
 
-  it('count keys, and name the first five only when asked to', () => {
-    const keys = keyChange(manyKeys('k', 7), ['gone']);
-    const field: FieldChange = { path: '/targets/v~11', reason: 'commit', keys };
-
-    expect(lines(field)).toEqual(['targets of v/1: +7 −1 keys']);
-    expect(lines(field, { showKeys: true })).toEqual([
-      'targets of v/1: +7 −1 keys: + k-001, k-002, k-003, k-004, k-005, … 2 more; − gone',
-    ]);
-  });
-
-  it('name the tags that come and go, and no others', () => {
-    expect(changed('/tags', ['a', 'kept'], ['b', 'kept'])).toEqual(['tags: +b −a']);
-  });
-
-  it('show scalars before and after', () => {
-    expect(changed('/rolloutStatus', 'Pre-Production', 'Ramping')).toEqual([
-      'rolloutStatus: Pre-Production → Ramping',
-    ]);
-    expect(changed('/defaultTreatment', undefined, 'off')).toEqual([
-      'defaultTreatment: none → off',
-    ]);
-    expect(changed('/trafficAllocation', 100, 50)).toEqual(['trafficAllocation: 100 → 50 %']);
-  });
-
-  it('cut long descriptions around what changed', () => {
-    const start = 'One-page checkout that replaces the flow of three steps which we had for ';
-    expect(changed('/description', `${start}ten years.`, `${start}twelve years.`)).toEqual([
-      'description: "…which we had for ten years." → "…which we had for twelve years."',
-    ]);
-  });
-
-  it('fall back to JSON where a value is not what its field holds, or nothing else can be said', () => {
-    expect(changed('/rules', [{ odd: 1 }], [])).toEqual(['rules: [{"odd":1}] → none']);
-    expect(changed('/treatments', [{ name: 'a', x: 1 }], [{ name: 'a', x: 2 }])).toEqual([
-      'treatments: [{"name":"a","x":1}] → [{"name":"a","x":2}]',
-    ]);
-    expect(changed('/flagSets', undefined, ['s'])).toEqual(['flagSets: none → ["s"]']);
-  });
+  expect(lines(field, context)).toEqual([`targets of v/1: +30 −1 keys${names}`]);
 });
