@@ -2,7 +2,6 @@ import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
-import { migrations } from '../../src/service/store/migrations.js';
 import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
@@ -82,23 +81,20 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     );
   });
 
-  it('of a newer version stops the start in words, and is left alone', async () => {
+  it('of a newer version stops the start, and is left alone', async () => {
     const url = await freshDatabase();
     await start(url);
     const database = new pg.Client({ connectionString: url });
     await database.connect();
     await database.query(
-      "insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00Z')",
+      "insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00Z')",
     );
+    const steps = async () => (await database.query('select * from kysely_migration')).rows;
+    const before = await steps();
 
-    await expect(startTestService({ store: { kind: 'postgres', url } })).rejects.toMatchObject({
-      code: 'STATE_UNREADABLE',
-      message:
-        'cannot read the store: a newer version wrote it, with the step 9999-later (use that version, or restore the backup from before it)',
-    });
-    const { rows } = await database.query('select count(*)::int as steps from kysely_migration');
+    await expect(start(url)).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    expect(await steps()).toEqual(before);
     await database.end();
-    expect(rows).toEqual([{ steps: Object.keys(migrations('postgres')).length + 1 }]);
   });
 
   it('that cannot be reached stops the start in words', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/platform/clock.js';
 import { Database, MIGRATION, SharedRecord } from '../../src/daemon/replicas/database.js';
 import { leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
-import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
+import { LeaseKeeper, Leases, type HeldLease } from '../../src/daemon/replicas/leases.js';
 import type { Fence } from '../../src/model/run.js';
 import type { SharedRun } from '../../src/daemon/source/leadership.js';
 import { createDatabase } from '../support/postgres.js';
@@ -59,42 +59,31 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     expect([first, second, third].map((lease) => lease?.term)).toEqual([1, 2, 3]);
   });
 
-  it('that are over are not renewed, though nobody has taken them', async () => {
-    const lease = await leasesOf('a').take('x');
-    await letTimePass();
-
-    expect(await leasesOf('a').renew(lease ? [lease] : [])).toEqual([]);
-  });
-
-  it('permit a write while they last, and none once another has taken over', async () => {
-    const keeper = keeperOf('a');
-    const held = await keeper.take('x');
+  async function taken(keeper: LeaseKeeper, name: string): Promise<HeldLease> {
+    const held = await keeper.take(name);
     if (!held) throw new Error('not taken');
+    return held;
+  }
+
+  it.each([
+    ['though nobody has taken over', async () => Promise.resolve()],
+    ['once another has taken over', async () => leasesOf('b').take('x')],
+    [
+      'when another holder of the same process has a later term',
+      async () => keeperOf('a').take('x'),
+    ],
+  ])('permit a write while they last, and none after that, %s', async (_, takeOver) => {
+    const keeper = keeperOf('a');
+    const held = await taken(keeper, 'x');
     expect(await keeper.mayWrite([held])).toBe(true);
 
     await letTimePass();
-    await leasesOf('b').take('x');
+    await takeOver();
 
     expect(await keeper.mayWrite([held])).toBe(false);
+    expect(await leasesOf('a').renew([held])).toEqual([]);
     await keeper.renew();
     expect(held.lost.aborted).toBe(true);
-  });
-
-  it('permit no write once they are over, though nobody has taken over', async () => {
-    const keeper = keeperOf('a');
-    const held = await keeper.take('x');
-    await letTimePass();
-
-    expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
-  });
-
-  it('permit no write when another holder of the same process has a later term', async () => {
-    const keeper = keeperOf('a');
-    const held = await keeper.take('x');
-    await letTimePass();
-    await keeperOf('a').take('x');
-
-    expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
   });
 
   it('are had at once by who was given one and never heard of it', async () => {
@@ -119,8 +108,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
   it('permit no write when one of several is not held', async () => {
     const keeper = keeperOf('a');
-    const [one, other] = [await keeper.take('x'), await keeper.take('y')];
-    if (!one || !other) throw new Error('not taken');
+    const [one, other] = [await taken(keeper, 'x'), await taken(keeper, 'y')];
     await keeper.giveBack(other);
 
     expect(await keeper.mayWrite([one])).toBe(true);
@@ -135,8 +123,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
       keeper: LeaseKeeper,
       seenAtMs = JUST_NOW ?? 0,
     ): Promise<{ fence: Fence; doubt: AbortController }> {
-      const lease = await keeper.take('x');
-      if (!lease) throw new Error('not taken');
+      const lease = await taken(keeper, 'x');
       const doubt = new AbortController();
       return { fence: leaseFence(lease.name, lease, { keeper, doubt, seenAtMs }), doubt };
     }
@@ -151,19 +138,16 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
       expect(doubt.signal.aborted).toBe(true);
     });
 
-    it('permit none that git ordered when it was looked at long ago', async () => {
-      const { fence } = await fenceOf(keeperOf('a'), LONG_AGO);
+    it('permit none that git ordered when it was looked at long ago, nor once another has taken over', async () => {
+      const { fence: old } = await fenceOf(keeperOf('a'), LONG_AGO);
+      await letTimePass();
+      const { fence: lost } = await fenceOf(keeperOf('b'));
+      await letTimePass();
+      await leasesOf('c').take('x');
+      await expect(lost.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
       await database.close();
 
-      await expect(fence.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    });
-
-    it('permit none where the database says that another has taken over', async () => {
-      const { fence } = await fenceOf(keeperOf('a'));
-      await letTimePass();
-      await leasesOf('b').take('x');
-
-      await expect(fence.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+      await expect(old.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
     });
 
     it('permit it to who holds nothing while the database is away, and no longer', async () => {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -74,10 +74,17 @@ describe('a store in a directory', () => {
     expect(await second.audit({ name: 'kept' })).toHaveLength(2);
   });
 
-  it('is made where there is none, and is no part of a checkout', async () => {
-    await start(join(directory, 'deep', 'below'));
+  it('is made where there is none, is no part of a checkout, and holds no key in its files', async () => {
+    const place = join(directory, 'deep', 'below');
+    const service = await start(place);
+    await callsOf(service).ok('GET', '/workspaces');
 
-    expect(readFileSync(join(directory, 'deep', 'below', '.gitignore'), 'utf8')).toBe('*\n');
+    expect(readFileSync(join(place, '.gitignore'), 'utf8')).toBe('*\n');
+    const files = readdirSync(place).filter((name) => name.startsWith('service.sqlite'));
+    expect(files).toContain('service.sqlite');
+    for (const name of files) {
+      expect(readFileSync(join(place, name)).includes(service.key)).toBe(false);
+    }
   });
 
   it('is open in one service at a time', async () => {
@@ -86,18 +93,6 @@ describe('a store in a directory', () => {
     await expect(start()).rejects.toMatchObject({ code: 'IN_USE' });
     await first.stop();
     await expect(start()).resolves.toBeDefined();
-  });
-
-  it('holds no key in any of its files', async () => {
-    const service = await start();
-    const { key } = service;
-    await callsOf(service).ok('GET', '/workspaces');
-
-    for (const name of ['service.sqlite', 'service.sqlite-wal']) {
-      const file = join(directory, name);
-      if (existsSync(file)) expect(readFileSync(file).includes(key)).toBe(false);
-    }
-    expect(existsSync(join(directory, 'service.sqlite'))).toBe(true);
   });
 
   it('that is no store stops the start in words', async () => {
@@ -257,18 +252,13 @@ describe('a service that is killed', () => {
     await Promise.all([ended, child.exitCode === null ? once(child, 'exit') : undefined]);
 
     const service = await start();
-    const page = await callsOf(service).ok<WireSegmentKeys>(
-      'GET',
-      '/segments/staging/seg/keys?limit=100',
-    );
-    const kept = new Set(page.keys.map((each) => each.key));
-    for (let offset = 100; offset < page.count; offset += 100) {
-      const next = await callsOf(service).ok<WireSegmentKeys>(
-        'GET',
-        `/segments/staging/seg/keys?limit=100&offset=${offset}`,
-      );
-      for (const each of next.keys) kept.add(each.key);
-    }
+    const kept = new Set<string>();
+    const path = '/segments/staging/seg/keys?limit=100&offset=';
+    let page: WireSegmentKeys;
+    do {
+      page = await callsOf(service).ok('GET', `${path}${kept.size}`);
+      for (const each of page.keys) kept.add(each.key);
+    } while (page.keys.length > 0);
     expect(answered.filter((each) => !kept.has(each))).toEqual([]);
     expect(kept.size).toBe(page.count);
   });
@@ -311,37 +301,28 @@ describe('a seed', () => {
     ]);
   });
 
-  it('gives a new workspace the id that it names, and leaves one that is there its own', async () => {
-    const id = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e01';
-    const other = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e02';
-    const bare = { environments: [], trafficTypes: [] };
-    const first = await startTestService({
-      store: { kind: 'directory', path: directory },
-      seed: { workspaces: [{ id, name: 'Mine', ...bare }] },
-    });
-    running.push(first);
+  it('gives a new workspace the id that it names, once, and leaves one that is there its own', async () => {
+    const [id, other] = [
+      '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e01',
+      '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e02',
+    ] as const;
+    const startWith = async (ownId: string, name: string) => {
+      const service = await startTestService({
+        store: { kind: 'directory', path: directory },
+        seed: { workspaces: [{ id: ownId, name, environments: [], trafficTypes: [] }] },
+      });
+      running.push(service);
+      return service;
+    };
+    const first = await startWith(id, 'Mine');
     const before = await callsOf(first).ok('GET', '/workspaces');
     await first.stop();
-
-    const second = await startTestService({
-      store: { kind: 'directory', path: directory },
-      seed: { workspaces: [{ id: other, name: 'Mine', ...bare }] },
-    });
-    running.push(second);
+    const second = await startWith(other, 'Mine');
 
     expect(before).toMatchObject({ objects: [{ id, name: 'Mine' }], totalCount: 1 });
     expect(await callsOf(second).ok('GET', '/workspaces')).toEqual(before);
-  });
-
-  it('that names the id of another workspace stops the start', async () => {
-    const id = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e01';
-    const workspaces = ['One', 'Two'].map((name) => ({
-      ...{ id, name, environments: [], trafficTypes: [] },
-    }));
-
-    await expect(startTestService({ seed: { workspaces } })).rejects.toMatchObject({
-      code: 'USAGE',
-    });
+    await second.stop();
+    await expect(startWith(id, 'Another')).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
 

@@ -74,35 +74,22 @@ function globalConfig(text: string): void {
 }
 
 describe("the checkout's own config", { timeout: 30_000 }, () => {
-  it.each<[string, () => void]>([
-    [
-      'insteadOf does not redirect the state',
-      () => {
-        repository.git('config', `url.${makeBare('other.git')}.insteadOf`, origin);
-        repository.git('config', `url.${makeBare('other.git')}.pushInsteadOf`, origin);
-      },
-    ],
-    [
-      'uploadpack runs no program',
-      () => {
-        repository.git('config', 'remote.origin.url', `file://${origin}`);
-        for (const end of ['uploadpack', 'receivepack']) {
-          repository.git('config', `remote.file://${origin}.${end}`, program);
-          repository.git('config', `remote.origin.${end}`, program);
-        }
-      },
-    ],
-    [
-      'a file that it includes runs no program either',
-      () => {
-        repository.git('config', 'remote.origin.url', `file://${origin}`);
-        const included = join(makeDirectory(), 'included');
-        writeFileSync(included, `[remote "file://${origin}"]\n\tuploadpack = ${program}\n`);
-        repository.git('config', 'include.path', included);
-      },
-    ],
-  ])('%s', async (_, plant) => {
-    plant();
+  it('redirects no state and runs no program, by itself or by a file that it includes', async () => {
+    const url = `file://${origin}`;
+    const included = join(makeDirectory(), 'included');
+    writeFileSync(included, `[remote "${url}"]\n\tuploadpack = ${program}\n`);
+    for (const [name, value] of [
+      ['remote.origin.url', url],
+      [`url.${makeBare('other.git')}.insteadOf`, url],
+      [`url.${makeBare('another.git')}.pushInsteadOf`, url],
+      ...['uploadpack', 'receivepack'].flatMap((end) => [
+        [`remote.${url}.${end}`, program],
+        [`remote.origin.${end}`, program],
+      ]),
+      ['include.path', included],
+    ] as const) {
+      repository.git('config', name, value);
+    }
 
     await share();
 
@@ -147,19 +134,10 @@ describe("the checkout's own config", { timeout: 30_000 }, () => {
 });
 
 describe("the operator's own git", { timeout: 30_000 }, () => {
-  it.each([
-    [
-      'its insteadOf is obeyed',
-      () => `[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`,
-    ],
-    [
-      'it may refuse bare repositories that nobody named',
-      () =>
-        `[safe]\n\tbareRepository = explicit\n[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`,
-    ],
-  ])('%s', async (_, config) => {
+  it('may send origin elsewhere, and refuse bare repositories that nobody named', async () => {
     repository.git('config', 'remote.origin.url', 'https://git.invalid/flags.git');
-    globalConfig(config());
+    const elsewhere = `[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`;
+    globalConfig(`[safe]\n\tbareRepository = explicit\n${elsewhere}`);
 
     await share();
 

@@ -81,18 +81,20 @@ describe('state', () => {
     expect(repository.git('for-each-ref', '--format=%(refname)')).toBe(home.ref);
   });
 
-  it('reads back what it wrote', async () => {
+  it('reads back what it wrote, in linked working trees too', async () => {
     const repository = makeRepository();
+    repository.commit('one');
+    const linked = join(makeDirectory(), 'linked');
+    repository.git('worktree', 'add', '-q', linked, '-b', 'other');
     const fields = { '/trafficAllocation': 'b'.repeat(40), '/targets/on': null };
     const base = { commit: HEAD, spec: { trafficAllocation: 10 }, fields };
     const parted: StateEntry = { kind: 'flag', name: 'x', environments: { e: base } };
     const state = stateOf(flag('a b'), flag('__proto__', 3), flag('ünï'), parted, IDENTITIES);
 
-    await (await homeOf(repository.directory)).write(state, { head: null, message: 'x' });
-    const reading = await (await homeOf(repository.directory)).read();
+    await (await homeOf(linked)).write(state, { head: null, message: 'x' });
 
-    expect(reading.state).toEqual(state);
-    expect(reading.head).toBeNull();
+    const reading = await (await homeOf(repository.directory)).read();
+    expect([reading.state, reading.head]).toEqual([state, null]);
   });
 
   it('reads what earlier versions wrote: one commit for all fields of a base, and marks of removals', async () => {
@@ -169,23 +171,17 @@ describe('state', () => {
     });
   });
 
-  it.each(['run.json', 'objects/flag/x.json'])(
-    'refuses a newer format by name, and does not advise to forget it: %s',
-    async (path) => {
+  it('refuses a newer format by name, of a file or of the log, and does not advise to forget it', async () => {
+    for (const path of ['run.json', 'objects/flag/x.json']) {
       const { home } = await pushed({
         [path]: '{"formatVersion": 3, "kind": "flag", "name": "x"}',
       });
-
       await expect(home.read()).rejects.toMatchObject({
         code: 'STATE_UNREADABLE',
         message: `cannot read the state: "${path}" has format 3, and this version reads up to 2 (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`,
       });
-    },
-  );
-
-  it('refuses a log in a newer format by name', async () => {
+    }
     const { home } = await pushed({ 'run.json': '{}' }, 'Apply\n\nFORMAT 2\nupdate flag/x');
-
     await expect(home.history(null)).rejects.toMatchObject({
       code: 'STATE_UNREADABLE',
       message: expect.stringMatching(/has format 2, and this version reads up to 1/) as string,
@@ -205,8 +201,9 @@ describe('state', () => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  it('lives in the directory for states, which is made with the first write', async () => {
+  it('lives in the directory for states, which is made with the first write, and nowhere without one or git', async () => {
     const specs = makeDirectory();
+    expect(await findHome(specs)).toBeNull();
     const stateDir = join(makeDirectory(), 'deep/state.git');
     const home = await homeOf(specs, { stateDir });
 
@@ -216,22 +213,6 @@ describe('state', () => {
 
     expect((await (await homeOf(specs, { stateDir })).read()).state).toEqual(stateOf(flag('a')));
     expect(new TestRepository(stateDir).git('rev-parse', '--is-bare-repository')).toBe('true');
-  });
-
-  it('is shared by linked working trees', async () => {
-    const repository = makeRepository();
-    repository.commit('one');
-    const linked = join(makeDirectory(), 'linked');
-    repository.git('worktree', 'add', '-q', linked, '-b', 'other');
-
-    await (await homeOf(linked)).write(stateOf(flag('a')), { head: null, message: 'x' });
-
-    const reading = await (await homeOf(repository.directory)).read();
-    expect(reading.state).toEqual(stateOf(flag('a')));
-  });
-
-  it('has no home without git', async () => {
-    expect(await findHome(makeDirectory())).toBeNull();
   });
 });
 
