@@ -1,9 +1,15 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/admin-api/wire.js';
-import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import {
+  aDefinition,
+  at,
+  callsOf,
+  ruleOn,
+  type Request,
+  type ServiceCalls,
+} from '../support/service-calls.js';
 import { aService, startTestService, type TestService } from '../support/service.js';
 
-/** Who may do what: keys, their restrictions, approvals, required words, and how often. */
 const service = aService({
   seed: {
     workspaces: [
@@ -11,6 +17,7 @@ const service = aService({
         name: 'Default',
         environments: [
           { name: 'staging' },
+          { name: 'open' },
           { name: 'guarded', approvalsRequired: true },
           { name: 'killable', approvalsRequired: true, allowKills: true },
         ],
@@ -30,30 +37,20 @@ const client = callsOf(service);
 const withKey = (key: string): ServiceCalls => callsOf({ origin: service.origin, key });
 
 describe('Admin API keys', () => {
-  it('are made, listed without their secret, and revoked, by HTTP', async () => {
-    const made = await client.ok<{ id: string; key: string }>('POST', '/apiKeys', { name: 'ci' });
+  it('are made, listed without their secret, and revoked, by HTTP, which frees their name', async () => {
+    const body = { name: 'ci' };
+    const made = await client.ok<{ id: string; key: string }>('POST', '/apiKeys', body);
     const mine = withKey(made.key);
-    const before = await mine.call('GET', '/workspaces');
+    const before = await mine.status('GET', '/workspaces');
     const listed = await client.call('GET', '/apiKeys');
+    const second = await client.status('POST', '/apiKeys', body);
 
-    const revoked = await client.call('DELETE', `/apiKeys/${made.id}`);
-    const after = await mine.call('GET', '/workspaces');
-
-    expect([before.status, after.status]).toEqual([200, 401]);
-    expect(revoked.text).toBe('true');
+    expect(await client.ok('DELETE', `/apiKeys/${made.id}`)).toBe(true);
+    expect([before, await mine.status('GET', '/workspaces')]).toEqual([200, 401]);
+    expect([second, await client.status('POST', '/apiKeys', body)]).toEqual([409, 200]);
     expect(listed.text).toContain('"ci"');
     expect(listed.text).not.toContain(made.key);
     expect(listed.text).not.toContain('hash');
-  });
-
-  it('have names of their own; the name of a revoked key is free again', async () => {
-    const made = await client.ok<{ id: string }>('POST', '/apiKeys', { name: 'once' });
-
-    const second = await client.call('POST', '/apiKeys', { name: 'once' });
-    await client.ok('DELETE', `/apiKeys/${made.id}`);
-    const third = await client.call('POST', '/apiKeys', { name: 'once' });
-
-    expect([second.status, third.status]).toEqual([409, 200]);
   });
 
   it('that have ended are refused with the reason, to whoever has them alone, and free their name', async () => {
@@ -63,19 +60,17 @@ describe('Admin API keys', () => {
     const body = { name: 'ci', expirationTime: now + 60_000 };
     const made = await admin.ok<{ key: string; expirationTime: number }>('POST', '/apiKeys', body);
     const mine = callsOf({ origin: timed.origin, key: made.key });
-    const before = await mine.call('GET', '/workspaces');
-    const sameName = await admin.call('POST', '/apiKeys', { name: 'ci' });
+    const before = await mine.status('GET', '/workspaces');
+    const sameName = await admin.status('POST', '/apiKeys', { name: 'ci' });
     now += 60_000;
-
     const after = await mine.call('GET', '/workspaces');
-    const past = await admin.call('POST', '/apiKeys', { name: 'late', expirationTime: now });
-    const next = await admin.call('POST', '/apiKeys', { name: 'ci' });
+    const late: Request = ['POST', '/apiKeys', { name: 'late', expirationTime: now }];
+    const next = await admin.statuses(late, ['POST', '/apiKeys', { name: 'ci' }]);
     await timed.stop();
 
-    expect([before.status, after.status]).toEqual([200, 401]);
+    expect([before, after.status, sameName, ...next]).toEqual([200, 401, 409, 400, 200]);
     expect(after.text).toContain(`ended at ${new Date(now).toISOString()}`);
     expect(made.expirationTime).toBe(now);
-    expect([sameName.status, past.status, next.status]).toEqual([409, 400, 200]);
   });
 
   it('tell when they were last used, which is written once in an hour', async () => {
@@ -127,47 +122,41 @@ describe('Admin API keys', () => {
   it('are asked for before anything else is looked at', async () => {
     const nobody = withKey('none');
 
-    const answers = [
-      await nobody.call('GET', '/nothing'),
-      await nobody.send('POST', '/workspaces', '{'),
-      await nobody.call('GET', '/workspaces?limit=x'),
-    ];
-
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect((await nobody.send('POST', '/workspaces', '{')).status).toBe(401);
+    expect(await nobody.statuses(['GET', '/nothing'], ['GET', '/workspaces?limit=x'])).toEqual([
+      401, 401,
+    ]);
   });
 });
 
 describe('a key for one workspace', () => {
-  it('does not see the others', async () => {
-    const mine = withKey(await service.createKey('w1', { workspaces: ['Worded'] }));
+  it('does not see the others, makes no keys or workspaces, and reads its own log alone', async () => {
+    const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
     await client.segment('unseen');
     await client.define('unseen');
-
+    const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
     const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-
-    expect(objects.map(({ name }) => name)).toEqual(['Worded']);
-    expect(await mine.status('GET', '/environments/ws/Default')).toBe(404);
-    expect(await mine.status('GET', '/segments/staging/unseen/keys')).toBe(404);
-    expect(await mine.status('GET', '/splits/ws/Default/environments/staging')).toBe(404);
-    expect(await mine.status('GET', '/splits/ws/Worded')).toBe(200);
-  });
-
-  it('may not make keys or workspaces, or read what others did', async () => {
-    const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
-
-    const answers = [
-      await mine.call('POST', '/apiKeys', { name: 'more' }),
-      await mine.call('GET', '/apiKeys'),
-      await mine.call('POST', '/workspaces', { name: 'More' }),
-      await mine.call('GET', '/auditLog'),
-      await mine.call('GET', '/auditLog/ws/Default'),
-      await mine.call('GET', '/auditLog/ws/Worded'),
+    const requests: [number, ...Request][] = [
+      [404, 'GET', '/environments/ws/Default'],
+      [404, 'GET', '/segments/staging/unseen/keys'],
+      [404, 'GET', '/splits/ws/Default/environments/staging'],
+      [200, 'GET', '/splits/ws/Worded'],
+      [403, 'POST', '/apiKeys', { name: 'more' }],
+      [403, 'GET', '/apiKeys'],
+      [403, 'POST', '/workspaces', { name: 'More' }],
+      [403, 'GET', '/auditLog'],
+      [404, 'GET', '/auditLog/ws/Default'],
+      [200, 'GET', '/auditLog/ws/Worded'],
+      [404, 'DELETE', `/trafficTypes/${type?.id ?? ''}`],
+      [404, 'DELETE', '/trafficTypes/none'],
+      [403, 'DELETE', '/workspaces/Worded'],
+      [403, 'DELETE', '/apiKeys/any'],
+      [200, 'POST', '/environments/ws/Worded', { name: 'more' }],
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 404, 200]);
-    const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
-    for (const id of [type?.id ?? '', 'none']) {
-      expect(await mine.status('DELETE', `/trafficTypes/${id}`)).toBe(404);
+    expect(objects.map(({ name }) => name)).toEqual(['Worded']);
+    for (const [status, ...request] of requests) {
+      expect([...request, await mine.status(...request)]).toEqual([...request, status]);
     }
   });
 });
@@ -298,19 +287,27 @@ describe('a key for an empty list of restrictions', () => {
 describe('a key for one environment', () => {
   it('works there, and changes nothing that all environments share', async () => {
     await client.flag('scoped');
-    const mine = withKey(await service.createKey('e', { environments: ['staging'] }));
-
+    await client.ok('POST', at('scoped', 'open'), aDefinition());
+    const key = await service.createKey('e', { environments: ['staging'] });
+    const mine = withKey(key);
     const environments = await mine.ok<WireEnvironment[]>('GET', '/environments/ws/Default');
-    const here = await mine.call('POST', at('scoped', 'staging'), aDefinition());
-    const elsewhere = await mine.call('GET', at('scoped', 'guarded'));
-    const flag = await mine.call('DELETE', '/splits/ws/Default/scoped');
+    // An answer to another key is not the answer to this one.
+    await client.ok('GET', at('scoped', 'open'));
 
     expect(environments.map(({ name }) => name)).toEqual(['staging']);
-    const segment = await mine.status('POST', '/segments/ws/Default/trafficTypes/user', {
-      name: 's',
-    });
-    expect([here.status, elsewhere.status, flag.status, segment]).toEqual([200, 404, 403, 403]);
-    expect(await mine.status('GET', '/environments/ws/Worded')).toBe(404);
+    expect(
+      await mine.statuses(
+        ['POST', at('scoped', 'staging'), aDefinition()],
+        ['GET', '/splits/ws/Default/environments/staging'],
+        ['GET', at('scoped', 'open')],
+        ['GET', '/splits/ws/Default/environments/open'],
+        ['PATCH', at('scoped', 'open'), [{ op: 'replace', path: '/killed', value: true }]],
+        ['GET', '/environments/ws/Worded'],
+        ['DELETE', '/splits/ws/Default/scoped'],
+        ['POST', '/segments/ws/Default/trafficTypes/user', { name: 's' }],
+        ['POST', '/environments/ws/Default', { name: 'more' }],
+      ),
+    ).toEqual([200, 200, 404, 404, 404, 404, 403, 403, 403]);
   });
 });
 
@@ -327,25 +324,26 @@ describe('the keys of applications', () => {
 
   it('are made with every new environment, by either type, and go with it', async () => {
     const made = await client.ok<Made>('POST', '/environments/ws/Default', { name: 'own-keys' });
-    const listed = await client.ok<{ id: string; environments: string[] | null }[]>(
-      'GET',
-      '/apiKeys',
-    );
-    const mine = listed.filter(({ environments }) => environments?.includes(made.id));
+    interface Listed {
+      readonly id: string;
+      readonly environments: string[] | null;
+      readonly revocationTime: number | null;
+    }
+    const ours = async (): Promise<Listed[]> =>
+      (await client.ok<Listed[]>('GET', '/apiKeys')).filter(({ environments }) =>
+        environments?.includes(made.id),
+      );
+    const before = await ours();
     await client.ok('DELETE', '/environments/ws/Default/own-keys');
-    const after = await client.ok<{ id: string; revocationTime: number | null }[]>(
-      'GET',
-      '/apiKeys',
-    );
 
-    const ids = made.apiTokens.map(({ id }) => id);
     expect(made.apiTokens).toMatchObject([
       { name: 'server_side own-keys', type: 'api_key', apiKeyType: 'server_side' },
       { name: 'client_side own-keys', type: 'api_key', apiKeyType: 'client_side' },
     ]);
-    expect(mine.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-    const revoked = after.filter(({ id }) => ids.includes(id));
-    expect(revoked.map(({ revocationTime }) => revocationTime)).not.toContain(null);
+    expect(before.map(({ id }) => id).toSorted()).toEqual(
+      made.apiTokens.map(({ id }) => id).toSorted(),
+    );
+    expect((await ours()).map(({ revocationTime }) => revocationTime)).not.toContain(null);
     const log = await client.call('GET', '/auditLog');
     for (const { key } of made.apiTokens) expect(log.text).not.toContain(key);
   });
@@ -371,14 +369,14 @@ describe('the keys of applications', () => {
       roles: ['API_FEATURE_FLAG_VIEWER'],
     });
 
-    const answers = [
-      await withKey(made.key).call('GET', '/workspaces'),
-      await withKey(made.key).call('GET', '/environments/ws/Default'),
-      await withKey(made.key).call('PUT', `${at('scoped', 'staging')}/kill`),
-    ];
-
     expect(made.apiKeyType).toBe(type);
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(
+      await withKey(made.key).statuses(
+        ['GET', '/workspaces'],
+        ['GET', '/environments/ws/Default'],
+        ['PUT', `${at('scoped', 'staging')}/kill`],
+      ),
+    ).toEqual([401, 401, 401]);
   });
 
   it.each([
@@ -396,84 +394,62 @@ describe('the keys of applications', () => {
 });
 
 describe('an environment that requires approvals', () => {
+  const requiring = async (environment: string, value: boolean): Promise<void> => {
+    const path = '/changePermissions/areApprovalsRequired';
+    const patch = [{ op: 'replace', path, value }];
+    await client.ok('PATCH', `/environments/ws/Default/${environment}`, patch);
+  };
+
   it('keeps a segment that has keys there', async () => {
-    await client.ok('PATCH', '/environments/ws/Default/guarded', [
-      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
-    ]);
+    await requiring('guarded', false);
     await client.segment('kept', 'guarded');
     await client.ok('PUT', '/segments/guarded/kept/upload', ['k']);
-    await client.ok('PATCH', '/environments/ws/Default/guarded', [
-      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
-    ]);
+    await requiring('guarded', true);
 
     expect(await client.status('DELETE', '/segments/ws/Default/kept')).toBe(403);
   });
 
-  it.each<[number, object[]]>([
-    [200, [{ op: 'add', path: '/killed', value: true }]],
-    [403, [{ op: 'replace', path: '/killed', value: false }]],
-    [403, [{ op: 'add', path: '/impressionsDisabled', value: true }]],
-    [403, [{ op: 'test', path: '/killed', value: true }]],
-    [
-      403,
-      [
-        { op: 'replace', path: '/killed', value: true },
-        { op: 'replace', path: '/trafficAllocation', value: 1 },
-      ],
-    ],
-    [403, []],
-  ])('answers %i to a patch, which may kill and nothing else: %j', async (status, operations) => {
-    const name = `patched-${status}`;
-    if (status === 200) {
-      await client.flag(name);
-      const approvals = (value: boolean): object[] => [
-        { op: 'replace', path: '/changePermissions/areApprovalsRequired', value },
-      ];
-      await client.ok('PATCH', '/environments/ws/Default/killable', approvals(false));
-      await client.ok('POST', at(name, 'killable'), aDefinition());
-      await client.ok('PATCH', '/environments/ws/Default/killable', approvals(true));
-    }
+  it('may be exempt for a patch that kills and does nothing else', async () => {
+    const path = at('patched', 'killable');
+    await client.flag('patched');
+    await requiring('killable', false);
+    await client.ok('POST', path, aDefinition());
+    await requiring('killable', true);
+    const kill = { op: 'replace', path: '/killed', value: true };
+    const patches = [
+      [{ ...kill, op: 'add' }],
+      [{ ...kill, value: false }],
+      [{ ...kill, op: 'add', path: '/impressionsDisabled' }],
+      [{ ...kill, op: 'test' }],
+      [kill, { op: 'replace', path: '/trafficAllocation', value: 1 }],
+      [],
+    ];
 
-    expect(await client.status('PATCH', at(name, 'killable'), operations)).toBe(status);
+    expect(
+      await client.statuses(...patches.map((patch): Request => ['PATCH', path, patch])),
+    ).toEqual([200, 403, 403, 403, 403, 403]);
   });
 });
 
 describe('a workspace that requires title and comment', () => {
-  const path = '/splits/ws/Worded/wordy/environments/live';
+  const flag = at('wordy', 'live', 'Worded');
+  const segment = '/segments/live/wordy';
 
-  it('takes them from the body or the query of each change in an environment', async () => {
+  beforeAll(async () => {
     await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'wordy' });
-    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'worded' });
-    const words = { title: 't', comment: 'c' };
-
-    await client.ok('POST', path, aDefinition(words));
-    await client.ok('PUT', `${path}?title=t&comment=c`, aDefinition());
-    await client.ok('PUT', `${path}/kill`, words);
-    await client.ok('POST', '/segments/live/worded?title=t&comment=c');
-    await client.ok('PUT', '/segments/live/worded/uploadKeys', { keys: ['k'], ...words });
-    await client.ok('PUT', '/segments/live/worded/upload?title=t&comment=c', ['k2']);
-    await client.ok('PUT', '/segments/live/worded/removeKeys', { keys: ['k'], comment: 'c' });
-    await client.ok('DELETE', `${path}?title=t&comment=c`);
-
-    for (const entry of await service.audit({ environment: 'live' })) {
-      expect(entry.comment).toBe('c');
-    }
+    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'wordy' });
   });
 
-  it('refuses each without them', async () => {
-    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'mute' });
-    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'muted' });
-    const mute = '/splits/ws/Worded/mute/environments/live';
-
-    const answers = [
-      await client.call('POST', mute, aDefinition({ title: ' ', comment: 'c' })),
-      await client.call('PUT', mute, aDefinition()),
-      await client.call('PUT', `${mute}/kill`, { comment: 'c' }),
-      await client.call('PUT', '/segments/live/muted/removeKeys', { keys: ['k'] }),
+  it('refuses each change in an environment without them', async () => {
+    const refused: Request[] = [
+      ['POST', flag, aDefinition({ title: ' ', comment: 'c' })],
+      ['PUT', flag, aDefinition()],
+      ['PUT', `${flag}/kill`, { comment: 'c' }],
+      ['PUT', `${segment}/removeKeys`, { keys: ['k'] }],
     ];
 
-    for (const answer of answers) {
-      expect(answer.body).toMatchObject({
+    for (const request of refused) {
+      expect((await client.call(...request)).body).toMatchObject({
         code: 400,
         message: 'Comment/title combination invalid for workspace',
         details: '',
@@ -481,20 +457,30 @@ describe('a workspace that requires title and comment', () => {
     }
   });
 
-  it('does not ask for them where no environment is changed', async () => {
-    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'free' });
-    await client.ok('PATCH', '/splits/ws/Worded/free', [
+  it('takes them from the body or the query, and asks for none where no environment is changed', async () => {
+    const words = { title: 't', comment: 'c' };
+    const query = '?title=t&comment=c';
+
+    await client.ok('POST', flag, aDefinition(words));
+    await client.ok('PUT', `${flag}${query}`, aDefinition());
+    await client.ok('PUT', `${flag}/kill`, words);
+    await client.ok('POST', `${segment}${query}`);
+    await client.ok('PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words });
+    await client.ok('PUT', `${segment}/upload${query}`, ['k2']);
+    await client.ok('PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' });
+    await client.ok('DELETE', `${flag}${query}`);
+    await client.ok('PATCH', '/splits/ws/Worded/wordy', [
       { op: 'replace', path: '/description', value: 'd' },
     ]);
-    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'free' });
+
+    const changes = await service.audit({ environment: 'live' });
+    expect(changes.map(({ comment }) => comment)).toEqual(Array<string>(7).fill('c'));
   });
 });
 
 describe('the audit log', () => {
   it('tells what each change was, with its words and its difference, the newest first', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user?title=t1&comment=c1', {
-      name: 'told',
-    });
+    await client.flag('told');
     await client.ok('POST', at('told', 'staging'), aDefinition({ title: 't2', comment: 'c2' }));
     await client.ok('PATCH', `${at('told', 'staging')}?title=t3&comment=c3`, [
       { op: 'replace', path: '/trafficAllocation', value: 50 },
@@ -529,17 +515,14 @@ describe('the audit log', () => {
 
   it('records nothing of what was refused or changed nothing', async () => {
     await client.flag('quiet');
-    await client.ok('PATCH', '/splits/ws/Default/quiet', [
-      { op: 'replace', path: '/description', value: '' },
-    ]);
-    await client.ok('POST', at('quiet', 'staging'), aDefinition());
-    await client.ok('PUT', `${at('quiet', 'staging')}/restore`);
-    await client.call('PATCH', at('quiet', 'staging'), [{ op: 'remove', path: '/none' }]);
-    await client.call(
-      'PUT',
-      at('quiet', 'staging'),
-      aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'none' })] }),
-    );
+    const path = at('quiet', 'staging');
+    const inNone = aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'none' })] });
+    const same = [{ op: 'replace', path: '/description', value: '' }];
+    await client.ok('PATCH', '/splits/ws/Default/quiet', same);
+    await client.ok('POST', path, aDefinition());
+    await client.ok('PUT', `${path}/restore`);
+    await client.call('PATCH', path, [{ op: 'remove', path: '/none' }]);
+    await client.call('PUT', path, inNone);
 
     const entries = await service.audit({ kind: 'flag', name: 'quiet' });
 
@@ -548,38 +531,29 @@ describe('the audit log', () => {
 });
 
 describe('a rate limit', () => {
-  let limited: TestService | undefined;
-
-  afterEach(async () => {
-    await limited?.stop();
-  });
-
   it('answers 429 with the time to wait, and lets through again afterwards', async () => {
     let now = 1_000_000;
-    limited = await startTestService({
-      rateLimit: { requests: 2, perSeconds: 10 },
-      clock: () => now,
-    });
-    const other = callsOf(limited);
+    const rateLimit = { requests: 2, perSeconds: 10 };
+    const limited = await startTestService({ rateLimit, clock: () => now });
+    const ask = async () => callsOf(limited).call('GET', '/workspaces');
 
-    const first = await other.call('GET', '/workspaces');
-    const second = await other.call('GET', '/workspaces');
+    const early = [await ask(), await ask()];
     now += 4_000;
-    const third = await other.call('GET', '/workspaces');
+    const refused = await ask();
     now += 6_000;
-    const fourth = await other.call('GET', '/workspaces');
+    const later = await ask();
+    await limited.stop();
 
-    expect([first.status, second.status, third.status, fourth.status]).toEqual([
-      200, 200, 429, 200,
-    ]);
-    expect(first.headers.get('x-ratelimit-remaining-org')).toBe('1');
-    expect(third.body).toMatchObject({ code: 429, details: '' });
+    const statuses = [...early, refused, later].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 429, 200]);
+    expect(early[0]?.headers.get('x-ratelimit-remaining-org')).toBe('1');
+    expect(refused.body).toMatchObject({ code: 429, details: '' });
     for (const name of [
       'retry-after',
       'x-ratelimit-reset-seconds-org',
       'x-ratelimit-reset-seconds-ip',
     ]) {
-      expect(third.headers.get(name)).toBe('6');
+      expect(refused.headers.get(name)).toBe('6');
     }
   });
 });
@@ -587,13 +561,9 @@ describe('a rate limit', () => {
 describe('the access log', () => {
   it('tells method, path, status and key name, and never the key or the query', async () => {
     const lines: string[] = [];
-    const logged = await startTestService({
-      log: {
-        info: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
-        warn: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
-        error: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
-      },
-    });
+    const note = (fields: object, message: string) =>
+      lines.push(JSON.stringify({ ...fields, message }));
+    const logged = await startTestService({ log: { info: note, warn: note, error: note } });
 
     await callsOf(logged).call('GET', '/workspaces?limit=3');
     await logged.stop();

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { WireDefinition } from '../../src/admin-api/wire.js';
+import type { WireDefinition, WirePage } from '../../src/admin-api/wire.js';
 import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
-import { aService } from '../support/service.js';
+import { aService, startTestService } from '../support/service.js';
 
 /** Every member of a definition, one by one: what it must be, what it must not, and what becomes of it. */
 const service = aService({ strict: false });
@@ -46,11 +46,14 @@ async function create(body: object): Promise<WireDefinition> {
   return created;
 }
 
-async function expectRefused(body: object): Promise<void> {
+/** @param why a part of the message. */
+async function expectRefused(body: object, why = ''): Promise<void> {
   const answer = await client.call('POST', at('tried'), body);
   if (answer.status === 200) await client.ok('DELETE', at('tried'));
-  expect(answer.status).toBe(400);
+  expect(answer.body).toMatchObject({ code: 400, message: expect.stringContaining(why) as string });
 }
+
+const FORM = 'Treatment names must start with a letter or _ and can contain "-_ a-z A-Z 0-9"';
 
 const OBJECT = { nope: 1 };
 const MANY_MATCHERS = Array.from({ length: 21 }, () => ({
@@ -64,18 +67,21 @@ describe('a definition', () => {
     expect(await create(WHOLE)).toMatchObject(WHOLE);
   });
 
-  it.each<[string, unknown]>([
+  it.each<[string, unknown, string?]>([
     ['/killed', 'yes'],
     ['/treatments', [{ name: 'on' }]],
     ['/treatments', Array.from({ length: 21 }, (_, index) => ({ name: `t${index}` }))],
     ['/treatments/0', 'on'],
     ['/treatments/0/name', undefined],
     ['/treatments/0/name', 7],
-    ['/treatments/2', { name: 'control' }],
-    ['/treatments/2', { name: '1st' }],
-    ['/treatments/2', { name: 'a b' }],
-    ['/treatments/2', { name: 't'.repeat(257) }],
-    ['/treatments/0/name', 'off'],
+    ['/treatments/2', { name: 'control' }, 'Treatment name control is reserved'],
+    ...['1st', 'a b', ' on', 'on '].map((name): [string, unknown, string] => [
+      '/treatments/2',
+      { name },
+      FORM,
+    ]),
+    ['/treatments/2', { name: 't'.repeat(257) }, 'have at most 256 characters'],
+    ['/treatments/0/name', 'off', 'Treatment off stands twice in treatments'],
     ['/treatments/0/description', 7],
     ['/treatments/0/description', 'd'.repeat(10_001)],
     ['/treatments/0/configurations', 7],
@@ -83,14 +89,16 @@ describe('a definition', () => {
     ['/treatments/0/keys', 'a'],
     ['/treatments/0/keys', [7]],
     ['/treatments/0/keys', ['']],
-    ['/treatments/1/keys', ['a']],
+    ['/treatments/1/keys', ['j', 'a'], 'Key a is targeted by the treatments on and off'],
     ['/treatments/0/segments', 's'],
     ['/treatments/0/segments', [7]],
     ['/treatments/0/segments', ['']],
-    ['/treatments/0/segments', ['none']],
+    ['/treatments/0/segments', ['none', 'a-none'], 'There is no segment a-none active in staging'],
     ['/treatments/0/colour', 'red'],
+    ['/defaultTreatment', 'none', 'There is no treatment none, which defaultTreatment names'],
     ['/defaultTreatment', 7],
     ['/defaultTreatment', null],
+    ['/baselineTreatment', 'none', 'There is no treatment none, which baselineTreatment names'],
     ['/baselineTreatment', 7],
     ['/baselineTreatment', null],
     ['/trafficAllocation', 'all'],
@@ -102,6 +110,7 @@ describe('a definition', () => {
     ['/rules/0', 'none'],
     ['/rules/0/colour', 'red'],
     ['/rules/0/buckets', []],
+    ['/rules/0/buckets/0/size', 50, 'The bucket sizes of rule 1 sum to 50, not to 100'],
     ['/rules/0/condition/colour', 'red'],
     ['/rules/0/condition/combiner', 'OR'],
     ['/rules/0/condition/matchers', []],
@@ -115,6 +124,7 @@ describe('a definition', () => {
     ['/defaultRule', []],
     ['/defaultRule/0', 'off'],
     ['/defaultRule/0/treatment', undefined],
+    ['/defaultRule/0/treatment', 'none', 'There is no treatment none, which defaultRule names'],
     ['/defaultRule/0/treatment', 7],
     ['/defaultRule/0/size', undefined],
     ['/defaultRule/0/colour', 'red'],
@@ -124,6 +134,7 @@ describe('a definition', () => {
         { treatment: 'off', size: 50 },
         { treatment: 'off', size: 50 },
       ],
+      'Treatment off stands twice in defaultRule',
     ],
     ['/flagSets', OBJECT],
     ['/flagSets', ['set']],
@@ -142,8 +153,8 @@ describe('a definition', () => {
     ['/title', 7],
     ['/comment', 7],
     ['/colour', 'red'],
-  ])('is refused with another %s: %j', async (path, value) => {
-    await expectRefused(wholeWith(path, value));
+  ])('is refused with another %s: %j', async (path, value, why) => {
+    await expectRefused(wholeWith(path, value), why);
   });
 
   it.each<[string, unknown, string, unknown]>([
@@ -192,7 +203,7 @@ describe('a definition', () => {
   });
 
   it('has up to twenty treatments, twenty matchers in a rule, and 250 rules', async () => {
-    const more = Array.from({ length: 18 }, (_, index) => ({ name: `t${index}` }));
+    const more = Array.from({ length: 18 }, (_, index) => ({ name: `_t-${index}` }));
     const matchers = MANY_MATCHERS.slice(1);
     const rule = { ...ruleOn(OBJECT), condition: { combiner: 'AND', matchers } };
 
@@ -205,6 +216,46 @@ describe('a definition', () => {
     expect(treatments).toHaveLength(20);
     expect(rules).toHaveLength(250);
     expect(rules[249]?.condition).toEqual({ combiner: 'AND', matchers });
+  });
+
+  it('has twenty matchers and a million characters, where each value counts as 20 more, in a patch too', async () => {
+    const listing = (count: number): object =>
+      ruleOn({ type: 'IN_LIST_STRING', strings: Array.from({ length: count }, () => 'x') });
+    const condition = { combiner: 'AND', matchers: MANY_MATCHERS };
+    const wide = { ...ruleOn({}), condition };
+    const tooLarge =
+      'A definition holds at most 1048576 characters, where each value counts as 20 more';
+
+    await expectRefused(aDefinition({ rules: [listing(50_000)] }), tooLarge);
+    await client.ok('POST', at('tried'), aDefinition({ rules: [listing(49_000)] }));
+    const answers = [];
+    for (const rule of [
+      { ...wide, condition: { ...condition, matchers: MANY_MATCHERS.slice(1) } },
+      wide,
+      listing(50_000),
+    ]) {
+      const patch = [{ op: 'replace', path: '/rules', value: [rule] }];
+      answers.push((await client.call('PATCH', at('tried'), patch)).body);
+    }
+    await client.ok('DELETE', at('tried'));
+
+    expect(answers).toMatchObject([
+      { killed: false },
+      { message: 'A rule has at most 20 matchers' },
+      { message: tooLarge },
+    ]);
+  });
+
+  it('keeps the segments that its treatments target from deletion', async () => {
+    await client.ok('POST', at('tried'), WHOLE);
+
+    expect(
+      await client.statuses(
+        ['DELETE', '/segments/staging/s'],
+        ['DELETE', '/segments/ws/Default/s'],
+      ),
+    ).toEqual([409, 409]);
+    await client.ok('DELETE', at('tried'));
   });
 });
 
@@ -284,6 +335,22 @@ describe('a matcher', () => {
     await expectRefused({ ...WHOLE, rules: [ruleOn({ type, ...fields })] });
   });
 
+  it.each([
+    [{ treatment: 'on' }, { treatments: ['on'] }],
+    [{ treatments: ['on', 'off'] }, { treatments: ['on', 'off'] }],
+    [
+      { treatment: 'on', treatments: ['off'] },
+      { treatment: 'on', treatments: ['off'] },
+    ],
+  ])('may depend on a flag by %j', async (given, shown) => {
+    const depends = { splitName: 'other', ...given };
+
+    const { rules } = await create({ ...WHOLE, rules: [ruleOn({ type: 'IN_SPLIT', depends })] });
+
+    const kept = { splitName: 'other', ...shown };
+    expect(rules[0]?.condition.matchers[0]?.['depends']).toEqual(kept);
+  });
+
   it('is shown without a negate that is false', async () => {
     const matcher = { type: 'IN_SEGMENT', string: 's' };
 
@@ -317,6 +384,8 @@ describe('what else a request may be told apart by', () => {
     ['POST', '/workspaces', { name: ' ' }],
     ['POST', '/workspaces', { name: 'w'.repeat(300) }],
     ['POST', '/workspaces', { name: 'a\nb' }],
+    ['POST', '/environments/ws/Default', { name: 'a\u007fb' }],
+    ['POST', '/environments/ws/Default', { name: 'e'.repeat(257) }],
     [
       'POST',
       '/trafficTypes/user/environments/staging/identities',
@@ -326,16 +395,38 @@ describe('what else a request may be told apart by', () => {
     expect(await client.status(method, path, body)).toBe(400);
   });
 
-  it.each([
-    [{ op: 'test', path: '/killed', value: true }],
-    [{ op: 'move', from: '/treatments', path: '/treatments/0' }],
+  it('is a name of 256 characters, or a name that is reserved', async () => {
+    const environment = { name: 'e'.repeat(256) };
+    expect(await client.status('POST', '/environments/ws/Default', environment)).toBe(200);
+    for (const name of ['datetime', 'string', 'set', 'integer']) {
+      expect((await client.call('POST', FLAGS, { name })).body).toMatchObject({
+        code: 400,
+        message: `Feature flag name ${name} is reserved`,
+      });
+    }
+  });
+
+  it.each<[object, string?]>([
+    [{ op: 'test', path: '/killed', value: true }, 'Patch test of /killed failed'],
+    [{ op: 'test', path: '/treatments/0/keys', value: ['a', 'b'] }],
+    [{ op: 'test', path: '/treatments/0/keys', value: ['b'] }],
+    [{ op: 'test', path: '/treatments/0/keys', value: { 0: 'a' } }],
+    [{ op: 'test', path: '/flagSets/0', value: ['set', 'FlagSet'] }],
+    [{ op: 'add', path: '/defaultTreatment/x', value: {} }],
+    [{ op: 'add', path: '/none/x', value: {} }],
+    [{ op: 'add', path: '/treatments/0/__proto__', value: {} }],
+    [{ op: 'add', path: '/seed', value: 2 }, 'Definition has no member seed'],
+    [
+      { op: 'move', from: '/treatments', path: '/treatments/0' },
+      'Patch cannot move /treatments into itself',
+    ],
     [{ op: 'copy', path: '/baselineTreatment' }],
     [{ op: 'replace', path: 'killed', value: true }],
     [{ op: 'replace', path: 'x/killed', value: true }],
     [{ op: 'test', path: '/openChangeRequestId/x', value: null }],
     [{ op: 'add', path: '/treatments/x1', value: { name: 'x' } }],
     [{ op: 'replace', path: '/rules/0/condition/matchers/00', value: MANY_MATCHERS[0] }],
-    [{ op: 'remove', path: '' }],
+    [{ op: 'remove', path: '' }, 'Patch cannot remove the whole document'],
     [{ op: 'replace', path: '/treatments/01/description', value: 'x' }],
     [{ op: 'replace', path: '/treatments/1x/description', value: 'x' }],
     [{ op: 'replace', path: '/treatments/-/description', value: 'x' }],
@@ -343,20 +434,37 @@ describe('what else a request may be told apart by', () => {
     [{ op: 'replace', path: '/killed' }],
     [{ op: 'replace', path: '/lastUpdateTime', value: 1 }],
     [{ op: 'add', path: '/colour', value: 'red' }],
-  ])('is 400: the patch operation %j', async (operation) => {
-    await client.ok('POST', at('tried'), WHOLE);
+  ])('is 400: the patch operation %j', async (operation, why = '') => {
+    const before = await client.ok('POST', at('tried'), WHOLE);
 
-    const answer = await client.call('PATCH', at('tried'), [operation]);
+    const { body } = await client.call('PATCH', at('tried'), [operation]);
 
+    const after = await client.ok('GET', at('tried'));
     await client.ok('DELETE', at('tried'));
-    expect(answer.status).toBe(400);
+    expect(body).toMatchObject({ code: 400, message: expect.stringContaining(why) as string });
+    expect(after).toEqual(before);
   });
 
-  it('is a place in a list beyond the tenth, and a move that moves nothing', async () => {
+  it('is a whole document as it was shown, whose seeds are ignored as in a PUT', async () => {
+    const before = await client.ok<WireDefinition>('POST', at('tried'), WHOLE);
+    const value = { ...before, trafficAllocation: 7, trafficAllocationSeed: 2 };
+
+    const after = await client.ok('PATCH', at('tried'), [{ op: 'replace', path: '', value }]);
+
+    await client.ok('DELETE', at('tried'));
+    const { seed, trafficAllocationSeed } = before;
+    expect(after).toMatchObject({ trafficAllocation: 7, seed, trafficAllocationSeed });
+  });
+
+  it('is a place in a list beyond the tenth, a member of an odd name, and a test that holds', async () => {
     await client.ok('POST', at('tried'), WHOLE);
     const keys = Array.from({ length: 11 }, (_, index) => `k${index}`);
 
-    const { treatments } = await client.ok<WireDefinition>('PATCH', at('tried'), [
+    const { treatments, ...after } = await client.ok<WireDefinition>('PATCH', at('tried'), [
+      { op: 'test', path: '/flagSets/0', value: { type: 'FlagSet', id: 'set' } },
+      { op: 'test', path: '/treatments/0/keys', value: ['a'] },
+      { op: 'move', from: '/flagSets/0/id', path: '/flagSets/0/idea' },
+      { op: 'add', path: '/flagSets/0/a~0b~1c', value: 1 },
       ...keys.map((value) => ({ op: 'add', path: '/treatments/1/keys/-', value })),
       { op: 'replace', path: '/treatments/1/keys/10', value: 'last' },
       { op: 'move', from: '/treatments/1', path: '/treatments/1' },
@@ -364,6 +472,14 @@ describe('what else a request may be told apart by', () => {
 
     await client.ok('DELETE', at('tried'));
     expect(treatments[1]?.keys).toEqual([...keys.slice(0, -1), 'last']);
+    expect(after).toMatchObject({ flagSets: [{ type: 'FlagSet', idea: 'set', 'a~b/c': 1 }] });
+    const { objects } = await client.ok<WirePage<{ difference: { path: string }[] }>>(
+      'GET',
+      '/auditLog/ws/Default?object=flag/tried&limit=2',
+    );
+    // Keys come and go in entries of their own.
+    const paths = objects[1]?.difference.map(({ path }) => path);
+    expect(paths).toEqual(['/flagSets', '/lastUpdateTime', '/targets/off']);
   });
 
   it.each(
@@ -373,20 +489,39 @@ describe('what else a request may be told apart by', () => {
       '/splits/ws/Default/other': [
         ...['remove /rolloutStatus', 'remove /rolloutStatus/id', 'add /rolloutStatus/colour'],
         ...['replace /id', 'replace /name', 'replace /creationTime', 'replace /trafficType'],
-        'replace /rolloutStatusTimestamp',
+        ...['replace /rolloutStatusTimestamp', 'remove /id'],
       ],
     }).flatMap(([path, changes]) => [...changes, 'add /colour'].map((each) => [path, each])),
   )('is 400: a patch of %s that would %s', async (path = '', change = '') => {
     const [op, member] = change.split(' ');
 
-    expect(await client.status('PATCH', path, [{ op, path: member, value: 'another' }])).toBe(400);
+    const answer = await client.call('PATCH', path, [{ op, path: member, value: 'another' }]);
+
+    const why = member === '/id' ? { message: 'id cannot be changed' } : {};
+    expect(answer.body).toMatchObject({ code: 400, ...why });
+  });
+
+  it.each([
+    ['1user', 'must start with a letter'],
+    ['us er', 'must start with a letter'],
+    ['u'.repeat(257), 'have at most 256 characters'],
+  ])('is a seed with the traffic type %s, which is refused', async (trafficType, message) => {
+    const workspaces = [{ name: 'Seeded', environments: [], trafficTypes: [trafficType] }];
+
+    await expect(startTestService({ seed: { workspaces } })).rejects.toThrow(message);
   });
 
   it('is a key in any of the forms of its header', async () => {
-    const status = async (authorization: string): Promise<number> =>
-      (await client.call('GET', '/workspaces', undefined, { authorization })).status;
+    const status = async (authorization: string, more = {}): Promise<number> =>
+      (await client.call('GET', '/workspaces', undefined, { authorization, ...more })).status;
+    const other = { 'x-api-key': service.key };
 
     expect(await status(`bearer   ${service.key} `)).toBe(200);
+    // Where the header of the contract is missing, and not where it is wrong.
+    expect([await status('Basic x', other), await status('Bearer wrong', other)]).toEqual([
+      200, 401,
+    ]);
+    expect(await status('Basic x')).toBe(401);
     for (const wrong of [`x Bearer ${service.key}`, `Bearer ${service.key} x`, service.key]) {
       expect(await status(wrong)).toBe(401);
     }

@@ -23,24 +23,6 @@ describe('an answer to a question that was asked before', () => {
     await expectFreshAnswers(service, service);
   }, 60_000);
 
-  it('is refused to a key that was revoked since', async () => {
-    const service = await start({});
-    const path = '/splits/ws/Default/f/environments/staging';
-    const writes = callsOf(service);
-    await writes.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
-    await writes.ok('POST', path, aDefinition());
-    const key = await service.createKey('short-lived');
-    const reads = callsOf({ origin: service.origin, key });
-    await reads.ok('GET', path);
-    const [id] = (await service.listKeys()).flatMap(({ id, name }) =>
-      name === 'short-lived' ? [id] : [],
-    );
-
-    await service.revokeKey(id ?? '');
-
-    expect(await reads.status('GET', path)).toBe(401);
-  });
-
   it('by the id of a flag is new when the flag was changed by its name', async () => {
     const service = await start({});
     const calls = callsOf(service);

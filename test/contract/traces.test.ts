@@ -159,26 +159,6 @@ describe('the audit log tells of', () => {
   });
 });
 
-describe('a key for one environment', () => {
-  it('does not see what another environment holds, though it was read with another key', async () => {
-    await client.flag('secret');
-    const path = '/splits/ws/Default/secret/environments/production';
-    await client.ok('POST', path, aDefinition());
-    await client.ok('GET', path);
-    const key = await service.createKey('for staging', { environments: ['staging'] });
-    const mine = callsOf({ origin: service.origin, key });
-
-    const answers = [
-      await mine.call('GET', path),
-      await mine.call('GET', '/splits/ws/Default/environments/production'),
-      await mine.call('PATCH', path, patch('/killed', true)),
-    ];
-
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-    await mine.ok('GET', '/splits/ws/Default/environments/staging');
-  });
-});
-
 describe('the description of a flag', () => {
   it('has up to ten thousand characters, whichever way it is sent', async () => {
     await client.flag('wordy');

@@ -2,6 +2,8 @@ import { API_PREFIX, type WireDefinition, type WireFlag } from '../../src/admin-
 import { descriptionOf } from './service-description.js';
 import type { TestService } from './service.js';
 
+export type Request = readonly [method: string, path: string, body?: unknown];
+
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -21,6 +23,8 @@ export interface ServiceCalls {
   /** The body of a 200; anything else fails the test. */
   ok<T>(method: string, path: string, body?: unknown): Promise<T>;
   status(method: string, path: string, body?: unknown): Promise<number>;
+  /** Of several requests, one after the other. */
+  statuses(...requests: readonly Request[]): Promise<number[]>;
   /** Creates a flag in `Default`. */
   flag(name: string, more?: object): Promise<WireFlag>;
   /** Creates a flag in `Default`, and its definition in `staging`. */
@@ -70,6 +74,11 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
     call,
     ok,
     status: async (...request) => (await call(...request)).status,
+    statuses: async (...requests) => {
+      const statuses: number[] = [];
+      for (const request of requests) statuses.push((await call(...request)).status);
+      return statuses;
+    },
     flag,
     define: async (name, changed) => {
       await flag(name);
