@@ -9,7 +9,6 @@ export interface Finding {
   readonly level: 'error' | 'warning' | 'note';
   /** Stable and kebab-case: the code of a diagnostic, a risk, `change`, or `guard`. */
   readonly rule: string;
-  /** null for findings about the whole run. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
   readonly subject: string;
   readonly message: string;
@@ -123,7 +122,6 @@ function property(text: string): string {
   return commandText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Findings as JUnit XML: errors fail, everything else passes with its message. */
 export function junit(findings: readonly Finding[]): string {
   const failures = findings.filter(({ level }) => level === 'error').length;
   const counts = `tests="${String(findings.length)}" failures="${String(failures)}"`;

@@ -58,7 +58,6 @@ export interface PlanReport {
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
   /** A change without an entry reaches nobody by itself. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
-  /** The reason why the break-glass list kills a definition, and the author of the entry. */
   readonly killReasons?: ReadonlyMap<ObjectId, string>;
   readonly guardFindings?: readonly GuardFinding[];
   readonly allowed?: readonly AllowedFinding[];
@@ -71,7 +70,6 @@ export interface PlanReport {
   readonly outcomes?: Outcomes;
   /** What became of the objects: after an apply from a second look, before it from the plan. */
   readonly verdict: Verdict;
-  /** Only after an apply. */
   readonly converged?: boolean;
   /** The differences that the second look found: `after` is the wanted value, `before` the found one. */
   readonly left?: readonly Change[];
@@ -83,7 +81,6 @@ export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
 }
 
-/** Whether the apply failed to write a change, or did not come to it. */
 export function isUndone({ id }: Pick<Change, 'id'>, report: PlanReport): boolean {
   return (outcomeOf(report, id)?.status ?? 'applied') !== 'applied';
 }

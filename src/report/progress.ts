@@ -13,7 +13,6 @@ export type ProgressSink =
 
 /** Clock and ticks, as a parameter so that tests need not wait. */
 export interface Ticker {
-  /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `tick` until the returned function is called. Does not keep the process alive. */
   every(ms: number, tick: () => void): () => void;
@@ -41,10 +40,8 @@ const TOLD_EACH_MS = { plain: 4_000, facts: 60_000 } as const;
 const LONG_WAIT_MS = 2_000;
 /** Before this time a rate would be a guess. From then on, a terminal shows how long the phase has taken. */
 const RATE_AFTER_MS = 5_000;
-/** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
-/** The words for each phase, and what it counts. */
 const WORDS: Readonly<Record<Phase, readonly [doing: string, counted: string]>> = {
   read: ['reading the specs and the state', 'files'],
   look: ['looking at the service', 'objects'],
@@ -55,7 +52,6 @@ const WORDS: Readonly<Record<Phase, readonly [doing: string, counted: string]>> 
 
 interface Told {
   readonly to: ProgressSink;
-  /** null before the first line. */
   toldAt: number | null;
   saidWait: boolean;
 }

@@ -8,7 +8,6 @@ import { cut, noBreak } from './text/layout.js';
 
 export const NONE = 'none';
 
-/** `[ES, FR]`; values beyond `limit` are counted. */
 export function listText(values: readonly string[], limit = Infinity): string {
   return `[${itemText(values, limit)}]`;
 }
@@ -96,7 +95,6 @@ function visibly(before: string, after: string): [string, string] {
   return a === b ? [inside(before), inside(after)] : [a, b];
 }
 
-/** If the beginning of the word is near; otherwise `index`. */
 function wordStart(text: string, index: number): number {
   const space = text.lastIndexOf(' ', index);
   if (space > index - 16) return space + 1;

@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
 import type { ActualActivation } from '../../model/actual.js';
 import type { DesiredActivation, DesiredFlag } from '../../model/desired.js';
@@ -190,9 +191,9 @@ function affectedFlags(
   changes: readonly Change[],
   input: PlanInput,
 ): (environment: PlannedEnvironment) => Set<string> {
-  const remembered = askersByBases(input);
+  const remembered = namingsInBases(input);
   return (environment) => {
-    const seen = askersSeen(environment, input);
+    const seen = namingsSeen(environment, input);
     const here = changes.filter(({ ref }) => ref.environment === environment.name);
     const isOfDefinition = ({ ref }: Change): boolean =>
       plannedKind(ref.kind).reaches === 'by-definition';
@@ -200,8 +201,9 @@ function affectedFlags(
     const reached = new Set(here.map(({ ref }) => keyOf(ref.kind, ref.name)));
     // The loop also visits keys that are added while it runs.
     for (const key of reached) {
-      const unseen = remembered.get(key)?.filter((flag) => !isSeen(flag, environment, input)) ?? [];
-      for (const flag of [...(seen.get(key) ?? []), ...unseen]) {
+      const others = remembered.get(key) ?? [];
+      const unseen = others.filter(({ flag }) => !isSeen(flag, environment, input));
+      for (const { flag } of [...(seen.get(key) ?? []), ...unseen]) {
         concerned.add(flag);
         reached.add(keyOf('flag', flag));
       }
@@ -214,37 +216,32 @@ function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInpu
   return actual.flags.get(flag)?.definitions.has(name) === true;
 }
 
-/** `KIND/NAME` → the flags that name it, as far as this run read them. */
-type Askers = ReadonlyMap<string, readonly string[]>;
-
-function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Askers {
-  const askers = new Map<string, string[]>();
-  for (const [flag, { definitions }] of actual.flags) {
-    const live = definitions.get(environment.name);
-    if (live) addAsker(askers, flag, keysOf(liveUsesOf(live, environment.name)));
-  }
-  return askers;
+interface Naming {
+  readonly flag: string;
+  /** `KIND/NAME` of what its rules name. */
+  readonly key: string;
 }
 
-/** The askers by the state, for flags that this run did not read; see `definitionBefore`. */
-function askersByBases({ desired, state }: PlanInput): Askers {
-  const askers = new Map<string, string[]>();
-  for (const entry of entriesOf(state, 'flag')) {
-    addAsker(askers, entry.name, namedByBases(entry, desired.flags.get(entry.name)));
-  }
-  return askers;
+/** By key, as far as this run read the flags. */
+function namingsSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Map<string, Naming[]> {
+  const namings = [...actual.flags].flatMap(([flag, { definitions }]) => {
+    const live = definitions.get(name);
+    return live ? keysOf(liveUsesOf(live, name)).map((key) => ({ flag, key })) : [];
+  });
+  return grouped(namings, ({ key }) => key);
+}
+
+/** By key, as the state has the flags; see `definitionBefore`. */
+function namingsInBases({ desired, state }: PlanInput): Map<string, Naming[]> {
+  const namings = [...entriesOf(state, 'flag')].flatMap((entry) => {
+    const keys = namedByBases(entry, desired.flags.get(entry.name));
+    return keys.map((key) => ({ flag: entry.name, key }));
+  });
+  return grouped(namings, ({ key }) => key);
 }
 
 function keysOf(uses: readonly Use[]): string[] {
   return uses.map(({ id }) => keyOfId(id));
-}
-
-function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly string[]): void {
-  for (const key of keys) {
-    const known = askers.get(key);
-    if (known) known.push(flag);
-    else askers.set(key, [flag]);
-  }
 }
 
 const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();

@@ -22,24 +22,20 @@ export interface Situation {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** The place from 1 to 100 that hashing gives the key, in this flag. */
   readonly at?: number;
-  /** Flag → its seeds, by which hashing of the key is known. */
   readonly seeds?: ReadonlyMap<string, Seeds>;
   readonly killed?: boolean;
 }
 
-/** The treatments of a flag in a situation, by the specs alone. */
 export interface Answer {
   /** Treatment → bounds for the per cent of matching keys that get it. A null key stands for `control`. */
   readonly shares: ReadonlyMap<string | null, Bounds>;
   readonly isCertain: boolean;
-  /** The flag is killed, so rules and targets have no effect. */
   readonly killed: boolean;
   readonly isTarget: boolean;
   /** For each rule, whether the key meets it; null if hashing of another flag or an unknown fact decides. */
   readonly rules: readonly (boolean | null)[];
   /** Missing facts that may matter: `segment "x"`, `attribute "y"`, `flag "z"`, sorted. */
   readonly untold: readonly string[];
-  /** The flag and all flags whose treatments decide about it. */
   readonly behind: ReadonlySet<string>;
 }
 
@@ -58,7 +54,9 @@ export function evaluate(
   { flag, environment }: { readonly flag: string; readonly environment: string },
   situation: Situation,
 ): Answer | undefined {
-  const definitions = new Map<string, ServedDefinition>();
+  const { key } = situation;
+  const flags = new Map<string, FlagSides>();
+  const targets = new Map<string, TargetSides>();
   for (const name of desired.flags.keys()) {
     const ordered = orderedDefinition(desired, name, environment);
     if (!ordered) continue;
@@ -66,20 +64,17 @@ export function evaluate(
     const served = servedDefinition({ fields: { ...ordered, killed }, segments: {} });
     const answered = withAnswers(served, { desired, environment, situation });
     const at = name === flag ? situation.at : undefined;
-    definitions.set(name, at === undefined ? answered : atPlace(answered, at));
+    const now = at === undefined ? answered : atPlace(answered, at);
+    flags.set(name, { before: now, after: now });
+    const target = key === undefined ? undefined : now.targets.get(key);
+    if (target) targets.set(name, { before: target, after: target });
   }
-  const own = definitions.get(flag);
-  if (own === undefined) return undefined;
-  const sides: Sides = {
-    flags: new Map([...definitions].map(([name, served]) => [name, bothSides(served)])),
-    lists: LISTS,
-  };
+  const own = flags.get(flag)?.after;
+  if (!own) return undefined;
+  const sides: Sides = { flags, lists: LISTS };
   const group: KeyGroup = {
     lists: new Map([[EVERYBODY, 'kept']]),
-    targets: targetsIn(definitions, situation.key),
-    places: placesOf(situation),
-    count: 1,
-    names: [],
+    ...{ targets, places: placesOf(situation), count: 1, names: [] },
   };
   const shares = sharesOf(flag, group, sides);
   const behind = flagsBehind(flag, sides);
@@ -88,7 +83,7 @@ export function evaluate(
     behind,
     isCertain: [...shares.values()].every(isExact),
     killed: own.whole.fields.killed,
-    isTarget: group.targets.has(flag),
+    isTarget: targets.has(flag),
     rules: own.branches.map(({ questions }) =>
       all(questions.map((question) => answerTo(question, group, sides))),
     ),
@@ -170,26 +165,9 @@ function atPlace(served: ServedDefinition, at: number): ServedDefinition {
   };
 }
 
-function bothSides(served: ServedDefinition): FlagSides {
-  return { before: served, after: served };
-}
-
 function placesOf({ key, seeds = new Map() }: Situation): NonNullable<KeyGroup['places']> {
   if (key === undefined) return new Map();
   return new Map([...seeds].map(([flag, each]) => [flag, placeOf(key, each)] as const));
-}
-
-function targetsIn(
-  laid: ReadonlyMap<string, ServedDefinition>,
-  key: string | undefined,
-): ReadonlyMap<string, TargetSides> {
-  if (key === undefined) return new Map();
-  return new Map(
-    [...laid].flatMap(([name, { targets }]) => {
-      const target = targets.get(key);
-      return target ? [[name, { before: target, after: target }] as const] : [];
-    }),
-  );
 }
 
 /** In per cent; with too many cases to examine, any treatment of the flag is possible. */

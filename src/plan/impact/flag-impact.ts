@@ -31,7 +31,6 @@ export interface FlagAnalysis {
   readonly groups: readonly GroupShift[];
   /** Number of listed keys in combinations beyond the limit. */
   readonly keysLeft: number;
-  /** The definitions and lists that decide what it serves. */
   readonly audience: Audience;
 }
 
@@ -148,7 +147,6 @@ export function flagImpact(
   };
 }
 
-/** Whether the flag may serve any key something else than before. */
 export function isAffected({ traffic, keys }: FlagImpact): boolean {
   return traffic.atMost + keys.atMost > 0;
 }

@@ -33,7 +33,6 @@ export type LaterBuckets = readonly {
 interface Felt {
   /** The changed flag, or one that uses the changed object. */
   readonly analysis: FlagAnalysis;
-  /** The keys that the change affects. */
   readonly part: FlagAnalysis;
 }
 
@@ -50,18 +49,18 @@ export function planImpact(
   input: PlanInput,
   later: ReadonlyMap<ObjectId, LaterBuckets> = new Map(),
 ): ReadonlyMap<ObjectId, Impact> {
-  const impacts = environmentSides(plan, input).flatMap((sides) => {
+  const impacts = new Map<ObjectId, Impact>();
+  for (const sides of environmentSides(plan, input)) {
     const found = analyses(sides);
     // Flags that do not change themselves are reported with the flags that they depend on.
     const dependants = [...found.values()].filter(({ sides: { change } }) => !change);
-    return plan.changes
-      .filter(({ ref }) => ref.environment === sides.environment.name)
-      .flatMap((change): [ObjectId, Impact][] => {
-        const felt = feltOf(change, found, dependants);
-        return felt ? [[change.id, impactOf(change, felt, sides, later.get(change.id))]] : [];
-      });
-  });
-  return new Map(impacts);
+    for (const change of plan.changes) {
+      if (change.ref.environment !== sides.environment.name) continue;
+      const felt = feltOf(change, found, dependants);
+      if (felt) impacts.set(change.id, impactOf(change, felt, sides, later.get(change.id)));
+    }
+  }
+  return impacts;
 }
 
 function impactOf(
@@ -127,7 +126,6 @@ function leftAlone({ after, seeds }: FlagSides): FlagSides {
   return { before: after, after, ...(seeds && { seeds }) };
 }
 
-/** The keys of a list as the plan leaves it. */
 function filled({ before, added, removed }: ListSides): ListSides {
   if (added.length + removed.length === 0) return { before, added, removed };
   const gone = new Set(removed);
@@ -162,12 +160,10 @@ function feltOf(
   }
 }
 
-/** Per cent of the traffic that is most of it. */
 const MOST = 50;
 /** Risks that already say that most of the traffic gets something else. */
 const SAY_MORE: readonly Risk[] = ['all-of-production', 'kills', 'default-changed-while-killed'];
 
-/** In the order of `RISKS`, without repetitions. */
 function risksOf(
   change: Change,
   felt: readonly Felt[],

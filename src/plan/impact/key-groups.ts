@@ -27,7 +27,6 @@ export interface TargetSides {
   readonly after?: Serving | undefined;
 }
 
-/** The keys in no list. */
 export const TRAFFIC: KeyGroup = {
   lists: new Map(),
   targets: new Map(),
@@ -181,7 +180,6 @@ function sortedByName<T>(entries: ReadonlyMap<string, T>): [string, T][] {
   return [...entries].sort(([a], [b]) => byCodeUnits(a, b));
 }
 
-/** Limit for the keys of a group that are hashed. */
 const MAX_KEYS = 100_000;
 
 /**

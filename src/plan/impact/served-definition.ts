@@ -21,14 +21,12 @@ import {
 /** A definition with the parts that no spec can express: segments that a treatment targets whole. */
 export interface WholeDefinition {
   readonly fields: Required<Definition>;
-  /** Treatment → names of segments. */
   readonly segments: Readonly<Record<string, readonly string[]>>;
 }
 
 /** `segment/NAME`, or `keys/` and the canonical matcher that lists the keys. */
 export type ListId = string;
 
-/** A matcher's question about a key. */
 export type Question = { readonly negated: boolean } & (
   | { readonly about: 'list'; readonly list: ListId }
   | { readonly about: 'flag'; readonly flag: string; readonly treatments: readonly string[] }
@@ -38,7 +36,6 @@ export type Question = { readonly negated: boolean } & (
 
 export interface ServedDefinition {
   readonly whole: WholeDefinition;
-  /** Key → its treatment as an individual target. */
   readonly targets: ReadonlyMap<string, Serving>;
   /** In the order of evaluation, after the kill and the individual targets. */
   readonly branches: readonly Branch[];
@@ -50,7 +47,6 @@ export interface ServedDefinition {
 }
 
 export interface Branch {
-  /** The branch matches if all answers are yes. */
   readonly questions: readonly Question[];
   readonly serving: Serving;
 }
@@ -239,7 +235,6 @@ function keysOf(matcher: Matcher): readonly string[] | undefined {
 export interface SeededDefinition {
   readonly served: ServedDefinition;
   readonly seeds: Seeds;
-  /** The keys of `served.listedKeys`, for quick answers. */
   readonly listed: ReadonlyMap<ListId, ReadonlySet<string>>;
   /** A matcher of a type that evaluators do not know makes them serve `control`. */
   readonly isReadable: boolean;
@@ -248,12 +243,10 @@ export interface SeededDefinition {
 export interface KnownKey {
   readonly key: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The segments that hold the key. */
   readonly segments: ReadonlySet<ListId>;
 }
 
 export interface ServedKey {
-  /** Null stands for `control`. */
   readonly served: Served;
   readonly serving: Serving;
 }

@@ -7,7 +7,6 @@ export interface Serving {
   readonly places: readonly Served[];
   /** Per cent of the keys, by a second and independent hash, that get the treatment in `places`. */
   readonly allocation: number;
-  /** The treatment of the other keys. */
   readonly unallocated: Served;
 }
 
@@ -105,7 +104,6 @@ function sharesByKey(found: ReadonlyMap<Served, ReadonlyMap<Served, number>>): S
   return shares;
 }
 
-/** The seeds of a definition, which decide which keys its shares and its allocation reach. */
 export interface Seeds {
   readonly seed: number;
   readonly allocationSeed: number;
@@ -113,7 +111,6 @@ export interface Seeds {
 
 /** Where hashing puts a key in one definition, each from 1 to 100. */
 export interface Place {
-  /** The place among the buckets. */
   readonly bucket: number;
   /** The key is allocated where this is at most the allocation. */
   readonly draw: number;

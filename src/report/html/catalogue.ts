@@ -14,7 +14,6 @@ export interface Catalogue {
   readonly workspace: string;
   /** The commit of the specs; null if there is none, or if files on disk differ from it. */
   readonly commit: string | null;
-  /** In the order in which changes are applied. */
   readonly environments: readonly string[];
   readonly protectedEnvironments: readonly string[];
   readonly flags: readonly CataloguedFlag[];
@@ -26,13 +25,11 @@ export interface CataloguedFlag {
   readonly file: string;
   readonly description?: string;
   readonly owner?: string;
-  /** Day, `YYYY-MM-DD`. */
   readonly expires?: string;
   /** Days of the first and the newest commit of its files; left out if there is none. */
   readonly addedOn?: string;
   readonly changedOn?: string;
   readonly tags: readonly string[];
-  /** What its rules name, each once. */
   readonly uses: readonly CataloguedUse[];
   readonly environments: readonly CataloguedDefinition[];
 }
@@ -139,7 +136,6 @@ interface View {
   /** The protected ones first, and within each group the one that is applied last. */
   readonly environments: readonly string[];
   readonly today: string;
-  /** By the anchor of the used object. */
   readonly users: ReadonlyMap<string, readonly { readonly name: string }[]>;
   readonly anchors: ReadonlySet<string>;
 }

@@ -47,7 +47,6 @@ export function definitionBlock(definition: ShownDefinition): Html {
     </ul>`;
 }
 
-/** Number of colours; further treatments reuse them. */
 const TONES = 5;
 
 /** The default treatment is grey everywhere, whatever its place. */
@@ -92,9 +91,7 @@ export function shareTexts(flag: Shares): Html {
 
 interface DrawnStep {
   readonly percent: number;
-  /** When it is due, or what became of it; untrusted text. */
   readonly words: string;
-  /** Whether the service serves this share, or has served it. */
   readonly isReached: boolean;
 }
 

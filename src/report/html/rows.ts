@@ -15,7 +15,6 @@ export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subj
     ${lines.map((line) => html`<div>${lineHtml(line)}</div>`)}`;
 }
 
-/** @param columns of one piece of text; more are cut. */
 export function lineHtml(line: FieldLine, columns = TEXT_COLUMNS): Html {
   return html`${line.map((each) => spanHtml(each, columns))}`;
 }

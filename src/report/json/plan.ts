@@ -33,7 +33,6 @@ type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
 
 interface JsonOptions {
-  /** Otherwise lists of keys are count and hash. */
   readonly showKeys: boolean;
 }
 
@@ -89,7 +88,6 @@ function liveKillDocument(kill: LiveKill) {
   return { ...known, wayOut: remedyText(killRemedy(kill)) };
 }
 
-/** What stops or surrounds the changes. */
 function circumstances(report: PlanReport, options: JsonOptions) {
   const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
   return present({
@@ -248,7 +246,6 @@ function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/;
-/** The most levels in an untrusted file, whose values could be nested without limit. */
 const MAX_DEPTH = 64;
 
 /**

@@ -155,14 +155,12 @@ function cutNote(left: readonly Block[]): Markup[] {
 }
 
 const WIDTH = 110;
-/** The most rows of one object; further rows are counted. */
 const MOST_ROWS = 80;
 /** The most UTF-16 code units of one piece of text in a row. */
 const MOST_TEXT = 1_500;
 /** Approximate size of one fence or table in UTF-16 code units; each is kept or left out as a whole. */
 const CHUNK_SIZE = 8_000;
 
-/** With the headlines of changes at the left edge. */
 export function rowsOf(lines: readonly Line[]): string[] {
   const bounded = lines.map(({ indent, spans }) => ({
     indent: Math.max(0, indent - 2),

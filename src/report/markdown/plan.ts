@@ -24,9 +24,7 @@ import {
 import { riskBlocks } from './risks.js';
 import { tableBlocks } from './table.js';
 
-/** Where a report is shown, and its subject. For a plan by itself all members are absent. */
 interface MarkdownOptions {
-  /** The event that carries the plan out. Default: `apply`. */
   readonly subject?: 'merge' | 'apply';
   readonly target?: string | undefined;
   readonly planUrl?: string | undefined;
@@ -44,7 +42,6 @@ const NAME_COLUMNS = 100;
 const GROUP_NAMES = 200;
 const SUMMARY_NAMES = 5;
 const CAVEAT_COLUMNS = 400;
-/** This many urgent objects are unfolded; more would hide the rest. */
 const OPEN_FOLDS = 5;
 
 /**

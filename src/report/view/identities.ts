@@ -64,7 +64,6 @@ const MAX_REASONS = 20;
 /** Shorter keys are not searched for in messages, because they could be part of any word. */
 const SHORTEST_NAMED = 3;
 
-/** The most frequent reason first. */
 export function refusals(
   failed: readonly FailedIdentity[],
   { showKeys }: { readonly showKeys: boolean },

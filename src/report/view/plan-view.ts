@@ -189,9 +189,7 @@ export interface PlacedRow extends Row {
   readonly location: { readonly file: string; readonly line: number } | null;
 }
 
-/** More than people read in a list. */
 const MOST_ROWS = 50;
-/** More than people read about one object. */
 const MOST_LINES = 10;
 
 /** @param view of the report, with each object by itself. */

@@ -49,7 +49,6 @@ export function commonWay(remedies: readonly Remedy[]): string | undefined {
   return texts.size === 1 ? wayText(first) : undefined;
 }
 
-/** Undefined for another command. */
 function tailOf(args: readonly string[], head: readonly string[]): string[] | undefined {
   const isSame = head.every((arg, at) => args[at] === arg);
   const rest = args.slice(head.length);

@@ -38,7 +38,6 @@ export interface Row {
   readonly deed: Span;
   /** The size of the change in a few words; empty if that needs many words. */
   readonly fact?: string;
-  /** The reason; empty for the usual one. */
   readonly reason?: string;
   /** File and line of the spec, and the newest commit with the title of its writes, as far as they are known. */
   readonly origin: readonly string[];
@@ -47,7 +46,6 @@ export interface Row {
 
 export interface ChangeRow extends Row {
   readonly change: Change;
-  /** The parts of `origin`; empty if they are not known. */
   readonly place: string;
   readonly commit: string;
 }

@@ -52,7 +52,6 @@ function rowOf(matcher: Matcher): MatcherRow | undefined {
   return typeof attribute === 'string' ? row : undefined;
 }
 
-/** Undefined if the form of the value does not fit the type. */
 function operandText(matcher: Matcher, options: MatcherOptions): string | undefined {
   const operand = rowOf(matcher)?.operand;
   if (operand === undefined) return undefined;
@@ -213,11 +212,9 @@ function repeats(buckets: readonly Bucket[]): boolean {
 }
 
 export interface FieldContext {
-  /** Names the first keys of each list. */
   readonly showKeys: boolean;
   /** Shows every value that differs, and texts of several lines line by line: nothing is cut, and no list counted. */
   readonly inFull?: boolean;
-  /** Names of the rules after the change, by position. */
   readonly ruleNames?: readonly (string | undefined)[];
 }
 

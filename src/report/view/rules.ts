@@ -106,7 +106,6 @@ function listChange(
   return `${subject} [${signedItems(added, removed, Infinity)}] of ${String(wanted.length)}`;
 }
 
-/** A rule with its position in its list, from 0. */
 type PlacedRule = readonly [number, Rule];
 
 interface RulePairs {

@@ -110,7 +110,6 @@ function passTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanRepor
   return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];
 }
 
-/** One sentence for all objects of which people own the same fields. */
 function leftToPeopleTexts(all: readonly LeftToPeople[] = []): string[] {
   const groups = grouped(all, ({ fields }) =>
     fields.map((field) => OWNED_WORDS[field] ?? clean(field)).join(', '),
@@ -217,7 +216,6 @@ export function rampText(standing: RampStanding): string {
 
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
-/** A clause that follows its id. */
 export function sinceText({
   seen,
   commit,
@@ -247,7 +245,6 @@ export function liveKillRow(kill: LiveKill): Row {
   };
 }
 
-/** Both stay until a commit changes that. */
 export function reminderText({ id, what, due, reason, by }: Reminder): string {
   if (what === 'expiry')
     return `${clean(id)} was to be gone by ${clean(due)}; it stays until a commit removes it.`;

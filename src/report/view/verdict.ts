@@ -64,7 +64,6 @@ function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): stri
 
 type NotLive = Exclude<Standing, { is: 'live' }>;
 
-/** Empty if they have no way out in common. */
 function outText(all: readonly NotLive[]): string {
   const remedies = all
     .slice(0, MAX_NAMED)
@@ -73,7 +72,6 @@ function outText(all: readonly NotLive[]): string {
   return way === undefined ? '' : `: ${clean(way)}`;
 }
 
-/** A clause for each reason of each standing. */
 const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> } = {
   waits: {
     apply: 'not applied yet',
@@ -129,7 +127,6 @@ export function killsText(failed: number): string {
   return failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
 }
 
-/** The words to append to a claim if not everything was compared. */
 export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';
 }

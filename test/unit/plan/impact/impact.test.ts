@@ -483,6 +483,12 @@ describe('questions that nothing known answers', () => {
       'shop 0–100 % off → on, 0–100 % on → off',
     ],
     [
+      'about two treatments of a flag, each with an answer of its own',
+      asks(100, treated('on')),
+      asks(100, treated('off')),
+      'shop 0–100 % off → on, 0–100 % on → off',
+    ],
+    [
       'about a segment and another, each with an answer of its own',
       asks(100, isIn('one')),
       asks(100, isIn('two')),
