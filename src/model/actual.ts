@@ -60,15 +60,10 @@ export interface ActualActivation {
   readonly openChangeRequestId?: string;
 }
 
-export interface ScopedObjects {
+/** Which objects a run observes. Environments go by the service's names. */
+export interface Scope {
   readonly flags: ReadonlyMap<string, FlagScope>;
   readonly segments: ReadonlyMap<string, SegmentScope>;
-}
-
-export const NOTHING_IN_SCOPE: ScopedObjects = { flags: new Map(), segments: new Map() };
-
-/** Which objects a run observes. Environments go by the service's names. */
-export interface Scope extends ScopedObjects {
   /** Whether to observe definitions of unmanaged flags too: they may use an object that the plan removes. */
   readonly users: boolean;
   /** Whether all managed objects are observed. If only a part is, lists would return more than necessary. */

@@ -1,24 +1,49 @@
+import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/actual.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { DesiredFlag } from '../model/desired.js';
+import type { DesiredActivation, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
-import type { Progress } from '../model/run.js';
 import { keyOfId, parseKey, type Kind } from '../model/ref.js';
-import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/actual.js';
-import { entriesOf, entriesOfKind, flagEntry, type State } from '../model/state.js';
-import { observedKind, OBSERVED_KINDS } from './objects/kinds.js';
-import type { ObservedKind, ObservedPlaces, ScopeInput } from './objects/planned-kind.js';
+import type { Progress } from '../model/run.js';
+import { sameKeys } from '../model/segment-keys.js';
+import {
+  entriesOf,
+  entriesOfKind,
+  flagEntry,
+  segmentEntry,
+  type ActivationBase,
+  type Base,
+  type State,
+} from '../model/state.js';
+import { killOrders } from './kills/orders.js';
+import { isKillInReach } from './kills/plan.js';
 import { usesOf } from './planned-change.js';
 import {
   inventoryEnvironments,
   matchesFilter,
   plannedObjects,
   wantedEntries,
+  type PlannedEnvironment,
   type PlanPolicy,
 } from './policy.js';
 
-export interface ScopeOptions extends Pick<ScopeInput, 'allEnvironments' | 'counting'> {
+/**
+ * Which segments to count instead of list, if neither git nor the number of their keys has changed: none, those whose
+ * keys need more than 20 pages, or all.
+ */
+export type KeyCounting = 'never' | 'large' | 'always';
+
+interface ScopeOptions {
+  /** Names of all environments of the workspace. */
+  readonly allEnvironments: readonly string[];
+  readonly counting: KeyCounting;
   readonly whole: boolean;
+}
+
+interface ScopeInput extends ScopeOptions {
+  readonly desired: BoundDesired;
+  readonly state: State;
+  readonly policy: PlanPolicy;
 }
 
 /**
@@ -29,31 +54,54 @@ export function scopeOf(
   desired: BoundDesired,
   state: State,
   policy: PlanPolicy,
-  { allEnvironments, counting, whole }: ScopeOptions,
+  options: ScopeOptions,
 ): Scope {
-  const needed = neededIn(desired, state, policy);
-  const input = { desired, state, policy, allEnvironments, counting, needed };
-  const kinds = OBSERVED_KINDS.map(([kind, rules]) => ({
-    rules,
-    places: placesOf(kind, rules, input),
-  }));
-  const objects = joinedScopes(kinds.map(({ rules, places }) => rules.scope(places, input)));
+  const input = { ...options, desired, state, policy };
+  const needed = neededIn(input);
+  const ofFlags = placesOf('flag', desired.flags, input);
+  const ofSegments = placesOf('segment', desired.segments, input);
+  const flags = flagScopes(ofFlags, needed.flag, input);
+  const segments = segmentScopes(ofSegments, needed.segment, input);
   // Users of objects matter only if a removal is possible.
-  const hasRemovals = kinds.some(({ places }) =>
-    [...places.values()].some(({ removed }) => removed.length > 0),
+  const hasRemovals = [...ofFlags.values(), ...ofSegments.values()].some(
+    ({ removed }) => removed.length > 0,
   );
   const users = hasRemovals && policy.prune && policy.suspended === null;
-  const kept = entriesOf(state, 'flag').length;
-  return { ...objects, users, whole, flagsKnown: Math.max(kept, objects.flags.size) };
+  const flagsKnown = Math.max(entriesOf(state, 'flag').length, flags.size);
+  return { flags, segments, users, whole: options.whole, flagsKnown };
 }
+
+/** Everything that the service has of these objects. */
+export function wholeScopeOf(
+  names: ReadonlyMap<Kind, readonly string[]>,
+  environments: readonly string[],
+): Scope {
+  const places = new Set(environments);
+  const flag = { known: places, environments: places };
+  const segment = { environments: allKeysIn(environments) };
+  return {
+    flags: new Map((names.get('flag') ?? []).map((name) => [name, flag])),
+    segments: new Map((names.get('segment') ?? []).map((name) => [name, segment])),
+    ...{ users: false, whole: true, flagsKnown: 0 },
+  };
+}
+
+interface Places {
+  /** The selected ones that the specs name. */
+  readonly declared: readonly PlannedEnvironment[];
+  /** Those from which the specs have removed it. */
+  readonly removed: readonly string[];
+}
+
+type PlacesByName = ReadonlyMap<string, Places>;
 
 function placesOf(
   kind: Kind,
-  { declared }: ObservedKind,
-  { desired, state, policy, allEnvironments }: ScopeInput,
-): Map<string, ObservedPlaces> {
-  const places = new Map<string, ObservedPlaces>();
-  for (const { name, environments } of plannedObjects(policy, kind, declared(desired))) {
+  objects: ReadonlyMap<string, DesiredFlag | DesiredSegment>,
+  { state, policy, allEnvironments }: ScopeInput,
+): PlacesByName {
+  const places = new Map<string, Places>();
+  for (const { name, environments } of plannedObjects(policy, kind, objects)) {
     const own = policy.environments.filter((each) => each.selected && environments.has(each.name));
     places.set(name, { declared: own, removed: [] });
   }
@@ -67,24 +115,22 @@ function placesOf(
   return places;
 }
 
+/** Name → environments. */
+type Needed = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** Objects that changed rules name but the filter excludes: if one is missing, the service refuses the change. */
-function neededIn(
-  desired: BoundDesired,
-  state: State,
-  policy: PlanPolicy,
-): ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>> {
-  const needed = new Map<Kind, Map<string, Set<string>>>();
+function neededIn({ desired, state, policy }: ScopeInput): { flag: Needed; segment: Needed } {
+  const needed = { flag: new Map<string, Set<string>>(), segment: new Map<string, Set<string>>() };
   // An earlier, wider observation of the same run has checked this already.
   if (policy.only === null || policy.held !== undefined) return needed;
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
     for (const [environment, rules] of changedRules(flag, state, policy)) {
       for (const { id } of usesOf(rules, environment)) {
-        const used = parseKey(keyOfId(id));
-        if (!used || matchesFilter(policy, used.kind, used.name)) continue;
-        if (observedKind(used.kind)?.declared(desired).has(used.name) !== true) continue;
-        const names = needed.get(used.kind) ?? new Map<string, Set<string>>();
-        needed.set(used.kind, names);
-        names.set(used.name, new Set(names.get(used.name)).add(environment));
+        const { kind, name } = parseKey(keyOfId(id)) ?? {};
+        if (name === undefined || (kind !== 'flag' && kind !== 'segment')) continue;
+        const declared = kind === 'flag' ? desired.flags : desired.segments;
+        if (matchesFilter(policy, kind, name) || !declared.has(name)) continue;
+        needed[kind].set(name, new Set(needed[kind].get(name)).add(environment));
       }
     }
   }
@@ -105,18 +151,78 @@ function changedRules(
   });
 }
 
-export function wholeScopeOf(
-  names: ReadonlyMap<Kind, readonly string[]>,
-  environments: readonly string[],
-): Scope {
-  const parts = OBSERVED_KINDS.map(([kind, { wholeScope }]) =>
-    wholeScope(names.get(kind) ?? [], environments),
-  );
-  return { ...joinedScopes(parts), users: false, whole: true, flagsKnown: 0 };
+function flagScopes(
+  places: PlacesByName,
+  needed: Needed,
+  { desired, state, policy }: ScopeInput,
+): ReadonlyMap<string, FlagScope> {
+  const flags = new Map<string, FlagScope>();
+  for (const [name, { declared, removed }] of places) {
+    const entry = flagEntry(state, name);
+    // A pending creation may never have been sent.
+    const found = policy.environments.filter(({ id }) => {
+      const base = entry?.environments[id];
+      return base !== undefined && base.pending !== 'create';
+    });
+    const known = new Set([...found.map((each) => each.name), ...removed]);
+    const environments = new Set([...declared.map((each) => each.name), ...removed]);
+    flags.set(name, { id: entry?.id, known, environments });
+  }
+  // Definitions of any flag of the workspace are read where git kills them, or takes a kill back.
+  const killed = killOrders(desired).map(({ flag, environment }) => ({ name: flag, environment }));
+  for (const { name, environment } of [...killed, ...policy.restorable.values()]) {
+    const place = policy.environments.find((each) => each.name === environment);
+    if (!place || !isKillInReach(policy, place, name)) continue;
+    const scope = flags.get(name) ?? { known: new Set<string>(), environments: new Set<string>() };
+    flags.set(name, { ...scope, environments: new Set([...scope.environments, place.name]) });
+  }
+  for (const [name, environments] of needed) {
+    flags.set(name, { id: flagEntry(state, name)?.id, known: environments, environments });
+  }
+  return flags;
 }
 
-function joinedScopes(parts: readonly Partial<ScopedObjects>[]): ScopedObjects {
-  return parts.reduce<ScopedObjects>((all, part) => ({ ...all, ...part }), NOTHING_IN_SCOPE);
+/** Removed segments with all their keys. */
+function segmentScopes(
+  places: PlacesByName,
+  needed: Needed,
+  { desired, state, counting }: ScopeInput,
+): ReadonlyMap<string, SegmentScope> {
+  const found = [...places].map(([name, { declared, removed }]) => {
+    const activations = desired.segments.get(name)?.environments;
+    const bases = segmentEntry(state, name)?.environments;
+    const environments = allKeysIn(removed);
+    for (const { name: place, id } of declared) {
+      const activation = activations?.get(place);
+      if (activation) environments.set(place, keyDetail(activation, bases?.[id], counting));
+    }
+    return [name, { environments }] as const;
+  });
+  const others = [...needed].map(([name, places]) => {
+    const environments = new Map([...places].map((place) => [place, 'activation' as const]));
+    return [name, { environments, placesAlone: true as const }] as const;
+  });
+  return new Map([...found, ...others]);
+}
+
+function allKeysIn(environments: readonly string[]): Map<string, KeyDetail> {
+  return new Map(environments.map((name) => [name, 'keys']));
+}
+
+/** Number of keys that at most 20 requests list: a page has 100. */
+const FEW_KEYS = 2_000;
+
+/** Counting is useless for an add-only segment, which may hold keys of others. */
+function keyDetail(
+  { keys, mode }: DesiredActivation,
+  base: Base<ActivationBase> | undefined,
+  counting: KeyCounting,
+): KeyDetail {
+  if (!keys || mode === 'external') return 'activation';
+  const remembered = base?.spec?.keys;
+  if (!remembered || mode !== 'exact' || !sameKeys(remembered, keys.digest)) return 'keys';
+  const isCounted = counting === 'always' || (counting === 'large' && remembered.count > FEW_KEYS);
+  return isCounted ? remembered : 'keys';
 }
 
 /** Counts the definitions and activations per environment that `observe` has read for a scope. */

@@ -5,7 +5,7 @@ import { canonicalJson, sameJson } from '../../src/model/json.js';
 import type { Actual } from '../../src/model/actual.js';
 import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
-import { KEYS_OF_OTHERS } from '../../src/plan/objects/segment-kind.js';
+import { KEYS_OF_OTHERS } from '../../src/plan/objects/segment.js';
 import { entriesOf, type State } from '../../src/model/state.js';
 import {
   observeWorld,

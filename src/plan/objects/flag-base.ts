@@ -1,11 +1,11 @@
 import type { WireDefinition } from '../../admin-api/wire.js';
-import type { ActualFlag, FlagScope } from '../../model/actual.js';
+import type { ActualFlag } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { flagFieldsFromWire, withTag } from '../../model/flag/fields.js';
 import type { Definition, FlagFields } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
 import type { DesiredFlag } from '../../model/desired.js';
-import type { Base, FlagBase, FlagEntry } from '../../model/state.js';
+import type { Base, FlagBase } from '../../model/state.js';
 import { sameJson, type Json } from '../../model/json.js';
 import {
   definitionFields,
@@ -17,7 +17,6 @@ import {
 } from '../fields.js';
 import { effectiveFields } from '../kills/plan.js';
 import type { PlacedName } from '../place.js';
-import type { PlannedEnvironment } from '../policy.js';
 import type { ObservedKind } from './planned-kind.js';
 
 export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
@@ -92,18 +91,6 @@ export function baseOfFound(base: Base<Definition>, wire: WireDefinition): Base<
   const names = wire.treatments.map(({ name }) => name);
   const live = definitionFromWire(wire);
   return definitionBaseAfter(base, { desired, live, head: base.commit }, names);
-}
-
-/** The id, and the environments where the definition was once found. A pending creation may never have been sent. */
-export function rememberedOf(
-  entry: FlagEntry | undefined,
-  { environments }: { readonly environments: readonly PlannedEnvironment[] },
-): Pick<FlagScope, 'id' | 'known'> {
-  const found = environments.filter(({ id }) => {
-    const base = entry?.environments[id];
-    return base !== undefined && base.pending !== 'create';
-  });
-  return { id: entry?.id, known: new Set(found.map(({ name }) => name)) };
 }
 
 export function declaredFields(

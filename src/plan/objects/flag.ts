@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import type { FlagFields, FlagFieldsChange } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
-import type { ActualFlag, FlagScope, ScopedObjects } from '../../model/actual.js';
-import type { BoundDesired } from '../../model/bound-desired.js';
+import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, StepRequest } from '../../model/plan.js';
@@ -11,11 +10,8 @@ import { planDefinition } from './definition.js';
 import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
-import type { PlanPolicy } from '../policy.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/base.js';
-import { killOrders } from '../kills/orders.js';
-import { isKillInReach } from '../kills/plan.js';
 import {
   baseOfFlag,
   comparedFields,
@@ -23,12 +19,11 @@ import {
   declaredFields,
   flagSpec,
   liveTrafficType,
-  rememberedOf,
   withEqualFields,
   writtenForm,
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
-import type { KindFiles, ObservedPlaces, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
+import type { KindFiles, Parts, PlannedKind } from './planned-kind.js';
 import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
 function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: PlanInput): ObjectPlan {
@@ -100,35 +95,6 @@ function workspaceDifferences(
   });
 }
 
-function flagScope(
-  places: ReadonlyMap<string, ObservedPlaces>,
-  { desired, state, policy, needed }: ScopeInput,
-): Partial<ScopedObjects> {
-  const flags = new Map<string, FlagScope>();
-  for (const [name, { declared, removed }] of places) {
-    const { id, known } = rememberedOf(flagEntry(state, name), policy);
-    const environments = new Set([...declared.map((each) => each.name), ...removed]);
-    flags.set(name, { id, known: new Set([...known, ...removed]), environments });
-  }
-  addKills(flags, desired, policy);
-  for (const [name, environments] of needed.get('flag') ?? []) {
-    flags.set(name, { id: flagEntry(state, name)?.id, known: environments, environments });
-  }
-  return { flags };
-}
-
-/** Definitions of any flag of the workspace that are read only because git kills them, or takes a kill back. */
-function addKills(flags: Map<string, FlagScope>, desired: BoundDesired, policy: PlanPolicy): void {
-  const add = (flag: string, environment: string | null): void => {
-    const place = policy.environments.find(({ name }) => name === environment);
-    if (!place || !isKillInReach(policy, place, flag)) return;
-    const scope = flags.get(flag) ?? { known: new Set<string>(), environments: new Set<string>() };
-    flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
-  };
-  for (const { flag, environment } of killOrders(desired)) add(flag, environment);
-  for (const { name, environment } of policy.restorable.values()) add(name, environment);
-}
-
 const FLAG_FILES: KindFiles = {
   isOwn: (path, { name, environment }, reason) => {
     const isKill = reason === 'kill' || reason === 'restore';
@@ -160,13 +126,6 @@ export const FLAG_KIND: PlannedKind = {
   reaches: 'by-definition',
   observed: {
     declared: ({ flags }) => flags,
-    scope: flagScope,
-    wholeScope: (names, environments) => {
-      const places = new Set(environments);
-      return {
-        flags: new Map(names.map((name) => [name, { known: places, environments: places }])),
-      };
-    },
     spec: flagSpec,
     parts: flagParts,
     created: createdDefinition,

@@ -4,7 +4,7 @@ import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
 import { plannedObjects, type PlanPolicy } from '../policy.js';
 import type { DeclaredObject, ObservedKind, PlannedKind } from './planned-kind.js';
-import { SEGMENT_KIND } from './segment-kind.js';
+import { SEGMENT_KIND } from './segment.js';
 
 const PLANNED_KINDS: Readonly<Record<Kind, PlannedKind>> = {
   segment: SEGMENT_KIND,

@@ -1,13 +1,13 @@
-import type { Actual, ScopedObjects } from '../../model/actual.js';
+import type { Actual } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
-import type { Kind, ObjectRef } from '../../model/ref.js';
+import type { ObjectRef } from '../../model/ref.js';
 import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
-import type { PlannedEnvironment, PlanPolicy, WithheldReason } from '../policy.js';
+import type { PlannedEnvironment, WithheldReason } from '../policy.js';
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
@@ -45,16 +45,6 @@ export interface KindFiles {
 export interface ObservedKind {
   /** By name. */
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
-  /** @param places by the object's name. */
-  readonly scope: (
-    places: ReadonlyMap<string, ObservedPlaces>,
-    input: ScopeInput,
-  ) => Partial<ScopedObjects>;
-  /** Everything that the service has of these objects. */
-  readonly wholeScope: (
-    names: readonly string[],
-    environments: readonly string[],
-  ) => Partial<ScopedObjects>;
   /** What a base remembers of a declared object; undefined if it is not declared in this place. */
   readonly spec: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /**
@@ -118,30 +108,6 @@ export interface DeclaredObject {
   readonly protect?: true;
   /** By the environment's name on the service. */
   readonly environments: ReadonlyMap<string, unknown>;
-}
-
-/**
- * Which segments to count instead of list, if neither git nor the number of their keys has changed: none, those whose
- * keys need more than 20 pages, or all.
- */
-export type KeyCounting = 'never' | 'large' | 'always';
-
-export interface ScopeInput {
-  readonly desired: BoundDesired;
-  readonly state: State;
-  readonly policy: PlanPolicy;
-  /** Names of all environments of the workspace. */
-  readonly allEnvironments: readonly string[];
-  readonly counting: KeyCounting;
-  /** Objects that changed rules name outside the filter of the run, and the environments where they must exist. */
-  readonly needed: ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>>;
-}
-
-export interface ObservedPlaces {
-  /** The selected ones that the specs name. */
-  readonly declared: readonly PlannedEnvironment[];
-  /** Those from which the specs have removed it. */
-  readonly removed: readonly string[];
 }
 
 export interface RememberedPlace {

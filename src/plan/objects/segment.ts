@@ -1,21 +1,79 @@
+import { posix } from 'node:path';
 import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
-import { sortedSet } from '../../model/json.js';
-import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
 import type { ActualActivation, ActualSegment } from '../../model/actual.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
-import { objectId } from '../../model/ref.js';
+import { sortedSet } from '../../model/json.js';
 import type { KeyChange, Reason, StepRequest } from '../../model/plan.js';
-import type { ActivationBase, Base } from '../../model/state.js';
-import { heldOrPlanned, type ObjectPlan } from '../planned-change.js';
+import { objectId } from '../../model/ref.js';
+import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
+import {
+  segmentEntry,
+  type ActivationBase,
+  type Base,
+  type SegmentBase,
+} from '../../model/state.js';
 import { SEGMENT_KEYS, WHOLE_OBJECT } from '../bases/corrections.js';
-import { creationReason, withoutBase, type PlanInput } from '../input.js';
-import { requestHold } from '../requests.js';
-import { withholdReason, type PlannedEnvironment, type PlanPolicy } from '../policy.js';
 import { reasonOfChange } from '../fields.js';
-import { immutable, planCreation, type PlacedObject } from './placed-object.js';
+import { creationReason, withoutBase, type PlanInput } from '../input.js';
+import type { PlacedName } from '../place.js';
+import { heldOrPlanned, type ObjectPlan } from '../planned-change.js';
+import {
+  withholdReason,
+  type PlannedEnvironment,
+  type PlanPolicy,
+  type WithheldReason,
+} from '../policy.js';
+import { requestHold } from '../requests.js';
+import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
+import type { Parts, PlannedKind } from './planned-kind.js';
+
+export const SEGMENT_KIND: PlannedKind = {
+  declarations: ({ segments }) => [...segments.values()],
+  plan: (input) => {
+    const levels = { workspace: planWorkspaceLevel, environment: planActivation };
+    return planDeclared('segment', input.desired.segments, levels, input);
+  },
+  fingerprint: ({ segments }, { name, environment }) => {
+    const segment = segments.get(name);
+    if (!segment || environment === null) {
+      return segment && { trafficType: segment.trafficType, description: segment.description };
+    }
+    const activation = segment.environments.get(environment);
+    return activation && { mode: activation.mode, keys: activation.keys?.digest ?? null };
+  },
+  namesInBase: (state, name) => {
+    const base = segmentEntry(state, name)?.workspace?.spec;
+    return base && { trafficType: base.trafficType };
+  },
+  files: {
+    isOwn: (path, { name }) => {
+      if (!path.startsWith('segments/')) return false;
+      const file = posix.basename(path);
+      return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
+    },
+    // Several segments may share a key file, whatever its name.
+    mayShape: (path) => path.endsWith('.keys'),
+  },
+  reaches: 'by-keys',
+  observed: {
+    declared: ({ segments }) => segments,
+    parts: segmentParts,
+    spec: segmentSpec,
+    seen: ({ segments }, name) => {
+      const found = segments.get(name);
+      return (
+        found && {
+          existence: found.segment ? 'present' : 'absent',
+          places: new Map([...found.environments].map(([place, { active }]) => [place, active])),
+        }
+      );
+    },
+  },
+};
 
 /** The workspace level of a segment is only ever created. */
-export function planWorkspaceLevel(
+function planWorkspaceLevel(
   segment: DesiredSegment,
   placed: PlacedObject,
   input: PlanInput,
@@ -44,7 +102,7 @@ function observedSegment({ name }: DesiredSegment, { actual }: PlanInput): Actua
   return found;
 }
 
-export function planActivation(
+function planActivation(
   segment: DesiredSegment,
   placed: PlacedObject & { readonly environment: PlannedEnvironment },
   input: PlanInput,
@@ -73,7 +131,7 @@ export function planActivation(
   ]);
 }
 
-export function baseSpec({ keys }: DesiredActivation): ActivationBase {
+function baseSpec({ keys }: DesiredActivation): ActivationBase {
   return keys ? { keys: keys.digest } : {};
 }
 
@@ -138,7 +196,7 @@ function keyRequests(
   ];
 }
 
-export function keyRemovals(
+function keyRemovals(
   place: { segment: string; environment: string },
   keys: readonly string[],
 ): StepRequest[] {
@@ -150,4 +208,61 @@ export function chunks(keys: readonly string[]): (readonly string[])[] {
   return Array.from({ length: count }, (_, index) =>
     keys.slice(index * MAX_KEYS_PER_REQUEST, (index + 1) * MAX_KEYS_PER_REQUEST),
   );
+}
+
+function segmentSpec(
+  { segments }: BoundDesired,
+  { name, environment }: PlacedName,
+): SegmentBase | ActivationBase | undefined {
+  const segment = segments.get(name);
+  if (environment === null) return segment && { trafficType: segment.trafficType };
+  const activation = segment?.environments.get(environment);
+  return activation && baseSpec(activation);
+}
+
+function segmentParts(name: string, input: PlanInput): Parts | undefined {
+  const actual = input.actual.segments.get(name);
+  if (!actual?.segment) return undefined;
+  const entry = segmentEntry(input.state, name);
+  const trafficType = actual.segment.trafficType.name;
+  const unseenUsers = input.actual.allFlags === null ? UNSEEN_USERS : undefined;
+  return {
+    placeIn: ({ name: environment, id }) => {
+      const live = actual.environments.get(environment);
+      if (!live?.active) return undefined;
+      const place = { segment: name, environment };
+      const held = live.keys?.keys ?? [];
+      return {
+        action: 'deactivate',
+        fields: [],
+        keys: { added: [], removed: held, sha256: NO_KEYS.digest.sha256 },
+        requests: [...keyRemovals(place, held), { action: 'deactivate-segment', ...place }],
+        held: unseenUsers ?? keysOfOthers(live.keys, entry?.environments[id]?.spec),
+      };
+    },
+    whole: () => ({
+      action: 'delete',
+      fields: [{ path: '/trafficType', reason: 'prune', before: trafficType }],
+      requests: [{ action: 'delete-segment', segment: name }],
+      held: unseenUsers,
+    }),
+  };
+}
+
+const UNSEEN_USERS: WithheldReason = {
+  why: 'still-in-use',
+  because: 'the service cannot list the flags that may use it; delete it there by hand',
+};
+
+export const KEYS_OF_OTHERS =
+  'it holds keys that git did not put there; empty it on the service first';
+
+/** Git may not delete keys that it never wrote: those of an external segment, and keys added to ours. */
+function keysOfOthers(
+  live: KeyList | undefined,
+  base: ActivationBase | undefined,
+): WithheldReason | undefined {
+  if (!live || live.keys.length === 0) return undefined;
+  if (base?.keys && sameKeys(base.keys, live.digest)) return undefined;
+  return { why: 'still-in-use', because: KEYS_OF_OTHERS };
 }

@@ -5,8 +5,7 @@ import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Scope } from '../../../src/model/actual.js';
 import type { State } from '../../../src/model/state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
-import type { KeyCounting } from '../../../src/plan/objects/planned-kind.js';
-import { scopeOf } from '../../../src/plan/scope.js';
+import { scopeOf, type KeyCounting } from '../../../src/plan/scope.js';
 import {
   aDesired,
   anEnvironment,
