@@ -132,14 +132,16 @@ describe('a kill that a commit adds', () => {
     expect(world.service.requests.filter(({ method }) => method === 'PATCH')).toHaveLength(2);
   });
 
-  it('is sent once by the runs of a process, also where none of them comes to an end', async () => {
-    const memory = new RunCache();
-    for (const name of ['cart', 'pay']) {
+  it('is sent once by the runs of a process, also where none of them ends, and no state records it', async () => {
+    const settings = { memory: new RunCache() };
+    const unrecorded = () => ({ openRecords: async () => Promise.resolve(null) });
+    for (const name of ['cart', 'pay', 'pay']) {
       world.service.failNext({ method: 'GET', path: /\/workspaces$/ }, 404);
       world.repository.commit(`Kill ${name} in staging`, {
         'kills/staging.yaml': `kills:\n  ${name}: { reason: INC-3 }\n`,
+        'README.md': String(world.service.requests.length),
       });
-      await expect(world.reconciled({ memory })).rejects.toThrow();
+      await expect(world.reconciled(settings, {}, unrecorded)).rejects.toThrow();
     }
 
     const places = world.writes().map(({ path }) => path.split('/')[7]);

@@ -57,6 +57,18 @@ it('waits for a service that shows a write late, and is converged', async () => 
   expect(done.unverified).toBeUndefined();
 });
 
+it('finds nothing left of identities that were all written again, though the same run would write all once more', async () => {
+  const identities = 'identities: { environment: staging, keys: { ana: { plan: pro } } }\n';
+  world.repository.commit('Say who pays', { 'identities/user.yaml': identities });
+  await world.applied();
+  world.writes();
+
+  const done = await world.applied({ identities: true });
+
+  expect(done.plan.changes.map(({ id }) => id)).toEqual(['identities/user@staging']);
+  expect(done).toMatchObject({ converged: true, left: [] });
+});
+
 it('names each difference that is left, with what was wanted and what was found', async () => {
   await world.applied();
   world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });

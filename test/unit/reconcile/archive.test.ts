@@ -154,17 +154,6 @@ describe('a flag that git removes where flags are archived', () => {
     expect(told(done)).toContain('delete segment/testers applied');
   });
 
-  it('goes after a flag that depends on it', async () => {
-    const rule = 'rules: [{ if: { flag: shop, treatments: ["on"] }, serve: "on" }]';
-    const world = await begin({}, { 'flags/user.yaml': flagSpec('user', { production: rule }) });
-    world.repository.commit('Both', { 'flags/shop.yaml': null, 'flags/user.yaml': null });
-
-    const done = await world.applied();
-
-    expect(written(world)).toEqual(['POST user/archive 200', 'POST shop/archive 200']);
-    expect(done.converged).toBe(true);
-  });
-
   it('is killed first where the commit says so too, and planned once', async () => {
     const world = await begin();
     world.repository.commit('Kill shop, and away with it', {

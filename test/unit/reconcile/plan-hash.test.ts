@@ -67,19 +67,6 @@ describe('the hash of a plan', () => {
     expect(await offlineHash(moved)).not.toBe(offline);
   });
 
-  it('is another one where the service has neither the start nor the end', async () => {
-    const moved = world.repository.commit('Meanwhile', {
-      'flags/pay.yaml': flagSpec('pay', { on: 24 }),
-    });
-    world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 25 }) });
-    const early = await hashOf({ since: moved });
-    world.repository.git('checkout', '--quiet', moved);
-    await world.applied();
-    world.repository.git('checkout', '--quiet', 'main');
-
-    expect(await hashOf({ since: moved })).not.toBe(early);
-  });
-
   it('covers the share from which a definition is deleted', async () => {
     const config = `${PIPELINE_CONFIG}prune: true\n`;
     const away = async (on: number): Promise<string> => {

@@ -8,13 +8,99 @@ import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
-import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
+import {
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 import { ramp, STEPS, storyOf } from '../../support/ramp-story.js';
 
 const withheldOf = ({ plan }: Planned): string[] =>
   plan.withheld.map(({ id, why }) => `${id} ${why}`);
 
+const kills =
+  (entries: string): Act =>
+  ({ repository }) => {
+    repository.commit('Say what is killed', { 'kills/production.yaml': `kills: ${entries}\n` });
+  };
+const spec =
+  (text: string): Act =>
+  (world) =>
+    void ramp(world, text, 'Another spec');
+const forget: Act = ({ repository }) => {
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/').split('\n');
+  for (const ref of refs) repository.git('update-ref', '-d', ref);
+};
+
+type Act = (world: PipelineWorld) => void;
+/** Runs at an hour of the ramp, after something has happened; the share that is live then. */
+type Move = readonly [hours: number, share: number, before?: Act];
+
 describe('a ramp', () => {
+  it.each<[string, readonly Move[]]>([
+    [
+      'begins with the run that first sees it, however old its commit is',
+      [
+        [2_000, 10],
+        [2_005, 10],
+        [2_006, 25],
+      ],
+    ],
+    [
+      'is caught up with by the step that is due alone, and goes on from there when its steps change',
+      [
+        [0, 10],
+        [20, 50],
+        [100, 50, spec('ramp: "10, 6h, 40, 12h, 60"')],
+        [111, 50],
+        [112, 60],
+      ],
+    ],
+    [
+      'stays where it is while its spec holds it, and begins anew when that is over',
+      [
+        [0, 10],
+        [7, 25],
+        [1_000, 25, spec('ramp: { steps: "10, 6h, 25, 12h, 50, 1d, 100", hold: true }')],
+        [2_000, 25, spec(STEPS)],
+        [2_011, 25],
+        [2_012, 50],
+      ],
+    ],
+    [
+      'stands still while its flag is killed, and the next wait counts from the run that takes the kill back',
+      [
+        [0, 10],
+        [7, 25],
+        [1_000, 25, kills('{ shop: { reason: INC-1 } }')],
+        [1_100, 25, kills('{}')],
+        [1_101, 25],
+        [1_111, 25],
+        [1_112, 50],
+      ],
+    ],
+    [
+      'whose state is lost keeps the share that is live, and begins with the run that sees it',
+      [
+        [0, 10],
+        [20, 50],
+        [100, 50, forget],
+        [141, 50],
+        [142, 100],
+      ],
+    ],
+  ])('%s', async (_, moves) => {
+    const { world, after } = await storyOf();
+    const shares: number[] = [];
+    for (const [hours, , before] of moves) {
+      before?.(world);
+      await world.applied({ adopt: true }, after(hours));
+      shares.push(await world.live.share('shop'));
+    }
+
+    expect(shares).toEqual(moves.map(([, share]) => share));
+  });
+
   it('takes each step when it is due, in a write of its own that names commit and step', async () => {
     const { world, after } = await storyOf();
     world.writes();
@@ -37,75 +123,6 @@ describe('a ramp', () => {
     expect(written[1]?.['comment']).toMatch(
       /^on to 25 %, step 2 of 4, due \S+Z by the ramp that began \S+Z \([0-9a-f]{8}\)\.$/,
     );
-  });
-
-  it('begins with the run that first sees it, however old the commit is', async () => {
-    const { world, after } = await storyOf();
-    const shares = [];
-    for (const hours of [2_000, 2_005, 2_006]) {
-      await world.applied({}, after(hours));
-      shares.push(await world.live.share('shop'));
-    }
-
-    expect(shares).toEqual([10, 10, 25]);
-  });
-
-  it('is caught up with after an outage by the step that is due alone, and goes on from there when its steps change', async () => {
-    const { world, after } = await storyOf();
-    await world.applied({}, after(0));
-    world.writes();
-    await world.applied({}, after(20));
-    expect(world.writes().map(({ query }) => query['title'])).toEqual([
-      'Ramp flag/shop@production: on to 50 %, step 3 of 4',
-    ]);
-    ramp(world, 'ramp: "10, 6h, 40, 12h, 60"', 'Another ladder');
-
-    const shares = [];
-    for (const hours of [100, 111, 112]) {
-      expect(withheldOf(await world.applied({}, after(hours)))).toEqual([]);
-      shares.push(await world.live.share('shop'));
-    }
-
-    expect(shares).toEqual([50, 50, 60]);
-  });
-
-  it('stays where it is while its spec holds it, and begins anew when that is over', async () => {
-    const { world, after } = await storyOf();
-    await world.applied({}, after(0));
-    await world.applied({}, after(7));
-    const held = ramp(
-      world,
-      'ramp: { steps: "10, 6h, 25, 12h, 50, 1d, 100", hold: true }',
-      'Hold it',
-    );
-    await world.applied({}, held(1_000));
-    expect(await world.live.share('shop')).toBe(25);
-
-    ramp(world, STEPS, 'Go on');
-    await world.applied({}, after(2_000));
-    await world.applied({}, after(2_011));
-    expect(await world.live.share('shop')).toBe(25);
-    await world.applied({}, after(2_012));
-    expect(await world.live.share('shop')).toBe(50);
-  });
-
-  it('stands still while the flag is killed, and goes on by its ladder after the restore', async () => {
-    const { world, after } = await storyOf();
-    const { repository } = world;
-    await world.applied({}, after(0));
-    await world.applied({}, after(7));
-    repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
-    await world.applied({}, after(1_000));
-    expect(await world.live.share('shop')).toBe(25);
-
-    repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
-    // The next wait counts from the run that takes the kill back.
-    expect((await world.applied({}, after(1_100))).converged).toBe(true);
-    await world.applied({}, after(1_101));
-    await world.applied({}, after(1_111));
-    expect(await world.live.share('shop')).toBe(25);
-    await world.applied({}, after(1_112));
-    expect(await world.live.share('shop')).toBe(50);
   });
 
   it('takes its steps in its window alone, and counts the next wait from there', async () => {
@@ -147,28 +164,6 @@ environments:
       { treatment: 'a', size: 50 },
       { treatment: 'b', size: 13 },
       { treatment: 'off', size: 37 },
-    ]);
-  });
-
-  it('of a rule leaves the other rules alone', async () => {
-    const rules =
-      'rules: [{ if: { attribute: plan, in: [pro] }, serve: "off", ramp: "20, 1h, 80" }, { if: { attribute: plan, in: [free] }, serve: "on" }]';
-    const { world, after } = await storyOf(rules);
-
-    await world.applied({}, after(0));
-    const { plan } = await world.planned({ at: after(1).now() });
-
-    expect(
-      plan.changes.map(({ reason, fields }) => [reason, fields.map(({ path }) => path)]),
-    ).toEqual([['ramp', ['/rules']]]);
-    await world.applied({}, after(1));
-    const { rules: live } = await world.live.definition('shop');
-    expect(live.map(({ buckets }) => buckets)).toEqual([
-      [
-        { treatment: 'on', size: 80 },
-        { treatment: 'off', size: 20 },
-      ],
-      [{ treatment: 'on', size: 100 }],
     ]);
   });
 });
@@ -291,7 +286,7 @@ describe('the ladder', () => {
     await world.live.set('shop', { on: 5 });
     const again = reportOf(await plan(run.context), run);
     expect((again.ramps ?? []).map(rampText).join('')).toMatch(
-      /100 %\. It waits: its share was changed on the service\.$/,
+      /: 10 % due, 25 % due, .*100 %\. It waits: its share was changed on the service\.$/,
     );
   });
 });

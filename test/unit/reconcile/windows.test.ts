@@ -82,17 +82,6 @@ describe('outside its window', () => {
     expect(outcomesOf(later)).toEqual(['flag/shop@production applied']);
   });
 
-  it('drift is not put back either', async () => {
-    const world = await storyOf(10);
-    await world.live.set('shop', { trafficAllocation: 50 });
-    world.writes();
-
-    const done = await world.applied({ revertDrift: true }, by(FROZEN));
-
-    expect(linesOf(done)).toEqual(['flag/shop@production window-closed 2026-11-30T08:00:00.000Z']);
-    expect(world.writes()).toEqual([]);
-  });
-
   it('kills and restores pass, without what stands beside them', async () => {
     const world = await storyOf();
     world.repository.commit('Stop it', {
