@@ -21,12 +21,7 @@ const PER_PAGE = 100;
 /** A service with more open requests than this has a fault. */
 const MAX_PAGES = 1_000;
 
-/**
- * The open requests of an environment, oldest first, and the newest hundred rejected ones; null if the service has
- * none.
- *
- * @throws FlagkeelError one of the lists could not be read whole.
- */
+/** The open requests of an environment, oldest first, and the newest hundred rejected ones; null if it has none. */
 export async function listChangeRequests(
   client: GetOnly,
   environmentId: string,
@@ -63,12 +58,11 @@ async function pagesOf(
   return found;
 }
 
-/** As the reader has it. */
 interface ChangeRequestList {
   listChangeRequests(environmentId: string): ReturnType<typeof listChangeRequests>;
 }
 
-/** The change requests by object, in these environments. @param wanted names of environments. */
+/** @param wanted names of environments. */
 export async function requestsByObject(
   reader: ChangeRequestList,
   environments: readonly WireEnvironment[],
@@ -77,7 +71,6 @@ export async function requestsByObject(
   const found = new Map<ObjectId, ChangeRequest[]>();
   for (const { id, name: environment } of environments) {
     if (!wanted.has(environment)) continue;
-    // One after the other, as other lists of environments.
     for (const { kind, name, ...request } of (await reader.listChangeRequests(id)) ?? []) {
       const object = objectId({ kind, name, environment });
       found.set(object, [...(found.get(object) ?? []), request]);
@@ -104,7 +97,6 @@ function listedRequest(wire: WireChangeRequest, is: ChangeRequest['is']): Listed
   };
 }
 
-/** A draft with its object, its place on the service, and the words that it goes with. */
 export interface Submission {
   readonly draft: RequestDraft;
   readonly ref: Pick<ObjectRef, 'kind' | 'name'>;
@@ -114,9 +106,8 @@ export interface Submission {
 }
 
 /**
- * Submits a change request, unless the service has answered it before: a request of an interrupted run, or of another
- * clone, is found by its mark. If a clone submitted the same change at the same moment, the older request stays. null
- * if the service has no change requests.
+ * Submits a change request unless there is one with its mark, of an interrupted run or another clone. Of two that were
+ * submitted at the same moment the older stays. null if the service has no change requests.
  *
  * @throws RejectedError 423 if another request for the object is open.
  */
@@ -153,7 +144,6 @@ export async function submitOnce(
       confirm: find,
     });
   } catch (error) {
-    // Another clone may have been quicker with the same change.
     const isTaken = error instanceof RejectedError && [409, 423].includes(error.status);
     const taken = isTaken ? await find() : undefined;
     if (taken) return taken;

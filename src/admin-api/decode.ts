@@ -24,7 +24,6 @@ import type {
 
 export type Check<T> = (value: unknown) => T;
 
-/** The answer differs from the shape in the contract; names the place. */
 export class ShapeError extends Error {
   readonly #why: string;
   #path: string;
@@ -76,7 +75,6 @@ const bool: Check<boolean> = (value) => {
   return value;
 };
 
-/** Whole and not negative. */
 const count: Check<number> = (value) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw new ShapeError('', 'a whole number', value);
@@ -126,13 +124,12 @@ function record<T extends object>(fields: {
       if (checked !== found) given[field] = checked;
       isShort ||= checked === undefined && found !== undefined;
     }
-    return (isShort ? withoutUndefined(given) : given) as T;
+    if (!isShort) return given as T;
+    // A copy, because deleting a member makes an object slow.
+    return Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== undefined),
+    ) as T;
   };
-}
-
-/** Copies, because deleting a member makes an object slow. */
-function withoutUndefined(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 const anyRef = record<WireRef>({ id: name, name });
@@ -271,16 +268,15 @@ export function inEnvironment<T extends { environment: { id: string } }>(
   };
 }
 
-/** The parts of the answer with results by key; the contract does not define the shape of `failed`. */
+/** The contract does not define the shape of `failed`. */
 const answered = record<{
   readonly objects: readonly unknown[];
   readonly failed: readonly unknown[];
 }>({ objects: orEmpty(anything), failed: list(anything) });
 
 /**
- * Results for the identities of one request. A key failed if `failed` has an entry for it, or if the service returned
- * its identity with another value than was sent. If an entry names none of the keys, only identities that the service
- * returned as objects count as written.
+ * A key failed if `failed` has an entry for it, or if its identity came back with another value than was sent. If an
+ * entry names none of the keys, only identities that the service returned as objects count as written.
  *
  * @throws ShapeError
  */
@@ -330,7 +326,6 @@ function memberOf(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
-/** The key of an identity, or a plain key itself. */
 function keyOf(value: unknown): string | undefined {
   const key = typeof value === 'string' ? value : memberOf(value, 'key');
   return typeof key === 'string' ? key : undefined;

@@ -31,10 +31,9 @@ const UNKNOWN: Look = { is: 'unknown' };
 
 /**
  * Looks at one definition: by the name of its flag, then by the ids that are known, then by the id that the service
- * shows for the flag, because some services find definitions by that alone. Safe to repeat.
+ * shows for the flag, because some services find definitions by that alone.
  *
  * @param flag its `id` is the one that the state remembers; the reader adds those from other answers of the run.
- *
  * @throws FlagkeelError a request failed: nothing follows from that.
  */
 export async function look(

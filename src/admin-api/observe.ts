@@ -22,11 +22,10 @@ const PER_PAGE = 50;
 const CONCURRENCY = 8;
 
 /**
- * Reads the objects in scope from the service, by lists, or by single requests if the service has no list or few
- * objects are wanted. Collects results by position, so that equal answers give equal values in any order of arrival.
+ * Reads the objects in scope, by lists, or by single requests if the service has no list or few objects are wanted.
+ * Equal answers give equal values in any order of arrival.
  *
- * @param onSeen called after each reading with the number of further definitions and activations that were seen, or
- *   found absent.
+ * @param onSeen called with the number of further definitions and activations that were seen, or found absent.
  * @throws FlagkeelError if anything could not be read completely; nothing is guessed.
  */
 export async function observe(
@@ -231,7 +230,6 @@ class Observation {
     }
   }
 
-  /** A segment in its environments, one after the other. */
   async #places(
     segment: string,
     wanted: SegmentScope['environments'],

@@ -6,7 +6,7 @@ export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
 
 export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
-/** Possible sources of the URL of the service, strongest first: `--url`, `FLAGKEEL_URL`, and `service.url`. */
+/** `--url`, `FLAGKEEL_URL` and `service.url`, strongest first. */
 export interface OriginChoice {
   readonly cliUrl?: string | undefined;
   readonly envUrl?: string | undefined;
@@ -66,7 +66,6 @@ export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Checks a URL to which the key would be sent. */
 function accept(text: string, source: string): string {
   const url = addressIn(text, source);
   if (url.protocol === 'http:' && !isLoopback(url.href)) {

@@ -26,18 +26,15 @@ const MAX_LENGTH = 512 * 1024 * 1024;
 class UnevenPages extends Error {}
 
 /**
- * Reads a list to its end. The offset advances by the objects received, whatever page size was asked for.
+ * The offset advances by the objects received, whatever page size was asked for.
  *
  * A list without a total ends with a page that brings nothing new, because the service may cut any page short. As
  * nothing else shows that such a list moved, each page starts with the last object of the page before.
  *
  * A list that does not hold together (the total moved, an empty page before the end, more objects than the total, one
- * object twice) was changed while it was read and is read again from the start, at most three times. A partial list is
- * never returned.
+ * object twice) was changed while it was read and is read again from the start, at most three times.
  *
- * @param idOf gives an id that is unique within the list.
  * @returns every object once, in the service's order; `undefined` if the first page denied the list.
- *
  * @throws Error the list was never consistent, or has no end within a million objects, 25,000 pages and 512 Mi
  * characters. A partial list is never returned.
  */
@@ -176,20 +173,15 @@ function assertEnds(objects: number, pages: number, length: number): void {
 type KeysPage = Pick<WireSegmentKeys, 'keys' | 'count'>;
 
 /**
- * Interprets `count` in pages of keys.
- *
- * The contract leaves open whether it is the number of keys in the segment or in the page. A count above the number of
- * keys up to the end of its page must be that of the segment. Any other count proves nothing by itself, but a service
- * uses one meaning for all counts, so that the proof from one answer is kept for the others.
+ * The contract leaves open whether `count` is the number of keys in the segment or in the page. A count above the number
+ * of keys up to the end of its page must be that of the segment. Any other proves nothing by itself, but a service uses
+ * one meaning for all, so that the proof from one answer is kept for the others.
  */
 export class KeysCount {
   #isOfSegment = false;
   #wasAsked = false;
 
-  /**
-   * The number of keys in the segment; `undefined` if nothing proves it. A count that contradicts its own page is
-   * returned unchanged, so that the list turns out inconsistent.
-   */
+  /** `undefined` if nothing proves it. A count that contradicts its page is returned, to make the list inconsistent. */
   provenTotal({ keys, count }: KeysPage, offset: number): number | undefined {
     const received = offset + keys.length;
     if (count > received && keys.length > 0) this.#isOfSegment = true;

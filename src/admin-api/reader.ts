@@ -16,7 +16,7 @@ import type {
   WireWorkspace,
 } from './wire.js';
 
-/** Largest page sizes that the service accepts; its answers show the sizes that it uses. */
+/** The largest that the service accepts. */
 const WORKSPACES_PER_PAGE = 200;
 const OBJECTS_PER_PAGE = 50;
 const KEYS_PER_PAGE = 100;
@@ -50,7 +50,6 @@ export type AdminReader = Pick<HttpAdminReader, keyof HttpAdminReader>;
  * Environments are given by id, flags and segments by name. Repeating is safe.
  */
 export class HttpAdminReader {
-  /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
   readonly #client: GetOnly;
   /** Which optional lists the service has; unknown until the first request. */
@@ -60,7 +59,7 @@ export class HttpAdminReader {
   readonly #flagIds = new Map<string, Set<string>>();
   readonly #absentFlags = new Set<string>();
   #showsFlags = false;
-  /** Workspace id → environments, for workspaces that answered. */
+  /** By workspace id. */
   readonly #answered = new Map<string, readonly WireEnvironment[]>();
 
   constructor(client: GetOnly) {
@@ -92,10 +91,7 @@ export class HttpAdminReader {
     return whole(request, await this.#pages(request, shapes.segment, ({ name }) => name));
   }
 
-  /**
-   * `look` is the one caller, because a 404 of one key proves no absence. @param flag `key`: its name or an id, for the
-   * path.
-   */
+  /** Only for `look`, because a 404 of one key proves no absence. @param flag `key`: its name or an id, for the path. */
   async getDefinition(
     workspaceId: string,
     environmentId: string,
@@ -165,10 +161,7 @@ export class HttpAdminReader {
     return keys && { keys, openChangeRequestId };
   }
 
-  /**
-   * Counts keys cheaply, with one page of one key. `undefined` if the segment is not active; `null` if it is active but
-   * the answer does not prove the number of keys.
-   */
+  /** From one page of one key. `undefined`: not active; `null`: active, and the answer does not prove the number. */
   async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
     const { json } = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
     return json && this.#keysCount.provenCount(json);
@@ -237,7 +230,6 @@ export class HttpAdminReader {
     );
   }
 
-  /** The open requests of an environment, oldest first, and the newest hundred rejected ones. */
   async listChangeRequests(environmentId: string): Promise<readonly ListedRequest[] | null> {
     return listChangeRequests(this.#client, environmentId);
   }

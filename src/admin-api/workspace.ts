@@ -3,7 +3,7 @@ import type { Kind } from '../model/ref.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
-/** A workspace and its environments: enough for a kill, and all that the state remembers. */
+/** Enough for a kill, and all that the state remembers. */
 export interface Workspace {
   readonly workspace: Pick<WireWorkspace, 'id' | 'name'>;
   readonly environments: readonly Pick<WireEnvironment, 'id' | 'name'>[];
@@ -22,11 +22,7 @@ export interface Catalog {
 
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
-/**
- * Finds the workspace by name or id, and reads its shared data.
- *
- * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace.
- */
+/** @param workspace name or id. @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
 export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }

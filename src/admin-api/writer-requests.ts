@@ -72,7 +72,7 @@ export function deletion(json: unknown): void {
   throw new Error(`expected true, got ${JSON.stringify(json).slice(0, 80)}`);
 }
 
-/** Writes whose body is an object, so that title and comment can stand in it. */
+/** Writes whose body is an object. */
 export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 'removeKeys';
 
 /** The body is without title and comment. */
@@ -185,7 +185,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The flag if it was created with the wanted values. @param patch patches it. */
+/** The flag if it was created with the wanted values. */
 export async function findFlag(
   reader: AdminReader,
   workspaceId: string,
@@ -239,10 +239,12 @@ export async function findPatched(
     live !== undefined && sameJson(definitionFromWire(live), definitionFromWire(wire));
   if (isNow(patched(expected, operations))) return live;
   if (isNow(expected)) return undefined;
-  throw new FlagkeelError(
-    'UNREADABLE',
-    `the definition of flag ${JSON.stringify(flag)} is neither what it was nor what it should be`,
-  );
+  throw changedByOthers(`the definition of flag ${JSON.stringify(flag)}`);
+}
+
+function changedByOthers(object: string): FlagkeelError {
+  const message = `${object} is neither what it was nor what it should be`;
+  return new FlagkeelError('UNREADABLE', message);
 }
 
 /**
@@ -257,10 +259,7 @@ export function patchedFlag(
 ): WireFlag | undefined {
   if (!live || hasFields(live, after)) return live;
   if (hasFields(live, before)) return undefined;
-  throw new FlagkeelError(
-    'UNREADABLE',
-    `flag ${JSON.stringify(flag)} is neither what it was nor what it should be`,
-  );
+  throw changedByOthers(`flag ${JSON.stringify(flag)}`);
 }
 
 function hasFields(live: WireFlag, wanted: FlagFields): boolean {

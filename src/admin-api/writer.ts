@@ -42,7 +42,6 @@ const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export type AdminWriter = Pick<HttpAdminWriter, keyof HttpAdminWriter>;
 
-/** The service's word for the objects of a kind, in paths. */
 const LISTS = { flag: 'splits', segment: 'segments' } as const;
 
 /**
@@ -283,7 +282,7 @@ export class HttpAdminWriter {
     await this.#delete(['segments', 'ws', workspaceId, segment], note, what);
   }
 
-  /** Creates or updates each identity by itself; at most 10,000. */
+  /** Creates or updates each identity by itself, so that repeating is safe; at most 10,000. */
   async writeIdentities(
     { trafficTypeId, trafficType, environmentId }: IdentitiesTarget,
     identities: readonly WireIdentity[],
@@ -291,7 +290,6 @@ export class HttpAdminWriter {
   ): Promise<IdentitiesAnswer> {
     assertFits(identities);
     return this.#written({
-      // The operation creates and updates, so that repeating is safe.
       kind: 'write',
       method: 'POST',
       path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],

@@ -25,7 +25,7 @@ import {
   SegmentShrankError,
   type ApplyContext,
 } from './executors.js';
-import { takeSideBySide, type ScheduledStep } from './schedule.js';
+import { takeSideBySide } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
 const OTHERS_REQUEST = ' (have it rejected, or withdraw it with the key that submitted it)';
@@ -41,7 +41,6 @@ export interface ApplyProgress {
 
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
-/** Facts that only the answer of a step shows, or that would cost another request. */
 type StepAnswer = Pick<Outcome, 'identities' | 'created'>;
 
 type StepResult =
@@ -83,20 +82,16 @@ export async function applyPlan(
   const resultsOf: ResultsOf = (id) =>
     (stepsOf.get(id) ?? []).flatMap((step) => results.get(step.id) ?? []);
   const attempts = new Map<StepId, number>();
-  const turns = plan.steps.map((step): Turn => {
-    const { id, needs, change } = step;
-    return { id, needs, object: keyOfId(change), step };
-  });
-  await takeSideBySide<Turn, StepResult>(turns, {
+  await takeSideBySide<Step, StepResult>(plan.steps, {
     concurrency,
-    skip: ({ step }) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
-    send: async ({ step }) => {
+    skip: (step) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
+    send: async (step) => {
       settings.onStep?.(step, context.notes.get(step.change));
       return tracedResult(step, context, attempts);
     },
     isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
-    end: ({ id, step }, result) => {
-      results.set(id, result);
+    end: (step, result) => {
+      results.set(step.id, result);
       settings.onCount?.(results.size, plan.steps.length);
       settings.onEnd?.(step, endOf(result));
       const change = changes.get(step.change);
@@ -129,7 +124,6 @@ function endOf(result: StepResult): StepEnd {
   return { status: 'succeeded', identities: result.identities };
 }
 
-/** Skips the steps of changes whose window has closed meanwhile, or that a new freeze stops. */
 function closedByChange(
   { changes }: Plan,
   { closedNow }: ApplySettings,
@@ -144,10 +138,6 @@ function closedByChange(
     const skipped = { status: 'skipped', why: `${why} by now${when}`, windowClosed: true } as const;
     return until === null ? skipped : { ...skipped, until };
   };
-}
-
-interface Turn extends ScheduledStep {
-  readonly step: Step;
 }
 
 /** Refusals by a service that cannot take two writes at the same time. */
@@ -211,7 +201,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     const answer = await execute(step, context);
     return { status: 'succeeded', ...answer, isAside: step.action === 'withdraw-request' };
   } catch (error) {
-    if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
+    if (isFateUnknown(error)) return failure(error);
     if (error instanceof RejectedError && wantsRequest(error)) return askedResult(step, context);
     if (step.action === 'withdraw-request' && isForbidden(error)) {
       return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
@@ -222,8 +212,12 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') {
       return { status: 'skipped', why: INTERRUPTED };
     }
-    return { status: 'failed', error };
+    return failure(error);
   }
+}
+
+function failure(error: unknown): StepResult {
+  return { status: 'failed', error, ...(isFateUnknown(error) && { fateUnknown: true }) };
 }
 
 /** Submits the change where the plan has a draft for it; otherwise it waits for a person. */
@@ -237,9 +231,7 @@ async function askedResult(step: Step, context: ApplyContext): Promise<StepResul
     if (error instanceof RejectedError && isConflict(error)) {
       return { ...WAITS, why: error.serviceMessage };
     }
-    return isFateUnknown(error)
-      ? { status: 'failed', error, fateUnknown: true }
-      : { status: 'failed', error };
+    return failure(error);
   }
 }
 

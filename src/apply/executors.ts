@@ -20,7 +20,6 @@ export interface ApplyContext {
   readonly writer: AdminWriter;
   readonly at: Catalog;
   readonly notes: ReadonlyMap<ObjectId, ChangeNote>;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Start of the observation behind the plan, by the clock `now`. */
   readonly observedAtMs: number;
@@ -44,7 +43,6 @@ export class FlagGoneError extends Error {
   }
 }
 
-/** What the requests of one step have in common. */
 interface Call extends ApplyContext {
   readonly workspaceId: string;
   readonly note: ChangeNote;
@@ -160,8 +158,8 @@ async function checkIsOurs(
 const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);
 
 /**
- * Creates a flag. If the plan allows that it exists already, a refusal is followed by setting its description, which
- * succeeds only if the flag exists. A flag with another traffic type is still a failure.
+ * If the plan allows that the flag exists already, a refusal is followed by setting its description, which succeeds only
+ * if the flag exists. A flag with another traffic type is still a failure.
  */
 async function createFlag(
   { flag: name, trafficType, description, mayExist }: StepOf<'create-flag'>,
@@ -209,8 +207,8 @@ export class SegmentShrankError extends Error {
 }
 
 /**
- * Uploads keys. The contract leaves open whether an upload adds or replaces. So if the plan knows the earlier keys,
- * this checks their number afterwards, and restores lost keys.
+ * The contract leaves open whether an upload adds or replaces. So if the plan knows the earlier keys, this checks their
+ * number afterwards, and restores lost keys.
  */
 async function uploadKeys(
   { segment, keys, before }: StepOf<'upload-keys'>,
@@ -248,8 +246,8 @@ async function keysLeft(
 }
 
 /**
- * Patches a definition. The contract has no conditional writes, so that an old reading is repeated before the patch. A
- * foreign change between the two goes unnoticed here.
+ * The contract has no conditional writes, so that an old reading is repeated before the patch. A foreign change between
+ * the two goes unnoticed here.
  */
 async function patchDefinition(
   { flag, change, operations, expected }: StepOf<'patch-definition'>,

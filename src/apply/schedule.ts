@@ -1,12 +1,8 @@
-import type { StepId } from '../model/plan.js';
+import type { Step, StepId } from '../model/plan.js';
+import { keyOfId } from '../model/ref.js';
 
-export interface ScheduledStep {
-  readonly id: StepId;
-  /** Ids of steps that come before it in the list. */
-  readonly needs: readonly StepId[];
-  /** Steps of one object are sent one after the other, in the order of the list. */
-  readonly object: string;
-}
+/** Steps of one object are sent one after the other, in the order of the list. */
+export type ScheduledStep = Pick<Step, 'id' | 'needs' | 'change'>;
 
 /**
  * Decides which steps may be sent now: those whose needed steps have ended, well or not, and the previous step of their
@@ -28,7 +24,8 @@ export class StepSchedule<S extends ScheduledStep> {
     this.#positions = new Map(steps.map(({ id }, position) => [id, position]));
     this.#waiting = steps.map(() => []);
     const lastOf = new Map<string, StepId>();
-    this.#waits = steps.map(({ id, needs, object }, position) => {
+    this.#waits = steps.map(({ id, needs, change }, position) => {
+      const object = keyOfId(change);
       const before = lastOf.get(object);
       lastOf.set(object, id);
       const awaited = new Set(before === undefined ? needs : [...needs, before]);
@@ -42,7 +39,7 @@ export class StepSchedule<S extends ScheduledStep> {
     });
   }
 
-  /** undefined if no step is free until another ends. */
+  /** undefined if none is free until another ends. */
   take(): S | undefined {
     const position = this.#free.shift();
     return position === undefined ? undefined : this.#steps[position];
@@ -78,8 +75,8 @@ export interface Taking<S, R> {
 }
 
 /**
- * Handles each step of a list once it is free, several side by side. A step that was refused beside another one is sent
- * once more, by itself, when no other step can go on without it; its second result is final.
+ * A step that was refused beside another one is sent once more, by itself, when no other step can go on without it; its
+ * second result is final.
  */
 export async function takeSideBySide<S extends ScheduledStep, R>(
   steps: readonly S[],

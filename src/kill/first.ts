@@ -30,11 +30,11 @@ interface KillContext extends KillSurroundings {
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
   /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
   readonly isOutdated: (place: Workspace) => Promise<boolean>;
-  /** Records the results before the run goes on. Never throws. */
+  /** Never throws. */
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
 }
 
-/** Kills of one workspace that the runs of a process have handled, so that only those that a commit adds are sent. */
+/** What the runs of a process have handled, so that only kills that a commit adds are sent. */
 export interface KnownKills {
   readonly workspaceId: string;
   readonly ids: ReadonlySet<ObjectId>;
@@ -42,7 +42,6 @@ export interface KnownKills {
   readonly isWhole: boolean;
 }
 
-/** Results of the kills that a run sent before it made its plan. */
 export class SentKills {
   readonly results: KillResults;
   /** The kills that the service accepted. */
@@ -95,14 +94,13 @@ export class KillSender {
   /** The kills that were sent without a look, and their workspace. */
   #added: { readonly workspaceId: string; readonly sent: SentKills } | null = null;
 
-  /** @param killing null for a dry run. */
   constructor(context: KillContext, killing: Killing | null) {
     this.#context = context;
     this.#killing = killing;
   }
 
   /**
-   * Opens the service. Before any other request, sends the kills that are new in git.
+   * Sends the kills that are new in git before any other request.
    *
    * @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace.
    */
@@ -139,7 +137,7 @@ export class KillSender {
   }
 
   /**
-   * Sends the missing kills for a run that does nothing else.
+   * For a run that does nothing else.
    *
    * @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit, and nothing was sent; `NOT_ON_SERVICE`:
    *   an environment of the kills is not there, and the others were sent; the service cannot be read.

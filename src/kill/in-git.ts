@@ -14,8 +14,7 @@ import { seenLiveKills } from '../plan/kills/base.js';
 import type { PlanPolicy } from '../plan/policy.js';
 
 /**
- * The definitions whose kill a commit orders and an earlier one does not. Reads only the files that differ, to be much
- * faster than a plan.
+ * Kills that a commit orders and an earlier one does not. Reads only the files that differ, to be faster than a plan.
  *
  * @throws FlagkeelError `GIT` a commit is not here.
  */
@@ -71,7 +70,6 @@ function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
   };
 }
 
-/** Most commits to read for kills that were taken back before a run saw them. */
 const MAX_COMMITS = 50;
 
 /**

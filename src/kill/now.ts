@@ -83,14 +83,13 @@ interface ActRequest {
 }
 
 export interface LiveAct {
-  /** The config directory. */
   readonly directory: string;
   readonly title: string;
   /** Never empty. */
   readonly reason: string;
   /** Name on the service, now or when the state was written. */
   readonly environmentName: string;
-  /** Title and comment of the write; null if nothing was sent because the service already had the value. */
+  /** null if nothing was sent, because the service already had the value. */
   readonly sent: ChangeNote | null;
   /** Whether it was already killed; null if unknown, because the kill was sent first. */
   readonly wasKilled: boolean | null;
@@ -106,7 +105,6 @@ export interface LiveAct {
 }
 
 interface ActContext extends KillSurroundings {
-  /** Called once the reader is open. */
   readonly openWriter: () => AdminWriter;
   readonly note: (text: string) => void;
 }
@@ -255,7 +253,6 @@ function verbOf({ isKill }: ActRequest): string {
   return isKill ? 'kill' : 'restore';
 }
 
-/** Texts of the write, and of the commit that brings git in line with it. */
 function wordsOf(
   { flag, isKill, reason: given }: ActRequest,
   environment: string,

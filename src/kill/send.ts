@@ -18,7 +18,6 @@ import type { Forms } from '../history/spec-history.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
 
-/** What sends kills; a dry run has none. */
 export interface Killing {
   readonly openWriter: () => AdminWriter;
   /** Replaces title or comment from the commits. */
@@ -93,8 +92,8 @@ export interface PlacedKill {
   readonly environmentId: string;
 }
 
-/** An order, and the look at its target; null if there was none, or it failed. */
 interface Looked extends PlacedKill {
+  /** null if there was no look, or it failed. */
   readonly live: Look | null;
 }
 
@@ -197,7 +196,6 @@ export interface KillSurroundings {
   readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
 }
 
-/** A workspace as it was when the state was written. */
 export interface RememberedPlace {
   readonly workspaceId: string;
   /** Id → name. */

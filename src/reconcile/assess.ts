@@ -104,7 +104,7 @@ function heldIn(whole: Plan, part: Plan): Change[] {
   });
 }
 
-/** Notes with the reason of the override, for changes that go although their environment is closed. */
+/** Adds the reason of the override to changes that go although their environment is closed. */
 export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput): PlanNotes {
   const { windowOverride = '', ...obeying } = policy;
   if (windowOverride === '') return notes;
@@ -120,8 +120,8 @@ export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput
 }
 
 /**
- * The context without approvals that an earlier run has used. A comment stays in place: after its plan was applied and
- * reverted, it would approve that plan again. Warns about each approval that does not count.
+ * Leaves out approvals that an earlier run has used, with a warning: a comment stays in place, and would approve its plan
+ * again after that was applied and reverted.
  */
 export function withUnusedApprovals(
   context: RunContext,
@@ -159,7 +159,6 @@ export async function useApproval(
   );
 }
 
-/** Plans that the operator lets pass. */
 export interface GuardOverride {
   /** Lets the plan with this hash pass, in addition to those that the options of the run approve. */
   readonly approvedHash?: string | undefined;
@@ -206,7 +205,6 @@ export function refuseUnreviewed(planned: Planned, reviewed: string | undefined)
 /** The comment of a write is short, and the plan has all of them. */
 const SHOWN_FINDINGS = 3;
 
-/** Adds to the notes the approval that let the plan pass its guards. */
 export function withApproval(
   notes: PlanNotes,
   guardFindings: readonly GuardFinding[],
@@ -253,7 +251,7 @@ function approvalOf({ hash, by = '' }: Approval): string {
   return `the approval of ${hash} by ${clean(by)}`;
 }
 
-/** Warnings about the state that a run must show before it applies anything. */
+/** To be shown before anything is applied. */
 export function memoryUnknowns({ home, isWritten }: Remembered, plan: Plan): readonly Unknown[] {
   const isNothing = !isWritten && hasUnremembered(plan);
   return [...(isNothing ? [NOTHING_REMEMBERED] : []), ...notRead(home)];

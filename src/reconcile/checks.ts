@@ -4,7 +4,7 @@ import type { RampCheck } from '../model/desired.js';
 import { partsOf } from '../model/json.js';
 import { HttpClient, NoAnswerError, type Answer } from '../platform/http-client.js';
 
-/** Longest answer that is read; enough for any number. */
+/** Enough for any number. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface AskingCheck {
@@ -13,12 +13,7 @@ export interface AskingCheck {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs a check: one request, limited in time and size, without redirects, and only to an origin that the operator
- * allowed.
- *
- * @returns null if it passed. Shows only numbers of the answer.
- */
+/** One request, without redirects, and only to an origin that the operator allowed. @returns null if it passed. */
 export async function askCheck(
   check: RampCheck,
   { allowedOrigins, signal }: AskingCheck,
@@ -46,7 +41,6 @@ export async function askCheck(
   }
 }
 
-/** Why a check failed. */
 export interface CheckFault {
   /** A clause. */
   readonly why: string;

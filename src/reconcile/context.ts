@@ -71,7 +71,7 @@ export class RunCache {
     return isolated;
   }
 
-  /** null if there is none, so that the run must look at everything. */
+  /** null: the run must look at everything. */
   lastObservation(about: string): LastObservation | null {
     return this.#last?.about === about ? this.#last : null;
   }
@@ -86,7 +86,7 @@ export class RunCache {
   }
 }
 
-/** Runs a check. null if it passed; otherwise why it failed or may not be run, with untrusted text. */
+/** null if it passed; otherwise why it failed or may not be run, with untrusted text. */
 export type AskCheck = (check: RampCheck) => Promise<CheckFault | null>;
 
 /** Dependencies of a run. A plan needs nothing that can write. */
@@ -95,7 +95,7 @@ export interface RunContext extends StateAccess {
   readonly options: RunOptions;
   /** Clock for windows and freezes, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Cache of earlier runs over the same directory in this process; empty if the caller keeps none. */
+  /** Of earlier runs over the same directory in this process; empty if the caller keeps none. */
   readonly memory: RunCache;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
@@ -107,7 +107,7 @@ export interface RunContext extends StateAccess {
    * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
    */
   readonly lockState: (home: StateHome) => Promise<void>;
-  /** Unset in a run that writes nothing: it sends no such request. */
+  /** Unset in a run that writes nothing. */
   readonly askCheck?: AskCheck | undefined;
   /**
    * Refuses specs that no signer vouches for; a run that writes nothing only warns. Unset if no signatures are demanded.
@@ -115,7 +115,6 @@ export interface RunContext extends StateAccess {
    * @throws FlagkeelError `UNSIGNED`, `USAGE`, `GIT`
    */
   readonly requireSigned?: (() => Promise<void>) | undefined;
-  /** Shows people one line. */
   readonly note: (text: string) => void;
   /** Name of the service in plans: its origin, or `embedded`. */
   readonly originName: () => string;
@@ -130,7 +129,6 @@ export function historyOf(
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
 }
 
-/** Data of earlier runs from the state. */
 export interface Remembered extends Pick<
   StateReading,
   'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals'
@@ -177,12 +175,10 @@ export interface Scoped extends Decided {
   readonly about: string;
 }
 
-/** The input of a plan, with the moment that its specs are for. */
 export interface TimedInput extends PlanInput {
   readonly moment: Moment;
 }
 
-/** A plan with all its inputs. */
 export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   readonly plan: Plan;
   readonly planHash: string;
@@ -191,10 +187,9 @@ export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   /** Approval for this plan in the options of the run. */
   readonly approval: Approval | undefined;
   readonly notes: PlanNotes;
-  /** The users that each change reaches. */
   readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
-  /** Findings of guards that the specs allow. */
+  /** By the specs. */
   readonly allowed: readonly AllowedFinding[];
   readonly input: TimedInput;
   readonly at: Catalog;
@@ -206,11 +201,10 @@ export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
 
 export interface Applied extends Planned {
   readonly outcomes: Outcomes;
-  /** The state after the apply. */
   readonly state: State;
   /** Changes that a second look found still to do, except those that wait for an approval. */
   readonly left: readonly Change[];
-  /** `KIND/NAME` of objects that were not found equal, or are unknown. */
+  /** See `LastObservation`. */
   readonly outOfSync: ReadonlySet<string>;
   readonly verdict: Verdict;
   /** Whether nothing is left to do for this program or a person, see `isConverged`. */

@@ -121,7 +121,6 @@ export async function sendKillsAlone(context: RunContext, killing: Killing): Pro
   return results;
 }
 
-/** Whether an earlier run applied a newer commit, which this HEAD would revert. */
 async function isOlderThan(
   { source, options }: RunContext,
   applied: string | null,

@@ -71,7 +71,6 @@ function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed
   return keys === 'counted' || isBetween ? 'always' : 'large';
 }
 
-/** Specs, live values and bases of the objects in a policy. */
 export async function observeScope(
   context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
   { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },

@@ -225,7 +225,7 @@ async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<
   return fault ? { name, result: 'failed', ...fault } : { name, result: 'passed', why: null };
 }
 
-/** The specs as they are at the moment, judged by the bases and the service of the input. */
+/** The specs of the moment, judged by the bases and the service of the input. */
 export function timedInput(input: PlanInput, { facts, nowMs }: Moment): TimedInput {
   const { actual, state, desired } = input;
   const moment = desiredAt(desired, { ...facts, actual, state }, nowMs);

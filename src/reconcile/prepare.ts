@@ -38,7 +38,7 @@ import { decidePolicy, timedInput } from './policy.js';
 import { interruptedIn } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
 
-/** Compares desired with actual values: the changes and their reasons. Writes nothing. */
+/** Writes nothing. */
 export async function plan(context: RunContext): Promise<Planned> {
   const begun = await begin(context, null);
   return planFrom(context, begun, await readState(context, begun.home, begun.desired));
@@ -80,8 +80,8 @@ async function planFrom(
 }
 
 /**
- * The plan of a run. If a differing object has no base in the state, the base is inferred from the specs before the
- * push at hand, which are read only in that case.
+ * If a differing object has no base in the state, it is inferred from the specs before the push at hand, which are read
+ * only then.
  */
 async function planWithInferredBases(
   context: RunContext,

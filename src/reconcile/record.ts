@@ -59,7 +59,6 @@ export function runMessage(
   };
 }
 
-/** A request without an answer may have been executed nevertheless. */
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
   return outcome.status === 'failed' && outcome.fateUnknown === true;
@@ -157,7 +156,6 @@ export async function recordKills(
   });
 }
 
-/** A kill without an answer may have been made nevertheless. */
 function mayBeSent(result: KillResult): boolean {
   if (result.status !== 'failed') return result.status === 'killed';
   return result.error instanceof FlagkeelError && result.error.fateUnknown;

@@ -64,7 +64,7 @@ export function reportOf(
   };
 }
 
-/** The verdict on a plan that was not applied: its changes wait for an apply, or for an approval. */
+/** Of a plan that was not applied: its changes wait for an apply, or for an approval. */
 function verdictOn(
   { plan: found, planHash, input, guardFindings: findings }: Planned,
   { options }: RunContext,

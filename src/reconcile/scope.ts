@@ -109,7 +109,7 @@ function touchedObjects(
   ]);
 }
 
-/** The specs of the objects in scope. A full look keeps all specs, so that all names are checked. */
+/** A full look keeps all specs, so that all names are checked. */
 export function inScope({ observed, policy, desired }: Scoped): BoundDesired {
   return observed === 'full' ? desired : desiredInScope(desired, policy);
 }

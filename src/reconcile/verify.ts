@@ -33,7 +33,6 @@ export function momentOf({ now }: Pick<VerifyOptions, 'now'>): string {
   return new Date(now()).toISOString();
 }
 
-/** Plans some objects anew, from the state as it is by now. */
 export async function planAgain(
   { plan, input: { desired, policy: before, moment }, reader, at }: Planned,
   keys: ReadonlySet<string>,

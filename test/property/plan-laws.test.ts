@@ -4,7 +4,6 @@ import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { StepSchedule } from '../../src/apply/schedule.js';
 import type { BoundDesired } from '../../src/model/bound-desired.js';
 import type { Plan, Withheld, Step } from '../../src/model/plan.js';
-import { keyOfId } from '../../src/model/ref.js';
 import type { State } from '../../src/model/state.js';
 import { planImpact } from '../../src/plan/impact/impact.js';
 import { isAtBase } from '../../src/plan/bases/compare.js';
@@ -48,11 +47,8 @@ const fewer =
 
 /** The steps in one of the orders in which they may end: of all that may be under way, any is the next. */
 function inSomeOrder(steps: readonly Step[], choices: readonly number[]): readonly Step[] {
-  const scheduled = steps.map((step) => {
-    return { id: step.id, needs: step.needs, object: keyOfId(step.change), step };
-  });
-  const schedule = new StepSchedule(scheduled);
-  const underWay: typeof scheduled = [];
+  const schedule = new StepSchedule(steps);
+  const underWay: Step[] = [];
   const ended: Step[] = [];
   for (;;) {
     for (let each = schedule.take(); each; each = schedule.take()) underWay.push(each);
@@ -61,7 +57,7 @@ function inSomeOrder(steps: readonly Step[], choices: readonly number[]): readon
       1,
     );
     if (!next) return ended;
-    ended.push(next.step);
+    ended.push(next);
     schedule.end(next);
   }
 }

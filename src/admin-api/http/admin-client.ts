@@ -45,7 +45,6 @@ export interface AdminClientOptions extends TransportOptions {
   readonly beforeWrite?: ((write: { readonly isUrgent: boolean }) => Promise<void>) | undefined;
 }
 
-/** The client for readers, which cannot write. */
 export interface GetOnly {
   readonly origin: string;
   get<T>(request: ReadRequest<T>): Promise<ServiceAnswer<T>>;
@@ -135,7 +134,7 @@ export class AdminClient implements GetOnly {
     return `cannot ${what} ${kind === 'read' ? 'from' : 'on'} ${this.origin}`;
   }
 
-  /** The error of a request that was interrupted, or that `beforeWrite` refused. */
+  /** For a request that was interrupted, or that `beforeWrite` refused. */
   #ended({ what, kind }: Request, cause: unknown, uncertain: boolean): unknown {
     const isOurs = cause instanceof FlagkeelError;
     const fateUnknown = uncertain && kind !== 'read';

@@ -100,7 +100,7 @@ export class RequestLimiter {
     }
   }
 
-  /** Learns the limit from an answer. Call it with each one. */
+  /** Call it with each answer. */
   note(pace: Pace, lane: Lane = 'normal'): void {
     if (lane === 'urgent') {
       if (pace.throttled) this.#pauseFor(URGENT_HOLD_MS);
@@ -200,7 +200,6 @@ export class RequestLimiter {
   }
 }
 
-/** The smaller of the two numbers in the headers. */
 export function remainingRequests(headers: Readonly<Record<string, string>>): number | undefined {
   const counts = ['x-ratelimit-remaining-org', 'x-ratelimit-remaining-ip']
     .map((name) => headers[name])
@@ -356,7 +355,7 @@ class Spacing {
 /** Most limiters to keep, because rotated keys leave old ones behind. */
 const MAX_LIMITERS = 64;
 
-/** Limiters for repeated runs in a process: one per service and credential, because services count by those. */
+/** For repeated runs in a process: one limiter per service and credential, because services count by those. */
 export class Limiters {
   readonly #limiters = new BoundedMap<string, RequestLimiter>(MAX_LIMITERS);
 

@@ -69,10 +69,7 @@ const ROUTES: readonly (readonly string[])[] = [
   'trafficTypes/:trafficType/environments/:environment/identities/:key',
 ].map((route) => route.split('/'));
 
-/**
- * The path with placeholders: `/splits/ws/:workspace/:flag`. There are few, so that they can label metrics, without
- * names.
- */
+/** The path with placeholders, to label metrics: `/splits/ws/:workspace/:flag`. */
 export function routeOf(path: readonly string[]): string {
   const found = ROUTES.find(
     (route) =>
@@ -82,7 +79,6 @@ export function routeOf(path: readonly string[]): string {
   return found === undefined ? 'other' : `/${found.join('/')}`;
 }
 
-/** A complete answer that is no failure and needs no further try. */
 export interface ServiceAnswer<T = unknown> {
   readonly status: number;
   /** `undefined` for an error status, and if the body was empty or, for patch, delete and write, plain text. */
@@ -129,7 +125,6 @@ export function wantsRequest({
   return status === 403 && serviceMessage.startsWith('Approvals are required');
 }
 
-/** Whether the answer is a refusal by the rate limit, including its disguises. */
 export function isThrottle(answer: Answer): boolean {
   return answer.status === 429 || answer.status === 503 || answer.status === 202;
 }
@@ -208,7 +203,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Depth of nested brackets in JSON text, without parsing the value. */
+/** Of nested brackets in JSON text. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

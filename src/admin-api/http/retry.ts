@@ -125,7 +125,6 @@ export interface RetryOptions<T> {
   readonly onWait?: ((waitMs: number, why: string) => void) | undefined;
 }
 
-/** Repeats a request until it is answered, or until `RETRY_TABLE` or a bound ends the tries. */
 export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   const { kind, time, silence } = options;
   const confirm = MAY_LOOK_UP.has(kind) ? options.confirm : undefined;

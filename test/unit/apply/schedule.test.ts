@@ -3,7 +3,7 @@ import { StepSchedule, type ScheduledStep } from '../../../src/apply/schedule.js
 
 /** `a1`: the first step of object `a`; needs are ids of earlier ones. */
 function step(id: string, ...needs: string[]): ScheduledStep {
-  return { id, needs, object: id.slice(0, 1) };
+  return { id, needs, change: `flag/${id.slice(0, 1)}` };
 }
 
 /** Ids of all that is free now. */

@@ -22,7 +22,7 @@ function play(
   const story: string[] = [];
   const open = new Map<string, (result: Result) => void>();
   const ended = takeSideBySide<ScheduledStep, Result>(
-    steps.map(([id, ...needs]) => ({ id, needs, object: id.slice(0, 1) })),
+    steps.map(([id, ...needs]) => ({ id, needs, change: `flag/${id.slice(0, 1)}` })),
     {
       concurrency,
       skip: ({ id }) => (skipped.has(id) ? 'skipped' : undefined),
