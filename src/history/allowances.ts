@@ -17,7 +17,6 @@ interface Commits {
   readonly history: SpecHistory;
   /** HEAD of the last apply. */
   readonly applied: string | null;
-  /** The revision that the reviewed plan starts from. */
   readonly since: string | undefined;
 }
 

@@ -82,11 +82,11 @@ export function overridden(notes: PlanNotes, given: Partial<ChangeNote>): PlanNo
   );
 }
 
-/** Some fields of a change, and the commit that the service has them from: only later commits can be causes. */
+/** Some fields of a change. Only commits after their base can be causes. */
 export interface AttributedPart {
   /** JSON Pointers of the fields; null means the whole object. */
   readonly paths: ReadonlySet<string> | null;
-  /** Commit of the base of these fields; null if they have none. */
+  /** The commit that the service has them from; null if unknown. */
   readonly base: string | null;
   /** Whether the fields changed only outside git, so that the commit to restore is wanted. */
   readonly isDrift: boolean;
@@ -95,7 +95,6 @@ export interface AttributedPart {
 export interface AttributionRequest {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
-  /** Action (`create`, `update`, …), for the title if no commit is found. */
   readonly action: string;
   readonly reason: Reason;
   /** Never empty. */
@@ -103,7 +102,7 @@ export interface AttributionRequest {
 }
 
 export interface AttributionOptions {
-  /** Full hash of the applied commit; null if the specs come from no commit. */
+  /** Full hash; null if the specs come from no commit. */
   readonly head: string | null;
   readonly requests: readonly AttributionRequest[];
   readonly snapshotsAt: SnapshotsAt;
@@ -123,8 +122,8 @@ const MAX_TEXTS = 100;
 const SHORT_ID = 8;
 
 /**
- * Title and comment for every request, in the order of the requests. They name the commits between base and HEAD that
- * changed the written fields, and leave out commits to other fields of the object.
+ * Title and comment for every request. They name the commits between base and HEAD that changed the written fields, and
+ * leave out commits to other fields of the object.
  *
  * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
  * parent. Without a base in this clone, only the newest such commit is named, except that a creation or an activation
@@ -298,7 +297,7 @@ function noteOf(request: AttributionRequest, { texts, count, restored }: Causes)
   );
 }
 
-/** Comment on fields that changed only outside git. It lists them if other fields are written as well. */
+/** Lists the fields that changed only outside git, if others are written as well. */
 function correctionOf({ parts }: AttributionRequest, restored: CommitText): string {
   const drifted = parts.filter(({ isDrift }) => isDrift);
   const paths =

@@ -18,12 +18,9 @@ import { mayShape } from './change-notes.js';
 import type { SpecHistory } from './spec-history.js';
 
 /**
- * The objects whose specs differ between a revision and the planned specs: the scope of a plan with `--since`.
+ * The objects whose specs differ between a revision and the planned specs, and the earlier specs. Compares with the
+ * merge base of both: later merges elsewhere do not count, and a squash has the same objects as its branch.
  *
- * Compares with the merge base of both, so that later merges elsewhere do not count, and a branch before its merge or
- * squash has the same objects as the commit after it.
- *
- * @returns the objects, and the earlier specs; null if there were none.
  * @throws FlagkeelError `GIT` there is no such revision; `SPECS_INVALID` its specs are invalid.
  */
 export async function objectsChangedSince(
@@ -40,10 +37,8 @@ export async function objectsChangedSince(
 }
 
 /**
- * Those of the given objects whose specs are equal at a later commit, field by field, so that applying them reverts
- * nothing.
+ * Those whose specs are equal at a later commit, field by field, so that applying them reverts nothing.
  *
- * @param commit full hash.
  * @throws FlagkeelError `SPECS_INVALID` its specs are invalid.
  */
 export async function objectsSameAt(
@@ -85,12 +80,9 @@ function refsOf(
 }
 
 /**
- * The objects with a file that any commit after `since` touched, even if a later commit reverted the change: a run that
- * was cut short in between may have applied it without a record.
+ * The objects with a file that any commit after `since` touched, even if a later one reverted that: a run that was cut
+ * short may have applied it without a record. Break-glass lists do not count, because every run compares all of them.
  *
- * Break-glass lists are skipped, because every run compares all of them with the service.
- *
- * @param objects the present ones, and those that existed at `since`.
  * @returns null if history does not show it, or if a commit touched the config, which shapes all objects.
  * @throws FlagkeelError `GIT`
  */

@@ -5,11 +5,7 @@ import type { Plan, Withheld } from '../model/plan.js';
 /** Each file costs one look into history. */
 const MOST_FILES = 20;
 
-/**
- * Names the pull request of each change that no review showed, where the branch's own commits name it.
- *
- * @throws FlagkeelError `GIT`
- */
+/** Names the pull request that brought a change no review showed, if the branch names it. @throws FlagkeelError `GIT` */
 export async function withPullRequests(
   { repository }: Checkout,
   head: string | null,

@@ -13,10 +13,7 @@ import { readLog, type LoggedCommit } from '../git/log.js';
 import { sortedSet } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';
 
-/**
- * The objects of the inventory that HEAD no longer declares although the specs of an ancestor did: the second of the
- * two proofs that a deletion needs. The ancestor is the commit that the base of the object came from.
- */
+/** The second proof that a deletion needs: HEAD no longer declares the object, and the commit of its base did. */
 export async function provenRemovals(
   history: SpecHistory,
   {
@@ -50,12 +47,7 @@ export async function provenRemovals(
   return witnessed;
 }
 
-/**
- * `KIND/NAME` of objects that were protected when they were removed. The specs right before the removing commit decide:
- * an earlier protection may have been removed since.
- *
- * @throws FlagkeelError `GIT`
- */
+/** `KIND/NAME` of objects that the specs right before the removing commit protected. @throws FlagkeelError `GIT` */
 export async function protectedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
   { desired, state }: { readonly desired: BoundDesired; readonly state: State },

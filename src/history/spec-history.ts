@@ -22,15 +22,8 @@ type PastSpecs =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * The specs at earlier commits. All reads of the past go through this class, so that "unknown" has one meaning:
- *
- * - `atAncestor` returns undefined if the commit is neither HEAD nor a known ancestor of it (it is on another branch, not
- *   in this clone, or there is no HEAD), or if it has no specs or invalid ones. Callers must take that for "unknown",
- *   never for "there was nothing".
- * - `at` is for a commit that a person named: it distinguishes a commit without specs (`missing`) from one with invalid
- *   specs, whose diagnostics it returns, and throws if the commit is not here.
- *
- * Answers do not depend on the cache. Another commit costs only its differences.
+ * The specs at earlier commits. All reads of the past go through this class, so that "unknown" has one meaning. Answers
+ * do not depend on the cache. Another commit costs only its differences.
  */
 export class SpecHistory {
   readonly #checkout: Checkout;
@@ -59,7 +52,8 @@ export class SpecHistory {
   }
 
   /**
-   * @param commit full hash.
+   * For a commit that a person named. @param commit full hash.
+   *
    * @returns `missing` if the commit has no file of specs.
    * @throws FlagkeelError `GIT` the commit is not here.
    */
@@ -70,19 +64,17 @@ export class SpecHistory {
     return specs.ok ? { ok: true, desired: this.#bound(specs.desired) } : specs;
   }
 
-  /** The specs of HEAD or of a commit before it; undefined if they are unknown. @param commit full hash. */
+  /**
+   * Undefined if the commit is neither HEAD nor a known ancestor of it, or has no valid specs: callers must take that for
+   * "unknown", never for "there was nothing". @param commit full hash.
+   */
   async atAncestor(commit: string): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
     const specs = tree && (await readSpecs(tree, this.#cache));
     return specs?.ok === true ? this.#bound(specs.desired) : undefined;
   }
 
-  /**
-   * The config of a commit before HEAD, even if other specs are invalid; undefined if HEAD has the same file, or if it is
-   * unknown.
-   *
-   * @param commit full hash.
-   */
+  /** The config of a commit before HEAD, even beside invalid specs; undefined if HEAD has the same, or if it is unknown. */
   async otherConfigAt(commit: string): Promise<Config | undefined> {
     const tree = await this.#treeOfAncestor(commit);
     const now = this.#head === null ? undefined : await this.#treeOfAncestor(this.#head);
@@ -91,11 +83,7 @@ export class SpecHistory {
     return config && bindConfig(config, this.#names);
   }
 
-  /**
-   * Paths of the files of a commit that an earlier one lacks, or has with another content.
-   *
-   * @throws FlagkeelError `GIT` a commit is not here.
-   */
+  /** Files that the earlier commit lacks, or has with another content. @throws FlagkeelError `GIT` one is not here. */
   async pathsChanged(before: string, after: string): Promise<string[]> {
     const [then, now] = await Promise.all([
       commitTree(this.#checkout, before),
@@ -106,11 +94,7 @@ export class SpecHistory {
     return differing.map(({ path }) => path);
   }
 
-  /**
-   * The specs in these files and the config alone. They are mostly invalid, because the other files are missing.
-   *
-   * @throws FlagkeelError `GIT` the commit is not here.
-   */
+  /** Of these files and the config alone, mostly invalid for lack of the others. @throws FlagkeelError `GIT` */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
@@ -168,7 +152,7 @@ function configBlob(tree: SpecTree): string | undefined {
   return tree.list().find(({ path }) => path === CONFIG_PATH)?.blobId;
 }
 
-/** The specs of an object, field by field: JSON Pointer (empty for the whole object) → canonical text. */
+/** JSON Pointer of a field (empty for the whole object) → canonical text. */
 export type Forms = ReadonlyMap<string, string>;
 
 /**
@@ -182,7 +166,7 @@ export type SnapshotsAt = (
 
 export const UNKNOWN = Symbol('unknown');
 
-/** Most commits to read the specs of in one attribution; further ones are judged by file. */
+/** Further ones are judged by file. */
 const MAX_COMMITS = 500;
 
 /** Reads each commit once, for all objects that were announced for it. */

@@ -172,7 +172,7 @@ export function leavesSteps(
   });
 }
 
-/** How a planner treats a difference in a field whose value the time decides. */
+/** How a planner treats a difference in such a field. */
 export interface TimedField {
   /** Why it differs, if only the time changed it in git. */
   readonly reason?: Reason;

@@ -5,7 +5,7 @@ import type { ChangeRequest } from './change-request.js';
 import type { Frozen, ItemOf } from './json.js';
 import type { ObjectId } from './ref.js';
 
-/** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
+/** In the service's own audit trail. Never empty, cut to the service's sizes. */
 export interface ChangeNote {
   readonly title: string;
   readonly comment: string;
@@ -57,7 +57,7 @@ export interface IdentitiesAnswer {
 
 export interface FailedIdentity {
   readonly key: string;
-  /** HTTP status for this identity; null where the service gave none. */
+  /** Null where the service gave none. */
   readonly status: number | null;
   /** The service's own words, cleaned. They may contain the key. */
   readonly message: string;
@@ -104,7 +104,7 @@ export type KillResult =
   | {
       readonly status: 'failed';
       readonly error: unknown;
-      /** Title and comment that were sent with it; unset if nothing was sent. */
+      /** Unset if nothing was sent. */
       readonly note?: ChangeNote;
     };
 
@@ -124,7 +124,6 @@ export interface LoggedChange {
 }
 
 export interface LoggedWrite {
-  /** Comment of the writes; their title is a member of the change. */
   readonly comment: string;
   readonly fields: readonly LoggedField[];
   readonly keys?: LoggedKeys;
@@ -140,7 +139,6 @@ export interface LoggedField {
   readonly keys?: LoggedKeys;
 }
 
-/** Numbers of keys; `changed` counts identities. */
 /** Numbers of keys; `changed` counts identities. */
 export interface LoggedKeys {
   readonly added: number;

@@ -54,7 +54,7 @@ export interface KeyChange {
   readonly sha256: string;
 }
 
-/** The unit of review: one object, at workspace level or in one environment. */
+/** The unit of review. */
 export interface Change {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
@@ -72,7 +72,6 @@ export interface Change {
   readonly dependsOn: readonly ObjectId[];
 }
 
-/** One field of a change as a review shows it: the parts that the hash of a plan covers, as SHA-256 each. */
 export type ShownField = ItemOf<WrittenPlan['shown']>;
 
 export interface Withheld extends Change {
@@ -87,7 +86,7 @@ export interface Withheld extends Change {
   readonly request?: ChangeRequest;
 }
 
-/** Titles and comments of planned writes, by `noteKey`. */
+/** By `noteKey`. */
 export type PlanNotes = ReadonlyMap<string, ChangeNote>;
 
 /** The id of a change; with the reason if it is withheld, because an object may have written and withheld parts. */

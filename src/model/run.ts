@@ -13,8 +13,7 @@ export interface Fence {
   /**
    * Call and await it right before each write; `isUrgent`: the write only kills.
    *
-   * @throws FlagkeelError `INTERRUPTED` if the lease is lost, or if that cannot be determined. In the second case kills
-   *   that git orders still pass.
+   * @throws FlagkeelError `INTERRUPTED` if the lease is lost, or may be lost: then kills that git orders still pass.
    */
   readonly check: (write: { readonly isUrgent: boolean }) => Promise<void>;
   /**
@@ -41,7 +40,7 @@ export interface Wait {
   readonly what: string;
 }
 
-/** Receives the progress of long work. Implementations must be quick and must not throw. */
+/** Implementations must be quick and must not throw. */
 export interface Progress {
   /** Restarts the count. @param asked which forge, as `GitHub (api.github.com)`. */
   phase(phase: Phase, asked?: string): void;
@@ -56,21 +55,17 @@ export interface Progress {
 
 export interface ProgressView {
   readonly phase: Phase;
-  /** Set in the phase `forge`. */
   readonly asked?: string;
-  /** Objects observed, or steps sent. */
   readonly done: number;
   /** 0 while unknown. */
   readonly total: number;
-  /** Requests of the whole run, each try counted. */
+  /** Of the whole run, each try counted. */
   readonly requests: number;
-  /** Requests a minute in this phase. Not set in its first seconds. */
+  /** In this phase; this and the end that it promises, in ISO 8601, are not set in its first seconds. */
   readonly perMinute?: number;
-  /** ISO 8601 end of the phase at the rate so far. Not set in its first seconds. */
   readonly expectedEnd?: string;
   /** Until held requests are sent again; 0 if none is held. */
   readonly waitMs: number;
-  /** Why requests are held, as a clause. */
   readonly why?: string;
 }
 
@@ -90,7 +85,7 @@ export interface RunOptions {
   readonly revertDrift: boolean;
   /** Default: `DEFAULT_CONCURRENCY`. */
   readonly concurrency?: number | undefined;
-  /** Write all identities, even those that are unchanged since their base. */
+  /** Also write identities that are unchanged since their base. */
   readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** The run applies a reviewed plan: HEAD may be older than the last applied commit, see `PlanPolicy.behind`. */

@@ -51,7 +51,7 @@ export interface IdentitiesBase {
   readonly groups: readonly IdentityGroup[];
 }
 
-/** The memory of one object in the workspace or in one environment. */
+/** Of one object at workspace level or in one environment. */
 export interface Base<T> {
   /**
    * The canonical spec last found equal on the service. For a flag, each field is the one last found equal. Unset
@@ -76,7 +76,7 @@ export interface Base<T> {
   readonly killListed?: boolean;
   /** HEAD of the run that first saw a kill on the service which git had not ordered. */
   readonly liveKillSeenAt?: string;
-  /** When that run saw it, ISO 8601 in UTC; states of older versions lack it. */
+  /** When it saw that, ISO 8601 in UTC; states of older versions lack it. */
   readonly liveKillSeen?: string;
   /** Our change request for this object, as long as it is open or its rejection stands. */
   readonly request?: RememberedRequest<T>;
@@ -123,7 +123,7 @@ export interface RampSetback {
   readonly begun?: true;
 }
 
-/** By the id of the ramp, see `rampId`. */
+/** By `rampId`. */
 export type RampRecords = Readonly<Record<string, RampRecord>>;
 
 /** ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */

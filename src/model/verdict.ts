@@ -104,24 +104,26 @@ const REVIEWED_BEFORE: ReadonlySet<Reason> = new Set(['drift', 'ramp']);
 const JUDGED: Readonly<
   Record<
     Exclude<WithheldWhy, 'needs-withheld'>,
-    { readonly heldFor: HeldFor } | { readonly waitsFor: WaitsFor } | null
+    | { readonly is: 'held'; readonly why: HeldFor }
+    | { readonly is: 'waits'; readonly why: WaitsFor }
+    | null
   >
 > = {
-  'conflict-held': { heldFor: 'conflict' },
-  'adopt-needed': { heldFor: 'adoption' },
-  'approval-needed': { heldFor: 'approval' },
-  'not-reviewed': { heldFor: 'review' },
-  contested: { heldFor: 'contested' },
-  'check-failed': { heldFor: 'check-failed' },
-  'prune-off': { waitsFor: 'removal' },
-  'no-witness': { waitsFor: 'removal' },
-  protected: { waitsFor: 'removal' },
-  'still-in-use': { waitsFor: 'removal' },
-  'drift-reported': { waitsFor: 'drift-reported' },
-  'live-kill': { waitsFor: 'live-kill' },
-  suspended: { waitsFor: 'suspended' },
-  'ramp-held': { waitsFor: 'ramp' },
-  'window-closed': { waitsFor: 'window' },
+  'conflict-held': { is: 'held', why: 'conflict' },
+  'adopt-needed': { is: 'held', why: 'adoption' },
+  'approval-needed': { is: 'held', why: 'approval' },
+  'not-reviewed': { is: 'held', why: 'review' },
+  contested: { is: 'held', why: 'contested' },
+  'check-failed': { is: 'held', why: 'check-failed' },
+  'prune-off': { is: 'waits', why: 'removal' },
+  'no-witness': { is: 'waits', why: 'removal' },
+  protected: { is: 'waits', why: 'removal' },
+  'still-in-use': { is: 'waits', why: 'removal' },
+  'drift-reported': { is: 'waits', why: 'drift-reported' },
+  'live-kill': { is: 'waits', why: 'live-kill' },
+  suspended: { is: 'waits', why: 'suspended' },
+  'ramp-held': { is: 'waits', why: 'ramp' },
+  'window-closed': { is: 'waits', why: 'window' },
   immutable: null,
   'not-ours': null,
   'not-remembered': null,
@@ -250,10 +252,8 @@ export function judgeWithheld(
   if (why === 'not-reviewed' && REVIEWED_BEFORE.has(reason)) {
     return { is: 'waits', why: 'apply', until };
   }
-  const judged = JUDGED[why];
-  if (judged === null) return undefined;
-  if ('heldFor' in judged) return { is: 'held', why: judged.heldFor };
-  return { is: 'waits', why: judged.waitsFor, until };
+  const judged = JUDGED[why] ?? undefined;
+  return judged?.is === 'waits' ? { ...judged, until } : judged;
 }
 
 function isWorse(one: Standing, other: Standing): boolean {

@@ -9,7 +9,6 @@ import { placed } from './resolve/conditions.js';
 import { locationOf, namedIn, referencesOf } from './resolve/references.js';
 import { validOf, type SpecOf } from './resolve/spec-set.js';
 
-/** A place of the specs that names an object, outside its own spec. */
 export interface Usage {
   readonly location: Location;
   /** The place for people: `rule 2 of flag/pay in production`. */
@@ -21,11 +20,7 @@ export interface Named {
   readonly name: string;
 }
 
-/**
- * By file and line. A rule that uses a named condition counts as naming its objects.
- *
- * @param parts without errors: an unreadable file may name anything.
- */
+/** By file and line. A rule that uses a named condition counts as naming its objects. @param parts without errors. */
 export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   const inRules = parts.flags.flatMap((flag) =>
     referencesOf(flag)

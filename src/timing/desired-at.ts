@@ -204,7 +204,7 @@ interface StepToCheck {
   readonly checks: readonly string[];
 }
 
-/** The steps that are due and not taken yet, and that wait for checks. */
+/** Those that are due and not taken yet. */
 export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
   return [...ladders].flatMap(([id, own]) => {
     const { name = '', environment } = refOfId(id) ?? {};
@@ -240,9 +240,8 @@ export type Startless = 'before' | 'end' | number;
 /**
  * The specs as they apply at a moment, provided that no step fails or is delayed.
  *
- * @param ms since the epoch.
- * @param startless assumed position of a ramp that has no time as its `start` and so begins with a run, which no file
- *   knows. A number is its assumed beginning, in milliseconds since the epoch.
+ * @param startless assumed position of a ramp without a time as its `start`, which begins with a run that no file knows.
+ *   A number is its assumed beginning, in milliseconds since the epoch.
  */
 export function desiredUndelayed(desired: Desired, ms: number, startless: Startless): Desired {
   return withDefinitions(desired, (definition, ramps, _, environment) => {

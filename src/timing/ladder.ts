@@ -113,8 +113,8 @@ export function ladderOf(
  * or a kill ends, the next wait counts from now, and the reached share stays.
  */
 function anchorOf(ramp: DesiredRamp, { record, isKilled, nowMs, head }: RampFacts): RampAnchor {
-  const { hold, treatment, startMs, steps } = ramp;
-  const ladder = formOf({ treatment, steps, startMs });
+  const { hold, startMs } = ramp;
+  const ladder = formOf(ramp);
   const isStopped = hold || isKilled;
   const stopped = isStopped && ({ stopped: true } as const);
   if (record === undefined) {

@@ -139,12 +139,7 @@ function reasonText({ dueMs, step, anchors }: Ladder): string {
   return `${when} by the ramp that began ${since}${from}`;
 }
 
-/**
- * Dates at which a person wanted to look again and that are past at this moment: kills past their `review`, flags past
- * their `expires`. Sorted by id. A day ends when it ends in UTC.
- *
- * @param ms since the epoch.
- */
+/** Kills past their `review` and flags past their `expires`, sorted by id. A day ends when it ends in UTC. */
 export function remindersAt(
   { kills, flags }: Pick<BoundDesired, 'kills' | 'flags'>,
   ms: number,

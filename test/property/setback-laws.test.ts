@@ -177,6 +177,8 @@ describe('a failed check', () => {
               const isLowered = world.share < share;
               const isKilled = world.live.killed === true && !wasKilled;
               if (hasActed) expect(written).toEqual([]);
+              const most = what.answer === 'good' ? 100 : Math.max(share, reached);
+              expect(world.share).toBeLessThanOrEqual(most);
               if (!isLowered && !isKilled) continue;
               acts += 1;
               expect(what.answer).toBe('wrong');

@@ -127,7 +127,7 @@ export function bucketsOf(spec: Buckets, treatments: readonly string[]): Checked
   );
 }
 
-/** The written buckets of size 0; `rest` may be one of them. */
+/** `rest` may be one of them. */
 export function emptyBuckets(spec: Buckets): { treatment: string; path: SpecPath }[] {
   const written = writtenBuckets(spec);
   const rest = 100 - fixedSum(written);

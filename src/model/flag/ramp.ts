@@ -88,29 +88,16 @@ export interface RampStanding extends Omit<WrittenRamp, 'checks'> {
 export function formOf({
   treatment,
   steps,
-  startMs,
-}: Pick<DesiredRamp, 'treatment' | 'steps'> & { readonly startMs?: number | undefined }): string {
+  startMs = undefined,
+}: Pick<DesiredRamp, 'treatment' | 'steps' | 'startMs'>): string {
   return sha256(canonicalJson({ treatment, steps, startMs: startMs ?? null })).slice(0, 16);
 }
 
 /** A ramp as the specs write it, wherever its rule stands. Plain data. */
-export function writtenRamp({
-  key,
-  treatment,
-  written,
-  startMs,
-  steps,
-  within,
-  checks,
-  onFail,
-  hold,
-}: DesiredRamp): object {
+export function writtenRamp(ramp: DesiredRamp): object {
+  const { key, treatment, written, startMs, steps, within, checks, onFail, hold } = ramp;
   return {
-    ...{ rule: key, treatment, hold, written },
-    steps: steps.map(({ percent, atMs, afterMs }) => ({
-      ...{ percent, afterMs },
-      ...present({ atMs }),
-    })),
+    ...{ rule: key, treatment, hold, written, steps: steps.map(present) },
     ...present({ startMs, within, checks, onFail }),
   };
 }

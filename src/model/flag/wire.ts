@@ -36,7 +36,7 @@ export function definitionFromWire(wire: WireContent): Required<Definition> {
   };
 }
 
-/** For a definition that came from specs; doing it twice changes nothing more. */
+/** Of a definition from specs; doing it twice changes nothing more. */
 export function canonicalDefinition(definition: Definition): Definition {
   const { treatments, rules, defaultRule, targets } = definition;
   return {
@@ -84,7 +84,7 @@ function canonicalTargets(
 }
 
 function ruleFromWire({ condition: { matchers }, buckets }: WireRule): Rule {
-  return { matchers: matchers.map(canonicalMatcher), buckets: canonicalBuckets(buckets) };
+  return canonicalRule({ matchers: matchers as Rule['matchers'], buckets });
 }
 
 function canonicalRule({ matchers, buckets }: Rule): Rule {
@@ -224,7 +224,7 @@ export function patched(
     .newDocument;
 }
 
-/** The appends, if added keys are the only difference; otherwise undefined. */
+/** Undefined if added keys are not the only difference. */
 function keyAdditions(
   live: readonly WireTreatment[],
   target: readonly WireTreatment[],

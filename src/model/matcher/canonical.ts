@@ -16,12 +16,10 @@ function isSemver(type: string): boolean {
  * as texts, sets sorted, and an empty list where a type that compares with a list has none. Keeps unknown fields.
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
-  const given = raw as Readonly<Record<string, Json | undefined>>;
   const operand = operandOfType(raw.type);
   const fields: Record<string, Json> = {};
-  for (const name of Object.keys(given)) {
-    const value = given[name];
-    if (value === null || value === undefined || meansNothing(name, value, operand)) continue;
+  for (const [name, value] of membersOf(raw as Readonly<Record<string, Json | undefined>>)) {
+    if (meansNothing(name, value, operand)) continue;
     fields[name] = canonicalField(raw.type, name, value);
   }
   if (operand === 'strings') fields['strings'] ??= [];
@@ -48,28 +46,22 @@ function canonicalField(type: string, name: string, value: Json): Json {
   if (name === operandOfType(type) && name === 'strings') return textsOf(value);
   if (name === 'depends' && isRecord(value)) return canonicalDepends(value);
   if (name === 'between' && isRecord(value)) {
-    return Object.fromEntries(
-      Object.entries(withoutNulls(value)).map(([end, limit]) => [
-        end,
-        canonicalField(type, end, limit),
-      ]),
-    );
+    const ends = membersOf(value).map(([end, limit]) => [end, canonicalField(type, end, limit)]);
+    return Object.fromEntries(ends) as Json;
   }
   return value;
 }
 
 /** An answer may write null for an absent member. */
-function withoutNulls(fields: Readonly<Record<string, Json | undefined>>): Record<string, Json> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) =>
-      value === null || value === undefined ? [] : [[name, value] as const],
-    ),
+function membersOf(fields: Readonly<Record<string, Json | undefined>>): [string, Json][] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    (value ?? null) === null ? [] : [[name, value as Json]],
   );
 }
 
 /** Some answers name one treatment in `treatment`; the canonical form is the list. */
 function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
-  const { treatment, treatments, ...rest } = withoutNulls(depends);
+  const { treatment, treatments, ...rest } = Object.fromEntries(membersOf(depends));
   const names = isTextList(treatments)
     ? treatments
     : typeof treatment === 'string'

@@ -56,7 +56,7 @@ export function editedText(text: string, edits: readonly Edit[]): string {
   return edits.reduce(editedOnce, text);
 }
 
-/** Whether the file has a member at the path, even one without a value. */
+/** Even one without a value. */
 export function hasMember(text: string, path: readonly string[]): boolean {
   const { contents } = parsed(text);
   const member = path.reduce<unknown>(
@@ -165,7 +165,6 @@ function mapAt(document: Document, path: readonly string[]): YAMLMap {
   return map;
 }
 
-/** Finds a member by the spelling of its key in the file. */
 function pairOf(map: YAMLMap, name: string): Pair | undefined {
   return map.items.find(({ key }) => textOf(key) === name);
 }
@@ -188,9 +187,7 @@ function placeOf(map: YAMLMap, name: string): number {
 
 /**
  * The library rewrites a whole file in its own style. Takes the lines that an edit did not touch from the old text, if
- * the library changed only their white space.
- *
- * @param before and `after`: original and edited text as the library writes them.
+ * the library changed only their white space. @param before and `after`: old and edited text as the library writes them.
  */
 function withOldLines(old: string, before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
@@ -220,13 +217,13 @@ function spelling(old: readonly string[], was: readonly string[]): (string | und
   });
 }
 
-/** An entry of a break-glass list; `since` is a moment as specs write it. */
+/** Of a break-glass list; `since` is a moment as specs write it. */
 export interface KillEntry {
   readonly reason: string;
   readonly since: string;
 }
 
-/** Undefined if the text is not a break-glass list. @param text undefined for a new file. */
+/** Undefined if the text is no break-glass list. @param text undefined for a new file. */
 export function withKillEntry(
   text: string | undefined,
   flag: string,
@@ -238,7 +235,7 @@ export function withKillEntry(
   return editedText(list, [{ kind: 'set', path: ['kills', flag], value }]);
 }
 
-/** A break-glass list without the entry of a flag; undefined if the text is not such a list. */
+/** Undefined if the text is no break-glass list. */
 export function withoutKillEntry(text: string, flag: string): string | undefined {
   if (!isList(text)) return undefined;
   const path = ['kills', flag];

@@ -22,13 +22,10 @@ export interface Promoted {
   readonly after: string;
 }
 
-interface Way {
+interface Promotion {
+  readonly flag: ResolvedFlag;
   readonly from: string;
   readonly to: string;
-}
-
-interface Promotion extends Way {
-  readonly flag: ResolvedFlag;
 }
 
 /**
@@ -40,7 +37,7 @@ interface Promotion extends Way {
  */
 export function promotedAll(
   flags: readonly ResolvedFlag[],
-  { from, to }: Way,
+  { from, to }: Omit<Promotion, 'flag'>,
   parts: SpecParts,
   along: PromotedParts,
 ): { readonly files: readonly Promoted[]; readonly needed: readonly string[] } {
@@ -85,10 +82,8 @@ function withEnvironment(name: string, to: string, { specs }: SpecParts): Promot
  * The file of a flag with the rules and treatments of one environment written into the block of another, comments kept.
  * A rule with equal conditions in both keeps its buckets, name and comments there; a rule that only the target has is
  * removed. In a new environment all keys get the default treatment unless percentages are included.
- *
- * @param parts without errors.
  */
-export function promoted(
+function promoted(
   { flag, from, to }: Promotion,
   { specs }: SpecParts,
   along: PromotedParts,
@@ -119,7 +114,6 @@ function set(path: readonly string[], value: Written): Edit {
   return { kind: 'set', path, value };
 }
 
-/** Writes a member, or takes it out for undefined. */
 function change(path: readonly string[], value: Written | undefined): Edit {
   return value === undefined ? { kind: 'unset', path } : set(path, value);
 }
@@ -139,7 +133,7 @@ function blockOf(flag: ResolvedFlag, environment: string, { overlays }: SpecPart
   return { file: flag.file, path: ['environments', environment], block };
 }
 
-/** The block of the target, and the facts about both environments. */
+/** With the block of the target. */
 interface Place extends Promotion, Pick<Block, 'path' | 'block'> {
   readonly own: Block;
   readonly source: DesiredDefinition;

@@ -20,7 +20,6 @@ export interface LoadedFiles {
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
-/** Reads and parses every file that flagkeel knows, and reports those that it cannot read. */
 export async function loadFiles(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),
@@ -114,7 +113,6 @@ export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnosti
 
 /** A file that looks like a spec but lies where flagkeel does not read it. */
 export interface StrayFile {
-  /** Relative to the config directory. */
   readonly path: string;
   readonly advice: string;
 }

@@ -8,7 +8,7 @@ type ParsedYaml =
   | { readonly ok: true; readonly document: Document }
   | { readonly ok: false; readonly problem: Problem };
 
-/** The one document of a YAML 1.2 file, or its first problem: later problems mostly follow from a syntax error. */
+/** The one document of a YAML 1.2 file, or its first problem: later ones mostly follow from it. */
 export function parseYaml(text: string): ParsedYaml {
   const tokens = withoutEnvironment(() => tokensOf(text));
   if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
@@ -90,11 +90,9 @@ export interface ForeignNode {
 }
 
 /**
- * The one document of a foreign file. Refuses aliases, tags and duplicate keys, as in specs: their result would differ
- * from the written text.
+ * Refuses aliases, tags and duplicate keys, as in specs: their result would differ from the written text.
  *
  * @param refusal makes the error for the first problem that prevents reading it.
- * @throws only such an error because of the content.
  */
 export function parseForeignYaml(
   text: string,

@@ -3,7 +3,6 @@ import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
 import type { FlagField } from '../../model/flag/flag.js';
 import { sameJson } from '../../model/json.js';
 import { NO_CONDITIONS } from '../../model/matcher/condition.js';
-import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/ref.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import {
@@ -16,6 +15,7 @@ import {
 import {
   environmentDiagnostics,
   fileNameOf,
+  nameDiagnostics,
   trafficTypeOf,
   type SpecOf,
   type SpecSet,
@@ -67,7 +67,7 @@ export function resolvedFlag(
     const environments = resolveEnvironments(specs, each, overlays, diagnostics);
     const said = { file, written: spec.trafficType, member: 'flag' };
     const trafficType = trafficTypeOf(specs, said, diagnostics);
-    diagnostics.push(...nameDiagnostics(each));
+    diagnostics.push(...nameDiagnostics('flag', file, spec.flag));
     const flag: ResolvedFlag = { name: spec.flag, file, spec, trafficType, environments };
     return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
   });
@@ -153,20 +153,6 @@ function twinOf(
     return { ...known, rules: own ?? rules, definition: { ...definition, location } };
   }
   return undefined;
-}
-
-function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
-  const place = { path: ['flag'] };
-  if (!FLAG_NAME.test(flag)) {
-    const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
-    return [file.diagnostic('flag-name', place, message)];
-  }
-  if (RESERVED_FLAG_NAMES.has(flag)) {
-    return [file.diagnostic('flag-name', place, `flag "${flag}": the name is a reserved word`)];
-  }
-  if (fileNameOf(file.path) === flag) return [];
-  const message = `the file is named "${fileNameOf(file.path)}.yaml", the flag "${flag}"`;
-  return [file.diagnostic('file-name', place, message)];
 }
 
 function overlayDiagnostics(

@@ -3,7 +3,7 @@ import { FLAG_NAME } from '../../model/ref.js';
 import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
-import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
+import { environmentDiagnostics, fileNameOf, NAMES, type SpecSet } from './spec-set.js';
 import { memberOf, valueAt } from '../../model/json.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
@@ -22,8 +22,9 @@ export function resolveKills({ config, loaded }: SpecSet, found: Diagnostic[]): 
       if (FLAG_NAME.test(flag)) {
         return [{ flag, environment, location: file.location(path), ...entry }];
       }
-      const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
-      found.push(file.diagnostic('flag-name', { path, at: 'key' }, message));
+      found.push(
+        file.diagnostic('flag-name', { path, at: 'key' }, `flag "${flag}": ${NAMES.flag.form}`),
+      );
       return [];
     });
   });

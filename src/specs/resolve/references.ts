@@ -4,8 +4,9 @@ import type { DesiredSegment } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { NamedConditions } from '../../model/matcher/condition.js';
-import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import type { Diagnostic, Location, SpecPath } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
+import { placed } from './conditions.js';
 import type { ResolvedFlag } from './flags.js';
 import type { SpecSet } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
@@ -21,8 +22,8 @@ export interface Reference {
   readonly environment: string;
   /** Position of the rule, from 0. */
   readonly rule: number;
-  /** Position of the condition, from 0; null if the rule has one condition instead of a list. */
-  readonly condition: number | null;
+  /** Members that lead from the `if` of the rule to the condition. */
+  readonly path: SpecPath;
   /** Members that lead from the condition to the names in it; `treatments` is null if they come from elsewhere. */
   readonly members: {
     readonly name: readonly string[];
@@ -63,16 +64,14 @@ export function referencesOf(from: ResolvedFlag): readonly Reference[] {
 function allReferences(from: ResolvedFlag): Reference[] {
   return [...from.environments].flatMap(([environment, { rules }]) => {
     if (rules === undefined) return [];
-    return rules.value.flatMap(({ if: one }, rule) => {
-      const conditions = Array.isArray(one) ? one : [one];
-      return conditions.flatMap((each, i) => {
-        const condition = Array.isArray(one) ? i : null;
+    return rules.value.flatMap(({ if: written }, rule) =>
+      placed(written).flatMap(({ condition, path }) =>
         // Spelled out: spreading would give each copy a hidden class of its own, for ten thousand flags.
-        return allNamedIn(each, rules.named).map(({ kind, name, treatments, members }) => {
-          return { kind, name, treatments, members, from, environment, rule, condition };
-        });
-      });
-    });
+        allNamedIn(condition, rules.named).map(({ kind, name, treatments, members }) => {
+          return { kind, name, treatments, members, from, environment, rule, path };
+        }),
+      ),
+    );
   });
 }
 
@@ -209,7 +208,7 @@ function at(
   reference: Reference,
   code: DiagnosticCode,
   message: string,
-  to: readonly (string | number)[] = reference.members.name,
+  to: SpecPath = reference.members.name,
 ): Diagnostic {
   const { file, path } = placeOf(reference, to);
   const asker = reference.members === USED ? '; the conditions of this name ask for it' : '';
@@ -222,9 +221,9 @@ export function locationOf(reference: Reference): Location {
 }
 
 function placeOf(
-  { from, environment, rule, condition }: Reference,
-  to: readonly (string | number)[],
-): { readonly file: SpecFile; readonly path: readonly (string | number)[] } {
+  { from, environment, rule, path: inside }: Reference,
+  to: SpecPath,
+): { readonly file: SpecFile; readonly path: SpecPath } {
   const { file, path } = from.environments.get(environment)?.rules ?? { file: from.file, path: [] };
-  return { file, path: [...path, rule, 'if', ...(condition === null ? [] : [condition]), ...to] };
+  return { file, path: [...path, rule, 'if', ...inside, ...to] };
 }

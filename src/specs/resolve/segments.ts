@@ -2,7 +2,6 @@ import { posix } from 'node:path';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { ActivationSpec, SegmentSpec } from '../../generated/segment.schema.d.js';
 import { keyList, type KeyList } from '../../model/segment-keys.js';
-import { SEGMENT_NAME } from '../../model/ref.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { hasControlCharacter } from '../parse/key-lists.js';
@@ -11,7 +10,7 @@ import type { SpecFile } from '../parse/parse-file.js';
 import { Memory, present, sortedMap } from '../../model/collections.js';
 import {
   environmentDiagnostics,
-  fileNameOf,
+  nameDiagnostics,
   trafficTypeOf,
   type SpecOf,
   type SpecSet,
@@ -59,7 +58,7 @@ function resolveSegment(
   const { segment: name, description = '', trafficType: written } = spec;
   const diagnostics: Diagnostic[] = [];
   const trafficType = trafficTypeOf(specs, { file, written, member: 'segment' }, diagnostics);
-  diagnostics.push(...nameDiagnostics({ file, spec }));
+  diagnostics.push(...nameDiagnostics('segment', file, name));
   const environments = Object.entries(spec.environments ?? {}).map(([environment, activation]) => {
     const path = ['environments', environment];
     diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
@@ -80,17 +79,6 @@ function resolveSegment(
 /** Path of the key file from the root of the tree. A segment names it relative to its own folder. */
 function keyFilePath({ path }: SpecFile, written: string): string {
   return posix.normalize(posix.join(posix.dirname(path), written));
-}
-
-function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diagnostic[] {
-  const place = { path: ['segment'] };
-  if (!SEGMENT_NAME.test(segment)) {
-    const message = `segment "${segment}": a name has letters, digits, '-', '_' and '.' only`;
-    return [file.diagnostic('segment-name', place, message)];
-  }
-  if (fileNameOf(file.path) === segment) return [];
-  const message = `the file is named "${fileNameOf(file.path)}.yaml", the segment "${segment}"`;
-  return [file.diagnostic('file-name', place, message)];
 }
 
 /** The activation, even with errors. Without `keys` and `keysFile` git does not manage its keys. */

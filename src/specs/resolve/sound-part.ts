@@ -62,7 +62,7 @@ export function departedDiagnostics(
 
 /** The part of a file that can be checked although another part violates the schema. */
 interface SoundPart<T> extends SpecOf<T> {
-  /** Whether a mistake in the sound part only repeats a violation that was reported already. */
+  /** Whether a mistake only repeats a violation that was reported already. */
   isEcho(diagnostic: Diagnostic): boolean;
 }
 
@@ -144,7 +144,6 @@ function holeAround(spec: Container, path: Path): Path {
   return isOfBlock ? path.slice(0, buckets + 1) : path;
 }
 
-/** Removes a value, or replaces it by one that the schema accepts. */
 function mend(spec: Container, hole: Path, file: SpecFile): void {
   const name = hole.at(-1);
   if (name === undefined) {

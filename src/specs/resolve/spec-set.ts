@@ -1,6 +1,7 @@
 import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { SegmentSpec } from '../../generated/segment.schema.d.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../../model/ref.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
@@ -100,6 +101,37 @@ function named<T>(
 /** Name of the file without folder and `.yaml`. */
 export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
+}
+
+export const NAMES = {
+  flag: {
+    code: 'flag-name',
+    pattern: FLAG_NAME,
+    form: "a name is a letter, then letters, digits, '-' and '_'",
+    reserved: RESERVED_FLAG_NAMES,
+  },
+  segment: {
+    code: 'segment-name',
+    pattern: SEGMENT_NAME,
+    form: "a name has letters, digits, '-', '_' and '.' only",
+    reserved: new Set<string>(),
+  },
+} as const;
+
+/** What is wrong with the name of an object, or with that of its file. */
+export function nameDiagnostics(
+  kind: 'flag' | 'segment',
+  file: SpecFile,
+  name: string,
+): Diagnostic[] {
+  const { code, pattern, form, reserved } = NAMES[kind];
+  const own = fileNameOf(file.path);
+  const wrong = (message: string) => [file.diagnostic(code, { path: [kind] }, message)];
+  if (!pattern.test(name)) return wrong(`${kind} "${name}": ${form}`);
+  if (reserved.has(name)) return wrong(`${kind} "${name}": the name is a reserved word`);
+  if (own === name) return [];
+  const message = `the file is named "${own}.yaml", the ${kind} "${name}"`;
+  return [file.diagnostic('file-name', { path: [kind] }, message)];
 }
 
 /** The object that a file's name promises. An overlay concerns its flag. */
