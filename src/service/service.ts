@@ -2,12 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../platform/http-server.js';
 import { Problem } from './http/problem.js';
 import { callerWithoutKey, pruneAudit } from './change-log.js';
-import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type AppOptions } from './http/app.js';
 import { endpointsIn, type Endpoint } from './http/endpoint.js';
 import { KeyCheck } from './http/key-check.js';
 import { ResponseCache } from './http/response-cache.js';
-import { wideKeys } from './admin-keys.js';
+import {
+  wideKeys,
+  addAdminKey,
+  namedKeys,
+  removeAdminKey,
+  type NamedKey,
+  type NewKey,
+} from './admin-keys.js';
+import { FlagkeelError } from '../errors.js';
+import type { Page } from './rules/paging.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
@@ -20,7 +28,7 @@ import { SEGMENT_ENDPOINTS } from './routes/segments.js';
 import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
-import { oldAuditEntries } from './store/audit.js';
+import { listAudit, oldAuditEntries, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openChangeRequestsBefore } from './store/change-requests.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
@@ -209,4 +217,57 @@ async function pruneLog(
   while (!signal.aborted && (await isOld())) {
     await store.write(async (db) => pruneAudit(db, caller, before));
   }
+}
+
+/** Operations on the store itself, for its operator: they need neither a key nor HTTP. */
+export interface Administration {
+  /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
+  createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
+  listKeys(): Promise<readonly NamedKey[]>;
+  revokeKey(id: string): Promise<void>;
+  /** The newest entries first. Default: a page of 1,000. */
+  audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;
+}
+
+function administrationOf(store: Store, clock: () => number): Administration {
+  return {
+    createKey: async (name, restrictions = {}) => {
+      const wanted = { ...restrictions, name };
+      const created = await store.write(async (db) =>
+        addAdminKey(db, callerWithoutKey('operator', clock()), wanted),
+      );
+      return created.key;
+    },
+    listKeys: async () => store.read(namedKeys),
+    revokeKey: async (id) =>
+      store.write(async (db) => removeAdminKey(db, callerWithoutKey('operator', clock()), id)),
+    audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
+      (await store.read(async (db) => listAudit(db, filter, page))).entries,
+  };
+}
+
+/**
+ * Runs `work` on a store. A service that has the store open notices the changes with its next request.
+ *
+ * @throws FlagkeelError (USAGE) the rules do not allow the operation, or it names an object that does not exist.
+ */
+export async function administer<T>(
+  location: StoreLocation,
+  work: (administration: Administration) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(location, { beside: true });
+  try {
+    return await work(administrationOf(store, Date.now));
+  } catch (error) {
+    throw error instanceof Problem ? refusedByRules(error) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A refusal of the rules, which HTTP would answer with a status, for the person who gave the command. */
+function refusedByRules(problem: Problem): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {
+    cause: problem,
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { API_PREFIX } from '../../src/admin-api/wire.js';
-import { administer } from '../../src/service/administration.js';
+import { administer } from '../../src/service/service.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { readWorld } from './live-world.js';
 import { ServiceNode } from './nodes.js';

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { administer } from '../../src/service/administration.js';
+import { administer } from '../../src/service/service.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { ChaosClient, type Arena, type JournalEntry } from './client.js';
 import { randomFrom } from './choices.js';

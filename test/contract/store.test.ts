@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/admin-api/wire.js';
 import { openSqlite } from '../../src/platform/sqlite.js';
-import { administer } from '../../src/service/administration.js';
+import { administer } from '../../src/service/service.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
-import { administer } from '../../src/service/administration.js';
+import { administer } from '../../src/service/service.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/git.js';
 

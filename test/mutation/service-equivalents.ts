@@ -9,28 +9,13 @@ const REASONS: readonly {
   readonly replacement: string;
   readonly why: string;
 }[] = [
-  ...[
-    'access',
-    'archive',
-    'change-requests',
-    'definition-changes',
-    'segment-keys',
-    'segments',
-    'flags',
-  ].map((name) => ({
+  ...['change-requests', 'definition-changes', 'segment-keys', 'segments', 'flags'].map((name) => ({
     file: `routes/${name}.ts`,
     line: "'both'",
     original: "'both'",
     replacement: '""',
     why: 'what is needed is compared with the two other words alone: any third is `both`',
   })),
-  {
-    file: 'routes/definition-changes.ts',
-    line: "note: 'both'",
-    original: "{ note: 'both' }",
-    replacement: '{}',
-    why: 'any third word is `both`, and so is none',
-  },
   ...['{ ws', 'const { env', 'params['].map((line) => ({
     file: '',
     line,
@@ -119,13 +104,6 @@ const REASONS: readonly {
     original: 'endsAt <= now',
     replacement: 'false',
     why: 'an ended window that is kept takes memory and nothing else',
-  },
-  {
-    file: 'routes/segment-keys.ts',
-    line: 'REMOVAL_IN_ADDITIONS > keys.length',
-    original: 'removed.length * REMOVAL_IN_ADDITIONS > keys.length',
-    replacement: 'false',
-    why: 'either way leaves the same keys; one takes longer',
   },
   {
     file: 'routes/identities.ts',

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { request as send, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { administer } from '../../../src/service/administration.js';
+import { administer } from '../../../src/service/service.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/git.js';
 import { Front } from '../matrix/front.js';

@@ -64,31 +64,35 @@ beforeEach(() => {
 });
 
 describe('specs behind something that is not read', () => {
-  it('are an error where folders are links: in a commit, on disk, and without git', async () => {
-    repository.commit('one', { ...FILES, 'real/pay.yaml': FILES['flags/pay.yaml'] });
-    for (const folder of FOLDERS) {
-      rmSync(join(repository.directory, folder), { recursive: true, force: true });
-      symlinkSync('real', join(repository.directory, folder));
-    }
+  it.each<[string, (path: string) => void]>([
+    [
+      'links',
+      (path) => {
+        symlinkSync('real', path);
+      },
+    ],
+    [
+      'files',
+      (path) => {
+        writeFileSync(path, '');
+      },
+    ],
+  ])(
+    'are an error where folders are %s: in a commit, on disk, and without git',
+    async (_, make) => {
+      repository.commit('one', { ...FILES, 'real/pay.yaml': FILES['flags/pay.yaml'] });
+      for (const folder of FOLDERS) {
+        rmSync(join(repository.directory, folder), { recursive: true, force: true });
+        make(join(repository.directory, folder));
+      }
 
-    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
-    repository.commit('two');
-    expect(await wrongInHead(repository)).toEqual(NO_FOLDERS);
-    rmSync(join(repository.directory, '.git'), { recursive: true });
-    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
-  });
-
-  it('are an error where folders are files', async () => {
-    repository.commit('one', FILES);
-    for (const folder of FOLDERS) {
-      rmSync(join(repository.directory, folder), { recursive: true, force: true });
-      repository.write({ [folder]: '' });
-    }
-
-    expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
-    repository.commit('two');
-    expect(await wrongInHead(repository)).toEqual(NO_FOLDERS);
-  });
+      expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
+      repository.commit('two');
+      expect(await wrongInHead(repository)).toEqual(NO_FOLDERS);
+      rmSync(join(repository.directory, '.git'), { recursive: true });
+      expect(await wrongOnDisk(repository.directory)).toEqual(NO_FOLDERS);
+    },
+  );
 
   it.each([
     [FOLDERS, NO_FOLDERS],

@@ -34,17 +34,14 @@ describe('the table of conformance', () => {
     expect(rows).toHaveLength(lines.length);
   });
 
-  it.each(rows)('names a test that is there and runs: $statement', ({ file, title }) => {
-    const before = textOf(file).split(`'${title}'`);
+  it.each(rows)('names a test that is there, and on what it runs: $statement', (row) => {
+    const before = textOf(row.file).split(`'${row.title}'`);
 
     expect(before).toHaveLength(2);
     // The call that the title is the first argument of: `it(`, or what `it.each(…)` gave.
     expect(before[0]).toMatch(/(?:\bit|\))\(\s*$/);
     expect(before[0]).not.toMatch(/\.(?:skip|todo|fails|skipIf|runIf)\b[^;]*$/);
-  });
-
-  it.each(rows)('says on what that test runs: $statement', ({ file, grounds }) => {
-    expect(grounds).toBe(groundsOf(file).join(', '));
+    expect(row.grounds).toBe(groundsOf(row.file).join(', '));
   });
 
   it('is proved against a strict service but for what the contract leaves without a path or a shape', () => {

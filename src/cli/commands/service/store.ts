@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { isValidKey, reachText, type NamedKey } from '../../../service/admin-keys.js';
-import { administer, type Administration } from '../../../service/administration.js';
+import { administer, type Administration } from '../../../service/service.js';
 import type { ServiceLog } from '../../../service/http/key-check.js';
 import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
@@ -10,8 +10,7 @@ import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
 import { serviceChangeLines } from '../../../console/service-change.js';
 import { collect, durationOption } from '../../options.js';
-import type { Terminal } from '../../terminal.js';
-import { prettyJson } from '../../terminal.js';
+import { type Terminal, prettyJson } from '../../terminal.js';
 
 /** Standard output; every text ends with a line feed. */
 export type Write = (text: string) => void;
