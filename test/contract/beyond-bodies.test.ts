@@ -14,7 +14,6 @@ beforeAll(async () => {
 
 const FLAG = '/splits/ws/Default/known/environments/staging';
 const IDENTITY = '/trafficTypes/user/environments/staging/identities/a';
-const ENVIRONMENT = '/environments/ws/Default/staging';
 
 describe('a body beyond the contract', () => {
   it.each<[string, string, object, string]>([
@@ -43,12 +42,14 @@ describe('a body beyond the contract', () => {
     expect(await client.ok('GET', '/auditLog')).toEqual(before);
   });
 
-  it.each<[string, string, object]>([
-    ['restricts who approves', '/environments/ws/Default', permitting({ approvers: ['ana'] })],
-    ['restricts who edits', '/environments/ws/Default', permitting({ areEditorsRestricted: true })],
-    ['gives a key a lesser role', '/apiKeys', { name: 'k', roles: ['API_FEATURE_FLAG_VIEWER'] }],
-  ])('that %s, which nobody would enforce, is refused', async (_what, path, body) => {
-    expect(await client.status('POST', path, body)).toBe(400);
+  it('is refused where nobody would enforce it', async () => {
+    expect(
+      await client.statuses(
+        ['POST', '/environments/ws/Default', permitting({ approvers: ['ana'] })],
+        ['POST', '/environments/ws/Default', permitting({ areEditorsRestricted: true })],
+        ['POST', '/apiKeys', { name: 'k', roles: ['API_FEATURE_FLAG_VIEWER'] }],
+      ),
+    ).toEqual([400, 400, 400]);
   });
 
   it('may hold what public documentation names, where it asks for nothing', async () => {
@@ -73,16 +74,6 @@ describe('a body beyond the contract', () => {
     expect(answer).toMatchObject({ status: 400, body: { message: why } });
     const saved = await client.ok<object>('PUT', IDENTITY, { key: 'a', values: { plan: 'pro' } });
     expect(await client.ok('PATCH', IDENTITY, saved)).toEqual(saved);
-  });
-
-  it.each([
-    [ENVIRONMENT, '/prodution'],
-    ['/workspaces/Default', '/requiresTitle'],
-    ['/workspaces/Default', '/type'],
-  ])('that patches %s at %s is refused', async (path, member) => {
-    expect(await client.status('PATCH', path, [{ op: 'add', path: member, value: true }])).toBe(
-      400,
-    );
   });
 });
 

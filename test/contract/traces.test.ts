@@ -84,6 +84,7 @@ describe('the audit log tells of', () => {
     await save('POST', '/i/patch', { plan: 'free' });
     await save('PUT', '/i', { plan: 'free' });
     await client.ok('DELETE', `${path}/i`);
+    expect(await client.status('DELETE', `${path}/i`)).toBe(404);
 
     expect(saved).toEqual([
       { plan: 'pro', paid: 'true', seats: '3' },
