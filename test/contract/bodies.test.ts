@@ -18,29 +18,20 @@ const FLAGS = '/splits/ws/Default/trafficTypes/user';
 const IDENTITIES = '/trafficTypes/user/environments/staging/identities';
 
 describe('a patch', () => {
-  it.each(
-    ['/trafficAllocation', '/killed', '/defaultTreatment', '/baselineTreatment'].flatMap((path) => [
-      [path, 'null', { op: 'replace', path, value: null }] as const,
-      [path, 'removal', { op: 'remove', path }] as const,
-    ]),
-  )('refuses a patch that leaves %s to chance by %s', async (path, how, operation) => {
-    const name = `kept-${path.slice(1)}-${how}`;
+  it('leaves nothing to chance: null and the removal of what is not optional are refused', async () => {
     const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
-    const before = await client.define(name, kept);
+    const before = await client.define('kept', kept);
+    const paths = ['/trafficAllocation', '/killed', '/defaultTreatment', '/baselineTreatment'];
+    const operations = [
+      ...[...paths, '/rules'].map((path) => ({ op: 'replace', path, value: null })),
+      ...paths.map((path) => ({ op: 'remove', path })),
+    ];
 
-    expect(await client.status('PATCH', at(name), [operation])).toBe(400);
-    expect(await client.ok('GET', at(name))).toEqual(before);
-  });
-
-  it('refuses null for the rules, which would take all of them away', async () => {
-    const before = await client.define('rules-by-null', {});
-
-    expect(
-      await client.status('PATCH', at('rules-by-null'), [
-        { op: 'replace', path: '/rules', value: null },
-      ]),
-    ).toBe(400);
-    expect(await client.ok('GET', at('rules-by-null'))).toEqual(before);
+    for (const operation of operations) {
+      const status = await client.status('PATCH', at('kept'), [operation]);
+      expect([operation, status]).toEqual([operation, 400]);
+    }
+    expect(await client.ok('GET', at('kept'))).toEqual(before);
   });
 
   it('takes away what is optional', async () => {
@@ -69,32 +60,21 @@ describe('keys of treatments', () => {
     expect(await client.ok('GET', at('empty-keys'))).toEqual(created);
   });
 
-  it('adds a key to any treatment, also to one without keys', async () => {
+  it('takes a key for any treatment, also one without keys, or whose last key left', async () => {
+    const path = at('first-key');
     await client.define('first-key', {
-      treatments: [{ name: 'on' }, { name: 'off' }, { name: 'third' }],
+      treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }, { name: 'third' }],
     });
+    const patched = async (...operations: object[]) =>
+      keysOf(await client.ok<WireDefinition>('PATCH', path, operations));
+    const add = (index: number, value: string) => {
+      return { op: 'add', path: `/treatments/${index}/keys/-`, value };
+    };
 
-    const after = await client.ok<WireDefinition>('PATCH', at('first-key'), [
-      { op: 'add', path: '/treatments/1/keys/-', value: 'a' },
-      { op: 'add', path: '/treatments/1/keys/-', value: 'b' },
-    ]);
-
-    expect(keysOf(after)).toEqual([undefined, ['a', 'b'], undefined]);
-  });
-
-  it('adds a key to a treatment whose last key left', async () => {
-    await client.define('last-key', { treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] });
-    const path = at('last-key');
-
-    const left = await client.ok<WireDefinition>('PATCH', path, [
-      { op: 'remove', path: '/treatments/0/keys/0' },
-    ]);
-    const after = await client.ok<WireDefinition>('PATCH', path, [
-      { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
-    ]);
-
-    expect(keysOf(left)).toEqual([[], undefined]);
-    expect(keysOf(after)).toEqual([['b'], undefined]);
+    expect(await patched(add(1, 'b'), add(1, 'c'))).toEqual([['a'], ['b', 'c'], undefined]);
+    const left = await patched({ op: 'remove', path: '/treatments/0/keys/0' });
+    expect(left).toEqual([[], ['b', 'c'], undefined]);
+    expect(await patched(add(0, 'd'))).toEqual([['d'], ['b', 'c'], undefined]);
   });
 });
 
@@ -188,6 +168,8 @@ describe('a body', () => {
 });
 
 describe('null', () => {
+  const NULLS = { type: 'IN_SEGMENT', string: 'nulls' };
+  const IN_NULLS = ruleOn(NULLS);
   const DEFINITIONS: readonly (readonly [string, object])[] = [
     ...['id', 'name', 'environment', 'trafficType', 'baselineTreatment', 'lastUpdateTime'].map(
       (member) => [member, { [member]: null }] as const,
@@ -202,25 +184,9 @@ describe('null', () => {
     ),
     ...['negate', 'attribute', 'strings'].map(
       (member) =>
-        [
-          `${member} of a matcher`,
-          { rules: [ruleOn({ type: 'IN_SEGMENT', string: 'nulls', [member]: null })] },
-        ] as const,
+        [`${member} of a matcher`, { rules: [ruleOn({ ...NULLS, [member]: null })] }] as const,
     ),
-    [
-      'a combiner',
-      {
-        rules: [
-          {
-            ...ruleOn({ type: 'IN_SEGMENT', string: 'nulls' }),
-            condition: {
-              combiner: null,
-              matchers: [{ type: 'IN_SEGMENT', string: 'nulls' }],
-            },
-          },
-        ],
-      },
-    ],
+    ['a combiner', { rules: [{ ...IN_NULLS, condition: { combiner: null, matchers: [NULLS] } }] }],
   ];
 
   beforeAll(async () => {

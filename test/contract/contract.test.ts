@@ -138,29 +138,22 @@ describe('flags', () => {
     expect(await client.status('GET', definitionPath('created'))).toBe(404);
   });
 
-  it('moves the rollout status by the id of a status, and its timestamp with it', async () => {
+  it('changes description, tags and rollout status, with its timestamp, by one PATCH', async () => {
     const flag = await createFlag('moved');
     const statuses = await client.ok<WireRolloutStatus[]>('GET', `/rolloutStatuses?wsId=${ws}`);
-    const ramping = statuses.find(({ name }) => name === 'Ramping');
+    const id = statuses.find(({ name }) => name === 'Ramping')?.id;
 
     const moved = await client.ok<WireFlag>('PATCH', `/splits/ws/${ws}/moved`, [
-      { op: 'replace', path: '/rolloutStatus/id', value: ramping?.id },
-    ]);
-
-    expect(moved.rolloutStatus).toEqual({ id: ramping?.id, name: 'Ramping' });
-    expect(moved.rolloutStatusTimestamp).toBeGreaterThan(flag.rolloutStatusTimestamp ?? 0);
-    expect(moved).toMatchObject({ id: flag.id, description: 'd' });
-  });
-
-  it('changes description and tags by the same PATCH', async () => {
-    await createFlag('described');
-
-    const flag = await client.ok<WireFlag>('PATCH', `/splits/ws/${ws}/described`, [
+      { op: 'replace', path: '/rolloutStatus/id', value: id },
       { op: 'replace', path: '/description', value: 'other' },
       { op: 'add', path: '/tags/0', value: { name: 'web' } },
     ]);
 
-    expect(flag).toMatchObject({ description: 'other', tags: [{ name: 'web' }] });
+    const rolloutStatus = { id, name: 'Ramping' };
+    const changed = { rolloutStatus, description: 'other', tags: [{ name: 'web' }] };
+    const { rolloutStatusTimestamp } = moved;
+    expect(moved).toEqual({ ...flag, ...changed, rolloutStatusTimestamp });
+    expect(rolloutStatusTimestamp).toBeGreaterThan(flag.rolloutStatusTimestamp ?? 0);
   });
 
   it('answers true to a deletion, and the definitions go too', async () => {
@@ -216,56 +209,41 @@ describe('definitions', () => {
     expect(await client.ok('GET', definitionPath(flag.id))).toEqual(answer);
   });
 
-  it('patches one part and leaves the rest', async () => {
+  it('replaces, adds and removes what the paths of a patch name, and leaves the rest', async () => {
     await createFlag('patched');
+    const path = definitionPath('patched');
+    const boolean = (attribute: string, bool: boolean) =>
+      ruleOn({ type: 'BOOLEAN', attribute, bool });
+    const treatments = [{ name: 'on', description: 'new', keys: ['a'] }, { name: 'off' }];
     const before = await client.ok<WireDefinition>(
       'POST',
-      definitionPath('patched'),
-      aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] }),
+      path,
+      aDefinition({ treatments, rules: [boolean('paid', true)] }),
     );
 
-    const after = await client.ok<WireDefinition>('PATCH', definitionPath('patched'), [
+    const after = await client.ok<WireDefinition>('PATCH', path, [
       { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
-      { op: 'replace', path: '/defaultRule', value: [{ treatment: 'on', size: 100 }] },
-    ]);
-
-    expect(after.treatments[0]?.keys).toEqual(['a', 'b']);
-    expect(after.defaultRule).toEqual([{ treatment: 'on', size: 100 }]);
-    expect(before.lastUpdateTime).toBe(before.creationTime);
-    expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
-    expect({ ...after, treatments: 0, defaultRule: 0, lastUpdateTime: 0 }).toEqual({
-      ...before,
-      treatments: 0,
-      defaultRule: 0,
-      lastUpdateTime: 0,
-    });
-  });
-
-  it('replaces, adds and removes what paths name', async () => {
-    await createFlag('pathed');
-    const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
-    await client.ok('POST', definitionPath('pathed'), aDefinition({ rules }));
-
-    const after = await client.ok<WireDefinition>('PATCH', definitionPath('pathed'), [
-      { op: 'replace', path: '/rules/0/condition/matchers/0/bool', value: false },
-      {
-        op: 'add',
-        path: '/rules/0',
-        value: ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true }),
-      },
       { op: 'add', path: '/treatments/-', value: { name: 'third' } },
       { op: 'remove', path: '/treatments/0/description' },
+      { op: 'replace', path: '/defaultRule', value: [{ treatment: 'on', size: 100 }] },
+      { op: 'replace', path: '/rules/0/condition/matchers/0/bool', value: false },
+      { op: 'add', path: '/rules/0', value: boolean('a', true) },
     ]);
 
-    expect(after.rules.map(({ condition }) => condition.matchers)).toMatchObject([
-      [{ attribute: 'a', bool: true }],
-      [{ attribute: 'paid', bool: false }],
-    ]);
-    expect(after.treatments).toEqual([
-      { name: 'on', description: '' },
-      { name: 'off', description: 'old' },
-      { name: 'third', description: '' },
-    ]);
+    const { lastUpdateTime } = after;
+    expect(before.lastUpdateTime).toBe(before.creationTime);
+    expect(lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
+    expect(after).toEqual({
+      ...before,
+      lastUpdateTime,
+      treatments: [
+        { name: 'on', description: '', keys: ['a', 'b'] },
+        { name: 'off', description: '' },
+        { name: 'third', description: '' },
+      ],
+      rules: [boolean('a', true), boolean('paid', false)],
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    });
   });
 
   it('answers true to the deletion of a definition and keeps the flag', async () => {
@@ -291,16 +269,12 @@ describe('what a deletion leaves in the audit log', () => {
     const [flag, inStaging, ...others] = await service.audit({ kind: 'flag', name: 'traced' });
     expect(flag).toMatchObject({ action: 'delete', environment: null, title: 't', comment: 'c' });
     expect(inStaging).toMatchObject({ action: 'delete', environment: 'staging', title: 't' });
-    expect(inStaging?.difference).toContainEqual({
-      path: '/defaultRule',
-      before: [{ treatment: 'off', size: 100 }],
-    });
-    expect(inStaging?.difference).toContainEqual({
-      path: '/targets/on',
-      added: 0,
-      removed: 1,
-      sample: ['a'],
-    });
+    expect(inStaging?.difference).toEqual(
+      expect.arrayContaining([
+        { path: '/defaultRule', before: [{ treatment: 'off', size: 100 }] },
+        { path: '/targets/on', added: 0, removed: 1, sample: ['a'] },
+      ]),
+    );
     expect(others.map(({ action }) => action)).toEqual(['create', 'create']);
   });
 
@@ -311,19 +285,16 @@ describe('what a deletion leaves in the audit log', () => {
 
     await client.ok('DELETE', `/segments/ws/${ws}/traced`);
 
-    const [segment, inStaging, ...others] = await service.audit({
-      kind: 'segment',
-      name: 'traced',
-    });
-    expect(segment).toMatchObject({ action: 'delete', environment: null });
-    expect(inStaging).toMatchObject({ action: 'delete', environment: 'staging' });
-    expect(inStaging?.difference).toContainEqual({
-      path: '/keys',
-      added: 0,
-      removed: 30,
-      sample: keys.slice(0, 20),
-    });
-    expect(others.map(({ action }) => action)).toEqual(['add-keys', 'activate', 'create']);
+    const changes = await service.audit({ kind: 'segment', name: 'traced' });
+    expect(changes).toMatchObject([
+      { action: 'delete', environment: null },
+      { action: 'delete', environment: 'staging' },
+      { action: 'add-keys' },
+      { action: 'activate' },
+      { action: 'create' },
+    ]);
+    const gone = { path: '/keys', added: 0, removed: 30, sample: keys.slice(0, 20) };
+    expect(changes[1]?.difference).toContainEqual(gone);
   });
 });
 
@@ -409,11 +380,11 @@ describe('segments', () => {
     await createSegment('wide');
     const keys = Array.from({ length: 10_001 }, (_, index) => `k${index}`);
 
-    const tooMany = await client.call('PUT', `/segments/${staging}/wide/upload`, keys);
-    const most = await client.call('PUT', `/segments/${staging}/wide/upload`, keys.slice(1));
+    const path = `/segments/${staging}/wide/upload`;
 
-    expect(tooMany.status).toBe(400);
-    expect(most.status).toBe(200);
+    expect(await client.statuses(['PUT', path, keys], ['PUT', path, keys.slice(1)])).toEqual([
+      400, 200,
+    ]);
   });
 
   it('holds 100,000 keys and not one more', async () => {
@@ -424,11 +395,12 @@ describe('segments', () => {
       await client.ok('PUT', `${path}/upload`, keys);
     }
 
-    const again = await client.call('PUT', `${path}/upload`, ['k0-0']);
-    const more = await client.call('PUT', `${path}/upload`, ['k0-0', 'other']);
-
-    expect(again.status).toBe(200);
-    expect(more.status).toBe(400);
+    expect(
+      await client.statuses(
+        ['PUT', `${path}/upload`, ['k0-0']],
+        ['PUT', `${path}/upload`, ['k0-0', 'other']],
+      ),
+    ).toEqual([200, 400]);
     const page = await client.ok<WireSegmentKeys>('GET', `${path}/keys?offset=99999`);
     expect(page).toMatchObject({ count: 100_000, keys: [{ key: expect.any(String) as string }] });
   });
@@ -442,15 +414,9 @@ describe('identities', () => {
     await client.ok('POST', path, [{ key: 'k', values: { seats: 25, plan: 'pro' } }]);
     const answer = await client.ok('POST', path, [{ key: 'k', values: { plan: 'free' } }]);
 
-    expect(answer).toMatchObject({
-      objects: [{ key: 'k', values: { seats: '25', plan: 'free' } }],
-      failed: [],
-      metadata: null,
-      offset: null,
-      limit: null,
-      count: null,
-      total: null,
-    });
+    const nulls = { metadata: null, offset: null, limit: null, count: null, total: null };
+    const objects = [{ key: 'k', values: { seats: '25', plan: 'free' } }];
+    expect(answer).toMatchObject({ objects, failed: [], ...nulls });
   });
 
   it('takes 10,000 at one time and not one more, each as its last mention says', async () => {
@@ -461,10 +427,9 @@ describe('identities', () => {
       values: index % 2 === 0 ? { first: index, last: index } : { last: index },
     }));
 
-    const tooMany = await client.call('POST', path, many);
+    expect(await client.status('POST', path, many)).toBe(400);
     const most = await client.ok<{ objects: object[] }>('POST', path, many.slice(0, 10_000));
 
-    expect(tooMany.status).toBe(400);
     expect(most.objects).toHaveLength(10_000);
     expect(most.objects.slice(-2)).toMatchObject([
       { key: 'wide-4999', values: { first: '9998', last: '9998' } },
