@@ -40,6 +40,7 @@ export interface FlagSides {
   readonly seeds?: Seeds;
 }
 
+/** All sorted. */
 export interface ListSides {
   readonly before: readonly string[];
   readonly added: readonly string[];

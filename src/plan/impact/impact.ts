@@ -1,6 +1,7 @@
 import type { Bucket } from '../../model/flag/flag.js';
 import { withBuckets } from '../../model/flag/ramp.js';
 import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
+import { sortedSet } from '../../model/json.js';
 import type { ObjectId } from '../../model/ref.js';
 import { isKill, type Change, type Plan } from '../../model/plan.js';
 import {
@@ -129,7 +130,8 @@ function leftAlone({ after, seeds }: FlagSides): FlagSides {
 function filled({ before, added, removed }: ListSides): ListSides {
   if (added.length + removed.length === 0) return { before, added, removed };
   const gone = new Set(removed);
-  return { before: [...before.filter((key) => !gone.has(key)), ...added], added: [], removed: [] };
+  const left = [...before.filter((key) => !gone.has(key)), ...added];
+  return { before: sortedSet(left), added: [], removed: [] };
 }
 
 /** Null for a kind of change that affects no key by itself. */

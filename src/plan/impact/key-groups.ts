@@ -57,15 +57,11 @@ function indexOfOne(
   [list, { before, added, removed }]: readonly [ListId, ListSides],
   lists: KeyIndex['lists'],
 ): KeyIndex | null {
-  if (added.length + removed.length > 0 || !isAscending(before)) return null;
+  if (added.length + removed.length > 0) return null;
   const combination: Combination = { lists: new Map([[list, 'kept']]), count: before.length };
   const get = (key: string): Combination | undefined =>
     findSorted(before, key, (each) => each) === undefined ? undefined : combination;
   return { combinationOf: { get }, combinations: before.length > 0 ? [combination] : [], lists };
-}
-
-function isAscending(keys: readonly string[]): boolean {
-  return keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') < key);
 }
 
 function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {

@@ -749,12 +749,12 @@ describe('what a restore would serve', () => {
       flags: {
         asking: [killed(0), { ...killed(0), ...dependingOn('base') }],
         base: [onShare(0), onShare(40)],
-        listed: [killed(0), { ...killed(0), ...inSegment('staff') }],
+        listed: [killed(0), { ...killed(0), ...inSegment('staff'), targets: { off: ['ana'] } }],
       },
       segments: {
         staff: [
-          ['ana', 'bob'],
-          ['bob', 'cleo', 'dan'],
+          ['bob', 'zoe'],
+          ['ana', 'cleo', 'dan', 'zoe'],
         ],
       },
     };
