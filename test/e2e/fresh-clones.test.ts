@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
 const CONFIG = 'workspace: Default\nenvironments:\n  production: { protected: true }\n';
@@ -27,35 +26,27 @@ interface Printed {
 
 /** A repository on a git server, and CI that clones it anew for each push. */
 describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
-  let author: ConfigRepository;
-  let service: TestService;
-  let elsewhere: string;
+  const scenario = useScenario();
   let origin: string;
 
-  beforeEach(async () => {
-    service = await startTestService();
-    author = new ConfigRepository();
-    elsewhere = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
-    origin = join(elsewhere, 'origin.git');
+  beforeEach(() => {
+    origin = join(makeDirectory(), 'origin.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
-    author.git('remote', 'add', 'origin', origin);
+    scenario.repository.git('remote', 'add', 'origin', origin);
   });
 
-  afterEach(async () => {
-    await service.stop();
-    author[Symbol.dispose]();
-    rmSync(elsewhere, { recursive: true, force: true });
-  });
+  function cloned(): string {
+    const clone = makeDirectory();
+    execFileSync('git', ['clone', '--quiet', origin, clone]);
+    return clone;
+  }
 
   /** Commits, pushes, and runs CI as it would for that push. */
   async function push(message: string, files: Readonly<Record<string, string>>): Promise<Job> {
-    author.write(files);
-    author.commit(message);
-    author.git('push', '--quiet', 'origin', 'main');
-    const clone = mkdtempSync(join(elsewhere, 'clone-'));
-    execFileSync('git', ['clone', '--quiet', origin, clone]);
-    const args = ['reconcile', '--format', 'json', '--url', service.origin, clone];
-    const result = await flagkeel(args, { env: { FLAGKEEL_API_KEY: service.key } });
+    scenario.commit(files, message);
+    scenario.repository.git('push', '--quiet', 'origin', 'main');
+    const args = ['reconcile', '--format', 'json', '--url', scenario.service.origin, cloned()];
+    const result = await flagkeel(args, { env: scenario.env });
     const { changes, withheld, unknowns = [] } = JSON.parse(result.stdout) as Printed;
     return {
       ...result,
@@ -77,7 +68,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
       }),
       await push('Ramp alpha to 20 %', { 'flags/alpha.yaml': flag('alpha', 20) }),
     ];
-    const live = await liveWorkspace(service);
+    const live = await liveWorkspace(scenario.service);
     await live.set('beta', { trafficAllocation: 50 });
     jobs.push(await push('Ramp alpha to 40 %', { 'flags/alpha.yaml': flag('alpha', 40) }));
     expect(await live.definition('beta')).toMatchObject({ trafficAllocation: 50 });
@@ -101,10 +92,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     expect(jobs.map(({ withheld }) => withheld)).toEqual([[], [], drift]);
     expect(jobs.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(jobs.flatMap(({ unknowns }) => unknowns)).toEqual([]);
-    const env = { FLAGKEEL_API_KEY: service.key };
-    const clone = join(elsewhere, 'looked-at');
-    execFileSync('git', ['clone', '--quiet', origin, clone]);
-    const history = await flagkeel(['history', 'flag/alpha', clone], { env });
+    const history = await flagkeel(['history', 'flag/alpha', cloned()], { env: scenario.env });
     expect(history.stdout, history.stderr).toContain('Ramp alpha to 40 %');
   });
 

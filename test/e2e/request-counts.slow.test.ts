@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useScenario } from '../support/scenario.js';
 
 const ENVIRONMENTS = ['staging', 'production'];
 /** As large as the service lets a page be. */
@@ -23,38 +21,26 @@ environments: { staging: { defaultRule: { off: 100 } }, production: { defaultRul
 
 /** How many requests a run makes is what a service that limits them makes slow: each is counted. */
 describe('the requests of a run', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
 
   beforeEach(() => {
-    repository = new ConfigRepository();
-    repository.write({ 'flagkeel.yaml': CONFIG });
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG });
   });
 
   /** Applies what is written, and says what it asked for: `GET /path`, without the query. */
   async function requestsOf(): Promise<string[]> {
-    service.requests.length = 0;
-    const { code, stderr } = await flagkeel(
-      ['reconcile', '--quiet', '--url', service.origin, repository.directory],
-      { env: { FLAGKEEL_API_KEY: service.key } },
+    scenario.service.requests.length = 0;
+    expect(await scenario.reconcile('--quiet')).toMatchObject({ code: 0, stderr: '' });
+    return scenario.service.requests.map(
+      ({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`,
     );
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-    return service.requests.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);
   }
 
   /** Requests of a run that finds so many flags in sync. */
   async function inSync(flags: number): Promise<number> {
     const indices = Array.from({ length: flags }, (_, index) => index);
-    repository.write(
-      Object.fromEntries(indices.map((index) => [`flags/flag-${index}.yaml`, flag(index)])),
-    );
-    repository.commit(`Have ${flags} flags`);
+    const files = indices.map((index) => [`flags/flag-${index}.yaml`, flag(index)]);
+    scenario.commit(Object.fromEntries(files) as Record<string, string>, `Have ${flags} flags`);
     await requestsOf();
     return (await requestsOf()).length;
   }
@@ -62,7 +48,6 @@ describe('the requests of a run', () => {
   it('that finds all in sync are one for each page, and four for the place', async () => {
     // A list that is empty has a page too.
     const segments = 1;
-    service = await startTestService({ strict: false });
     const pagesOf = (flags: number): number => Math.ceil(flags / FLAGS_PER_PAGE);
     const expected = (flags: number): number =>
       4 + segments + pagesOf(flags) * (1 + ENVIRONMENTS.length);
@@ -71,7 +56,7 @@ describe('the requests of a run', () => {
   });
 
   it('of a service without bulk lists are one for each flag and environment, and a constant', async () => {
-    service = await startTestService({ strict: true });
+    await scenario.restart({ strict: true });
 
     const [few, more] = [await inSync(10), await inSync(25)];
 
@@ -80,14 +65,15 @@ describe('the requests of a run', () => {
   });
 
   it('that change many keys of a segment are two listings, and one for each ten thousand', async () => {
-    service = await startTestService({ strict: false });
-    repository.write({
+    scenario.repository.write({
       'segments/bulk.yaml': 'segment: bulk\nenvironments: { staging: { keysFile: bulk.keys } }\n',
     });
     const keys = (from: number, to: number): void => {
       const lines = Array.from({ length: to - from }, (_, index) => `user-${from + index}\n`);
-      repository.write({ 'segments/bulk.keys': lines.join('') });
-      repository.commit(`Have the keys from ${from} to ${to}`);
+      scenario.commit(
+        { 'segments/bulk.keys': lines.join('') },
+        `Have the keys from ${from} to ${to}`,
+      );
     };
     const about = (requests: readonly string[], pattern: RegExp): number =>
       requests.filter((request) => pattern.test(request)).length;

@@ -202,6 +202,7 @@ describe('promoting several flags', () => {
     'flags/pay.yaml': flag('pay', rule('{ segment: beta }')),
     'flags/cart.yaml': flag('cart', rule('{ flag: base, treatments: ["on"] }')),
     'flags/base.yaml': flag('base', '').replace('tags: [checkout]\n', ''),
+    'flags/live.yaml': flag('live', '').replace('staging:', 'production:'),
     'flags/other.yaml': flag('other', '').replace('tags: [checkout]\n', ''),
     'segments/beta.yaml':
       '# Customers who asked.\nsegment: beta\nenvironments:\n  staging: { keys: [qa-1] } # robots\n',

@@ -72,8 +72,8 @@ describe('what validate asks of commits', () => {
     write({ 'flagkeel.yaml': config });
   }
 
-  async function found(directory = '.'): Promise<string[]> {
-    const { stdout } = await cliRun(['validate', at(directory)]);
+  async function found(): Promise<string[]> {
+    const { stdout } = await world.run('validate');
     return stdout.split('\n').filter((line) => /\[[a-z-]+\] /.test(line));
   }
 
@@ -127,7 +127,7 @@ describe('what validate asks of commits', () => {
     expect(await found()).toEqual(error);
 
     repository.shell('git clone -q --depth 1 "file://$PWD" shallow');
-    expect(await found('shallow')).toEqual([]);
+    expect(await cliRun(['validate', at('shallow')])).toMatchObject({ exitCode: 0 });
     repository.remove('shallow');
     write({ 'README.md': 'Flags of the shop.\n' });
     repository.commit('Add a page');

@@ -1,24 +1,15 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cliRun } from '../../support/terminal.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { cliRun, useCommands } from '../../support/terminal.js';
 
 const SAMPLES = join(import.meta.dirname, '../../fixtures/import');
 
-let directory: string;
+const world = useCommands();
+const { run, write, at, text } = world;
+
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flagkeel-import-'));
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+  world.repository.remove('.git');
 });
 
 const TOOLS = [
@@ -32,48 +23,44 @@ const TOOLS = [
 ] as const;
 
 /** What the command printed, with short paths, and every file that it wrote. */
-function told(stdout: string): string {
-  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+function printed(stdout: string): string {
+  const paths = readdirSync(at(''), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .map((entry) => join(entry.parentPath, entry.name).slice(at('').length + 1))
     .filter((path) => !path.startsWith('schemas/'))
     .sort();
-  const files = paths.map(
-    (path) => `==> ${path} <==\n${readFileSync(join(directory, path), 'utf8')}`,
-  );
-  const text = stdout
-    .replaceAll(directory, 'config')
+  const files = paths.map((path) => `==> ${path} <==\n${text(path)}`);
+  const short = stdout
+    .replaceAll(at(''), 'config')
     .replaceAll(/\S*\/fixtures\/import\/[^/]+\//g, '');
-  return [text, ...files].join('\n');
+  return [short, ...files].join('\n');
 }
 
-describe.each(TOOLS)('a file of $tool', ({ tool, sample, options }) => {
-  const file = join(SAMPLES, tool, sample);
+it.each(TOOLS)(
+  'a file of $tool is said in specs that can be applied, and what they do not say with its place',
+  async ({ tool, sample, options }) => {
+    const folder = join(SAMPLES, tool);
+    const done = await run('import', ...options, '--from', tool, join(folder, sample));
 
-  it('is said in specs that can be applied, and what they do not say is told with its place', async () => {
-    const run = await cliRun(['import', '--from', tool, file, directory, ...options]);
-
-    expect(run, run.stderr).toMatchObject({ exitCode: 0, stderr: '' });
-    const expected = readFileSync(join(SAMPLES, tool, 'expected.txt'), 'utf8');
-    expect(told(run.stdout)).toBe(expected);
-    expect(await cliRun(['validate', directory])).toMatchObject({ exitCode: 0 });
-    const applied = await cliRun(['reconcile', '--embedded', directory]);
+    expect(done, done.stderr).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(printed(done.stdout)).toBe(readFileSync(join(folder, 'expected.txt'), 'utf8'));
+    expect(await run('validate')).toMatchObject({ exitCode: 0 });
+    const applied = await run('reconcile', '--embedded');
     expect(applied.stdout + applied.stderr).toMatch(/In sync: \d+ objects equal\.$/m);
-    const plan = ['plan', '--embedded', '--detailed-exitcode', directory];
-    expect(await cliRun(plan)).toMatchObject({ exitCode: 0 });
-  });
-});
+    expect(await run('plan', '--embedded', '--detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  },
+);
 
 it('a file that is far too large is refused, also where it has no end', async () => {
-  const large = join(directory, 'large');
-  writeFileSync(large, '');
+  const large = at('large');
+  write({ large: '' });
   truncateSync(large, 65 * 1024 * 1024);
 
   for (const path of [large, '/dev/zero']) {
-    const run = await cliRun(['import', '--from', 'split-yaml', path, directory]);
+    const refused = await run('import', '--from', 'split-yaml', path);
 
-    expect(run.exitCode).toBe(64);
-    expect(run.stderr).toContain(`cannot import from "${path}": it has more than 64 MiB`);
+    expect(refused.exitCode).toBe(64);
+    expect(refused.stderr).toContain(`cannot import from "${path}": it has more than 64 MiB`);
   }
 });
 
@@ -101,11 +88,12 @@ describe('import --from', () => {
     );
     const [own, nested] = [shown.slice(0, 6), shown.slice(6)];
     const root = { resources: own, child_modules: [{ resources: nested }] };
-    const path = join(directory, 'show.json');
-    writeFileSync(path, JSON.stringify({ format_version: '1.0', values: { root_module: root } }));
+    write({
+      'show.json': JSON.stringify({ format_version: '1.0', values: { root_module: root } }),
+    });
 
-    const fromState = await ofState(state, join(directory, 'a'));
-    const fromShow = await ofState(path, join(directory, 'b'));
+    const fromState = await ofState(state, at('a'));
+    const fromShow = await ofState(at('show.json'), at('b'));
 
     const bare = ({ stdout }: { stdout: string }) =>
       stdout.split('\n').filter((line) => !/^Imported|^ {2}flagkeel/.test(line));
@@ -132,30 +120,26 @@ describe('import --from', () => {
       ...{ type: 'harness_fme_feature_flag_definition', name: 'search', mode: 'managed' },
       instances: [{ attributes: values }],
     };
-    const path = join(directory, 'state.json');
-    writeFileSync(path, JSON.stringify({ resources: [resource] }));
+    write({ 'state.json': JSON.stringify({ resources: [resource] }) });
 
-    const into = join(directory, 'specs');
-    const run = await ofState(path, into);
+    const done = await ofState(at('state.json'), at('specs'));
 
-    expect(run, run.stderr).toMatchObject({ exitCode: 0 });
-    const spec = readFileSync(join(into, 'flags/search.yaml'), 'utf8');
+    expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+    const spec = text('specs/flags/search.yaml');
     expect(spec.match(/- if:/g)).toHaveLength(2);
   });
 
   it('takes the environments, objects and names that are asked for', async () => {
     const options = ['--environment', 'production', '--only', 'flag/search', '--workspace', 'Shop'];
     const form = ['--traffic-type', 'visitor', '--format', 'json'];
-    const run = await ofState(state, directory, ...options, ...form);
+    const run = await ofState(state, at(''), ...options, ...form);
 
     expect(JSON.parse(run.stdout)).toMatchObject({
       workspace: 'Shop',
       environments: ['production'],
       files: ['flagkeel.yaml', 'flags/search.yaml'],
     });
-    expect(readFileSync(join(directory, 'flags/search.yaml'), 'utf8')).toContain(
-      'trafficType: visitor\n',
-    );
+    expect(text('flags/search.yaml')).toContain('trafficType: visitor\n');
   });
 
   it.each([
@@ -168,14 +152,13 @@ describe('import --from', () => {
     ['terraform-state', '{"version": 4}', 3, 'it is neither a state of Terraform nor'],
     ['terraform-state', 'resource "x" {}', 3, 'it is neither a state of Terraform nor'],
   ])('refuses %s with %j', async (tool, text, exitCode, why) => {
-    const path = join(directory, 'file');
-    writeFileSync(path, text);
+    write({ file: text });
 
-    const run = await cliRun(['import', '--from', tool, path, join(directory, 'config')]);
+    const refused = await cliRun(['import', '--from', tool, at('file'), at('config')]);
 
-    expect(run.stderr).toContain(`cannot import from "${path}": ${why}`);
-    expect(run.exitCode).toBe(exitCode);
-    expect(readdirSync(directory)).toEqual(['file']);
+    expect(refused.stderr).toContain(`cannot import from "${at('file')}": ${why}`);
+    expect(refused.exitCode).toBe(exitCode);
+    expect(readdirSync(at(''))).toEqual(['file']);
   });
 
   it('refuses sizes beyond 100, an unknown environment, and a service beside a file', async () => {
@@ -186,11 +169,9 @@ describe('import --from', () => {
       default_rule: [{ treatment: 'on', size: 100 }],
       rule: [rule],
     };
-    const path = join(directory, 'file');
     const resource = { type: 'split_split_definition', name: 'x', instances: [{ attributes }] };
-    writeFileSync(path, JSON.stringify({ version: 4, resources: [resource] }));
-    const run = async (...options: string[]) =>
-      ofState(path, join(directory, 'config'), ...options);
+    write({ file: JSON.stringify({ version: 4, resources: [resource] }) });
+    const run = async (...options: string[]) => ofState(at('file'), at('config'), ...options);
 
     const beyond = await run();
     expect(beyond.stderr).toContain('cannot say in files what the file holds; nothing was written');
@@ -198,13 +179,13 @@ describe('import --from', () => {
     expect(beyond.exitCode).toBe(3);
     expect(await run('--environment', 'f')).toMatchObject({ exitCode: 64 });
     expect(await run('--embedded')).toMatchObject({ exitCode: 64 });
-    expect(readdirSync(directory)).toEqual(['file']);
+    expect(readdirSync(at(''))).toEqual(['file']);
   });
 
   it('keeps specs that are there, but for --overwrite', async () => {
-    await ofState(state, directory);
+    await ofState(state, at(''));
 
-    const second = await ofState(state, directory);
+    const second = await ofState(state, at(''));
 
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain('it has flags already (replace it with --overwrite)');

@@ -23,15 +23,20 @@ describe('the directory of an import', () => {
     expect(everything(directory)).toEqual(['flagkeel.yaml', 'flags', 'flags/a.yaml', 'tests']);
   });
 
-  it('keeps all that it had when one file cannot be written', async () => {
+  it.each([
+    ['written', 'flags', { [`flags/${'a'.repeat(300)}.yaml`]: '' }],
+    // An empty folder counts for nothing, and no file can take its place.
+    ['moved into it', 'flagkeel.yaml', { 'flags/a.yaml': 'flag: a\n' }],
+  ])('keeps all that it had when one file cannot be %s', async (_, folder, files) => {
     const directory = makeDirectory();
-    mkdirSync(join(directory, 'flags'));
+    for (const name of new Set([folder, 'flags'])) mkdirSync(join(directory, name));
     writeFileSync(join(directory, 'flags/b.yaml'), 'flag: b\n');
-    const files = new Map([CONFIG, [`flags/${'a'.repeat(300)}.yaml`, '']]);
+    const before = everything(directory);
 
-    await expect(writeTarget(directory, files)).rejects.toMatchObject({ code: 'OUTPUT' });
+    const written = writeTarget(directory, new Map([CONFIG, ...Object.entries(files)]));
 
-    expect(everything(directory)).toEqual(['flags', 'flags/b.yaml']);
+    await expect(written).rejects.toMatchObject({ code: 'OUTPUT' });
+    expect(everything(directory)).toEqual(before);
     expect(readFileSync(join(directory, 'flags/b.yaml'), 'utf8')).toBe('flag: b\n');
   });
 

@@ -473,6 +473,10 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'flags/pay.yaml:1:7 error[required-field] the house wants a spec test of a protected environment',
     ],
     [
+      'a flag without a protected environment',
+      house('{ require: [tests] }', pay().replace('production:', 'staging:')),
+    ],
+    [
       'one with a test',
       {
         'flagkeel.yaml': config('{ require: [tests] }'),
