@@ -3,7 +3,6 @@ import type { ExitCode } from '../errors.js';
 import { packageVersion } from '../platform/version.js';
 import type { Outside, Terminal } from './terminal.js';
 
-/** Runs a command line, without the interpreter and the script, as `runCli` does. */
 export type RunCommand = (args: readonly string[], outside: Outside) => Promise<ExitCode>;
 
 export interface Invocation {
@@ -37,10 +36,8 @@ interface CommandRow {
   readonly load: () => Promise<DeclareCommand>;
 }
 
-/** The commands by name, in the order of `flagkeel --help`. */
 export type CommandTable = Readonly<Record<string, CommandRow>>;
 
-/** From nothing to a first plan. */
 const PROGRAM_EXAMPLES = ['flagkeel init --example shop', 'flagkeel plan --embedded shop'];
 
 /** Makes the parser of the command line, which loads the options of a command when the command line calls it. */
@@ -77,7 +74,6 @@ export function createProgram(commands: CommandTable, invocation: Invocation): C
   }
 }
 
-/** Rows of a terminal. A longer help leaves out what `SELDOM` names. */
 const SCREEN_ROWS = 40;
 
 /** Options and commands that most runs go without. Only `--help --all` lists them where there are more than fit. */
@@ -94,7 +90,6 @@ export const SELDOM: ReadonlySet<string> = new Set(
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
-/** Sets the command lines that the help shows before the options. */
 export function examples(command: Command, lines: readonly string[]): void {
   EXAMPLES.set(command, lines);
 }
@@ -104,10 +99,7 @@ export function examplesOf(command: Command): readonly string[] {
 }
 
 /**
- * The layout of every help: examples before options, and no more than a screen.
- *
- * @param isWhole whether it may be longer: the command line has `--all`.
- * @param termOf a command as a list of commands names it.
+ * The layout of every help: examples before options, and no more than a screen, unless the command line has `--all`.
  */
 export function helpLayout(
   isWhole: boolean,
@@ -161,7 +153,6 @@ function nameOf(option: Option): string {
   return option.long ?? option.flags;
 }
 
-/** As the command is called: `flagkeel state list`. */
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -14,10 +14,7 @@ export interface DirectoryResult {
 }
 
 /**
- * Runs a command over its directories, in the order of the command line. A rejection of `run` ends the command: nothing
- * is printed then.
- *
- * @returns `combinedExitCode` of the directories.
+ * Runs a command over its directories, in the order of the command line. A rejection ends it, and nothing is printed.
  */
 export async function forEachDirectory<T extends { readonly exitCode: ExitCode }>(
   directories: readonly string[],
@@ -75,11 +72,9 @@ export interface ConfigDirectory {
 }
 
 /**
- * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that has
- * a `flagkeel.yaml`. That one lies in the same git repository and has the same owner: what lies above a folder by
- * chance must not be applied.
- *
- * @returns the path as it was given if there is no such directory: reading it then says what is wrong.
+ * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that
+ * has a `flagkeel.yaml`, in the same git repository and of the same owner: what lies above a folder by chance must not
+ * be applied. Without one the path stays as it was given: reading it then says what is wrong.
  */
 export async function configDirectoryOf(path: string): Promise<ConfigDirectory> {
   const asGiven = { directory: path, within: null, isFile: false };

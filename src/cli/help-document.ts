@@ -107,7 +107,6 @@ const OPERATIONS = 'docs/operations.md';
 
 const CODES_OF_ALL = [0, 1, 64];
 const CODES_OF_ONLINE = [6, 7, 130, 143];
-/** Codes that a command has besides, by its name. */
 const CODES_BESIDES: Readonly<Record<string, readonly number[]>> = {
   fmt: [2],
   stale: [2],
@@ -159,13 +158,10 @@ export interface CodeEntry {
 
 /** The pages that explain codes. They come with the package, so that nothing has to be asked. */
 const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
-/** Heads of the first columns that hold codes. */
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
 /**
- * What the pages say of a code, in upper or lower case: mostly one entry; a word that means several things has several.
- *
- * @throws FlagkeelError `USAGE`: there is no such code.
+ * What the pages say of a code, in upper or lower case; a word may mean several things. @throws FlagkeelError `USAGE`
  */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
@@ -192,7 +188,6 @@ export function entriesText(entries: readonly CodeEntry[], layout: Layout): stri
   return renderLines(lines, layout);
 }
 
-/** All that one page says of codes, exit codes and variables. */
 async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
   const page = `docs/${name}.md`;
   return codeEntries(await readFile(packageFile(page), 'utf8'), page);
@@ -234,7 +229,6 @@ function cellsOf(row: string, page: string): string[] {
     );
 }
 
-/** The name by which a heading can be linked to. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -135,7 +135,6 @@ function memberOf(option: string): string {
   return option.replaceAll(/-./g, (part) => part.slice(1).toUpperCase());
 }
 
-/** Arguments of a call, as they were checked. */
 export type Given = Readonly<Record<string, unknown>>;
 
 interface Where {

@@ -18,9 +18,8 @@ export function onlineOptions(command: Command, what: string): Command {
 }
 
 /**
- * Asks the service, which cannot be written to, and closes it again.
- *
- * @throws FlagkeelError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
+ * Asks the service, which cannot be written to, and closes it again. @throws FlagkeelError as a run that reads:
+ * `NO_KEY`, …
  */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },

@@ -9,10 +9,7 @@ import { parseKey } from '../model/ref.js';
 import { parseDuration } from '../platform/clock.js';
 import { parseMoment } from '../platform/zoned-time.js';
 
-/**
- * Options that several commands share. Each function adds options to a command and returns the command; the interface
- * of the same name says what the action is given.
- */
+/** Each function adds options to a command and returns it; the interface of the same name is what the action gets. */
 
 export interface CommonOptions {
   readonly format?: 'text' | 'json' | 'markdown';
@@ -232,7 +229,6 @@ export function valueTypeOf(parse: unknown): ValueType {
   return VALUE_TYPES.get(parse) ?? 'text';
 }
 
-/** Whether an option that is read so may be given several times. */
 export function isCollected(parse: unknown): boolean {
   return COLLECTING.includes(parse);
 }

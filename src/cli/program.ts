@@ -22,13 +22,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Runs the command that the command line names, of whose files it imports that one alone. May be called again in the
- * same process.
- *
- * @param args without the interpreter and the script.
- * @returns the exit code of the process: 64 if the command line was wrong, which standard error then explains.
- *
- * @throws FlagkeelError what the command could not do; its `exitCode` is that of the process.
+ * Runs the command that the command line names, of whose files it imports that one alone. @param args without the
+ * interpreter and the script. @returns the exit code of the process. @throws FlagkeelError what the command could not
+ * do.
  */
 export async function runCli(args: readonly string[], outside: Outside): Promise<ExitCode> {
   const [name = ''] = args;

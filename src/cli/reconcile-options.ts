@@ -49,7 +49,6 @@ export interface ReconcileOptions
   readonly allowHeld?: boolean;
 }
 
-/** What the plan may contain, and where its events go. */
 export function planOptions(command: Command): void {
   momentOption(command)
     .option(
@@ -79,7 +78,6 @@ export function planOptions(command: Command): void {
     );
 }
 
-/** What only an apply has. */
 export function applyingOptions(command: Command): void {
   command
     .addOption(
@@ -97,7 +95,6 @@ export function applyingOptions(command: Command): void {
     );
 }
 
-/** What lets a plan pass, and what is written beside its changes. */
 export function approvalOptions(command: Command): void {
   forgeOptions(command, 'for --approve-comment and --commit-statuses')
     .optionsGroup('What may pass:')
@@ -116,9 +113,7 @@ export function approvalOptions(command: Command): void {
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * What reviewed plans showed, for each directory in the order of the command line; undefined: no plan limits the run. A
- * file with an empty list shows nothing.
- *
+ * What reviewed plans showed, by directory; undefined: no plan limits the run. A file with an empty list shows nothing.
  * @throws FlagkeelError `USAGE`
  */
 export async function readShown(
@@ -141,9 +136,7 @@ export async function readShown(
 }
 
 /**
- * What the command line approves, and comments of the pull request where they are asked.
- *
- * @param note is told of those that count for nothing: somebody wonders why they do not help.
+ * What the command line approves, and the pull request where it is asked. Notes say which comments count for nothing.
  * @throws FlagkeelError as `askedPullRequest`; `FORGE`.
  */
 export async function readGivenApprovals(

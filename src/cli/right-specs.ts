@@ -40,10 +40,8 @@ export interface RightSpecs {
 }
 
 /**
- * Reads a config repository as it lies on disk, for commands that need all of it to be valid.
- *
- * @param path the directory, or a file or folder of it.
- * @throws FlagkeelError `SPECS_INVALID`; every problem was printed on standard error.
+ * Reads a config repository as it lies on disk. @throws FlagkeelError `SPECS_INVALID`; every problem was printed on
+ * standard error.
  */
 export async function readRightSpecs(path: string, screen: Screen): Promise<RightSpecs> {
   const named = await configDirectoryOf(path);

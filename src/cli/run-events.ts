@@ -26,11 +26,9 @@ interface EventSinkOptions {
 }
 
 /**
- * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write`
- * returns, so that a run killed with SIGKILL has an event for each write that it sent. A reader that goes away, or a full
- * disk, ends the events, which `note` says once, and not the run.
- *
- * @throws FlagkeelError `OUTPUT`: the file cannot be opened.
+ * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when
+ * `write` returns, so that a run killed with SIGKILL has an event for each write that it sent. A reader that goes away,
+ * or a full disk, ends the events and not the run. @throws FlagkeelError `OUTPUT`
  */
 export async function openEventSink(
   target: string | undefined,
@@ -143,10 +141,7 @@ function unwritable(path: string, why: string, cause: unknown): FlagkeelError {
   return new FlagkeelError('OUTPUT', `cannot write events to ${quoted(path)}: ${why}`, { cause });
 }
 
-/**
- * Tells what happens in the run over one directory: a line of JSON for each event, as `schemas/event.schema.json`
- * describes it. Members have the names that they have in the plan as JSON. Never throws.
- */
+/** Writes a line of JSON for each event of the run over one directory, as `schemas/event.schema.json` describes it. */
 export class RunEvents {
   readonly #sink: EventSink;
   readonly #directory: string;

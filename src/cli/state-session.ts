@@ -29,12 +29,8 @@ interface OpenedState {
 
 /**
  * Opens the state of a directory. Of several the command line chooses; if none says whose it is, the service is asked
- * which workspace it is.
- *
- * @param use prints the result; null: nothing is remembered.
- *
- * @throws FlagkeelError `USAGE`: the directory has states of several services and the command line names none. What
- * `use` throws comes through.
+ * which workspace it is. `use` prints the result, also if nothing is remembered. @throws FlagkeelError `USAGE`: the
+ * directory has states of several services and the command line names none.
  */
 export async function withState(
   directory: string,
@@ -74,7 +70,6 @@ export async function withState(
   return EXIT.ok;
 }
 
-/** The specs, and the place on the service that they name. @throws InvalidSpecsError */
 export async function askCatalog(
   context: RunContext,
 ): Promise<{ readonly desired: Desired; readonly reader: AdminReader; readonly at: Catalog }> {

@@ -24,7 +24,6 @@ export interface Outside {
   readonly startedAt?: number;
 }
 
-/** The same for one command. */
 export interface Terminal extends Outside {
   /** Of long work. It has to end before anything but notes and failures is written to standard error. */
   readonly progress: ProgressReporter;
@@ -50,7 +49,6 @@ export function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true;
 }
 
-/** Resolves when the signal is aborted, or at once where it was before. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
@@ -77,7 +75,6 @@ export async function askToForce(plan: string, screen: Screen): Promise<boolean>
   }
 }
 
-/** A document as `--format json` prints it. */
 export function prettyJson(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -83,7 +83,6 @@ export interface PlannedDirectory extends DirectoryResult {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The result of a run that sends kills alone. */
 export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
   const counted = (wanted: KillResult['status']): number =>
     [...results.values()].filter(({ status }) => status === wanted).length;
@@ -103,7 +102,7 @@ export function killsDirectory(directory: string, results: KillResults): Planned
 
 /**
  * Plans one directory, as one run in a trace. A `FlagkeelError` is printed on standard error and takes the place of the
- * plan, so that the other directories are planned all the same. Diagnostics of invalid specs are a result.
+ * plan, so that the other directories are planned all the same.
  */
 export async function plannedOrRefused(
   run: { name: string; directory: string; writes: boolean; format: string | undefined },

@@ -124,10 +124,8 @@ export interface ForgeRefusal {
 }
 
 /**
- * Posts the one comment of a review, or edits it. Does nothing if a comment says all of this already, at whatever time
- * its plan was made.
- *
- * @param scope the config directory; each has a comment of its own on a pull request.
+ * Posts the one comment of a review, or edits it if it says something else, but for the time. @param scope the config
+ * directory; each has a comment of its own on a pull request.
  */
 export async function syncComment(
   forge: Forge,
@@ -174,10 +172,7 @@ const FIRST_WAIT_MS = 1_000;
 
 /**
  * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
- * network.
- *
- * @param refusalOf turns the thrown error into a refusal; if it throws itself, the retries end.
- * @throws FlagkeelError `FORGE`, with the error of the last try.
+ * network. @throws FlagkeelError `FORGE`, with the error of the last try.
  */
 export async function withRetry<T>(
   send: () => Promise<T>,

@@ -29,7 +29,6 @@ interface Repository {
   readonly repo: string;
 }
 
-/** A repository on GitHub, or on GitHub Enterprise Server. */
 export function connect(options: ForgeOptions): Forge {
   const [owner = '', repo = ''] = options.place.repository.split('/');
   const at: Repository = { owner, repo };

@@ -31,7 +31,6 @@ const STATES = {
 /** Sends a request, and again unless it is not repeatable. */
 type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
 
-/** A project on GitLab, as requests name it. */
 interface Project {
   readonly gitlab: Client;
   readonly ask: Ask;
@@ -78,7 +77,6 @@ export function connect(options: ForgeOptions): Forge {
   };
 }
 
-/** The oldest first. */
 async function notesOf({ gitlab, ask, project }: Project, pullRequest: number) {
   const order = { perPage: PAGE, sort: 'asc', orderBy: 'created_at' } as const;
   return ask(async () => gitlab.MergeRequestNotes.all(project, pullRequest, order));

@@ -17,9 +17,7 @@ interface KnownOptions extends Pick<ForgeOptions, 'token'> {
 }
 
 /**
- * Opens a repository on its forge. The clients are loaded on use, because each brings a library.
- *
- * @param own in place of a command's waits and timeout.
+ * Opens a repository on its forge, whose client is loaded on use. @param own in place of a command's waits and timeout.
  * @throws FlagkeelError `USAGE` if the address is not safe for a token.
  */
 export async function openForge(
@@ -67,11 +65,7 @@ const REPOSITORY = {
 
 const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
 
-/**
- * Reads `github:owner/name`, `gitlab:group/project`, or the forge alone.
- *
- * @throws FlagkeelError USAGE
- */
+/** Reads `github:owner/name`, `gitlab:group/project`, or the forge alone. @throws FlagkeelError `USAGE` */
 export function parseForge(text: string): StatusChoice {
   const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
   if (kind !== 'github' && kind !== 'gitlab') {
@@ -84,9 +78,8 @@ export function parseForge(text: string): StatusChoice {
 }
 
 /**
- * Only the operator's settings count, nothing inside a repository. `repo` is the URL that the source is cloned from.
- *
- * @throws FlagkeelError USAGE if the repository or the forge is unknown.
+ * Only the operator's settings count, nothing inside a repository. `repo` is what the source is cloned from. @throws
+ * FlagkeelError `USAGE`
  */
 export function statusTarget(
   { kind, repository }: StatusChoice,

@@ -99,7 +99,6 @@ interface KindAdoption {
   readonly files: (change: Change, input: PlanInput, read: Read) => Promise<Files>;
 }
 
-/** Objects of other kinds are left to people. */
 const ADOPTIONS: Readonly<Partial<Record<Kind, KindAdoption>>> = {
   flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
   segment: { whyNot: sharedKeyFile, files: writtenSegment },

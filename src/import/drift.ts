@@ -9,7 +9,6 @@ import { pendingWithheld } from '../plan/plan.js';
 import { strongest } from '../plan/planned-change.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 
-/** Reasons of differences that have another cause than a commit. */
 const OUTSIDE: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
 
 export interface Drift {
@@ -61,7 +60,6 @@ export function driftOf(
   return { differences, pending, unapplied, unseen: sortedSet(seen.filter(isUnseen)) };
 }
 
-/** Whether a run has to apply the change, or a person has to decide about it. */
 function isUnapplied(change: Change | Withheld): boolean {
   return 'why' in change ? judgeWithheld(change)?.is === 'held' : change.reason !== 'ramp';
 }

@@ -38,10 +38,8 @@ export interface ImportedFile extends Imported {
 }
 
 /**
- * Converts a file of another tool to specs. Uses no service and writes nothing.
- *
- * @throws FlagkeelError `SPECS_INVALID` if this is no file of that tool, or specs cannot express its content; `USAGE`
- * if it names no environment, or lacks a requested one.
+ * Converts a file of another tool to specs. @throws FlagkeelError `SPECS_INVALID` if it is none, or specs cannot say
+ * its content; `USAGE` if it lacks an environment.
  */
 export async function importFile(
   source: SourceName,

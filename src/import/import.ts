@@ -54,9 +54,8 @@ export interface Imported {
 }
 
 /**
- * Exports a live workspace to files, so that the next plan is empty. Writes nothing.
- *
- * @throws FlagkeelError `SPECS_INVALID` with all objects that specs cannot express.
+ * Exports a live workspace to files, so that the next plan is empty. @throws FlagkeelError `SPECS_INVALID`: specs
+ * cannot say it.
  */
 export async function importWorkspace(
   reader: AdminReader,
@@ -177,10 +176,8 @@ async function prove(
 const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
 /**
- * Refuses a directory whose specs an import would replace unasked, or beyond what git can restore.
- *
- * @throws FlagkeelError `OUTPUT` if there are specs and `overwrite` is not set, if git does not have them yet, or if a
- * submodule lies among them, whose files this repository's git cannot restore.
+ * Refuses a directory whose specs an import would replace unasked, or beyond what this git can restore. @throws
+ * FlagkeelError `OUTPUT`
  */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
   const present = await presentParts(directory);
@@ -214,12 +211,8 @@ function isReplaced(path: string): boolean {
 }
 
 /**
- * Writes the files beside the existing ones and moves them into place once all are written, so that the directory has
- * either the whole import or its old content.
- *
- * @param files path → text; only below `flags/` and `segments/`, and flagkeel.yaml.
- *
- * @throws FlagkeelError `OUTPUT`.
+ * Writes the files, path → text, beside the existing ones and moves them into place once all are written, so that the
+ * directory has either the whole import or its old content. @throws FlagkeelError `OUTPUT`
  */
 export async function writeTarget(
   directory: string,

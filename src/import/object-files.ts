@@ -207,7 +207,6 @@ export interface EnvironmentToWrite {
   readonly production: boolean;
 }
 
-/** The names as a person reads them. */
 export function shownNames(environments: readonly EnvironmentToWrite[]): string[] {
   return mostProtectedFirst(
     environments.map(({ name, production }) => ({ name, protected: production })),

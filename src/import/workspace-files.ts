@@ -123,7 +123,6 @@ export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segmen
   ].toSorted(byCodeUnits);
 }
 
-/** Why an object of that name cannot be written; undefined if it can. */
 export function nameProblem(kind: 'flag' | 'segment', name: string): string | undefined {
   const { pattern, reserved } = NAMES[kind];
   if (reserved.has(name)) return `${kind} "${name}": the name is a reserved word`;
@@ -174,9 +173,7 @@ function matchersOf(
 }
 
 /**
- * Presents unwritten files as a tree of specs. They replace files of the same path in the tree `below`.
- *
- * @param files path → text.
+ * Presents unwritten files, path → text, as a tree of specs. They replace files of the same path in the tree `below`.
  */
 export function filesTree(files: ReadonlyMap<string, string>, below?: SpecTree): SpecTree {
   const contents = new Map([...files].map(([path, text]) => [path, Buffer.from(text)]));

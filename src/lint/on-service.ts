@@ -14,11 +14,7 @@ interface NamesOnService {
   readonly flags: readonly string[] | null;
 }
 
-/**
- * Names in the specs that the service does not have, each as an error at its place: environments, traffic types,
- * rollout statuses, and segments and flags that live elsewhere. Objects that a run would create are not checked. If the
- * service does not list a kind, its names pass.
- */
+/** Names in the specs that the service does not have. Objects that a run would create are not checked. */
 export function missingOnService(parts: SpecParts, names: NamesOnService): Diagnostic[] {
   const { config, loaded } = parts.specs;
   const [configFile] = loaded.files.get('config') ?? [];

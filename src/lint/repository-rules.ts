@@ -144,7 +144,6 @@ function holdsPadded(value: unknown): boolean {
   return false;
 }
 
-/** In the order of the file. */
 function paddedIn(value: unknown): PaddedText[] {
   if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
   if (typeof value !== 'object' || value === null) return [];

@@ -114,7 +114,6 @@ export function ofBlock({ flag, block }: LintedDefinition, message: string): Fin
   return { place: block, message, allowedBy: flag.file };
 }
 
-/** A finding for each condition for which there is a message. */
 export function eachCondition(
   subject: LintedDefinition,
   messageOf: (matcher: Matcher, at: number, others: readonly Matcher[]) => string | undefined,
@@ -127,7 +126,6 @@ export function eachCondition(
   );
 }
 
-/** A finding at the member of each flag for which there is a message. */
 export function eachFlag(
   flags: readonly ResolvedFlag[],
   member: 'flag' | 'expires',

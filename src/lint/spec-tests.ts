@@ -16,10 +16,8 @@ export interface CaseResult {
 }
 
 /**
- * Runs every case of `tests/`, in the order of files and cases, against the specs alone: without a service, without
- * chance, and with no clock but the moment that a case names. Equal specs give equal results.
- *
- * @param desired from the same reading as `parts`, which must be valid.
+ * Runs every case of `tests/`, in the order of files and cases, against valid specs alone: with no clock but the moment
+ * that a case names.
  */
 export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
   const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);

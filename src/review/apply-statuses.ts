@@ -17,11 +17,9 @@ export interface AppliedCommit {
 }
 
 /**
- * Sets one status for the whole and one for each environment on the applied commit: which of them have it. The name
- * differs from a review's, because after a fast-forward both stand on the same commit.
- *
- * @param report undefined if the run broke off.
- * @throws FlagkeelError `USAGE` as `appliedForge`; `FORGE`.
+ * Sets one status for the whole and one for each environment on the applied commit. Their name differs from a review's,
+ * because after a fast-forward both stand on the same commit. @param report undefined if the run broke off. @throws
+ * FlagkeelError `USAGE`, `FORGE`
  */
 export async function setApplyStatuses(
   report: AppliedReport | undefined,

@@ -21,7 +21,6 @@ export interface ReviewPlanOptions extends Surroundings {
   readonly since: string;
 }
 
-/** Without writing to the service. */
 export async function onlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
@@ -116,7 +115,6 @@ interface ToldOf {
   readonly offline?: boolean;
 }
 
-/** Without a report the run broke off. */
 export function reviewStatus(
   context: string,
   prefix: string,

@@ -21,18 +21,12 @@ export interface ReviewTarget extends Pick<CiContext, 'target' | 'runUrl' | 'sum
   readonly isFork: boolean;
 }
 
-/** What a forge is asked with, beside the options. */
 export interface Asking {
   readonly environment: Environment;
   readonly progress: Progress;
 }
 
-/**
- * Reads options first, then the environment of the CI job; never the repository.
- *
- * @throws FlagkeelError `USAGE` if a forge was requested but the pull request or the token is unknown, or if the base
- *   is unknown.
- */
+/** Reads options first, then the environment of the CI job; never the repository. @throws FlagkeelError `USAGE` */
 export async function reviewTarget(flags: ReviewOptions, asking: Asking): Promise<ReviewTarget> {
   const ci = await ciJob(asking);
   const base = flags.since ?? ci?.base;
@@ -70,10 +64,8 @@ async function reviewedPull(
 }
 
 /**
- * The pull request that the options or the CI job name.
- *
- * @param what is asked of it, for the error: `read …`.
- * @throws FlagkeelError `USAGE` if the pull request or the token is unknown.
+ * The pull request that the options or the CI job name. @param what is asked of it, for the error. @throws
+ * FlagkeelError `USAGE`
  */
 export async function askedPullRequest(
   flags: ForgeFlags,
@@ -88,11 +80,7 @@ export async function askedPullRequest(
   return { forge: await openWithToken(repository, { ci, asking, what }), pullRequest };
 }
 
-/**
- * Opens the forge of the options or of the CI job, for statuses of an applied commit.
- *
- * @throws FlagkeelError `USAGE` if the repository or the token is unknown.
- */
+/** Opens the forge of the options or of the CI job, for statuses of an applied commit. @throws FlagkeelError `USAGE` */
 export async function appliedForge(
   flags: ForgeFlags,
   asking: Asking,
@@ -213,9 +201,8 @@ export interface CiContext {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the environment of GitHub Actions or GitLab CI; null in any other environment.
- *
- * @param event the parsed content of `GITHUB_EVENT_PATH`. Untrusted: members of another shape count as absent.
+ * Reads the environment of GitHub Actions or GitLab CI. The event is untrusted: members of another shape count as
+ * absent.
  */
 export function ciContext(environment: Environment, event: unknown): CiContext | null {
   if (environment['GITHUB_ACTIONS'] === 'true') return githubContext(environment, event);

@@ -206,7 +206,6 @@ async function hashedAnswer(
   return answer ? { answer: { ...explainedAnswer(answer), bucket } } : {};
 }
 
-/** Undefined if no option describes a key. */
 function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {
   const segments = segment.length > 0 ? segment : undefined;
   const situation = present({ key, segments, attributes: attribute, at });

@@ -130,10 +130,7 @@ function departureLines(departures: readonly Departure[]): string[] {
   return ['Said otherwise than there, or not at all:', ...lines];
 }
 
-/**
- * Writes a live workspace as a config repository. Changes nothing on the service, and commits nothing. Looks for what
- * stands in the way before it asks the service, and writes only when all was read.
- */
+/** Looks for what stands in the way before it asks the service, and writes only when all was read. */
 async function importInto(
   directory: string,
   options: ImportOptions,

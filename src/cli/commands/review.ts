@@ -111,7 +111,6 @@ interface Verdict {
   readonly offline?: boolean;
 }
 
-/** A verdict, and where the directory lies, from the top of the repository. */
 type Reviewed = Verdict & { readonly prefix: string };
 
 /** Closes a status that was opened, whatever happens: a forge would wait for it without end. */
@@ -185,7 +184,6 @@ async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]>
   return [OVERALL, ...names].map((name) => statusContext(name, prefix));
 }
 
-/** Makes the plan, or says why there is none. */
 async function judge(
   directory: string,
   checkout: Checkout,

@@ -31,9 +31,7 @@ An editor completes and explains flags that begin with this line:
     .action(ending(printSchema, invocation));
 };
 
-/**
- * Prints the schema by which an editor takes what `validate` takes, or the names of all.
- */
+/** Prints the schema by which an editor takes what `validate` takes, or the names of all. */
 async function printSchema(
   name: SchemaName | undefined,
   _: SchemaOptions,

@@ -50,10 +50,7 @@ export const declareStale: DeclareCommand = (command, invocation) => {
   commonOptions(command).action(ending(stale, invocation));
 };
 
-/**
- * Prints those first that no commit touched for the longest time. Proposes the removal of a flag only if the code and the
- * traffic, as far as they were asked for, do not know it.
- */
+/** Prints those first that no commit touched for the longest time. */
 async function stale(directory: string, options: StaleOptions, screen: Screen): Promise<ExitCode> {
   const specs = await readRightSpecs(directory, screen);
   const { staleAfter = DEFAULT_DAYS, fullRollout: lasting = [] } = specs.desired.config.lint ?? {};
@@ -180,7 +177,6 @@ async function proposeAll(
   }
 }
 
-/** Why there is no pull request, as a clause. */
 interface Refused {
   readonly refused: string;
 }

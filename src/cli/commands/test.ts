@@ -52,7 +52,6 @@ async function runDirectory(directory: string, screen: Screen): Promise<CaseResu
     .map((each) => withPrefix(each, prefix));
 }
 
-/** Names files as they are seen from the top of the repository. */
 function withPrefix(result: CaseResult, prefix: string): CaseResult {
   const { failure } = result;
   const file = `${prefix}${result.file}`;

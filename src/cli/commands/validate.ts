@@ -140,7 +140,6 @@ function unreadable(directory: string, error: FlagkeelError): Checked {
   };
 }
 
-/** @returns null as `desired` if the specs are invalid. */
 async function findings(
   source: Source,
   directory: string,
@@ -219,7 +218,6 @@ interface OnService {
   readonly lacksEnvironment: boolean;
 }
 
-/** What the service lacks of what the specs name. */
 async function missing(
   specs: { readonly directory: string; readonly parts: SpecParts; readonly desired: Desired },
   options: OnlineOptions,

@@ -239,11 +239,7 @@ export interface SourceOptions
   readonly schedule: string;
 }
 
-/**
- * @param directory what is watched if the command line names neither a repository nor a file of sources.
- *
- * @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used.
- */
+/** @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used. */
 export async function watchedSources(
   directory: string,
   options: SourceOptions,

@@ -13,7 +13,6 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Values that the file may not contain. */
 export interface SourceOptions {
   /** Names. If empty, those of the file. */
   readonly environments: readonly string[];

@@ -7,8 +7,7 @@ import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } fr
 
 /**
  * Converts the file that Split's SDKs read in localhost mode: a list of `FLAG: { treatment, keys, config }`. Entries
- * with keys are individual targets; the one without keys is for all others. The file has no environments, so the caller
- * names them.
+ * with keys are individual targets; the one without is for all others. The caller names the environments.
  */
 export const convertSplitYaml: ConvertSource = (file, options) => {
   const { environments } = options;

@@ -88,11 +88,8 @@ interface LogOptions {
 }
 
 /**
- * Serves until the signal comes, then answers what is under way. Says on standard output where it listens, and, in a
- * store without a valid key, the key that it made: the only time that it can be seen.
- *
- * @throws FlagkeelError `IN_USE`: another service has the directory open, or the port is taken. `USAGE`: the seed or
- * the rate limit cannot be read.
+ * Serves until the signal comes, then answers what is under way. Prints where it listens, and, in a store without a
+ * valid key, the key that it made: the only time that it can be seen. @throws FlagkeelError `IN_USE`, `USAGE`
  */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
   const service = await startService({

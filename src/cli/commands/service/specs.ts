@@ -36,9 +36,7 @@ const REMOTE_EVERY_MS = 15_000;
 
 /**
  * Serves what specs say to applications until the signal comes. Specs that become invalid meanwhile change nothing.
- *
- * @throws FlagkeelError (SPECS_INVALID) the specs are invalid at the start.
- * @throws FlagkeelError (USAGE) the config has no such environment.
+ * @throws FlagkeelError `SPECS_INVALID` at the start; `USAGE`: the config has no such environment.
  */
 export async function serveSpecs(
   options: SpecsOptions,

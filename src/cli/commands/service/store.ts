@@ -29,7 +29,6 @@ export interface StoreOptions {
   readonly directory?: string;
 }
 
-/** Options of the subcommands, each of which has some. */
 interface SubcommandOptions extends StoreOptions {
   readonly workspace: readonly string[];
   /** `service` takes the option for all its subcommands. */
