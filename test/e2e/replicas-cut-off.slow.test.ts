@@ -11,8 +11,9 @@ describe.skipIf(lacks('postgresql'))('in the middle of an apply a replica', () =
     ['whose lease another took', async (world: ReplicaWorld) => world.usurp()],
     [
       'whose database goes away',
-      (world: ReplicaWorld) => {
+      async (world: ReplicaWorld) => {
         world.line.cut();
+        return Promise.resolve();
       },
     ],
   ])('%s sends nothing after the write under way, and says what it skipped', async (_, lose) => {
@@ -28,7 +29,7 @@ describe.skipIf(lacks('postgresql'))('in the middle of an apply a replica', () =
     let losing: Promise<void> | undefined;
     world.service.failAtRandom(() => {
       if (!requests.some(({ method }) => method !== 'GET')) return undefined;
-      losing ??= Promise.resolve(lose(world));
+      losing ??= lose(world);
       return 'slow';
     });
 

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from './loopback.js';
+import Fastify, { type FastifyRequest } from 'fastify';
 
 /** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
 export interface TestForge {
@@ -66,11 +65,12 @@ interface TestAnnotation {
 }
 
 interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
+  /** With the query. */
+  readonly url: string;
+  readonly host: string;
 }
 
 interface Answer {
@@ -79,7 +79,8 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type Route = (asked: Asked, match: RegExpExecArray) => Answer;
+/** `METHOD /path` → what it is answered. */
+type Routes = Readonly<Record<string, (asked: Asked) => Answer>>;
 
 interface Kept {
   readonly comments: TestComment[];
@@ -101,28 +102,49 @@ const TOKEN = 'forge-token-of-a-test';
 export const OUR_ACCOUNT = 'github-actions[bot]';
 
 export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestForge> {
-  const members = new Map<string, string | number>();
   const kept: Kept = {
-    comments: [],
-    statuses: [],
-    annotations: [],
-    proposals: [],
+    ...{ comments: [], statuses: [], annotations: [], proposals: [] },
     branches: new Map(),
-    members,
+    members: new Map(),
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     commentsRefused: false,
   };
   const requests: string[] = [];
-  const routes = [...(kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept))];
   const policy = { limited: 0, readOnly: false };
-  const server = createServer((request, response) => {
-    void askedOf(request).then((asked) => {
-      const answer = policed(asked, policy) ?? routed(routes, asked);
-      requests.push(`${asked.method} ${asked.path} ${String(answer.status)}`);
-      reply(response, answer);
-    });
+  const app = Fastify({ routerOptions: { maxParamLength: 200 } });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
+    done(null, text === '' ? undefined : JSON.parse(String(text)));
   });
-  const { url: origin, close } = await listen(server);
+  app.addHook('onRequest', async (request, reply) => {
+    const answer = policed(request, policy);
+    if (answer !== null)
+      return reply
+        .code(answer.status)
+        .headers(answer.headers ?? {})
+        .send(answer.body);
+  });
+  app.addHook('onSend', ({ method, url }, { statusCode }, _, done) => {
+    requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(statusCode)}`);
+    done();
+  });
+  app.setNotFoundHandler(async (_, reply) => reply.code(404).send(NOT_FOUND.body));
+  const routes = kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept);
+  for (const [line, route] of Object.entries(routes)) {
+    const [method = '', url = ''] = line.split(' ');
+    app.route({
+      ...{ method, url },
+      handler: async (request, reply) => {
+        const { params, query, body = {}, host } = request as unknown as Asked;
+        const { status, ...answer } = route({ params, query, body, host, url: request.url });
+        return reply
+          .code(status)
+          .headers(answer.headers ?? {})
+          .send(answer.body);
+      },
+    });
+  }
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   return {
     ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
     ...kept,
@@ -141,21 +163,25 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     refuseComments: () => {
       kept.commentsRefused = true;
     },
-    close,
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    },
   };
 }
 
-function policed(asked: Asked, policy: { limited: number; readOnly: boolean }): Answer | null {
-  const given = asked.headers.authorization ?? asked.headers['private-token'] ?? '';
+function policed(
+  { method, url, headers }: FastifyRequest,
+  policy: { limited: number; readOnly: boolean },
+): Answer | null {
+  const given = headers.authorization ?? headers['private-token'] ?? '';
   if (!String(given).endsWith(TOKEN)) return refusal(401, 'Bad credentials');
   if (policy.limited > 0) {
     policy.limited -= 1;
-    return {
-      ...refusal(429, 'You have exceeded a secondary rate limit'),
-      headers: { 'retry-after': '0' },
-    };
+    const answer = refusal(429, 'You have exceeded a secondary rate limit');
+    return { ...answer, headers: { 'retry-after': '0' } };
   }
-  if (policy.readOnly && asked.method !== 'GET' && asked.path !== '/graphql') {
+  if (policy.readOnly && method !== 'GET' && url !== '/graphql') {
     return refusal(403, 'Resource not accessible by integration');
   }
   return null;
@@ -165,210 +191,113 @@ const MOST_COMMENT = { github: 65_536, gitlab: 1_000_000 };
 const MOST_DESCRIPTION = { github: 140, gitlab: 255 };
 const MOST_ANNOTATIONS = 50;
 
-function githubRoutes(kept: Kept): [string, RegExp, Route][] {
+const ok = (body: unknown, status = 200): Answer => ({ status, body });
+
+function githubRoutes(kept: Kept): Routes {
   const repo = '/repos/acme/flags';
   let files: Record<string, string | null> = {};
   const sha = { main: 'b'.repeat(40), tree: 'c'.repeat(40), made: 'd'.repeat(40) };
-  return [
-    ['GET', new RegExp(`^${repo}$`), () => ({ status: 200, body: { default_branch: 'main' } })],
-    [
-      'GET',
-      new RegExp(`^${repo}/git/ref/heads(?:%2F|/)(.+)$`),
-      (_, [, name = '']) => {
-        const isThere = name === 'main' || kept.branches.has(decodeURIComponent(name));
-        return isThere
-          ? { status: 200, body: { object: { sha: sha.main } } }
-          : refusal(404, 'Not Found');
-      },
-    ],
-    [
-      'GET',
-      new RegExp(`^${repo}/git/commits/${sha.main}$`),
-      () => ({ status: 200, body: { tree: { sha: sha.tree } } }),
-    ],
-    [
-      'POST',
-      new RegExp(`^${repo}/git/trees$`),
-      ({ body }) => {
-        if (body['base_tree'] !== sha.tree) return refusal(422, 'tree.sha is not a tree');
-        const entries = body['tree'] as { path: string; sha?: null; content?: string }[];
-        files = Object.fromEntries(entries.map(({ path, content = null }) => [path, content]));
-        return { status: 201, body: { sha: sha.made } };
-      },
-    ],
-    ['POST', new RegExp(`^${repo}/git/commits$`), () => ({ status: 201, body: { sha: sha.made } })],
-    [
-      'POST',
-      new RegExp(`^${repo}/git/refs$`),
-      ({ body }) => {
-        kept.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
-        return { status: 201, body: {} };
-      },
-    ],
-    [
-      'POST',
-      new RegExp(`^${repo}/pulls$`),
-      ({ body }) => opened(kept, { ...body, branch: body['head'] }, 'html_url'),
-    ],
+  return {
+    [`GET ${repo}`]: () => ok({ default_branch: 'main' }),
+    [`GET ${repo}/git/ref/*`]: ({ params }) => {
+      const name = params['*']?.replace('heads/', '') ?? '';
+      const isThere = name === 'main' || kept.branches.has(name);
+      return isThere ? ok({ object: { sha: sha.main } }) : NOT_FOUND;
+    },
+    [`GET ${repo}/git/commits/${sha.main}`]: () => ok({ tree: { sha: sha.tree } }),
+    [`POST ${repo}/git/trees`]: ({ body }) => {
+      if (body['base_tree'] !== sha.tree) return refusal(422, 'tree.sha is not a tree');
+      const entries = body['tree'] as { path: string; sha?: null; content?: string }[];
+      files = Object.fromEntries(entries.map(({ path, content = null }) => [path, content]));
+      return ok({ sha: sha.made }, 201);
+    },
+    [`POST ${repo}/git/commits`]: () => ok({ sha: sha.made }, 201),
+    [`POST ${repo}/git/refs`]: ({ body }) => {
+      kept.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
+      return ok({}, 201);
+    },
+    [`POST ${repo}/pulls`]: ({ body }) =>
+      opened(kept, { ...body, branch: body['head'] }, 'html_url'),
     // The token of a workflow may not ask who it is, but learns it as the viewer of a query.
-    ['GET', /^\/user$/, () => refusal(403, 'Resource not accessible by integration')],
-    [
-      'POST',
-      /^\/graphql$/,
-      () => ({ status: 200, body: { data: { viewer: { login: OUR_ACCOUNT } } } }),
-    ],
-    [
-      'GET',
-      new RegExp(`^${repo}/issues/7/comments$`),
-      (asked) => page(asked, kept.comments.map(githubComment)),
-    ],
-    ['POST', new RegExp(`^${repo}/issues/7/comments$`), ({ body }) => post(kept, body, 'github')],
-    [
-      'PATCH',
-      new RegExp(`^${repo}/issues/comments/(\\d+)$`),
-      ({ body }, [, id]) => edit(kept, Number(id), body, 'github'),
-    ],
-    [
-      'POST',
-      new RegExp(`^${repo}/statuses/([0-9a-f]{40})$`),
-      ({ body }, [, sha = '']) =>
-        status(kept, sha, { ...body, states: 'error failure pending success' }),
-    ],
-    ['POST', new RegExp(`^${repo}/check-runs$`), ({ body }) => checkRun(kept, body, 201)],
-    ['PATCH', new RegExp(`^${repo}/check-runs/1$`), ({ body }) => checkRun(kept, body, 200)],
-    [
-      'GET',
-      new RegExp(`^${repo}/pulls/7$`),
-      () => {
-        const head = { sha: HEAD, ref: 'ramp', repo: { name: 'flags', owner: { login: 'acme' } } };
-        return { status: 200, body: { number: 7, head, merged_at: kept.pull.mergedAt } };
-      },
-    ],
-    [
-      'GET',
-      new RegExp(`^${repo}/activity$`),
-      ({ query }) => {
-        const { pushedAt } = kept.pull;
-        if (pushedAt === null) return refusal(404, 'Not Found');
-        const push = { activity_type: 'push', ref: query.get('ref'), timestamp: pushedAt };
-        return { status: 200, body: [{ ...push, id: 1, before: '1'.repeat(40), after: HEAD }] };
-      },
-    ],
-    [
-      'GET',
-      new RegExp(`^${repo}/collaborators/([^/]+)/permission$`),
-      (_, [, name = '']) => {
-        const permission = kept.members.get(name);
-        return permission === undefined
-          ? refusal(404, `${name} is not a user`)
-          : { status: 200, body: { permission } };
-      },
-    ],
-  ];
+    'GET /user': () => refusal(403, 'Resource not accessible by integration'),
+    'POST /graphql': () => ok({ data: { viewer: { login: OUR_ACCOUNT } } }),
+    [`GET ${repo}/issues/7/comments`]: (asked) => page(asked, kept.comments.map(githubComment)),
+    [`POST ${repo}/issues/7/comments`]: ({ body }) => post(kept, body, 'github'),
+    [`PATCH ${repo}/issues/comments/:id`]: ({ body, params }) =>
+      edit(kept, Number(params['id']), body, 'github'),
+    [`POST ${repo}/statuses/:sha`]: ({ body, params }) =>
+      status(kept, params['sha'], { ...body, states: 'error failure pending success' }),
+    [`POST ${repo}/check-runs`]: ({ body }) => checkRun(kept, body, 201),
+    [`PATCH ${repo}/check-runs/1`]: ({ body }) => checkRun(kept, body, 200),
+    [`GET ${repo}/pulls/7`]: () => {
+      const head = { sha: HEAD, ref: 'ramp', repo: { name: 'flags', owner: { login: 'acme' } } };
+      return ok({ number: 7, head, merged_at: kept.pull.mergedAt });
+    },
+    [`GET ${repo}/activity`]: ({ query }) => {
+      const { pushedAt: timestamp } = kept.pull;
+      if (timestamp === null) return NOT_FOUND;
+      const push = { activity_type: 'push', ref: query['ref'] ?? null, timestamp };
+      return ok([{ ...push, id: 1, before: '1'.repeat(40), after: HEAD }]);
+    },
+    [`GET ${repo}/collaborators/:name/permission`]: ({ params }) => {
+      const permission = kept.members.get(params['name'] ?? '');
+      return permission === undefined ? NOT_FOUND : ok({ permission });
+    },
+  };
 }
 
-function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
-  const notes = '/api/v4/projects/42/merge_requests/7/notes';
-  const project = '/api/v4/projects/acme%2Fflags';
-  return [
-    ['GET', new RegExp(`^${project}$`), () => ({ status: 200, body: { default_branch: 'main' } })],
-    [
-      'GET',
-      new RegExp(`^${project}/repository/branches/(.+)$`),
-      (_, [, name = '']) =>
-        kept.branches.has(decodeURIComponent(name))
-          ? { status: 200, body: { name } }
-          : refusal(404, '404 Branch Not Found'),
-    ],
-    [
-      'POST',
-      new RegExp(`^${project}/repository/commits$`),
-      ({ body }) => {
-        const actions = body['actions'] as {
-          action: string;
-          file_path: string;
-          content?: string;
-        }[];
-        const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
-        kept.branches.set(String(body['branch']), Object.fromEntries(files));
-        return { status: 201, body: { id: HEAD } };
-      },
-    ],
-    [
-      'POST',
-      new RegExp(`^${project}/merge_requests$`),
-      ({ body }) =>
-        opened(
-          kept,
-          {
-            ...{ branch: body['source_branch'], base: body['target_branch'] },
-            ...{ title: body['title'], body: body['description'] },
-          },
-          'web_url',
-        ),
-    ],
-    ['GET', /^\/api\/v4\/user$/, () => ({ status: 200, body: { id: 1, username: OUR_ACCOUNT } })],
-    ['GET', new RegExp(`^${notes}$`), (asked) => page(asked, kept.comments.map(gitlabNote))],
-    ['POST', new RegExp(`^${notes}$`), ({ body }) => post(kept, body, 'gitlab')],
-    [
-      'PUT',
-      new RegExp(`^${notes}/(\\d+)$`),
-      ({ body }, [, id]) => edit(kept, Number(id), body, 'gitlab'),
-    ],
-    [
-      'GET',
-      /^\/api\/v4\/projects\/42\/merge_requests\/7$/,
-      () => {
-        const merged = { state: 'merged', diff_refs: { base_sha: kept.pull.base } };
-        return { status: 200, body: { iid: 7, target_branch: 'main', ...merged } };
-      },
-    ],
-    [
-      'GET',
-      /^\/api\/v4\/projects\/42\/merge_requests\/7\/versions$/,
-      () => {
-        const { pushedAt } = kept.pull;
-        const first = { id: 1, head_commit_sha: HEAD, created_at: '2026-09-01T09:00:00Z' };
-        const last = { ...first, id: 2, created_at: pushedAt };
-        return { status: 200, body: pushedAt === null ? [] : [last, first] };
-      },
-    ],
-    [
-      'GET',
-      /^\/api\/v4\/projects\/42\/protected_branches\/main$/,
-      () =>
-        kept.mergers
-          ? { status: 200, body: { name: 'main', merge_access_levels: kept.mergers } }
-          : refusal(404, '404 Not found'),
-    ],
-    [
-      'GET',
-      /^\/api\/v4\/projects\/42\/members\/all\/(\d+)$/,
-      (_, [, id]) => {
-        const [, level] = [...kept.members].find(([name]) => gitlabId(name) === Number(id)) ?? [];
-        return level === undefined
-          ? refusal(404, '404 Not found')
-          : { status: 200, body: { id: Number(id), access_level: level } };
-      },
-    ],
-    [
-      'POST',
-      /^\/api\/v4\/projects\/(?:42|acme%2Fflags)\/statuses\/([0-9a-f]{40})$/,
-      ({ body }, [, sha = '']) => {
-        const { name, state } = body;
-        const last = kept.statuses.findLast((each) => each.sha === sha && each.context === name);
-        if (last?.state === state && state === 'running') {
-          return refusal(400, 'Cannot transition status via :run from :running');
-        }
-        return status(kept, sha, {
-          ...body,
-          context: name,
-          states: 'running success failed',
-          limit: 'gitlab',
-        });
-      },
-    ],
-  ];
+function gitlabRoutes(kept: Kept): Routes {
+  const [numbered, named] = ['/api/v4/projects/42', '/api/v4/projects/:project'];
+  const request = `${numbered}/merge_requests/7`;
+  return {
+    [`GET ${named}`]: () => ok({ default_branch: 'main' }),
+    [`GET ${named}/repository/branches/*`]: ({ params }) => {
+      const name = params['*'] ?? '';
+      return kept.branches.has(name) ? ok({ name }) : NOT_FOUND;
+    },
+    [`POST ${named}/repository/commits`]: ({ body }) => {
+      const actions = body['actions'] as { file_path: string; content?: string }[];
+      const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
+      kept.branches.set(String(body['branch']), Object.fromEntries(files));
+      return ok({ id: HEAD }, 201);
+    },
+    [`POST ${named}/merge_requests`]: ({ body }) => {
+      const { source_branch: branch, target_branch: base, title, description } = body;
+      return opened(kept, { branch, base, title, body: description }, 'web_url');
+    },
+    'GET /api/v4/user': () => ok({ id: 1, username: OUR_ACCOUNT }),
+    [`GET ${request}/notes`]: (asked) => page(asked, kept.comments.map(gitlabNote)),
+    [`POST ${request}/notes`]: ({ body }) => post(kept, body, 'gitlab'),
+    [`PUT ${request}/notes/:id`]: ({ body, params }) =>
+      edit(kept, Number(params['id']), body, 'gitlab'),
+    [`GET ${request}`]: () => {
+      const merged = { state: 'merged', diff_refs: { base_sha: kept.pull.base } };
+      return ok({ iid: 7, target_branch: 'main', ...merged });
+    },
+    [`GET ${request}/versions`]: () => {
+      const { pushedAt } = kept.pull;
+      const first = { id: 1, head_commit_sha: HEAD, created_at: '2026-09-01T09:00:00Z' };
+      return ok(pushedAt === null ? [] : [{ ...first, id: 2, created_at: pushedAt }, first]);
+    },
+    [`GET ${numbered}/protected_branches/main`]: () =>
+      kept.mergers ? ok({ name: 'main', merge_access_levels: kept.mergers }) : NOT_FOUND,
+    [`GET ${numbered}/members/all/:id`]: ({ params }) => {
+      const id = Number(params['id']);
+      const [, level] = [...kept.members].find(([name]) => gitlabId(name) === id) ?? [];
+      return level === undefined ? NOT_FOUND : ok({ id, access_level: level });
+    },
+    [`POST ${named}/statuses/:sha`]: ({ body, params }) => {
+      const { name: context, state } = body;
+      const last = kept.statuses.findLast(
+        (each) => each.sha === params['sha'] && each.context === context,
+      );
+      if (last?.state === state && state === 'running') {
+        return refusal(400, 'Cannot transition status via :run from :running');
+      }
+      const more = { context, states: 'running success failed', limit: 'gitlab' };
+      return status(kept, params['sha'], { ...body, ...more });
+    },
+  };
 }
 
 function opened(
@@ -434,7 +363,7 @@ function commentProblem(kept: Kept, body: unknown, kind: 'github' | 'gitlab'): A
   return kept.commentsRefused ? refusal(422, 'Validation Failed') : null;
 }
 
-function status(kept: Kept, sha: string, body: Asked['body']): Answer {
+function status(kept: Kept, sha = '', body: Asked['body'] = {}): Answer {
   const { context, state, description, states, limit } = body;
   const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
   if (typeof context !== 'string' || typeof state !== 'string')
@@ -460,51 +389,25 @@ function checkRun(kept: Kept, body: Asked['body'], code: number): Answer {
 }
 
 /** Both forges give at most 100 at once, and say where the next ones are. */
-function page({ query, path, headers }: Asked, all: readonly object[]): Answer {
-  const size = Math.min(100, Number(query.get('per_page') ?? '30'));
-  const number = Number(query.get('page') ?? '1');
+function page({ query, url, host }: Asked, all: readonly object[]): Answer {
+  const size = Math.min(100, Number(query['per_page'] ?? '30'));
+  const number = Number(query['page'] ?? '1');
   const pages = Math.max(1, Math.ceil(all.length / size));
-  const next = new URLSearchParams(query);
-  next.set('page', String(number + 1));
-  const link = `<http://${headers.host ?? ''}${path}?${String(next)}>; rel="next"`;
-  const links: Record<string, string> = {
+  const next = new URL(url, `http://${host}`);
+  next.searchParams.set('page', String(number + 1));
+  const headers: Record<string, string> = {
     'x-page': String(number),
     'x-per-page': String(size),
     'x-total': String(all.length),
     'x-total-pages': String(pages),
     'x-next-page': number < pages ? String(number + 1) : '',
-    ...(number < pages && { link }),
+    ...(number < pages && { link: `<${next.href}>; rel="next"` }),
   };
-  return { status: 200, body: all.slice((number - 1) * size, number * size), headers: links };
+  return { ...ok(all.slice((number - 1) * size, number * size)), headers };
 }
 
 function refusal(status: number, message: string): Answer {
   return { status, body: { message } };
 }
 
-function routed(routes: readonly [string, RegExp, Route][], asked: Asked): Answer {
-  for (const [method, pattern, route] of routes) {
-    const match = pattern.exec(asked.path);
-    if (match && method === asked.method) return route(asked, match);
-  }
-  return refusal(404, 'Not Found');
-}
-
-async function askedOf(request: IncomingMessage): Promise<Asked> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
-  const url = new URL(request.url ?? '/', 'http://forge');
-  return {
-    method: request.method ?? 'GET',
-    path: url.pathname,
-    query: url.searchParams,
-    headers: request.headers,
-    body: text === '' ? {} : (JSON.parse(text) as Asked['body']),
-  };
-}
-
-function reply(response: ServerResponse, { status: code, body, headers }: Answer): void {
-  response.writeHead(code, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
-}
+const NOT_FOUND = refusal(404, 'Not Found');
