@@ -18,7 +18,7 @@ import type { PlannedChange, ObjectPlan } from './planned-change.js';
 import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/removal.js';
 import { renamesAmong } from './objects/renames.js';
-import { asking, withdrawalsIn, withRequests } from './requests.js';
+import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
@@ -42,10 +42,9 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const environments = input.policy.environments.map((each) => each.name);
   // The specs of an older HEAD do not cover later objects.
   const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
-  const kills = asking(
-    planKills(input).filter(({ change }) => covers(change.id)),
-    input,
-  );
+  const kills = planKills(input)
+    .filter(({ change }) => covers(change.id))
+    .map((each) => withDrafts(each, input));
   const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);

@@ -15,7 +15,7 @@ import type { ObjectId } from '../model/ref.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { Verdict } from '../model/verdict.js';
-import type { ComparedBases } from '../plan/bases/changed.js';
+import type { ComparedBases } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { SpecCache } from '../specs/cache.js';

@@ -3,12 +3,13 @@ import { objectsTouchedSince } from '../history/changed-since.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
 import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
-import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
+import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/compare.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
 import {
   declarationsIn,
   desiredInScope,
+  namesInBase,
   observedKind,
   OBSERVED_KINDS,
   plannedKind,
@@ -153,13 +154,14 @@ function isSeen({ rolloutStatuses, trafficTypes }: Catalog, scoped: Scoped): boo
 function isInBases(scoped: Scoped): boolean {
   const wanted = inScope(scoped);
   return KINDS.every((kind) => {
-    const { declarations, namesInBase } = plannedKind(kind);
-    return declarations(wanted).every(({ name, trafficType, fields }) => {
-      const seen = namesInBase(scoped.remembered.state, name);
-      const status = fields?.rolloutStatus;
-      const isStatusKnown = status === undefined || status === seen?.rolloutStatus;
-      return isStatusKnown && trafficType === seen?.trafficType;
-    });
+    return plannedKind(kind)
+      .declarations(wanted)
+      .every(({ name, trafficType, fields }) => {
+        const seen = namesInBase(scoped.remembered.state.get(keyOf(kind, name)));
+        const status = fields?.rolloutStatus;
+        const isStatusKnown = status === undefined || status === seen?.rolloutStatus;
+        return isStatusKnown && trafficType === seen?.trafficType;
+      });
   });
 }
 

@@ -1,4 +1,5 @@
 import { present } from '../../model/collections.js';
+import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
 import {
   keyOf,
   objectId,
@@ -9,10 +10,16 @@ import {
 } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
-import { entryId, flagEntry, type Base, type State, type StateEntry } from '../../model/state.js';
+import {
+  entryId,
+  flagEntry,
+  identitiesEntry,
+  type Base,
+  type State,
+  type StateEntry,
+} from '../../model/state.js';
 import { baseOf } from './compare.js';
 import { rememberingCorrections } from './corrections.js';
-import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import {
   baseIn,
   emptyEntry,
@@ -24,8 +31,11 @@ import {
   withBase,
   WORKSPACE,
 } from '../place.js';
-import { wantedEntries, plannedObjects, type PlanPolicy } from '../policy.js';
+import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
+import { isPlanned, plannedObjects, wantedEntries, type PlanPolicy } from '../policy.js';
 import type { PlanInput } from '../input.js';
+import { rememberingKills } from '../kills/base.js';
+import { createdDefinition, withEqualFields } from '../objects/flag-base.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind } from '../objects/planned-kind.js';
 
@@ -43,7 +53,7 @@ export function stateBeforeApply(
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules || !place) continue;
     const before = baseIn(next.get(keyOf(ref.kind, ref.name)), place);
-    const created = rules.created?.(desired, ref);
+    const created = ref.kind === 'flag' ? createdDefinition(desired, ref) : undefined;
     const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
     putBase(next, ref, place, { ...before, ...begun });
   }
@@ -175,7 +185,7 @@ function recordedEntry(
     const ref = { kind, name, environment: place.name };
     const spec = rules.spec(desired, ref);
     const before = baseIn(known, place);
-    const base = spec === undefined ? before : baseAfter(ref, rules, { spec, before }, seen);
+    const base = spec === undefined ? before : baseAfter(ref, { spec, before }, seen);
     if (base !== before) entry = withBase(entry, place, base);
   }
   return (known ?? hasBase(entry)) ? entry : undefined;
@@ -183,14 +193,17 @@ function recordedEntry(
 
 function baseAfter(
   ref: ObjectRef,
-  rules: ObservedKind,
   { spec, before }: { readonly spec: unknown; readonly before: Base<unknown> | undefined },
   { input, equal, head, now }: Seen,
 ): Base<unknown> | undefined {
   const base = equal.has(objectId(ref))
     ? rememberingCorrections(baseOf(spec, before, head), before, now)
-    : before && (rules.withEqualFields?.(before, { ref, head }, input) ?? before);
-  return base && (rules.completed?.(base, { ref, before, head, now }, input) ?? base);
+    : before && ref.kind === 'flag'
+      ? withEqualFields(before, ref, input, head)
+      : before;
+  return base && ref.kind === 'flag'
+    ? rememberingKills(base, { ref, before, head, now }, input)
+    : base;
 }
 
 function withoutGone(
@@ -207,4 +220,59 @@ function withoutGone(
       : !declared?.environments.has(place.name) && live?.places.get(place.name) === false,
   );
   return gone.reduce((left, place) => withBase(left, place, undefined), entry);
+}
+
+/** Identities that left git have been reported by now and are forgotten: the service can neither show nor delete them. */
+function identitiesAfterVerify(
+  input: PlanInput,
+  state: State,
+  equal: ReadonlySet<ObjectId>,
+  head: string | null,
+): State {
+  const { desired, policy } = input;
+  const names = [...trafficTypesOfIdentities(desired, state)].filter((name) =>
+    isPlanned(policy, 'identities', name),
+  );
+  if (names.length === 0) return state;
+  const next = new Map(state);
+  for (const name of names) {
+    const bases = identitiesEntry(state, name)?.environments ?? {};
+    for (const place of policy.environments) {
+      const ref = { kind: 'identities' as const, name, environment: place.name };
+      if (!place.selected || !equal.has(objectId(ref))) continue;
+      const keys = identitiesIn(desired, name, place.name)?.keys;
+      const spec = keys?.size ? { groups: identityGroups(keys) } : undefined;
+      putBase(next, ref, place, spec && baseOf(spec, bases[place.id], head));
+    }
+  }
+  return next;
+}
+
+/** Adds the identities that the service accepted, key by key; refused ones keep their old base. */
+function identitiesAfterAnswers(
+  { desired, policy }: PlanInput,
+  state: State,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  head: string | null,
+): State {
+  const written = changes.flatMap(({ id, ref }) => {
+    const environment = policy.environments.find(({ name }) => name === ref.environment);
+    const keys = outcomes.get(id)?.identities?.written ?? [];
+    return environment && keys.length > 0 ? [{ ref, environment, keys }] : [];
+  });
+  if (written.length === 0) return state;
+  const next = new Map(state);
+  for (const { ref, environment, keys } of written) {
+    const before = identitiesEntry(next, ref.name)?.environments[environment.id];
+    const wanted = identitiesIn(desired, ref.name, environment.name)?.keys ?? new Map();
+    const taken = new Map(keys.map((key) => [key, wanted.get(key) ?? {}]));
+    const groups = withWritten(before?.spec?.groups ?? [], taken);
+    const { added, changed } = identitiesDifference(wanted, groups);
+    // Keeps the commit while some are missing: titles of later writes name all commits from there on.
+    const isWhole = added.length + changed.length === 0;
+    const base = { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
+    putBase(next, ref, environment, base);
+  }
+  return next;
 }

@@ -1,9 +1,17 @@
 import type { Definition } from '../../model/flag/flag.js';
-import { keyOf, objectId } from '../../model/ref.js';
+import { keyOf, objectId, type ObjectRef } from '../../model/ref.js';
 import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import { isKillListed, isKillOrdered } from './orders.js';
 import type { PlanInput } from '../input.js';
-import type { RememberedPlace } from '../objects/planned-kind.js';
+
+interface Sighting {
+  readonly ref: ObjectRef;
+  /** The base before this run. */
+  readonly before: Base<unknown> | undefined;
+  readonly head: string | null;
+  /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
+  readonly now: string | undefined;
+}
 
 /**
  * The base with the facts about kills that later runs need: whether the break-glass list ordered its kill, and at which
@@ -13,7 +21,7 @@ import type { RememberedPlace } from '../objects/planned-kind.js';
  */
 export function rememberingKills(
   base: Base<unknown>,
-  { ref: { name: flag, environment }, before, head, now }: RememberedPlace,
+  { ref: { name: flag, environment }, before, head, now }: Sighting,
   { desired, actual }: PlanInput,
 ): Base<unknown> {
   if (environment === null) return base;

@@ -16,8 +16,8 @@ import {
   type Fields,
 } from '../fields.js';
 import { effectiveFields } from '../kills/plan.js';
+import type { PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
-import type { ObservedKind } from './planned-kind.js';
 
 export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
   return { trafficType, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
@@ -66,7 +66,7 @@ export function definitionSpec(
   return definition && effectiveFields(definition, { flag: name, environment }, desired);
 }
 
-/** Leaves out a kill: only one that git was seen to order can be taken back. */
+/** What the request that creates a definition makes. Leaves out a kill: only one that was seen can be taken back. */
 export function createdDefinition(
   desired: BoundDesired,
   { name, environment }: PlacedName,
@@ -114,12 +114,16 @@ export function liveTrafficType(actual: ActualFlag): string | undefined {
   return shown?.trafficType.name;
 }
 
-/** Skips a flag with another traffic type on the service, which is a different flag. */
-export const withEqualFields: NonNullable<ObservedKind['withEqualFields']> = (
-  before,
-  { ref: { name, environment }, head },
-  { desired, actual },
-) => {
+/**
+ * The base of a flag or definition that was found equal only in part: equal fields are updated, all others stay. Skips a
+ * flag with another traffic type on the service, which is a different flag.
+ */
+export function withEqualFields(
+  before: Base<unknown>,
+  { name, environment }: PlacedName,
+  { desired, actual }: PlanInput,
+  head: string | null,
+): Base<unknown> {
   const flag = desired.flags.get(name);
   const live = actual.flags.get(name);
   if (!flag || !live || liveTrafficType(live) !== flag.trafficType) return before;
@@ -136,7 +140,7 @@ export const withEqualFields: NonNullable<ObservedKind['withEqualFields']> = (
     { desired: wanted, live: definitionFromWire(definition), head },
     definition.treatments.map((treatment) => treatment.name),
   );
-};
+}
 
 interface Compared<T, L = T> {
   readonly desired: T;

@@ -11,15 +11,12 @@ import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.j
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
-import { rememberingKills } from '../kills/base.js';
 import {
   baseOfFlag,
   comparedFields,
-  createdDefinition,
   declaredFields,
   flagSpec,
   liveTrafficType,
-  withEqualFields,
   writtenForm,
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
@@ -118,19 +115,12 @@ export const FLAG_KIND: PlannedKind = {
   },
   fingerprint: writtenForm,
   fieldsOf: declaredFields,
-  namesInBase: (state, name) => {
-    const base = flagEntry(state, name)?.workspace?.spec;
-    return base && { trafficType: base.trafficType, rolloutStatus: base.fields.rolloutStatus };
-  },
   files: FLAG_FILES,
   reaches: 'by-definition',
   observed: {
     declared: ({ flags }) => flags,
     spec: flagSpec,
     parts: flagParts,
-    created: createdDefinition,
-    withEqualFields,
-    completed: rememberingKills,
     seen: ({ flags }, name) => {
       const flag = flags.get(name);
       return (

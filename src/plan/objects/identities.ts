@@ -168,7 +168,6 @@ export const IDENTITIES_KIND: PlannedKind = {
     const declared = identitiesIn(desired, name, environment);
     return declared ? { sha256: identitiesSha256(declared.keys) } : undefined;
   },
-  namesInBase: (state, name) => identitiesEntry(state, name) && { trafficType: name },
   files: {
     isOwn: (path) => path.startsWith('identities/'),
     mayShape: (path) => path.startsWith('identities/'),

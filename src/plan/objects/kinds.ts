@@ -1,5 +1,6 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { KINDS, type Kind } from '../../model/ref.js';
+import type { StateEntry } from '../../model/state.js';
 import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
 import { plannedObjects, type PlanPolicy } from '../policy.js';
@@ -34,6 +35,16 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
 
 export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
   return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
+}
+
+/** Names that the service also lists elsewhere, when the base of an object was taken; undefined without one. */
+export function namesInBase(
+  entry: StateEntry | undefined,
+): { readonly trafficType: string; readonly rolloutStatus?: string | undefined } | undefined {
+  if (entry?.kind === 'identities') return { trafficType: entry.name };
+  const spec = entry?.workspace?.spec;
+  const fields = spec && 'fields' in spec ? spec.fields : undefined;
+  return spec && { trafficType: spec.trafficType, rolloutStatus: fields?.rolloutStatus };
 }
 
 /** The objects that the filters accept, and all identities: comparing those with their base needs no request. */

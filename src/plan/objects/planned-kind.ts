@@ -3,7 +3,6 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import type { ObjectRef } from '../../model/ref.js';
-import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
@@ -18,19 +17,11 @@ export interface PlannedKind {
   readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /** The specs field by field, with the paths of a plan's differences. A kind without it changes as a whole. */
   readonly fieldsOf?: (desired: BoundDesired, ref: ObjectRef) => Fields | undefined;
-  /** Names that the service also lists elsewhere, when the object's base was taken; undefined without such a base. */
-  readonly namesInBase: (state: State, name: string) => NamesInBase | undefined;
   readonly files: KindFiles;
   /** How a change reaches users: a definition serves them, or definitions ask about the keys. */
   readonly reaches: 'by-definition' | 'by-keys' | 'nobody';
   /** Null if the service cannot show such objects, so that a base holds what the service accepted. */
   readonly observed: ObservedKind | null;
-}
-
-export interface NamesInBase {
-  readonly trafficType: string;
-  /** For flags only. */
-  readonly rolloutStatus?: string | undefined;
 }
 
 /** Which files of the specs concern an object of a kind. Paths are relative to the config directory. */
@@ -47,25 +38,6 @@ export interface ObservedKind {
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
   /** What a base remembers of a declared object; undefined if it is not declared in this place. */
   readonly spec: (desired: BoundDesired, ref: ObjectRef) => unknown;
-  /**
-   * The result of the single request that creates a declared object in one environment, without its kill. A kind whose
-   * creation takes several requests has none: a half-made object looks like a changed one.
-   */
-  readonly created?: (desired: BoundDesired, ref: ObjectRef) => unknown;
-  /**
-   * The base of an object that was found equal only in part: equal fields are updated, all others stay. A kind whose
-   * objects are one field in each place has none.
-   */
-  readonly withEqualFields?: (
-    before: Base<unknown>,
-    place: { readonly ref: ObjectRef; readonly head: string | null },
-    input: PlanInput,
-  ) => Base<unknown>;
-  readonly completed?: (
-    base: Base<unknown>,
-    place: RememberedPlace,
-    input: PlanInput,
-  ) => Base<unknown>;
   /** How to remove an object of the inventory; undefined if it is gone. */
   readonly parts: (name: string, input: PlanInput) => Parts | undefined;
   /** Undefined if the object was not observed. */
@@ -108,13 +80,4 @@ export interface DeclaredObject {
   readonly protect?: true;
   /** By the environment's name on the service. */
   readonly environments: ReadonlyMap<string, unknown>;
-}
-
-export interface RememberedPlace {
-  readonly ref: ObjectRef;
-  /** The base before this run. */
-  readonly before: Base<unknown> | undefined;
-  readonly head: string | null;
-  /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
-  readonly now: string | undefined;
 }

@@ -42,10 +42,6 @@ export const SEGMENT_KIND: PlannedKind = {
     const activation = segment.environments.get(environment);
     return activation && { mode: activation.mode, keys: activation.keys?.digest ?? null };
   },
-  namesInBase: (state, name) => {
-    const base = segmentEntry(state, name)?.workspace?.spec;
-    return base && { trafficType: base.trafficType };
-  },
   files: {
     isOwn: (path, { name }) => {
       if (!path.startsWith('segments/')) return false;

@@ -3,8 +3,12 @@ import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
-import { isAsWritten, isAtBase } from '../../../../src/plan/bases/compare.js';
-import { comparedWithBases, type ComparedBases } from '../../../../src/plan/bases/changed.js';
+import {
+  comparedWithBases,
+  isAsWritten,
+  isAtBase,
+  type ComparedBases,
+} from '../../../../src/plan/bases/compare.js';
 import {
   aDesired,
   anEnvironment,

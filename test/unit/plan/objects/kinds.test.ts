@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
+import { keyOf, KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
 import type { State } from '../../../../src/model/state.js';
 import { fieldFormsOf, fingerprintsOf } from '../../../../src/plan/bases/compare.js';
-import { declarationsIn, desiredInScope, plannedKind } from '../../../../src/plan/objects/kinds.js';
+import {
+  declarationsIn,
+  desiredInScope,
+  namesInBase,
+  plannedKind,
+} from '../../../../src/plan/objects/kinds.js';
 import { wholeScopeOf } from '../../../../src/plan/scope.js';
 import {
   aDesired,
@@ -147,7 +152,7 @@ describe('what the specs declare', () => {
       ['identities/user', { kind: 'identities', name: 'user', environments: {} }],
     ]);
 
-    expect(plannedKind(kind).namesInBase(state, name)).toStrictEqual(names);
+    expect(namesInBase(state.get(keyOf(kind, name)))).toEqual(names);
     expect(plannedKind(kind).reaches).toBe(reaches);
   });
 });
