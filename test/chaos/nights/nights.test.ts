@@ -201,7 +201,7 @@ describe('a night', () => {
       metric: /^flagkeel_trouble\{.*what="remote".* 1$/,
       alerts: ['FlagkeelNotReady'],
     });
-    expect((await world.definition()).on).toBe(10);
+    expect(await world.live.share('pay', 'staging')).toBe(10);
 
     limit('unlimited:unlimited');
     await note('6. The disk is full', seen, wellAfter(watching, world.hasShare(20)));
@@ -239,7 +239,7 @@ describe('a night', () => {
       metric: /^flagkeel_runs_total\{.*result="failed".* [1-9]/,
       alerts: ['FlagkeelRunsFail', 'FlagkeelBehind'],
     });
-    expect((await world.definition()).on).toBe(10);
+    expect(await world.live.share('pay', 'staging')).toBe(10);
 
     git('', 'update-ref', ref, good);
     await note('7. The state cannot be read', seen, wellAfter(watching, world.hasShare(20)));
@@ -279,10 +279,11 @@ describe('a night', () => {
       metric: /^flagkeel_objects\{.*standing="(failed|unknown)".* [1-9]/,
       alerts: ['FlagkeelNotLive', 'FlagkeelRunsFail'],
     });
-    expect((await world.definition()).killed).toBe(false);
+    const isKilled = async (): Promise<boolean> =>
+      (await world.live.definition('pay', 'staging')).killed;
+    expect(await isKilled()).toBe(false);
 
     world.refuses = undefined;
-    const isKilled = async (): Promise<boolean> => (await world.definition()).killed;
     await note('9. A kill that does not go', seen, wellAfter(watching, isKilled));
   });
 

@@ -45,11 +45,6 @@ export class NightWorld implements AsyncDisposable {
     return world;
   }
 
-  get watching(): Watching {
-    if (this.#watching === undefined) throw new Error('bug: nothing watches yet');
-    return this.#watching;
-  }
-
   /** Resolves once the daemon listens. */
   async watch(): Promise<Watching> {
     const quick = ['--interval', '300ms', '--jitter', '50ms', '--debounce', '50ms'];
@@ -83,12 +78,7 @@ export class NightWorld implements AsyncDisposable {
       ...Object.fromEntries(files),
       ...more,
     });
-    return this.pushAll(`Ramp to ${percent}`);
-  }
-
-  /** Commits what the files say now. */
-  pushAll(message: string): string {
-    const commit = this.repository.commit(message);
+    const commit = this.repository.commit(`Ramp to ${percent}`);
     this.repository.git('push', '--quiet', this.origin, 'HEAD:refs/heads/main');
     return commit;
   }
@@ -101,19 +91,10 @@ export class NightWorld implements AsyncDisposable {
     return watching;
   }
 
-  async definition(name = 'pay'): Promise<{ killed: boolean; on: number | undefined }> {
-    const path = `/splits/ws/${this.live.id}/${name}/environments/${this.live.staging}`;
-    const { body } = await this.live.call('GET', path);
-    const { killed = false, defaultRule } = body as {
-      killed?: boolean;
-      defaultRule?: { treatment: string; size: number }[];
-    };
-    return { killed, on: defaultRule?.find(({ treatment }) => treatment === 'on')?.size };
-  }
-
   hasShare(percent: number, names: readonly string[] = ['pay']): () => Promise<boolean> {
     return async () => {
-      for (const name of names) if ((await this.definition(name)).on !== percent) return false;
+      for (const name of names)
+        if ((await this.live.share(name, 'staging')) !== percent) return false;
       return true;
     };
   }
