@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigData, GitCache } from './cache.js';
-import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
+import { type Git, gitError, openGit, runGit } from './git.js';
 
 /**
  * A bare repository of our own, created with its parent folders if it is missing.
@@ -123,17 +123,14 @@ async function stampOf(file: string): Promise<string | null> {
 async function entriesOf(gitDir: string): Promise<readonly string[]> {
   const wanted = `^(remote\\.origin\\.url|extensions\\.(${EXTENSIONS.join('|')}))$`;
   const file = ['--file', join(gitDir, 'config'), '--no-includes'];
-  try {
-    // Runs in the root folder, where git finds no repository whose config it would read as well.
-    const answer = await runGit(openGit('/', null), {
-      args: ['config', ...file, '-z', '--get-regexp', wanted],
-      purpose: 'read the config of the repository',
-    });
-    return answer.split('\0').filter((entry) => entry !== '');
-  } catch (error) {
-    if (exitCodeOf(error) !== 1) throw error;
-    return [];
-  }
+  // Runs in the root folder, where git finds no repository whose config it would read as well.
+  const answer = await runGit(openGit('/', null), {
+    args: ['config', ...file, '-z', '--get-regexp', wanted],
+    purpose: 'read the config of the repository',
+    // 1: the file has none of them.
+    allowedExitCodes: [0, 1],
+  });
+  return answer.split('\0').filter((entry) => entry !== '');
 }
 
 function dataIn(entries: readonly string[]): ConfigData {

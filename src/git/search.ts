@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isSpecPath } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
 import { contentOf } from './directory-tree.js';
-import { exitCodeOf, gitError, openGit, runGit } from './git.js';
+import { gitError, openGit, runGit } from './git.js';
 
 interface FoundLine {
   /** Relative to the directory that was searched, with forward slashes. */
@@ -21,37 +21,20 @@ interface FoundLine {
  * @throws FlagkeelError `GIT`: the directory is missing, or in no repository.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
-  const found = await grepped(directory, name);
+  const form = ['-z', '-n', '-I', '-F', '--untracked', '--no-color'];
+  const found = await runGit(openGit(directory), {
+    args: ['-c', 'grep.column=false', 'grep', ...form, '-e', name, '--', '.'],
+    purpose: `search "${directory}"`,
+    allowedExitCodes: [0, 1],
+  });
+  const literal = name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  // A full stop may end a sentence: it belongs to a name only if a word character follows.
+  const whole = new RegExp(`(?<![\\w-]\\.?)${literal}(?![\\w-]|\\.\\w)`);
   return found.split('\n').flatMap((entry) => {
     const [file, line, text] = entry.split('\0');
     if (file === undefined || line === undefined || text === undefined) return [];
-    return holdsName(text, name) ? [{ file, line: Number(line), text }] : [];
+    return whole.test(text) ? [{ file, line: Number(line), text }] : [];
   });
-}
-
-async function grepped(directory: string, name: string): Promise<string> {
-  const form = ['-z', '-n', '-I', '-F', '--untracked', '--no-color'];
-  const args = ['-c', 'grep.column=false', 'grep', ...form, '-e', name];
-  try {
-    return await runGit(openGit(directory), {
-      args: [...args, '--', '.'],
-      purpose: `search "${directory}"`,
-      allowedExitCodes: [0, 1],
-    });
-  } catch (error) {
-    if (exitCodeOf(error) === 1) return '';
-    throw error;
-  }
-}
-
-function holdsName(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const before = text.slice(0, at);
-    const after = text.slice(at + name.length);
-    // A full stop may end a sentence: it belongs to a name only if a word character follows.
-    if (!/[\w-]\.?$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
-  }
-  return false;
 }
 
 export interface CodeNames {
@@ -131,7 +114,7 @@ async function filesBelow(
   return new Set(listing.split('\0').filter((file) => file !== '' && !isSpec(file)));
 }
 
-/** A whole name, by the rule of `holdsName`: a full stop belongs to it only if a word character follows. */
+/** A whole name, by the rule of `linesWithName`. */
 const WORD = /[\w-]+(?:\.\w[\w-]*)*/g;
 
 function wordsIn(file: string): readonly string[] {
