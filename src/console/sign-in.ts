@@ -44,9 +44,7 @@ export class SignIn {
     this.#parts = parts;
   }
 
-  /**
-   * @throws Problem (401) the key is not valid; (403) the form comes from another site; (429) too many tries.
-   */
+  /** @throws Problem (401) the key is not valid; (403) the form comes from another site; (429) too many tries. */
   async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
     const { keys, clock, store } = this.#parts;
     const now = clock();

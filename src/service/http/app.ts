@@ -72,9 +72,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_MANY_BYTES = 16 * 1024 * 1024;
 /** The service answers 414 if a part of the path is longer. */
 const MAX_NAME_BYTES = 4_000;
-/**
- * Longer than clients keep an idle connection: a request could arrive on one that the service is closing.
- */
+/** Longer than clients keep an idle connection: a request could arrive on one that the service is closing. */
 const KEEP_ALIVE_MS = 72_000;
 
 /** Without a header `Host`, Node would answer by itself, with an empty body. */
@@ -127,8 +125,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (methods.length > 0) void reply.header('allow', methods.join(', '));
     done(new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`));
   });
-  logAnswers(app, options.log);
-  countAnswers(app, options);
+  noteAnswers(app, options);
   addPublicPages(app, options);
   options.console?.(app, options);
   options.applications?.(app, options);
@@ -158,14 +155,26 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
 }
 
-function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): void {
-  if (metrics === undefined) return;
+/** In the access log the query, which may hold title and comment, is left out. */
+function noteAnswers(app: FastifyInstance, { metrics, store, log }: AppOptions): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;
     const { statusCode: status, elapsedTime: durationMs } = reply;
-    metrics.noteAnswer({ method, route: routeOptions.url, status, durationMs });
+    metrics?.noteAnswer({ method, route: routeOptions.url, status, durationMs });
+    log?.info(
+      {
+        method,
+        path: request.url.split('?')[0],
+        status,
+        durationMs: Math.round(durationMs),
+        key: request.adminKey?.name,
+        transactionId: request.id,
+      },
+      'request',
+    );
     done();
   });
+  if (metrics === undefined) return;
   app.get('/metrics', { config: { isPublic: true } }, async (_, reply) =>
     reply.type(metrics.contentType).send(await metrics.text(store)),
   );
@@ -297,23 +306,4 @@ function answerError(
     transactionId: request.id,
   };
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
-}
-
-/** The query, which may hold title and comment, is left out. */
-function logAnswers(app: FastifyInstance, log: ServiceLog | undefined): void {
-  if (log === undefined) return;
-  app.addHook('onResponse', (request, reply, done) => {
-    log.info(
-      {
-        method: request.method,
-        path: request.url.split('?')[0],
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime),
-        key: request.adminKey?.name,
-        transactionId: request.id,
-      },
-      'request',
-    );
-    done();
-  });
 }

@@ -120,48 +120,43 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The members of the JSON body that a form with a file of keys stands for. */
-interface KeysForm {
-  readonly keys: readonly string[];
-  readonly title?: unknown;
-  readonly comment?: unknown;
-}
-
-interface Part {
-  readonly name: string;
-  readonly text: string;
-}
-
 /**
- * Reads a `multipart/form-data` body with the part `file`, CSV of one column without a head, and optionally the part
+ * The members of the JSON body that a `multipart/form-data` body stands for, with the part `file`, CSV of one column without a head, and optionally the part
  * `payload`, a JSON object with title and comment. Clients are known to send such a body under another content type, so
  * the body's first line identifies it and gives the boundary.
  */
-function keysFormFrom(body: string): KeysForm | undefined {
+function keysFormFrom(body: string): object | undefined {
   const boundary = /^--\S[^\r\n]*(?=\r?\n)/.exec(body)?.[0];
   if (boundary === undefined) return undefined;
   const parts = partsOf(body, boundary);
-  const file = parts.find(({ name }) => name === 'file');
+  const file = parts.get('file');
   if (file === undefined) throw badRequest('The form has no part "file"');
-  const { title, comment } = payloadOf(parts.find(({ name }) => name === 'payload')?.text);
-  return { keys: keysOf(file.text), title, comment };
+  const { title, comment } = payloadOf(parts.get('payload') ?? '{}');
+  return { keys: keysOf(file), title, comment };
 }
 
-/** Parts without a name are ignored. */
-function partsOf(body: string, boundary: string): Part[] {
-  return body.split(boundary).flatMap((piece) => {
+/** By name; the first of a name counts, and parts without a name are ignored. */
+function partsOf(body: string, boundary: string): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  for (const piece of body.split(boundary)) {
     const part = piece.replace(/^\r?\n/, '');
-    const blank = /\r?\n\r?\n/.exec(part);
-    if (blank === null) return [];
-    const head = part.slice(0, blank.index);
+    const [head = '', text] = splitAtBlank(part);
     const name = /^content-disposition:.*[;\s]name="?([^";\r\n]*)/im.exec(head)?.[1];
-    const text = part.slice(blank.index + blank[0].length).replace(/\r?\n$/, '');
-    return name === undefined ? [] : [{ name, text }];
-  });
+    if (name !== undefined && text !== undefined && !parts.has(name)) parts.set(name, text);
+  }
+  return parts;
 }
 
-function payloadOf(text: string | undefined): { title?: unknown; comment?: unknown } {
-  if (text === undefined) return {};
+function splitAtBlank(part: string): [head: string, text?: string] {
+  const blank = /\r?\n\r?\n/.exec(part);
+  if (blank === null) return [part];
+  return [
+    part.slice(0, blank.index),
+    part.slice(blank.index + blank[0].length).replace(/\r?\n$/, ''),
+  ];
+}
+
+function payloadOf(text: string): { title?: unknown; comment?: unknown } {
   try {
     const payload: unknown = JSON.parse(text);
     if (typeof payload === 'object' && payload !== null) return payload;

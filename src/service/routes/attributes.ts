@@ -94,15 +94,7 @@ export const ATTRIBUTE_ENDPOINTS: Endpoints = {
   },
 };
 
-interface WireAttribute {
-  readonly id: string;
-  readonly trafficTypeId: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly dataType: string | null;
-  readonly isSearchable: boolean;
-  readonly suggestedValues: readonly string[];
-}
+type WireAttribute = ReturnType<typeof wireAttribute>;
 
 /** An attribute as a client sends it; null counts as not given. */
 type GivenAttribute = {
@@ -113,16 +105,13 @@ type GivenAttribute = {
 async function readAttributes(
   work: Work<'trafficType'>,
 ): Promise<readonly WireAttribute[] | object> {
-  const limit = pageSizeOf(work);
-  const prefix = (givenText(work.query['searchPrefix']) ?? '').toLowerCase();
+  const { query } = work;
+  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+  const prefix = (givenText(query['searchPrefix']) ?? '').toLowerCase();
   const all = (await listAttributes(work.db, work.trafficType.id))
     .map(wireAttribute)
     .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  return givenText(work.query['paginate'])?.toLowerCase() === 'true' ? page(all, limit, work) : all;
-}
-
-function pageSizeOf({ query }: ApiRequest): number {
-  return Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+  return givenText(query['paginate'])?.toLowerCase() === 'true' ? page(all, limit, work) : all;
 }
 
 /**
@@ -147,7 +136,7 @@ function page(all: readonly WireAttribute[], limit: number, { query }: ApiReques
   };
 }
 
-function wireAttribute(row: AttributeRow): WireAttribute {
+function wireAttribute(row: AttributeRow) {
   const { display_name, description, data_type, is_searchable, suggested_values_json } = row;
   return {
     id: row.id,
@@ -224,13 +213,11 @@ async function record(
   before: AttributeRow | undefined,
   after: AttributeRow | undefined,
 ): Promise<void> {
+  const [had, has] = [before && wireAttribute(before), after && wireAttribute(after)];
   await recordChange(work, {
     kind: 'attribute',
-    name: `${work.trafficType.name}/${(after ?? before)?.id ?? ''}`,
-    action: before === undefined ? 'create' : after === undefined ? 'delete' : 'update',
-    difference: differenceOf(
-      before === undefined ? null : wireAttribute(before),
-      after === undefined ? null : wireAttribute(after),
-    ),
+    name: `${work.trafficType.name}/${(has ?? had)?.id ?? ''}`,
+    action: had === undefined ? 'create' : has === undefined ? 'delete' : 'update',
+    difference: differenceOf(had ?? null, has ?? null),
   });
 }

@@ -8,6 +8,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { WireRef } from '../../admin-api/wire.js';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
 import {
@@ -25,7 +26,6 @@ import {
   DECISION_BODY,
   decisionOn,
   requestedChange,
-  type Approver,
   type Decision,
   type RequestedChange,
 } from '../rules/change-request.js';
@@ -196,7 +196,7 @@ async function contentOf(
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
   named: readonly string[],
-): Promise<Approver[]> {
+): Promise<WireRef[]> {
   if (named.length === 0) return [];
   const able = (await allAdminKeys(db)).filter(
     (key) =>
@@ -205,7 +205,7 @@ async function approversNamed(
       isVisible(key.workspaces, workspace.id) &&
       isVisible(key.environments, environment.id),
   );
-  const approvers = new Map<string, Approver>();
+  const approvers = new Map<string, WireRef>();
   for (const each of named) {
     const key = able.find(({ id, name }) => each === id || each === name);
     if (key === undefined) {

@@ -72,9 +72,7 @@ async function checkedUses(
   return uses;
 }
 
-/**
- * Directly or through others, or is `goal` itself. Visits no flag twice, so that the walk ends even in a circle.
- */
+/** Directly or through others, or is `goal` itself. Visits no flag twice, so that the walk ends even in a circle. */
 async function leadsTo(
   db: Db,
   environmentId: string,

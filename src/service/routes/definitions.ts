@@ -78,9 +78,7 @@ export const replaceDefinition = at('definition', CHANGE, async (work) =>
   }),
 );
 
-/**
- * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
- */
+/** Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is. */
 export const kill = at('definition', { ...CHANGE, moves: () => 'kill' }, async (work) =>
   setKilled(work, true),
 );

@@ -138,9 +138,7 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
   return recorded(work, body.name, null);
 }
 
-/**
- * Members that `next` leaves out stay as they are. A change without a difference leaves no entry in the audit log.
- */
+/** Members that `next` leaves out stay as they are. A change without a difference leaves no entry in the audit log. */
 async function changeFlag(
   work: Work<'flag'>,
   next: (before: WireFlag) => Partial<FlagContent>,

@@ -143,9 +143,7 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
   return true;
 }
 
-/**
- * An activation may be repeated. It needs no approval, because an active segment without keys affects no user.
- */
+/** An activation may be repeated. It needs no approval, because an active segment without keys affects no user. */
 async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvironment> {
   const { db, environment, segment } = work;
   const before = await findActivation(db, environment.id, segment.name);

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { WireEnvironment, WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
+import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
 import { recordObject } from '../change-log.js';
 import { type Endpoints, isVisible } from '../http/endpoint.js';
@@ -17,7 +17,6 @@ import {
   WORKSPACE_SCHEMA,
   workspaceFrom,
   workspacePatched,
-  type PatchableEnvironment,
 } from '../rules/environment.js';
 import { type PatchOperation, PATCH_BODY } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
@@ -162,14 +161,7 @@ async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
  * Only its own endpoints answer the members of public documentation; the contract's list has `id`, `name` and
  * `production` alone.
  */
-type WholeEnvironment = WireEnvironment &
-  PatchableEnvironment & {
-    readonly creationTime: number;
-    readonly type: 'environment';
-    readonly status: 'ACTIVE';
-  };
-
-function wholeEnvironment(row: EnvironmentRow): WholeEnvironment {
+function wholeEnvironment(row: EnvironmentRow) {
   return {
     ...wireEnvironment(row),
     creationTime: row.creation_time,
@@ -209,7 +201,7 @@ async function checkEnvironmentName(
   }
 }
 
-async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnvironment> {
+async function patchEnvironment(work: Work<'environment'>): Promise<object> {
   const { db } = work;
   const before = wholeEnvironment(work.environment);
   const content = environmentPatched(before, work.body as PatchOperation[]);

@@ -113,9 +113,7 @@ async function readEnvironments({
   return rows.filter(({ id }) => isVisible(caller.scope.environments, id)).map(wireEnvironment);
 }
 
-/**
- * Without a workspace in the query, those of all that the key sees, sorted by the names of the workspaces.
- */
+/** Without a workspace in the query, those of all that the key sees, sorted by the names of the workspaces. */
 async function readStatusesByQuery(
   db: Db,
   { query: { wsId }, caller }: ApiRequest,

@@ -1,3 +1,4 @@
+import type { WireRef } from '../../admin-api/wire.js';
 import { badRequest, conflict, forbidden } from '../http/problem.js';
 import type {
   AuditAction,
@@ -159,11 +160,6 @@ function checkMayDecide(
   throw forbidden(`This change request is decided by ${names}`);
 }
 
-export interface Approver {
-  readonly id: string;
-  readonly name: string;
-}
-
 export function approversOf({ approvers_json }: Pick<ChangeRequestTable, 'approvers_json'>) {
-  return JSON.parse(approvers_json) as Approver[];
+  return JSON.parse(approvers_json) as WireRef[];
 }

@@ -11,9 +11,7 @@ const BUCKETS_SCHEMA: Schema = {
   ),
 };
 
-/**
- * `configurations` and `segments` are of public documentation. `names.ts` checks the names themselves.
- */
+/** `configurations` and `segments` are of public documentation. `names.ts` checks the names themselves. */
 function treatmentSchema(isClosed: boolean): Schema {
   return {
     type: 'object',

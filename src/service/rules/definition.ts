@@ -25,16 +25,16 @@ export interface DefinitionContent {
   readonly body: DefinitionBody;
 }
 
-/**
- * Stored as one JSON text. `flagSets` and `impressionsDisabled` come from public documentation; they are sent back.
- */
-export interface DefinitionBody {
-  readonly treatments: readonly WireTreatment[];
-  readonly defaultTreatment: string;
-  readonly baselineTreatment: string;
-  readonly trafficAllocation: number;
-  readonly rules: readonly WireRule[];
-  readonly defaultRule: readonly WireBucket[];
+/** Stored as one JSON text. `flagSets` and `impressionsDisabled` come from public documentation; they are sent back. */
+export interface DefinitionBody extends Pick<
+  WireDefinition,
+  | 'treatments'
+  | 'defaultTreatment'
+  | 'baselineTreatment'
+  | 'trafficAllocation'
+  | 'rules'
+  | 'defaultRule'
+> {
   readonly flagSets?: readonly unknown[];
   readonly impressionsDisabled?: boolean;
 }
@@ -204,9 +204,7 @@ export function definitionPatched(
   return contentOf(addsKeys ? withoutEmptyLists(after, before) : after);
 }
 
-/**
- * For a patch that only changes `killed`: the contract shows no other way to kill and to restore.
- */
+/** For a patch that only changes `killed`: the contract shows no other way to kill and to restore. */
 export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'restore' | undefined {
   const isAlone = operations.every(
     ({ op, path, value }) =>
@@ -273,9 +271,7 @@ function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
 
-/**
- * Its fields stay unchanged, also those of an unknown type, which may be null and are then left out.
- */
+/** Its fields stay unchanged, also those of an unknown type, which may be null and are then left out. */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
 }

@@ -78,19 +78,12 @@ export function environmentFrom(given: unknown): EnvironmentContent {
 
 const hasEnvironmentShape = compileSchema(closed({ id: true, ...ENVIRONMENT_MEMBERS }, ['name']));
 
-export interface PatchableEnvironment {
-  readonly id: string;
-  readonly name: string;
-  readonly production: boolean;
-  readonly changePermissions: {
-    readonly areApprovalsRequired: boolean;
-    readonly allowKills: boolean;
-  };
-}
+/** The members of answers that a patch sees. */
+type Patchable = Readonly<Record<'id' | 'name' | 'production' | 'changePermissions', unknown>>;
 
 /** @throws Problem (400) */
 export function environmentPatched(
-  { id, name, production, changePermissions }: PatchableEnvironment,
+  { id, name, production, changePermissions }: Patchable,
   operations: readonly PatchOperation[],
 ): EnvironmentContent {
   const document = { id, name, production, changePermissions };

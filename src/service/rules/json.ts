@@ -12,9 +12,7 @@ interface Visit {
   readonly depth: number;
 }
 
-/**
- * In any order. Works without recursion, so that any depth is safe, and stops at the first value that fails.
- */
+/** In any order. Works without recursion, so that any depth is safe, and stops at the first value that fails. */
 function everyValue(value: unknown, holds: (visit: Visit) => boolean): boolean {
   const waiting = [visitOf(value, '', 0)];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -66,9 +64,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/**
- * The characters of its texts and names, and 20 for each value. Stops counting once the size exceeds `most`.
- */
+/** The characters of its texts and names, and 20 for each value. Stops counting once the size exceeds `most`. */
 export function sizeOf(value: unknown, most = Infinity): number {
   let size = 0;
   everyValue(value, (visit) => {

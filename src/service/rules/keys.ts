@@ -8,17 +8,13 @@ const MAX_KEY_LENGTH = 1_000;
 
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
-/**
- * Each once, in the order given. @throws Problem (400) more than 10,000, or a key that cannot be kept.
- */
+/** Each once, in the order given. @throws Problem (400) more than 10,000, or a key that cannot be kept. */
 export function keysToAdd(given: readonly string[]): string[] {
   checkKeys(given);
   return [...new Set(given)];
 }
 
-/**
- * Sorted by bytes and each once: sorting takes less time than a set. @throws Problem (400) as `keysToAdd`.
- */
+/** Sorted by bytes and each once: sorting takes less time than a set. @throws Problem (400) as `keysToAdd`. */
 export function keysToUpload(given: readonly string[]): string[] {
   checkKeys(given);
   return eachOnce(given);
@@ -71,9 +67,7 @@ function rankOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/**
- * Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot hold the null character.
- */
+/** Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot hold the null character. */
 function isStorable(key: string): boolean {
   return key.isWellFormed() && !key.includes('\0');
 }
@@ -118,9 +112,7 @@ export function checkSegmentSize(count: number): void {
   );
 }
 
-/**
- * In any spelling that clients use: `true`, `True`, or the bare word. @throws Problem (400) it is any other word.
- */
+/** In any spelling that clients use: `true`, `True`, or the bare word. @throws Problem (400) it is any other word. */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
   if (replace === '') return true;

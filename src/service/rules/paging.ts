@@ -60,9 +60,7 @@ export function givenText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * @param absent the number if the query has none, or an empty one. @throws Problem (400) it is no whole number.
- */
+/** @param absent the number if the query has none, or an empty one. @throws Problem (400) it is no whole number. */
 export function wholeNumber(name: string, value: unknown, absent: number): number {
   if (value === undefined || value === '') return absent;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;

@@ -10,9 +10,7 @@ export interface Allowance {
   readonly resetSeconds: number;
 }
 
-/**
- * Windows start with a caller's first request. Counts in memory, so that each process grants the whole limit.
- */
+/** Windows start with a caller's first request. Counts in memory, so that each process grants the whole limit. */
 export class RequestCounter {
   readonly #limit: RateLimit;
   readonly #windows = new Map<string, { endsAt: number; used: number }>();
