@@ -56,13 +56,9 @@ interface Told {
   saidWait: boolean;
 }
 
-function unspoken(to: ProgressSink): Told {
-  return { to, toldAt: null, saidWait: false };
-}
-
 /** All other text for the same stream has to go through `print` or come after `end`. */
 export class ProgressReporter implements Progress {
-  #sinks: readonly Told[];
+  readonly #sinks = new Set<Told>();
   readonly #ticker: Ticker;
   #beganAt = 0;
   #phase: Phase | undefined;
@@ -78,16 +74,16 @@ export class ProgressReporter implements Progress {
   #stop: (() => void) | undefined;
 
   constructor(sinks: readonly ProgressSink[], ticker: Ticker = realTicker) {
-    this.#sinks = sinks.map(unspoken);
     this.#ticker = ticker;
+    for (const to of sinks) this.add(to);
   }
 
   /** Shows the progress in one more place. @returns ends that. */
   add(to: ProgressSink): () => void {
-    const sink = unspoken(to);
-    this.#sinks = [...this.#sinks, sink];
+    const sink: Told = { to, toldAt: null, saidWait: false };
+    this.#sinks.add(sink);
     return () => {
-      this.#sinks = this.#sinks.filter((each) => each !== sink);
+      this.#sinks.delete(sink);
     };
   }
 

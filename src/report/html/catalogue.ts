@@ -136,14 +136,15 @@ interface View {
   /** The protected ones first, and within each group the one that is applied last. */
   readonly environments: readonly string[];
   readonly today: string;
-  readonly users: ReadonlyMap<string, readonly { readonly name: string }[]>;
+  /** By anchor, the flags that use the object. */
+  readonly users: ReadonlyMap<string, readonly Linked[]>;
   readonly anchors: ReadonlySet<string>;
 }
 
 function viewOf(catalogue: Catalogue, today: string): View {
   const { environments, protectedEnvironments, flags, segments } = catalogue;
   const uses = flags.flatMap(({ name, uses: used }) =>
-    used.map((use) => ({ name, anchor: anchorOf(use) })),
+    used.map((use) => ({ kind: 'flag' as const, name, anchor: anchorOf(use) })),
   );
   return {
     environments: mostProtectedFirst(
@@ -158,7 +159,9 @@ function viewOf(catalogue: Catalogue, today: string): View {
   };
 }
 
-function anchorOf({ kind, name }: Pick<CataloguedUse, 'kind' | 'name'>): string {
+type Linked = Pick<CataloguedUse, 'kind' | 'name'> & Partial<CataloguedUse>;
+
+function anchorOf({ kind, name }: Linked): string {
   return `${kind}/${clean(name)}`;
 }
 
@@ -244,7 +247,7 @@ function flagRow(flag: CataloguedFlag, view: View): Html {
       <p>${clean(description)}</p>
       ${expiry === 'expired' ? html`<p class="wrong">expired ${clean(expires ?? '')}</p>` : []}
       <p class="soft">${clean(facts.join(' · '))}</p>
-      ${linksTo('needs', uses, view)} ${usersOf(anchor, view)}
+      ${linksTo('needs', uses, view)} ${linksTo('needed by', view.users.get(anchor) ?? [], view)}
       <p class="soft">${clean(file)}</p>
     </th>
     ${cells}
@@ -267,11 +270,7 @@ function definitionOf(definition: CataloguedDefinition): Html {
 }
 
 /** Links to the rows of other objects; names alone where the specs have no such row. */
-function linksTo(
-  word: string,
-  uses: readonly (Pick<CataloguedUse, 'kind' | 'name'> & Partial<CataloguedUse>)[],
-  view: View,
-): Html {
+function linksTo(word: string, uses: readonly Linked[], view: View): Html {
   if (uses.length === 0) return html``;
   const items = uses.map(({ kind, name, environments = [] }) => {
     const anchor = anchorOf({ kind, name });
@@ -289,11 +288,6 @@ function linksTo(
   </ul>`;
 }
 
-function usersOf(anchor: string, view: View): Html {
-  const users = (view.users.get(anchor) ?? []).map(({ name }) => ({ kind: 'flag', name }) as const);
-  return linksTo('needed by', users, view);
-}
-
 function segmentRow({ name, file, environments }: CataloguedSegment, view: View): Html {
   const cells = view.environments.map((environment) => {
     const count = environments[environment];
@@ -304,7 +298,7 @@ function segmentRow({ name, file, environments }: CataloguedSegment, view: View)
   return html`<tr id="${anchor}">
     <th scope="row">
       <strong>${clean(name)}</strong>
-      ${usersOf(anchor, view)}
+      ${linksTo('needed by', view.users.get(anchor) ?? [], view)}
       <p class="soft">${clean(file)}</p>
     </th>
     ${cells}

@@ -6,13 +6,7 @@ import { present } from '../../model/collections.js';
 import { isDeeperThan, type Frozen, type Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing } from '../../model/verdict.js';
-import {
-  noteKey,
-  type Change,
-  type FieldChange,
-  type KeyChange,
-  type LiveKill,
-} from '../../model/plan.js';
+import { noteKey, type Change, type FieldChange, type KeyChange } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { quoted } from '../sanitize.js';
@@ -77,15 +71,13 @@ export function planDocument(
     ...circumstances(report, options),
     observed: plan.observed,
     unmanaged: plan.unmanaged,
-    liveKills: plan.liveKills.map(liveKillDocument),
+    liveKills: plan.liveKills.map((kill) => {
+      const { ref, location, place, ...known } = kill;
+      return { ...known, wayOut: remedyText(killRemedy(kill)) };
+    }),
     notCompared: plan.notCompared,
     ...present({ shown: some(report.shown) }),
   };
-}
-
-function liveKillDocument(kill: LiveKill) {
-  const { ref, location, place, ...known } = kill;
-  return { ...known, wayOut: remedyText(killRemedy(kill)) };
 }
 
 function circumstances(report: PlanReport, options: JsonOptions) {

@@ -82,7 +82,7 @@ function tableRow(
   });
   const titles = [...titlesOf([fold])].filter(Boolean);
   return row([
-    fold.risks.size > 0 ? trusted`${name} ⚠️` : name,
+    fold.isRisky ? trusted`${name} ⚠️` : name,
     ...cells,
     ...(hasTitles ? [joined(firstLines(titles, SHOWN_TITLES, moreText), LINE_BREAK)] : []),
   ]);

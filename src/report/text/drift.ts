@@ -72,11 +72,8 @@ function differenceRow(
 
 /** Swaps both sides: plans lead from the service to git, and this report from git to the service. */
 function turned({ path, reason, before, after, keys }: FieldChange): FieldChange {
-  return {
-    path,
-    reason,
-    ...present({ before: after, after: before, keys: keys && turnedKeys(keys) }),
-  };
+  const sides = { before: after, after: before, keys: keys && turnedKeys(keys) };
+  return { path, reason, ...present(sides) };
 }
 
 function turnedKeys({ added, removed, sha256 }: KeyChange): KeyChange {

@@ -1,5 +1,4 @@
 import { grouped } from '../../model/collections.js';
-import type { Risk } from '../../model/impact.js';
 import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import {
@@ -33,7 +32,7 @@ export interface Fold {
   readonly place: string;
   readonly commit: string;
   readonly titles: ReadonlySet<string>;
-  readonly risks: ReadonlySet<Risk>;
+  readonly isRisky: boolean;
   readonly isUrgent: boolean;
   /** A new object in one line, `production on 10 %, staging on 100 %`; empty for others. */
   readonly fresh: string;
@@ -52,25 +51,22 @@ export function foldsOf(
   report: PlanReport,
   { showKeys, verbose = false }: ViewOptions,
 ): readonly Fold[] {
-  const isWhole = verbose || showKeys;
   const objects = objectsOf(report, showKeys);
-  const folders = isWhole ? new Map<Fold, string>() : foldersOfMany(objects);
+  if (verbose || showKeys) return objects;
+  const folders = foldersOfMany(objects);
   const groups = grouped(objects, (fold) => {
     const folder = folders.get(fold);
     return folder === undefined ? String(fold.keys[0]) : `${fold.kind} in ${folder}`;
   });
-  const alike = (folds: readonly Fold[]): readonly Fold[] =>
-    isWhole ? folds : foldedAlike(folds, report);
-  return alike(
-    [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      const folder = first && folders.get(first);
-      if (!first || folder === undefined || group.length === 1) return group;
-      const rows = group.flatMap((fold) => fold.rows);
-      const members = alike(group);
-      return [{ ...joined(first, group), rows, place: folder, fresh: placesText(rows), members }];
-    }),
-  );
+  const inFolders = [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const folder = first && folders.get(first);
+    if (!first || folder === undefined || group.length === 1) return group;
+    const rows = group.flatMap((fold) => fold.rows);
+    const members = foldedAlike(group, report);
+    return [{ ...joined(first, group), rows, place: folder, fresh: placesText(rows), members }];
+  });
+  return foldedAlike(inFolders, report);
 }
 
 function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[] {
@@ -145,9 +141,7 @@ function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const places = shownEnvironments(report);
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
   return [...byKey]
-    .map(([key, changes]) => {
-      return objectFold(key, byEnvironment(changes, places), report, showKeys);
-    })
+    .map(([key, changes]) => objectFold(key, byEnvironment(changes, places), report, showKeys))
     .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
     .toSorted((a, b) => byWeight(a.weight, b.weight))
     .map(({ fold }) => fold);
@@ -174,7 +168,7 @@ function objectFold(
     place,
     commit,
     titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
-    risks: new Set(changes.flatMap((change) => risksOf(change, report))),
+    isRisky: changes.some((change) => risksOf(change, report).length > 0),
     isUrgent: changes.some((change) => isUrgent(change, report)),
     fresh: isFresh(rows, report) ? freshText(rows, report) : '',
   };

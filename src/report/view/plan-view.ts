@@ -63,18 +63,15 @@ function headlineOf(
   const refused = report.guardFindings?.length
     ? [[span('A guard refuses this plan', 'alarm')]]
     : [];
-  const parts = folds.length > 0 ? foldParts(report, folds) : nothingParts(withheld, liveKills);
+  const [fold] = folds;
+  const parts = !fold
+    ? nothingParts(withheld, liveKills)
+    : (folds.length > 1 || fold.keys.length > 1) && folds.every((each) => isNew(each, report))
+      ? newParts(report, folds)
+      : changeParts(report, fold);
   return [...refused, ...parts].flatMap((part, index) =>
     index === 0 ? part : [span(' · '), ...part],
   );
-}
-
-function foldParts(report: PlanReport, folds: readonly Fold[]): Span[][] {
-  const [fold] = folds;
-  if (!fold) return [];
-  const isFirst =
-    (folds.length > 1 || fold.keys.length > 1) && folds.every((each) => isNew(each, report));
-  return isFirst ? newParts(report, folds) : changeParts(report, fold);
 }
 
 function nothingParts(withheld: readonly ChangeRow[], liveKills: readonly Row[]): Span[][] {
@@ -111,10 +108,11 @@ function changeParts(report: PlanReport, fold: Fold): Span[][] {
   const subject = keys.length === 1 ? one : kindText(kind).counted(keys.length);
   const place = row.change.ref.environment === null ? '' : ` in ${row.subject}`;
   const fact = row.fact ? `: ${row.fact}` : '';
+  const impact = row.change.action === 'update' && report.impacts?.get(row.change.id);
   return [
     [span(`${subject}${place}`, 'strong'), span(` ${row.deed.text}${fact}`)],
     ...(row.reason ? [[span(row.reason, 'change')]] : []),
-    ...reachParts(report, row),
+    ...(impact ? [[span(`reaches ${audienceText(row.change, impact, false)}`)]] : []),
     ...riskParts(report, [row]),
     ...othersParts(report, [row], keys.length),
   ];
@@ -130,12 +128,6 @@ function newParts(report: PlanReport, folds: readonly Fold[]): Span[][] {
   const where = places.length === 0 ? '' : ` in ${LIST.format(places.map(clean))}`;
   const words = `${report.outcomes ? 'Created ' : ''}${texts.join(', ')}${where}`;
   return [[span(words, 'strong')], ...riskParts(report, rows), ...othersParts(report, rows)];
-}
-
-function reachParts(report: PlanReport, { change }: ChangeRow): Span[][] {
-  const impact = report.impacts?.get(change.id);
-  if (!impact || change.action !== 'update') return [];
-  return [[span(`reaches ${audienceText(change, impact, false)}`)]];
 }
 
 /** The first risk, with its object if there are several. */
@@ -200,15 +192,15 @@ export function openRows(report: PlanReport, view: PlanView): OpenRows {
     .filter(({ change }) => outcomeOf(report, change.id)?.status !== 'applied');
   return {
     headline: plainText(headline),
-    unwritten: firstOf(unwritten.map(placedRow)),
-    withheld: firstOf(withheld.map(placedRow)),
-    liveKills: firstOf(liveKills.map((row) => ({ ...row, location: null }))),
+    unwritten: firstRows(unwritten.map(placedRow)),
+    withheld: firstRows(withheld.map(placedRow)),
+    liveKills: firstRows(liveKills.map((row) => ({ ...row, location: null }))),
     reminders: caveats.reminders.slice(0, MOST_ROWS),
     ramps: caveats.ramps.slice(0, MOST_ROWS),
   };
 }
 
-function firstOf(rows: readonly PlacedRow[]): FirstRows {
+function firstRows(rows: readonly PlacedRow[]): FirstRows {
   return { total: rows.length, rows: rows.slice(0, MOST_ROWS).map(bounded) };
 }
 
