@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { bucketsOf } from '../../../src/model/flag/from-spec.js';
 import type { Definition } from '../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { DesiredFlag } from '../../../src/model/desired.js';
@@ -15,7 +14,6 @@ import {
   inSegment,
   NO_STATE,
   onShare,
-  planLines,
   stepLines,
 } from '../../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld, type World } from '../../support/service-model.js';
@@ -207,114 +205,5 @@ describe('a treatment that goes', () => {
     ]);
     const treatments = world.flags.get('pay')?.definitions.get('staging')?.treatments;
     expect(treatments?.at(-1)).toEqual({ name: 'v3', description: '', keys: ['u1'] });
-  });
-
-  it('takes an unsaid baseline with it, which the service would refuse to keep', () => {
-    const at = (treatment: string, ...names: string[]): BoundDesired => {
-      const defaultRule = [{ treatment, size: 100 }];
-      const said = { ...serving(...names), defaultTreatment: treatment, defaultRule };
-      const flag = desiredFlag('pay', { environments: { staging: said } });
-      const environments = [...flag.environments].map(([environment, each]) => {
-        const creation = { ...each.creation, baselineTreatment: treatment };
-        return [environment, { ...each, creation }] as const;
-      });
-      return one({ ...flag, environments: new Map(environments) });
-    };
-
-    const { plan, world } = next(at('v2', 'v2', 'off'), at('off', 'on', 'off'));
-
-    expect(plan.changes[0]?.fields).toContainEqual({
-      path: '/baselineTreatment',
-      reason: 'commit',
-      before: 'v2',
-      after: 'off',
-    });
-    expect(world.flags.get('pay')?.definitions.get('staging')?.baselineTreatment).toBe('off');
-  });
-
-  it('is shown as one that goes and one that comes when it is renamed, and the definition stays', () => {
-    const { plan } = next(one(pay('on', 'off', 'v2')), one(pay('on', 'off', 'v3')));
-
-    expect(stepLines(plan)).toEqual(['flag/pay@staging#1-patch-definition']);
-    expect(plan.changes[0]?.fields).toEqual([
-      {
-        path: '/treatments',
-        reason: 'commit',
-        base: serving('on', 'off', 'v2').treatments,
-        before: serving('on', 'off', 'v2').treatments,
-        after: serving('on', 'off', 'v3').treatments,
-      },
-    ]);
-  });
-});
-
-function bucket(treatment: string): { treatment: string; size: number }[] {
-  return [{ treatment, size: 100 }];
-}
-
-describe('what changes in the files only', () => {
-  it('is no change: buckets written in another order', () => {
-    const at = (spec: Record<string, number>): BoundDesired => {
-      const buckets = bucketsOf(spec, ['on', 'off']);
-      if (!buckets.ok) throw new Error('invalid');
-      return one(
-        desiredFlag('pay', { environments: { production: { defaultRule: buckets.value } } }),
-      );
-    };
-
-    const { plan } = next(at({ on: 10, off: 90 }), at({ off: 90, on: 10 }));
-
-    expect(planLines(plan)).toEqual([]);
-  });
-
-  it('is no change: a file that moved to another folder', () => {
-    const flag = desiredFlag('pay', { environments: { production: onShare(10) } });
-    const location = { file: 'flags/billing/pay.yaml', line: 7, column: 3 };
-    const environments = [...flag.environments].map(
-      ([environment, each]) => [environment, { ...each, location }] as const,
-    );
-
-    const { plan } = next(
-      one(flag),
-      one({ ...flag, location, environments: new Map(environments) }),
-    );
-
-    expect(planLines(plan)).toEqual([]);
-  });
-});
-
-describe('another traffic type', () => {
-  it('blocks the flag, with all that is to be changed about it', () => {
-    const account = desiredFlag('pay', {
-      trafficType: 'account',
-      fields: { description: 'new' },
-      environments: { production: onShare(50) },
-    });
-    const user = desiredFlag('pay', { environments: { production: onShare(10) } });
-
-    const { plan } = next(one(user), one(account));
-
-    expect(planLines(plan)).toEqual(['withheld update flag/pay: immutable']);
-  });
-});
-
-describe('a raw matcher in the older spelling', () => {
-  it('waits for the treatment that it names like any other', () => {
-    const raw = { type: 'IN_SPLIT', depends: { splitName: 'pay', treatment: 'v2' } };
-    const rules = [{ matchers: [raw], buckets: bucket('on') }];
-    const pay = (...names: string[]): DesiredFlag =>
-      desiredFlag('pay', { environments: { staging: serving(...names) } });
-    const cart = desiredFlag('cart', { environments: { staging: { rules } } });
-
-    const { plan } = next(
-      one(pay('on', 'off')),
-      aDesired({ flags: [cart, pay('on', 'off', 'v2')] }),
-    );
-
-    expect(stepLines(plan)).toEqual([
-      'flag/cart#1-create-flag',
-      'flag/pay@staging#1-patch-definition',
-      'flag/cart@staging#1-create-definition',
-    ]);
   });
 });

@@ -19,39 +19,8 @@ import {
   NO_STATE,
   onShare,
   planLines,
-  stepLines,
 } from '../../support/builders.js';
 import { stateOf } from '../../support/state-of.js';
-
-describe('creation', () => {
-  it('creates a segment before the definition that names it, and staging before production', () => {
-    const desired = aDesired({
-      flags: [desiredFlag('pay', { environments: { production: inSegment('beta'), staging: {} } })],
-      segments: [desiredSegment('beta', { production: ['u1'] })],
-    });
-
-    const plan = planChanges({
-      desired,
-      actual: anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] }),
-      state: NO_STATE,
-      policy: aPolicy(),
-    });
-
-    expect(stepLines(plan)).toEqual([
-      'segment/beta#1-create-segment',
-      'flag/pay#1-create-flag',
-      'flag/pay@staging#1-create-definition',
-      'segment/beta@production#1-activate-segment',
-      'segment/beta@production#2-upload-keys',
-      'flag/pay@production#1-create-definition',
-    ]);
-    expect(plan.steps.at(-1)?.needs).toEqual([
-      'flag/pay#1-create-flag',
-      'flag/pay@staging#1-create-definition',
-      'segment/beta@production#2-upload-keys',
-    ]);
-  });
-});
 
 describe('three states', () => {
   const flagAt = (percent: number) =>
@@ -167,90 +136,6 @@ describe('what a run was about to create when it died', () => {
     });
 
     expect(planLines(plan)).toContain('create flag/pay@production');
-  });
-});
-
-describe('individual targets', () => {
-  it.each<[string, Record<string, string[]>, object]>([
-    [
-      'added keys are appended one by one',
-      { on: ['u3', 'u1', 'u2'] },
-      { op: 'add', path: '/treatments/0/keys/-', value: 'u3' },
-    ],
-    [
-      'the list is replaced when one goes',
-      { on: ['u1', 'u3'] },
-      { op: 'replace', path: '/treatments' },
-    ],
-    [
-      'the whole list is added where the treatment has none yet',
-      { on: ['u1', 'u2'], off: ['u1'] },
-      { op: 'add', path: '/treatments/1/keys', value: ['u1'] },
-    ],
-  ])('%s', (_, targets, operation) => {
-    const plan = planChanges({
-      desired: aDesired({
-        flags: [desiredFlag('pay', { environments: { staging: { targets } } })],
-      }),
-      actual: anActual({
-        flags: [liveFlag('pay', { staging: { targets: { on: ['u1', 'u2'] } } })],
-      }),
-      state: NO_STATE,
-      policy: aPolicy(),
-    });
-
-    expect(plan.steps).toMatchObject([{ operations: [operation] }]);
-  });
-});
-
-describe('removal', () => {
-  const before = aDesired({
-    flags: [desiredFlag('pay', { environments: { staging: inSegment('beta') } })],
-    segments: [desiredSegment('beta', { staging: ['a'] })],
-  });
-  const live = anActual({
-    flags: [liveFlag('pay', { staging: inSegment('beta') })],
-    segments: [liveSegment('beta', { staging: ['a'] })],
-  });
-  const provenRemovals = new Set([
-    'flag/pay',
-    'flag/pay@staging',
-    'segment/beta',
-    'segment/beta@staging',
-  ]);
-  const nothing = aDesired();
-
-  it('deletes users before what they use, keys before the activation, and the workspace level last', () => {
-    const policy = aPolicy({ prune: true, provenRemovals });
-
-    const plan = planChanges({ desired: nothing, actual: live, state: stateOf(before), policy });
-
-    expect(stepLines(plan)).toEqual([
-      'flag/pay@staging#1-delete-definition',
-      'segment/beta@staging#1-remove-keys',
-      'segment/beta@staging#2-deactivate-segment',
-      'flag/pay#1-delete-flag',
-      'segment/beta#1-delete-segment',
-    ]);
-  });
-
-  it('leaves a segment that holds keys which git never put there', () => {
-    const actual = anActual({
-      flags: [liveFlag('pay')],
-      segments: [liveSegment('beta', { staging: ['a', 'theirs'] })],
-    });
-
-    const plan = planChanges({
-      desired: nothing,
-      actual,
-      state: stateOf(before),
-      policy: aPolicy({ prune: true, provenRemovals }),
-    });
-
-    expect(planLines(plan).filter((line) => line.includes('segment'))).toEqual([
-      'withheld delete segment/beta: still-in-use',
-      'withheld deactivate segment/beta@staging: still-in-use',
-    ]);
   });
 });
 

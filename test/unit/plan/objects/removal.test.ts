@@ -235,12 +235,13 @@ describe('a segment that left the specs', () => {
     expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
   });
 
-  it('stays with keys that were never managed, and says what to do', () => {
-    const external = aDesired({ segments: [desiredSegment('beta', { staging: undefined })] });
-    const plan = planWithout(
-      external,
-      anActual({ segments: [liveSegment('beta', { staging: ['theirs'] })] }),
-    );
+  it.each([
+    ['that were never managed', undefined, ['theirs']],
+    ['that others added', ['a'], ['a', 'theirs']],
+  ])('stays with keys %s, and says what to do', (_, keys, held) => {
+    const before = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
+    const live = anActual({ segments: [liveSegment('beta', { staging: held })] });
+    const plan = planWithout(before, live);
 
     expect(planLines(plan)).toEqual([
       'withheld delete segment/beta: still-in-use',
