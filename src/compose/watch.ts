@@ -13,10 +13,8 @@ import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/context.js';
 import { Limiters } from '../admin-api/http/rate-limiter.js';
-import { openService } from './admin-api.js';
 import { findEnvironment } from '../admin-api/workspace.js';
-import { Disposables } from '../platform/closers.js';
-import { openRun, type RunFlags } from './run.js';
+import { openReading, openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
 import { runMaintenance } from '../git/clone.js';
@@ -71,17 +69,16 @@ export function createDaemon(
       const { signers } = source.settings;
       const whole = upstreamOf(source);
       const upstream = signers === null ? whole : signedUpstream(whole, signers);
-      const memory = new RunCache();
-      const parts = { limiters, log, traffic, memory };
+      const parts = {
+        ...{ limiters, traffic, memory: new RunCache() },
+        log: log.child({ source: source.name }),
+      };
       return {
         ...source,
         upstream,
-        openRun: runsOf(source, upstream, { ...parts, isShared: replicas !== undefined }),
-        confirm: source.run.embedded === true ? undefined : confirming(source, parts),
-        leadership: replicas?.leadership(
-          leaseName(source, upstream),
-          log.child({ source: source.name }),
-        ),
+        openRun: runsOf(source, upstream, parts, replicas !== undefined),
+        confirm: source.run.embedded === true ? undefined : confirming(source, upstream, parts),
+        leadership: replicas?.leadership(leaseName(source, upstream), parts.log),
         allowOlder: source.run.allowOlder === true,
       };
     }),
@@ -92,7 +89,6 @@ interface RunParts {
   readonly limiters: Limiters;
   readonly log: Log;
   readonly traffic: Traffic | undefined;
-  readonly isShared: boolean;
   readonly memory: RunCache;
 }
 
@@ -101,26 +97,26 @@ const PATIENCE_MS = { least: 1_000, most: 10_000 };
 
 /** Asks for the environments: one request, whose answer shows that service, key and workspace are there. */
 function confirming(
-  { name, run, settings, intervalMs }: WatchedSource,
-  { limiters, log, traffic, memory }: Omit<RunParts, 'isShared'>,
+  { run, settings, intervalMs }: WatchedSource,
+  { directory }: Upstream,
+  { log, memory, ...parts }: RunParts,
 ): Confirm {
-  const { url, authHeader } = run;
   const note = (text: string): void => {
-    log.debug({ source: name, note: text }, 'note');
+    log.debug({ note: text }, 'note');
   };
   const { least, most } = PATIENCE_MS;
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
   return async (ending) => {
     if (memory.place === null) return 'nothing-to-confirm';
     const { desired, workspace } = memory.place;
-    const closers = new Disposables();
     // The service may ask for longer pauses, which no confirmation waits for.
     const deadline = AbortSignal.timeout(2 * timeoutMs);
     const signal = AbortSignal.any([ending, deadline]);
-    const access = { settings, url, authHeader, limiters, traffic, signal, note, timeoutMs };
+    const flags = { ...run, timeout: timeoutMs };
+    const surroundings = { settings, signal, note, ...parts };
     try {
-      const { reader } = await openService(desired, access, closers);
-      const environments = await reader.listEnvironments(workspace.id);
+      await using opened = await openReading(directory, flags, surroundings, desired);
+      const environments = await opened.reader.listEnvironments(workspace.id);
       for (const environment of desired.config.environments) {
         findEnvironment({ workspace, environments }, environment.name);
       }
@@ -129,37 +125,28 @@ function confirming(
       if (!deadline.aborted || ending.aborted) throw error;
       const message = `cannot reach the service: no answer within ${String((2 * timeoutMs) / 1_000)} s`;
       throw new FlagkeelError('UNREACHABLE', message, { cause: error });
-    } finally {
-      await closers[Symbol.asyncDispose]();
     }
   };
 }
 
 function runsOf(
-  { name, run, settings }: WatchedSource,
+  { run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  { limiters, log, traffic, isShared, memory }: RunParts,
+  { log, memory, ...parts }: RunParts,
+  isShared: boolean,
 ): OpenRun {
   const note = (text: string): void => {
-    log.info({ source: name, note: text }, 'note');
+    log.info({ note: text }, 'note');
   };
-  return async (asked) => {
-    const { open, isolated, signal, fence, progress, ...flags } = asked;
-    return openRun(
-      directory,
-      {
-        ...run,
-        ...flags,
-        adopt: run.adopt === true || flags.adopt,
-        quarantineInvalid: true,
-        // The next replica has to find the records of this one.
-        ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
-      },
-      {
-        ...{ settings, signal, note, open, limiters, traffic, fence, progress },
-        memory: isolated ? memory.isolated() : memory,
-      },
-    );
+  // The next replica has to find the records of this one.
+  const sharing = isShared ? { pushState: true } : pushState !== undefined && { pushState };
+  return async ({ open, isolated, signal, fence, progress, ...asked }) => {
+    const adopt = run.adopt === true || asked.adopt;
+    const flags = { ...run, ...asked, adopt, quarantineInvalid: true, ...sharing };
+    return openRun(directory, flags, {
+      ...{ settings, signal, note, open, ...parts, fence, progress },
+      memory: isolated ? memory.isolated() : memory,
+    });
   };
 }
 

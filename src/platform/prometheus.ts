@@ -62,17 +62,10 @@ export class Prometheus<Key extends string> {
     return this.#registry.metrics();
   }
 
-  #add(key: Key, { name, type, labels, help, buckets }: Metric): void {
+  #add(key: Key, { name, type, labels, help, buckets = [] }: Metric): void {
     const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
-    switch (type) {
-      case 'counter':
-        this.#counters.set(key, new Counter(common));
-        return;
-      case 'gauge':
-        this.#gauges.set(key, new Gauge(common));
-        return;
-      case 'histogram':
-        this.#histograms.set(key, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
-    }
+    if (type === 'counter') this.#counters.set(key, new Counter(common));
+    else if (type === 'gauge') this.#gauges.set(key, new Gauge(common));
+    else this.#histograms.set(key, new Histogram({ ...common, buckets: [...buckets] }));
   }
 }

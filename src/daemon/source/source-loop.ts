@@ -87,12 +87,8 @@ export class SourceLoop {
       time,
       intervalMs: options.intervalMs,
       jitterMs: options.jitterMs,
-      onChange: (trigger) => {
-        this.#onChange(trigger);
-      },
-      onPoll: (trouble) => {
-        this.#onPoll(trouble);
-      },
+      onChange: this.#onChange,
+      onPoll: this.#onPoll,
     });
     this.#leadership = options.leadership ?? ALONE;
     this.#joinElection();
@@ -154,11 +150,11 @@ export class SourceLoop {
     else this.#leadership.forward(trigger);
   }
 
-  trigger(trigger: Trigger): void {
+  readonly trigger = (trigger: Trigger): void => {
     this.#log.debug({ trigger }, 'trigger');
     if (!CHANGE_TRIGGERS.includes(trigger)) this.#polled = this.#follower.poll();
     this.#driver.trigger(trigger);
-  }
+  };
 
   /** Shares even what changes nothing here: this replica may not know yet of the suspension that a request ends. */
   setOverride(asked: Partial<ActiveOverrides>): void {
@@ -185,9 +181,7 @@ export class SourceLoop {
         this.#driver.interrupt('lease');
         this.#around.onChange();
       },
-      onTrigger: (trigger) => {
-        this.trigger(trigger);
-      },
+      onTrigger: this.trigger,
       onRuns: (runs) => {
         for (const { run, at, ...facts } of runs) this.#record.ended(run, at, facts);
         this.#around.onChange();
@@ -220,12 +214,12 @@ export class SourceLoop {
     };
   }
 
-  #onChange(trigger: Trigger): void {
+  readonly #onChange = (trigger: Trigger): void => {
     if (this.#choosing === null) this.trigger(trigger);
     else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
-  }
+  };
 
-  #onPoll(trouble: string | null): void {
+  readonly #onPoll = (trouble: string | null): void => {
     const what = this.#options.upstream.kind;
     const { isNew } = this.#record.polled(what, trouble);
     const { commit = null, unsigned = null } = this.#follower.seen ?? {};
@@ -237,7 +231,7 @@ export class SourceLoop {
     this.#overrideEnd.check();
     this.#due.check();
     this.#around.onChange();
-  }
+  };
 
   /** A bug ends the run and not the daemon. @returns whether to try the run again. */
   async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
