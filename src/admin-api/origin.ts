@@ -18,9 +18,9 @@ export interface OriginChoice {
 }
 
 /**
- * Decides to which URL the key may be sent. The path of the result, if any, is the prefix of every request.
+ * To which URL the key may be sent; its path, if any, is the prefix of every request.
  *
- * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it. No request was made.
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it.
  */
 export function decideOrigin(choice: OriginChoice): string {
   if (choice.cliUrl !== undefined) return accept(choice.cliUrl, '--url');

@@ -69,9 +69,8 @@ async function readOnce<T>(
 }
 
 /**
- * Reads several pages of a list with a total at once, assuming that all are as large as the first. Each page that
- * arrives allows one more, so that an inconsistent list costs few requests. If a page starts elsewhere, the requests
- * under way are useless, and the rest is read page by page.
+ * Reads several pages at once, assuming that all are as large as the first. Each page that arrives allows one more, so
+ * that an inconsistent list costs few requests. If a page starts elsewhere, the rest is read page by page.
  *
  * @returns reads the page at an offset; the offsets must ascend.
  */

@@ -222,10 +222,7 @@ export async function findCreated(
     : undefined;
 }
 
-/**
- * @returns the definition if the patch was made; `undefined` if it is still unchanged.
- * @throws FlagkeelError a foreign write has changed it.
- */
+/** `undefined` if it is still unchanged. @throws FlagkeelError a foreign write has changed it. */
 export async function findPatched(
   reader: AdminReader,
   place: DefinitionTarget,
@@ -248,9 +245,9 @@ function changedByOthers(object: string): FlagkeelError {
 }
 
 /**
+ * `undefined` if its fields are still unchanged. @throws FlagkeelError a foreign write has changed them.
+ *
  * @param live undefined if the flag is gone, which the next try will show.
- * @returns the flag if the patch was made; `undefined` if its fields are still unchanged.
- * @throws FlagkeelError a foreign write has changed them.
  */
 export function patchedFlag(
   live: WireFlag | undefined,

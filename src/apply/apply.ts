@@ -61,8 +61,6 @@ export interface ApplySettings extends ApplyProgress {
 }
 
 /**
- * Sends the steps of a plan, side by side if neither needs the other and they are of different objects.
- *
  * A failed step stops only the steps that need it. Once `signal` is aborted, steps under way are finished and all
  * others are skipped. Never throws on failures of the service. Every change of the plan has an outcome, in the order of
  * the plan, and then every withdrawal, by the id of its step.
@@ -271,10 +269,7 @@ function carriedResults({ id, ref, archive }: Change, resultsOf: ResultsOf): rea
   return hasFailed ? [{ status: 'skipped', why: `needs ${whole}, which failed` }] : results;
 }
 
-/**
- * A change is applied if all its steps succeeded. Otherwise the first failed step decides, or else the first skipped
- * one.
- */
+/** The first failed step decides, or else the first skipped one. */
 function outcomeOf(results: readonly StepResult[]): Outcome {
   const partly = results.some((each) => each.status === 'succeeded' && each.isAside !== true);
   const failed = results.filter((each) => each.status === 'failed');
@@ -299,10 +294,7 @@ function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefi
   };
 }
 
-/**
- * Adds the results for single identities. The service answers a request with success even if it refused some of the
- * identities, so that a change can fail although all its steps succeeded.
- */
+/** The service answers with success even if it refused some identities, so that a change can fail all the same. */
 function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome {
   const { written, failed } = identities;
   if (outcome.status !== 'applied') return { ...outcome, identities };

@@ -29,7 +29,7 @@ interface ListChange {
 }
 
 /**
- * Writes the change of a break-glass list into the working tree.
+ * Changes a break-glass list in the working tree.
  *
  * @returns the path of the file, relative to the directory; null if the file needs no change.
  * @throws Error if the file is no list, or lies outside the directory.
@@ -143,11 +143,8 @@ export async function actLive(context: ActContext, request: ActRequest): Promise
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Kills in one request. The service itself finds environment and flag by their names, so that only the id of the
- * workspace comes from the state.
- *
- * @returns null, with nothing done, if the act is no kill, the id is unknown, or the service does not find the flag
- *   this way.
+ * In one request: the service finds environment and flag by their names, so that only the id of the workspace comes from
+ * the state. null, with nothing done, if the act is no kill, the id is unknown, or the service finds nothing this way.
  */
 async function killFirst(act: Act): Promise<LiveAct | null> {
   const { flag, environment, isKill, config, context } = act;

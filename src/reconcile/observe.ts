@@ -20,11 +20,7 @@ import { historyOf, type RunContext, type Scoped, type TimedInput } from './cont
 import type { Interrupted } from './record.js';
 import { inScope, readCatalogFor } from './scope.js';
 
-/**
- * Reads the objects in scope from the service.
- *
- * @throws FlagkeelError `NOT_ON_SERVICE`: the specs name a rollout status or traffic type that the service lacks.
- */
+/** @throws FlagkeelError `NOT_ON_SERVICE`: the specs name a rollout status or traffic type that the service lacks. */
 export async function observeInScope(
   context: RunContext,
   scoped: Scoped,

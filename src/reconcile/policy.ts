@@ -26,8 +26,7 @@ import {
 import { selectedKeys, unknownEnvironment } from './selection.js';
 
 /**
- * The policy of a run, from config, operator and history, and its moment. With `--since` it has the objects that the
- * review covers.
+ * From config, operator and history. With `--since` the policy has the objects that the review covers.
  *
  * @throws FlagkeelError as `selectedKeys`, `resolvePolicy` and `objectsChangedSince` do.
  */
@@ -141,11 +140,7 @@ function resolveEnvironments(
   return resolved;
 }
 
-/**
- * Checks the names that only the service knows, as far as they were requested: rollout statuses and traffic types.
- *
- * @throws FlagkeelError `NOT_ON_SERVICE`, with the place in the specs.
- */
+/** As far as they were requested. @throws FlagkeelError `NOT_ON_SERVICE`, with the place in the specs. */
 export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
   const declarations = declarationsIn(desired);
   const statuses = at.rolloutStatuses?.map(({ name }) => name);
@@ -174,10 +169,7 @@ function known(
   );
 }
 
-/**
- * The moment of a run, before the service is observed. The checks of steps that are due run here, once each, all side by
- * side; a run that writes nothing runs none.
- */
+/** The checks of steps that are due run here, once each, all side by side; a run that writes nothing runs none. */
 export async function momentOfRun(
   { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
   desired: BoundDesired,

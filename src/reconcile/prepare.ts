@@ -98,12 +98,8 @@ async function planWithInferredBases(
 }
 
 /**
- * The specs before the push at hand: at the merge base of HEAD and `since`, or without that at the first parent of
- * HEAD. No older commit can serve, because between it and the push the service may have been reverted by hand.
- *
- * @param since a revision, as the operator named it.
- * @returns undefined if they are unknown, or there were none.
- * @throws FlagkeelError `GIT` there is no such revision.
+ * At the merge base of HEAD and `since`, or without that at the first parent of HEAD. No older commit can serve, because
+ * between it and the push the service may have been reverted by hand. undefined if they are unknown, or there were none.
  */
 async function specsBeforePush(
   history: SpecHistory,

@@ -22,8 +22,7 @@ import type { StateHome, StateMeta } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
 /**
- * The record of a run for `flagkeel history`: a subject, and a line for each change. It leaves out kills that were sent before the plan was made, because
- * those were recorded then.
+ * The record of a run for `flagkeel history`, without kills that were sent, and recorded, before the plan was made.
  *
  * @param ended missing at the beginning of the run.
  */

@@ -158,11 +158,7 @@ export function unmanagedIn({ input }: Planned): ReturnType<typeof unmanagedName
   return unmanagedNames(input);
 }
 
-/**
- * Exit code of a run that made a plan.
- *
- * @param options with `allowHeld`, changes that wait for a person are no failure.
- */
+/** @param options with `allowHeld`, changes that wait for a person are no failure. */
 export function exitCodeOf(
   result: Planned | Applied,
   signal: AbortSignal,

@@ -50,8 +50,6 @@ export async function planAgain(
 }
 
 /**
- * Looks again at the touched objects, which should need no more changes.
- *
  * A service may show an old value for a while after a write. Such objects are read again, within bounds. A third value
  * is a foreign change, and ends the wait for its object.
  *

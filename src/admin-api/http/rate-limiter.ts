@@ -54,11 +54,10 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Limits the request rate of one credential. Reads and writes of all its clients share the limiter, because the service
- * counts them together. Requests go in order of arrival, except that repeated ones go first. Each throttle halves the
- * concurrency, and each full round of answers raises it by one. After a refusal without a wait time, pauses get longer
- * and longer; the first pause that ends shows the limit. From then on requests are spread evenly, and one of each
- * window is reserved for urgent ones, see `Spacing`.
+ * Of one credential, because the service counts reads and writes of all its clients together. Requests go in order of
+ * arrival, except that repeated ones go first. Each throttle halves the concurrency, and each full round of answers
+ * raises it by one. After a refusal without a wait time, pauses get longer; the first that ends shows the limit. From
+ * then on requests are spread evenly, and one of each window is reserved for urgent ones, see `Spacing`.
  */
 export class RequestLimiter {
   readonly #time: Time;
@@ -80,8 +79,6 @@ export class RequestLimiter {
   }
 
   /**
-   * Runs the task when its turn comes.
-   *
    * @param signal ends the wait, never the task; rejects with its reason.
    * @param isAgain whether the request is repeated: at the end of a long queue its tries would run out of time.
    * @throws PauseTooLong: the turn would come after more than five minutes, which would look like a hang.
@@ -231,8 +228,6 @@ const AT_ONCE = 0.25;
 const MAX_REFUSALS = 12;
 
 /**
- * The distance between requests to a service that limits them.
- *
  * Before the first refusal the limit is unknown, and no request waits. The number of requests admitted until then, and
  * the time until a request is admitted again, give a rate. From then on requests are spread evenly at a little less
  * than that rate, so that the service always admits one more: an urgent one, of this process or another. The rate falls

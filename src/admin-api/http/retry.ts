@@ -1,8 +1,6 @@
 import type { Time } from '../../platform/clock.js';
 
 /**
- * How a request may be repeated.
- *
  * - `read`: GET.
  * - `write`: has the same effect if made twice (kill; upload and removal of keys, which are sets).
  * - `delete`: likewise; a 404 after a try of unknown fate counts as done.

@@ -20,10 +20,7 @@ export interface TransportOptions {
 const CONNECTIONS = 10;
 const MiB = 1024 * 1024;
 
-/**
- * Sends each request once: HTTP with limits on time and size. Does not follow redirects, because those could send the
- * key to a host that the operator has not allowed.
- */
+/** Follows no redirects, because those could send the key to a host that the operator has not allowed. */
 export class HttpTransport {
   readonly origin: string;
   readonly #client: HttpClient;
@@ -92,10 +89,7 @@ export class HttpTransport {
   }
 }
 
-/**
- * Runs a task with a signal that is aborted after a time, or together with another one. `AbortSignal.timeout` would
- * leave one timer per request until its time is over.
- */
+/** `AbortSignal.timeout` would leave one timer per request until its time is over. */
 async function within<T>(
   limitMs: number,
   outer: AbortSignal | undefined,
