@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aDefinition, callsOf } from '../support/service-calls.js';
+import { aDefinition, callsOf, type Request } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /** Attributes of traffic types, and reallocation: what public documentation and clients have beyond the contract. */
@@ -72,18 +72,21 @@ describe('an attribute of a traffic type', () => {
     await client.ok('DELETE', `${byId}/seats`);
   });
 
-  it.each([
-    [400, 'POST', USER, { id: '1st' }],
-    [400, 'POST', USER, { id: 'plan', dataType: 'money' }],
-    [400, 'POST', USER, { id: 'plan', displayname: 'misspelt' }],
-    [400, 'POST', USER, { displayName: 'without an id' }],
-    [400, 'POST', `${USER}/attribute:bulk`, { id: 'plan' }],
-    [404, 'PATCH', `${USER}/absent`, { description: '' }],
-    [404, 'DELETE', `${USER}/absent`, undefined],
-    [404, 'GET', '/schema/ws/Default/trafficTypes/absent', undefined],
-    [404, 'GET', '/schema/ws/absent/trafficTypes/user', undefined],
-  ])('is refused with %i: %s %s %j', async (status, method, path, body) => {
-    expect(await client.status(method, path, body)).toBe(status);
+  it('is refused where it is none, or where there is none', async () => {
+    const requests: [number, ...Request][] = [
+      [400, 'POST', USER, { id: '1st' }],
+      [400, 'POST', USER, { id: 'plan', dataType: 'money' }],
+      [400, 'POST', USER, { id: 'plan', displayname: 'misspelt' }],
+      [400, 'POST', USER, { displayName: 'without an id' }],
+      [400, 'POST', `${USER}/attribute:bulk`, { id: 'plan' }],
+      [404, 'PATCH', `${USER}/absent`, { description: '' }],
+      [404, 'DELETE', `${USER}/absent`],
+      [404, 'GET', '/schema/ws/Default/trafficTypes/absent'],
+      [404, 'GET', '/schema/ws/absent/trafficTypes/user'],
+    ];
+
+    const statuses = await client.statuses(...requests.map(([, ...request]): Request => request));
+    expect(statuses).toEqual(requests.map(([status]) => status));
   });
 
   it('is made with all others of a list, or with none', async () => {
@@ -122,11 +125,7 @@ describe('an attribute of a traffic type', () => {
   });
 
   it('is read by a key for an environment, which cannot change it', async () => {
-    const { key } = await client.ok<{ key: string }>('POST', '/apiKeys', {
-      name: 'of staging',
-      workspace: 'Default',
-      environments: ['staging'],
-    });
+    const key = await service.createKey('of staging', { environments: ['staging'] });
     const restricted = callsOf({ origin: service.origin, key });
 
     expect(await restricted.status('GET', USER)).toBe(200);

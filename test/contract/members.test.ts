@@ -465,6 +465,7 @@ describe('what else a request may be told apart by', () => {
       { op: 'test', path: '/treatments/0/keys', value: ['a'] },
       { op: 'move', from: '/flagSets/0/id', path: '/flagSets/0/idea' },
       { op: 'add', path: '/flagSets/0/a~0b~1c', value: 1 },
+      { op: 'replace', path: '/flagSets/0/a~0b~1c', value: 2 },
       ...keys.map((value) => ({ op: 'add', path: '/treatments/1/keys/-', value })),
       { op: 'replace', path: '/treatments/1/keys/10', value: 'last' },
       { op: 'move', from: '/treatments/1', path: '/treatments/1' },
@@ -472,7 +473,7 @@ describe('what else a request may be told apart by', () => {
 
     await client.ok('DELETE', at('tried'));
     expect(treatments[1]?.keys).toEqual([...keys.slice(0, -1), 'last']);
-    expect(after).toMatchObject({ flagSets: [{ type: 'FlagSet', idea: 'set', 'a~b/c': 1 }] });
+    expect(after).toMatchObject({ flagSets: [{ type: 'FlagSet', idea: 'set', 'a~b/c': 2 }] });
     const { objects } = await client.ok<WirePage<{ difference: { path: string }[] }>>(
       'GET',
       '/auditLog/ws/Default?object=flag/tried&limit=2',

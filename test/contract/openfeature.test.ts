@@ -32,22 +32,23 @@ const ask = async (
 };
 
 describe('one flag', () => {
-  it('is a truth value where its treatments are on and off, with the configuration beside it', async () => {
+  it('is a truth value where its treatments are on and off, with the configuration, or what a kill serves', async () => {
+    const defaultRule = [{ treatment: 'on', size: 100 }];
     await create('switch', {
       treatments: [{ name: 'on', configurations: '{"steps":1}' }, { name: 'off' }],
-      defaultRule: [{ treatment: 'on', size: 100 }],
+      defaultRule,
     });
+    await create('dead', { killed: true, defaultRule });
 
-    expect(await ask('switch', { targetingKey: 'ana' })).toMatchObject({
-      status: 200,
-      body: {
-        key: 'switch',
-        value: true,
-        variant: 'on',
-        reason: 'STATIC',
-        metadata: { configuration: '{"steps":1}' },
-      },
-    });
+    const metadata = { configuration: '{"steps":1}' };
+    const on = { key: 'switch', value: true, variant: 'on', reason: 'STATIC', metadata };
+    expect([
+      await ask('switch', { targetingKey: 'ana' }),
+      await ask('dead', { targetingKey: 'ana' }),
+    ]).toMatchObject([
+      { status: 200, body: on },
+      { status: 200, body: { value: false, reason: 'DISABLED' } },
+    ]);
   });
 
   it('is the name of a treatment where there are others, by the attributes of the context', async () => {
@@ -97,13 +98,6 @@ describe('one flag', () => {
     expect(await values()).toEqual(first);
   });
 
-  it('is what a kill serves, and disabled', async () => {
-    await create('dead', { killed: true, defaultRule: [{ treatment: 'on', size: 100 }] });
-
-    const { body } = await ask('dead', { targetingKey: 'ana' });
-    expect(body).toMatchObject({ value: false, reason: 'DISABLED' });
-  });
-
   it('depends on the segments that hold the key', async () => {
     await world.admin.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'beta' });
     await world.admin.ok('POST', '/segments/staging/beta');
@@ -119,18 +113,15 @@ describe('one flag', () => {
     await create('of-tomorrow', { rules: [ruleOn({ type: 'OF_TOMORROW' })] });
     const broken = await world.send('POST', `${PATH}/switch`, { body: '{"context":' });
 
-    expect(await ask('nothing', { targetingKey: 'ana' })).toMatchObject({
-      status: 404,
-      body: { key: 'nothing', errorCode: 'FLAG_NOT_FOUND' },
-    });
-    expect(await ask('switch', {})).toMatchObject({
-      status: 400,
-      body: { key: 'switch', errorCode: 'TARGETING_KEY_MISSING' },
-    });
-    expect(await ask('of-tomorrow', { targetingKey: 'ana' })).toMatchObject({
-      status: 400,
-      body: { errorCode: 'GENERAL' },
-    });
+    expect([
+      await ask('nothing', { targetingKey: 'ana' }),
+      await ask('switch', {}),
+      await ask('of-tomorrow', { targetingKey: 'ana' }),
+    ]).toMatchObject([
+      { status: 404, body: { key: 'nothing', errorCode: 'FLAG_NOT_FOUND' } },
+      { status: 400, body: { key: 'switch', errorCode: 'TARGETING_KEY_MISSING' } },
+      { status: 400, body: { errorCode: 'GENERAL' } },
+    ]);
     expect([broken.status, await broken.json()]).toMatchObject([400, { errorCode: 'PARSE_ERROR' }]);
   });
 });
@@ -138,17 +129,15 @@ describe('one flag', () => {
 describe('all flags', () => {
   it('are answered once, until a flag or a segment of the key changes', async () => {
     const context = { targetingKey: 'cleo', plan: 'pro' };
+    const askAgain = async ({ etag }: { etag: string | null }, more = {}) =>
+      ask(null, { ...context, ...more }, { 'if-none-match': etag ?? '' });
     const first = await ask(null, context);
-    const again = await ask(null, context, { 'if-none-match': first.etag ?? '' });
-    const other = await ask(
-      null,
-      { ...context, plan: 'free' },
-      { 'if-none-match': first.etag ?? '' },
-    );
+    const again = await askAgain(first);
+    const other = await askAgain(first, { plan: 'free' });
     await world.admin.ok('PUT', '/segments/staging/beta/uploadKeys', { keys: ['cleo'] });
-    const joined = await ask(null, context, { 'if-none-match': first.etag ?? '' });
+    const joined = await askAgain(first);
     await world.admin.ok('PUT', '/splits/ws/Default/split/environments/staging/kill');
-    const killed = await ask(null, context, { 'if-none-match': joined.etag ?? '' });
+    const killed = await askAgain(joined);
 
     expect([first, again, other, joined, killed].map(({ status }) => status)).toEqual([
       200, 304, 200, 200, 200,
