@@ -354,97 +354,109 @@ describe('the keys that a change of a flag reaches', () => {
   });
 });
 
-describe('a change of a segment', () => {
-  it('is carried through to every flag that uses it, for the keys that it gains and loses', () => {
-    const [before, after] = [
-      ['ana', 'ben'],
-      ['ben', 'cyd', 'dan', 'eve'],
-    ];
+describe('the reach of a plan', () => {
+  const shopOf = (first: string, second: string): Definition => ({
+    ...THREE,
+    ...three(0, 0, 100),
+    rules: [first, second].map((string, index) => ({
+      matchers: [{ type: 'IN_SEGMENT', string }],
+      buckets: [{ treatment: index === 0 ? 'a' : 'b', size: 100 }],
+    })),
+  });
+  const same = (definition: Definition): Move => [definition, definition];
+  const asks = (on: number) => when(matchersOf(dependingOn('cart')), on);
+  const small = { ...onShare(1), trafficAllocation: 10 };
+  const hanging = { rules: [...dependingOn('cart').rules, ...dependingOn('base').rules] };
+  const ana: Readonly<Record<string, readonly [string[], string[]]>> = { staff: [[], ['ana']] };
 
-    expect(
-      impactLines({
-        flags: {
-          shop: [inSegment('staff'), inSegment('staff')],
-          other: [onShare(100), onShare(100)],
+  it.each<[string, World, string[]]>([
+    [
+      'a segment changes: every flag that uses it, for the keys that it gains and loses',
+      {
+        flags: { shop: same(inSegment('staff')), other: same(onShare(100)) },
+        segments: {
+          staff: [
+            ['ana', 'ben'],
+            ['ben', 'cyd', 'dan', 'eve'],
+          ],
         },
-        segments: { staff: [before, after] },
-      }),
-    ).toEqual(['segment/staff@production: shop 3 keys off → on, 1 keys on → off']);
-  });
-
-  it('reaches flags that ask about a flag that uses it', () => {
-    expect(
-      impactLines({
+      },
+      ['segment/staff@production: shop 3 keys off → on, 1 keys on → off'],
+    ],
+    [
+      'a segment changes: flags that ask about a flag that uses it',
+      { flags: { cart: same(inSegment('staff')), shop: same(dependingOn('cart')) }, segments: ana },
+      ['segment/staff@production: cart 1 keys off → on; shop 1 keys off → on'],
+    ],
+    [
+      'a segment changes: nobody where an individual target has the keys already',
+      {
+        flags: { shop: same({ ...inSegment('staff'), targets: { off: ['ana'] } }) },
+        segments: ana,
+      },
+      ['segment/staff@production: nobody'],
+    ],
+    [
+      'a segment changes: with the risks of the flags that feel it',
+      {
+        flags: { shop: same(shopOf('one', 'two')) },
+        segments: { one: [[], ['ana']], two: [['ana'], ['ana']] },
+      },
+      ['segment/one@production: shop 1 keys b → a ! moves-between-variants'],
+    ],
+    [
+      'a segment is emptied, so that a rollout reaches nobody',
+      { flags: { shop: same(inSegment('staff')) }, segments: { staff: [['ana'], []] } },
+      ['segment/staff@production: shop 1 keys on → off ! serves-nobody'],
+    ],
+    [
+      'a flag is made with its segment: told of by itself alone',
+      { flags: { shop: [null, inSegment('staff')] }, segments: { staff: [null, ['ana']] } },
+      [
+        'segment/staff@production: nobody',
+        'flag/shop@production: shop 100 % control → off, 1 keys control → on',
+      ],
+    ],
+    [
+      'an asked flag changes: its shares are those of the asker, as another seed is another draw',
+      { flags: { cart: [onShare(10), onShare(30)], shop: same(dependingOn('cart')) } },
+      ['flag/cart@production: cart 20 % off → on; shop 20 % off → on'],
+    ],
+    [
+      'an asker changes: the product with the shares of the asked flag',
+      { flags: { cart: same(onShare(33)), shop: [asks(10), asks(15)] } },
+      ['flag/shop@production: shop 1.65 % off → on'],
+    ],
+    [
+      'an asker changes: never nobody, however small the share',
+      // 1 % of 1 % of 10 %: of a million users ten.
+      { flags: { cart: same(small), shop: [asks(0), asks(1)] } },
+      ['flag/shop@production: shop 0–0.01 % off → on'],
+    ],
+    [
+      'the asked flag is not known here: bounds',
+      { flags: { shop: [dependingOn('elsewhere'), onShare(0)] } },
+      ['flag/shop@production: shop 0–100 % on → off'],
+    ],
+    [
+      'two flags hang on the draw of a third: bounds',
+      {
         flags: {
-          cart: [inSegment('staff'), inSegment('staff')],
-          shop: [dependingOn('cart'), dependingOn('cart')],
+          base: [onShare(10), onShare(20)],
+          cart: same(dependingOn('base')),
+          shop: same(hanging),
         },
-        segments: { staff: [[], ['ana']] },
-      }),
-    ).toEqual(['segment/staff@production: cart 1 keys off → on; shop 1 keys off → on']);
-  });
-
-  it('reaches nobody where an earlier rule or an individual target has the keys already', () => {
-    const shop = { ...inSegment('staff'), targets: { off: ['ana'] } };
-
-    expect(
-      impactLines({ flags: { shop: [shop, shop] }, segments: { staff: [[], ['ana']] } }),
-    ).toEqual(['segment/staff@production: nobody']);
-  });
-});
-
-describe('a flag that others ask about', () => {
-  it('carries its own shares into theirs: another seed is another draw', () => {
-    expect(
-      impactLines({
-        flags: {
-          cart: [onShare(10), onShare(30)],
-          shop: [dependingOn('cart'), dependingOn('cart')],
-        },
-      }),
-    ).toEqual(['flag/cart@production: cart 20 % off → on; shop 20 % off → on']);
-  });
-
-  it('makes a product with the shares of the one that asks', () => {
-    const asks = (on: number) =>
-      when([{ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['on'] } }], on);
-
-    expect(
-      impactLines({
-        flags: { cart: [onShare(33), onShare(33)], shop: [asks(10), asks(15)] },
-      }),
-    ).toEqual(['flag/shop@production: shop 1.65 % off → on']);
-  });
-
-  it('never calls a share that is smaller than a hundredth of a per cent nobody', () => {
-    const asks = (on: number) =>
-      when([{ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['on'] } }], on);
-    const cart = { ...onShare(1), trafficAllocation: 10 };
-
-    // 1 % of 1 % of 10 %: of a million users ten.
-    expect(impactLines({ flags: { cart: [cart, cart], shop: [asks(0), asks(1)] } })).toEqual([
-      'flag/shop@production: shop 0–0.01 % off → on',
-    ]);
-  });
-
-  it('gives bounds where it is not known here', () => {
-    expect(impactLines({ flags: { shop: [dependingOn('elsewhere'), onShare(0)] } })).toEqual([
-      'flag/shop@production: shop 0–100 % on → off',
-    ]);
-  });
-
-  it('gives bounds where two flags hang on the draw of a third', () => {
-    const cart = dependingOn('base');
-    const shop = { rules: [...dependingOn('cart').rules, ...dependingOn('base').rules] };
-
-    const [, lines] = impactLines({
-      flags: { base: [onShare(10), onShare(20)], cart: [cart, cart], shop: [shop, shop] },
-    })
-      .join('')
-      .split('; shop ');
-
-    // In truth it is 10 %: whoever gets `on` of one gets `on` of the other.
-    expect(lines).toBe('0–90 % off → on');
+      },
+      // In truth it is 10 %: a key that gets `on` of one gets `on` of the other.
+      ['flag/base@production: base 10 % off → on; cart 10 % off → on; shop 0–90 % off → on'],
+    ],
+    [
+      'all of an environment that is not protected moves: without a risk',
+      { flags: { shop: [onShare(50), { defaultRule: [{ treatment: 'on', size: 100 }] }] } },
+      ['flag/shop@production: shop 50 % off → on'],
+    ],
+  ])('where %s', (_situation, world, lines) => {
+    expect(impactLines(world)).toEqual(lines);
   });
 });
 
@@ -609,12 +621,6 @@ describe('risks', () => {
     expect(impacts.get('flag/shop@production')?.risks.toSorted()).toEqual(expected.toSorted());
   });
 
-  it('of a production are none in an environment that is not protected', () => {
-    const flags = { shop: [onShare(50), { defaultRule: ON }] } as const;
-
-    expect(impactLines({ flags })).toEqual(['flag/shop@production: shop 50 % off → on']);
-  });
-
   it('tell where a definition that served most of a protected environment is deleted', () => {
     const input = inputOf({ flags: { pay: [{ ...DEFINITION, ...onShare(90) }, null] } }, true);
     const gone = aChange('flag/pay@production', 'delete');
@@ -622,33 +628,6 @@ describe('risks', () => {
     expect(planImpact(aPlan({ changes: [gone] }), input).get(gone.id)?.risks).toEqual([
       'most-of-production',
     ]);
-  });
-
-  it('tell of a rollout that reaches nobody, because its segment is empty', () => {
-    const flags = { shop: [inSegment('staff'), inSegment('staff')] } as const;
-
-    expect(impactLines({ flags, segments: { staff: [['ana'], []] } })).toEqual([
-      'segment/staff@production: shop 1 keys on → off ! serves-nobody',
-    ]);
-  });
-
-  it('of a change of a segment are those of the flags that feel it', () => {
-    const using = (first: string, second: string): Definition => ({
-      ...THREE,
-      ...three(0, 0, 100),
-      rules: [first, second].map((segment, index) => ({
-        matchers: [{ type: 'IN_SEGMENT', string: segment }],
-        buckets: [{ treatment: index === 0 ? 'a' : 'b', size: 100 }],
-      })),
-    });
-    const shop = using('one', 'two');
-
-    expect(
-      impactLines({
-        flags: { shop: [shop, shop] },
-        segments: { one: [[], ['ana']], two: [['ana'], ['ana']] },
-      }),
-    ).toEqual(['segment/one@production: shop 1 keys b → a ! moves-between-variants']);
   });
 });
 
@@ -691,18 +670,6 @@ describe('large segments', () => {
 });
 
 describe('what is made in the same plan', () => {
-  it('is told of by itself, and not once more by the segments that it uses', () => {
-    expect(
-      impactLines({
-        flags: { shop: [null, inSegment('staff')] },
-        segments: { staff: [null, ['ana']] },
-      }),
-    ).toEqual([
-      'segment/staff@production: nobody',
-      'flag/shop@production: shop 100 % control → off, 1 keys control → on',
-    ]);
-  });
-
   it('is not taken for empty where others are to fill it', () => {
     const world = { flags: { shop: [{}, inSegment('staff')] } } as const;
     const input = inputOf(world);
