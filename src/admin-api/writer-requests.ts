@@ -153,8 +153,7 @@ export class BodyNotes {
   }
 }
 
-/** Finds the effect of a write of unknown fate. */
-
+/** A flag or a segment to create. */
 export interface NewObject {
   readonly name: string;
   /** Name. */

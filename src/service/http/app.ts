@@ -263,7 +263,7 @@ function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): 
   const { adminKey } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;
-  // PostgreSQL cannot hold it.
+  // PostgreSQL cannot hold a null character.
   if (request.url.includes('%00')) {
     throw badRequest('Paths and queries must not hold a null character');
   }

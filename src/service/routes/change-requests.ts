@@ -51,7 +51,7 @@ import {
 } from '../store/change-requests.js';
 import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
-import type { AuditAction, Db } from '../store/tables.js';
+import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
@@ -145,7 +145,7 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
-  const content = await contentOf(work, wanted);
+  const content = await CONTENT[kind](work, wanted);
   if (rolloutStatusId !== null) {
     await checkRolloutStatus(db, workspace.id, { id: rolloutStatusId });
   }
@@ -174,24 +174,28 @@ function commentOf(caller: Caller, role: RequestComment['role']): RequestComment
   return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
 }
 
-/** Null for operations that need none. */
-async function contentOf(
-  work: Work<'environment'>,
-  { kind, name, operation, given }: RequestedChange,
-): Promise<unknown> {
-  const { db } = work;
-  const about = { ...work, params: { ...work.params, [kind]: name } };
-  if (kind === 'segment') {
-    await find('activation', db, about);
+const CONTENT: Readonly<
+  Record<
+    ChangeRequestKind,
+    (work: Work<'environment'>, change: RequestedChange) => Promise<unknown>
+  >
+> = {
+  segment: async (work, { name, operation, given }) => {
+    await find('activation', work.db, { ...work, params: { ...work.params, segment: name } });
     const keys = given['keys'] as string[];
     return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
-  }
-  const isNew = operation === 'CREATE';
-  const before = isNew ? null : wireDefinition((await find('definition', db, about)).stored);
-  if (!isNew && operation !== 'UPDATE') return null;
-  const { flag } = await find('flag', db, about);
-  return (await checkedDefinition(db, work, { flag, before }, given)).content;
-}
+  },
+  /** Null for operations that need no content. */
+  flag: async (work, { name, operation, given }) => {
+    const { db } = work;
+    const about = { ...work, params: { ...work.params, flag: name } };
+    const isNew = operation === 'CREATE';
+    const before = isNew ? null : wireDefinition((await find('definition', db, about)).stored);
+    if (!isNew && operation !== 'UPDATE') return null;
+    const { flag } = await find('flag', db, about);
+    return (await checkedDefinition(db, work, { flag, before }, given)).content;
+  },
+};
 
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
