@@ -56,10 +56,33 @@ function house(settings: string, spec: string): Record<string, string> {
   return { ...filesOf(spec), 'flagkeel.yaml': config(settings) };
 }
 
+/** Flags that are to be left alone, each under a name of its own. */
+function flags(settings: string, ...specs: readonly string[]): Record<string, string> {
+  const named = specs.map((spec, at) => filesOf(spec.replace('flag: pay', `flag: pay-${at}`)));
+  return Object.assign({ 'flagkeel.yaml': config(settings) }, ...named) as Record<string, string>;
+}
+
+/** A flag whose blocks stand in overlays. @param more a line at the top. */
+function withoutBlocks(more = ''): string {
+  return `flag: pay\n${more}treatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n`;
+}
+
+/** A flag without rules that serves this to everybody. */
+const serving = (rule: string, fields = ''): string =>
+  pay(fields).replace('{ "on": 10, "off": rest }', rule);
+
 /** @param fields lines at the top. */
 function pay(fields = ''): string {
   return flag('pay', { fields: fields === '' ? '' : `${fields}\n` });
 }
+
+const withDefault = (treatment: string, name = 'pay', members = ''): string =>
+  threeWay('"v1", "off", "v2"', '"off": 100', members)
+    .replace('flag: pay', `flag: ${name}`)
+    .replace('Treatment: "off"', `Treatment: "${treatment}"`);
+
+const keysTo = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `u${i}`).join(', ');
 
 const UNUSED_MAY_STAY = { 'flagkeel.yaml': config('{ levels: { unused-segment: off } }') };
 
@@ -73,31 +96,13 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ['a commit came since', house('{ staleAfter: 121 }', ROLLED_OUT)],
     ['the house says nothing of it', ROLLED_OUT],
     [
-      'one key gets something else',
-      house('{ staleAfter: 1 }', ROLLED_OUT.replace('"on": [qa]', '"off": [qa]')),
-    ],
-    [
-      'one environment serves something else',
-      house('{ staleAfter: 1 }', `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`),
-    ],
-    [
-      'a ramp serves another treatment, or will',
-      house(
-        '{ staleAfter: 1 }',
-        ROLLED_OUT.replace(
-          'defaultRule: "on"',
-          'defaultRule: "on"\n    ramp: { treatment: "off", start: 2027-01-01T00:00Z, steps: [{ percent: 50 }] }',
-        ),
-      ),
-    ],
-    [
-      'it is killed, which is no end of a rollout',
-      house('{ staleAfter: 1 }', ROLLED_OUT.replace('targets', 'killed: true\n    targets')),
-    ],
-    [
-      'its kind may be on for everybody',
-      house(
-        '{ staleAfter: 1, fullRollout: [operations] }',
+      'somebody gets something else, now or by a ramp, it is killed, or its kind may be on for everybody',
+      flags(
+        '{ staleAfter: 1, fullRollout: [operations], levels: { full-rollout: off } }',
+        ROLLED_OUT.replace('"on": [qa]', '"off": [qa]'),
+        `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`,
+        `${ROLLED_OUT}    ramp: { treatment: "off", start: 2027-01-01T00:00Z, steps: [{ percent: 50 }] }\n`,
+        ROLLED_OUT.replace('targets', 'killed: true\n    targets'),
         ROLLED_OUT.replace('flag: pay', 'flag: pay\nkind: operations'),
       ),
     ],
@@ -226,24 +231,14 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'full-rollout': [
     [
       'a release that is on for everybody',
-      house(
-        '{ fullRollout: [operations] }',
-        pay('kind: release').replace('{ "on": 10, "off": rest }', '"on"'),
-      ),
+      house('{ fullRollout: [operations] }', serving('"on"', 'kind: release')),
       'flags/pay.yaml:6:3 warning[full-rollout] everybody whom no rule concerns gets "on" in "production", which only flags of kind "operations" may do',
     ],
     [
-      'a kind that may',
-      house(
-        '{ fullRollout: [operations] }',
-        pay('kind: operations').replace('{ "on": 10, "off": rest }', '"on"'),
-      ),
+      'a kind that may, and off for everybody',
+      flags('{ fullRollout: [operations] }', serving('"on"', 'kind: operations'), serving('"off"')),
     ],
-    [
-      'off for everybody',
-      house('{ fullRollout: [operations] }', pay().replace('{ "on": 10, "off": rest }', '"off"')),
-    ],
-    ['no such rule in this house', pay().replace('{ "on": 10, "off": rest }', '"on"')],
+    ['no such rule in this house', serving('"on"')],
   ],
   expired: [
     [
@@ -256,25 +251,18 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'kill-review-passed': [
     [
       'a review that is past',
-      {
-        'flags/pay.yaml': pay(),
-        'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-01 }\n',
-      },
+      { 'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-01 }\n' },
       'kills/production.yaml:2:33 warning[kill-review-passed] the kill of "pay" was to be reviewed on 2026-11-01',
     ],
     [
       'a review to come',
-      {
-        'flags/pay.yaml': pay(),
-        'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-22 }\n',
-      },
+      { 'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-22 }\n' },
     ],
   ],
   'kill-too-old': [
     [
       'no review for 31 days',
       {
-        'flags/pay.yaml': pay(),
         'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, since: 2026-10-22T23:59:59Z }\n',
       },
       'kills/production.yaml:2:32 warning[kill-too-old] "pay" has been killed since 2026-10-22, for more than 30 days, and no "review" is set',
@@ -325,8 +313,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'an overlay, which the flag allows',
       {
-        'flags/pay.yaml':
-          'flag: pay\nallow: trailing-space-key # the old app writes it so\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay.yaml': withoutBlocks('allow: trailing-space-key # the old app writes it so\n'),
         'flags/pay@production.yaml':
           'flag: pay\nenvironment: production\ntargets: { "on": ["qa "] }\ndefaultRule: "off"\n',
       },
@@ -412,7 +399,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       '201 keys',
       {
         ...UNUSED_MAY_STAY,
-        'segments/a.yaml': segment('a', Array.from({ length: 201 }, (_, i) => `u${i}`).join(', ')),
+        'segments/a.yaml': segment('a', keysTo(201)),
       },
       'segments/a.yaml:2:37 warning[many-inline-keys] 201 keys stand in the spec itself; put them in a file and name it in keysFile',
     ],
@@ -420,7 +407,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       '200 keys',
       {
         ...UNUSED_MAY_STAY,
-        'segments/a.yaml': segment('a', Array.from({ length: 200 }, (_, i) => `u${i}`).join(', ')),
+        'segments/a.yaml': segment('a', keysTo(200)),
       },
     ],
   ],
@@ -510,10 +497,13 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'flags/pay.yaml:1:7 error[expiry-too-late] a flag of kind "release" needs "expires", 2026-12-22 at the latest',
     ],
     [
-      'the last day',
-      house('{ expiresWithin: { release: 30 } }', pay('kind: release\nexpires: 2026-12-22')),
+      'the last day, and another kind',
+      flags(
+        '{ expiresWithin: { release: 30 } }',
+        pay('kind: release\nexpires: 2026-12-22'),
+        pay('kind: operations'),
+      ),
     ],
-    ['another kind', house('{ expiresWithin: { release: 30 } }', pay('kind: operations'))],
   ],
   'an exception': [
     [
@@ -552,8 +542,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'in the flag lets pass what stands in its overlay',
       {
-        'flags/pay.yaml':
-          'flag: pay\nallow: rule-like-default # for the record\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay.yaml': withoutBlocks('allow: rule-like-default # for the record\n'),
         'flags/pay@production.yaml':
           'flag: pay\nenvironment: production\nrules: [{ if: { attribute: a, is: true }, serve: "on" }]\ndefaultRule: "on"\n',
       },
@@ -581,8 +570,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'an overlay uses it',
       {
         'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
-        'flags/pay.yaml':
-          'flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay.yaml': withoutBlocks(),
         'flags/pay@production.yaml':
           'flag: pay\nenvironment: production\nrules: [{ if: [{ use: adults }], serve: "on" }]\ndefaultRule: "off"\n',
       },
@@ -609,8 +597,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the default rule of an overlay',
       {
-        'flags/pay.yaml':
-          'flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay.yaml': withoutBlocks(),
         'flags/pay@production.yaml':
           'flag: pay\nenvironment: production\ndefaultRule: { "on": 0, "off": rest }\n',
       },
@@ -635,16 +622,13 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'flags/pay.yaml:5:66 warning[middle-bucket-shift] "v1" and "v2" lie side by side: where one of them grows at the cost of "off", keys of the other change',
     ],
     [
-      'the default treatment between them',
-      threeWay('"v1", "off", "v2"', '"v1": 10, "v2": 10, "off": rest'),
-    ],
-    [
-      'nothing of the default treatment is left to grow into',
-      threeWay('"v1", "v2", "off"', '"v1": 50, "v2": 50'),
-    ],
-    [
-      'three that are compared, of which none is to grow',
-      threeWay('"off", "v1", "v2"', '"off": 34, "v1": 33, "v2": 33'),
+      'the default treatment between them, nothing of it left to grow into, or three that are compared',
+      flags(
+        '{}',
+        threeWay('"v1", "off", "v2"', '"v1": 10, "v2": 10, "off": rest'),
+        threeWay('"v1", "v2", "off"', '"v1": 50, "v2": 50'),
+        threeWay('"off", "v1", "v2"', '"off": 34, "v1": 33, "v2": 33'),
+      ),
     ],
   ],
   'default-not-safe': [
@@ -662,14 +646,12 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'flags/pay.yaml:6:3 warning[default-not-safe] a kill serves everybody "v1", which 10 % get in "production" so far',
     ],
     [
-      'on, and everybody gets it',
-      pay()
-        .replace('Treatment: "off"', 'Treatment: "on"')
-        .replace('{ "on": 10, "off": rest }', '"on"'),
-    ],
-    [
-      'on is the baseline too',
-      pay().replace('Treatment: "off"', 'Treatment: "on"\nbaselineTreatment: "on"'),
+      'on, and everybody gets it, or it is the baseline too',
+      flags(
+        '{}',
+        serving('"on"').replace('Treatment: "off"', 'Treatment: "on"'),
+        pay().replace('Treatment: "off"', 'Treatment: "on"\nbaselineTreatment: "on"'),
+      ),
     ],
   ],
   'ramp-finished': [
@@ -751,19 +733,11 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the default changes under a kill of the file, and under one of kills/',
       {
-        'flags/fees.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
-          'flag: pay',
-          'flag: fees',
-        ),
-        'HEAD:flags/fees.yaml': threeWay('"v1", "off", "v2"', '"off": 100')
-          .replace('flag: pay', 'flag: fees')
-          .replace('Treatment: "off"', 'Treatment: "v2"'),
+        'flags/fees.yaml': withDefault('off', 'fees'),
+        'HEAD:flags/fees.yaml': withDefault('v2', 'fees'),
         'kills/production.yaml': 'kills: { fees: { reason: INC-1 } }\n',
-        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100', 'killed: true, '),
-        'HEAD:flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
-          'Treatment: "off"',
-          'Treatment: "v1"',
-        ),
+        'flags/pay.yaml': withDefault('off', 'pay', 'killed: true, '),
+        'HEAD:flags/pay.yaml': withDefault('v1'),
       },
       'flags/fees.yaml:5:3 error[default-while-killed] "production" is killed, and everybody gets "off" where the last commit says "v2"',
       'flags/pay.yaml:5:3 error[default-while-killed] "production" is killed, and everybody gets "off" where the last commit says "v1"',
@@ -771,11 +745,8 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'nobody kills it, it is killed and the default stays, or it is new',
       {
-        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100'),
-        'HEAD:flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
-          'Treatment: "off"',
-          'Treatment: "v1"',
-        ),
+        'flags/pay.yaml': withDefault('off'),
+        'HEAD:flags/pay.yaml': withDefault('v1'),
         'flags/tax.yaml': flag('tax', { production: '    killed: true\n' }),
         'HEAD:flags/tax.yaml': flag('tax'),
         'flags/fees.yaml': flag('fees', { production: '    killed: true\n' }),
@@ -825,19 +796,16 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ],
     [
       'it is declared for production alone, and a ramp will serve it',
-      house(
-        '{ provenIn: [staging] }',
-        pay().replace('{ "on": 10, "off": rest }', '"off"').concat('    ramp: 10, 1d, 20\n'),
-      ),
+      house('{ provenIn: [staging] }', serving('"off"').concat('    ramp: 10, 1d, 20\n')),
       'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
     ],
     [
-      'somebody gets it in staging',
-      house('{ provenIn: [staging] }', pay().concat('  staging: { defaultRule: "on" }\n')),
-    ],
-    [
-      'production serves nothing of it, being killed',
-      house('{ provenIn: [staging] }', flag('pay', { production: '    killed: true\n' })),
+      'somebody gets it in staging, or production serves nothing of it, being killed',
+      flags(
+        '{ provenIn: [staging] }',
+        pay().concat('  staging: { defaultRule: "on" }\n'),
+        flag('pay', { production: '    killed: true\n' }),
+      ),
     ],
     ['the house says nothing of it', pay()],
   ],
