@@ -66,14 +66,6 @@ async function messagesAfter(...runs: readonly RunRecord[]): Promise<Told[]> {
   return bodies.map((body) => JSON.parse(body) as Told);
 }
 
-async function eventually(check: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!check()) {
-    if (Date.now() > deadline) throw new Error('it never happened');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 const A = 'flag/a@production';
 const PAY = 'flag/pay@production';
 const APPLIED = () => aRun(appliedReport(aReport({ changes: [aChange(A, 'update')] })));
@@ -344,9 +336,9 @@ describe('the way of a message', () => {
     );
 
     daemon.end(APPLIED());
-    await eventually(() => server.seen.length === 5);
+    await expect.poll(() => server.seen.length, { timeout: 10_000 }).toBe(5);
     daemon.end(APPLIED());
-    await eventually(() => server.seen.length === 10);
+    await expect.poll(() => server.seen.length, { timeout: 10_000 }).toBe(10);
 
     expect((await results()).join()).toContain('result="failed"');
   });
@@ -360,7 +352,7 @@ describe('the way of a message', () => {
 
     daemon.end(first);
     daemon.end(second);
-    await eventually(() => server.seen.length === 3);
+    await expect.poll(() => server.seen.length, { timeout: 10_000 }).toBe(3);
 
     const ids = server.seen.map(({ body }) => (JSON.parse(body) as { run: string }).run);
     expect(ids).toEqual([first.id, first.id, second.id]);

@@ -9,7 +9,7 @@ const REFUSED: Answer = { status: 401, body: { code: 401, message: 'unknown key'
 /** In sync. Without a schedule, nothing but confirmations asks the service after the first run. */
 async function inSync() {
   const service: { answer: Answer } = { answer: undefined };
-  const { world, watched } = await watchedWorld(['pay'], {
+  const { watched } = await watchedWorld(['pay'], {
     service: {
       middleware: (next) => (request, response) => {
         const { answer } = service;
@@ -25,7 +25,7 @@ async function inSync() {
   });
   const state = () => [healthOf(watched.view).verdict.headline, isReady(watched.view)];
   const isUnknown = (): boolean => watched.view.standings?.whole === 'unknown';
-  return { world, watched, service, state, isUnknown };
+  return { watched, service, state, isUnknown };
 }
 
 const IN_SYNC = [expect.stringMatching(/^In sync: \d+ objects equal$/), true];
@@ -40,32 +40,18 @@ it('a service that answers stays in sync and ready, and the daemon says when it 
   expect(watched.runs).toHaveLength(1);
 });
 
-it('of a service that goes away nothing is known any more, without a run', async () => {
-  const { world, watched, state, isUnknown } = await inSync();
+it('of a service that refuses the key nothing is known until it is back, without a run', async () => {
+  const { watched, service, state, isUnknown } = await inSync();
   const confirmed = watched.view.confirmed ?? '';
-  await world.service.stop();
+  service.answer = REFUSED;
 
   await watched.until(isUnknown, 'the end of what was known');
 
-  expect(state()).toEqual(['The service cannot be reached', false]);
+  expect(state()).toEqual(['The service refuses the key', false]);
   const { counts } = watched.view.standings ?? {};
   expect(counts).toMatchObject({ live: 0, unknown: expect.any(Number) as number });
   expect(watched.view.confirmed?.slice(0, 13)).toBe(confirmed.slice(0, 13));
   expect(watched.runs).toHaveLength(1);
-});
-
-it.each<[string, Answer, string]>([
-  ['refuses the key', REFUSED, 'The service refuses the key'],
-  [
-    'lacks an environment',
-    { status: 200, body: [] },
-    'The service lacks the workspace or an environment',
-  ],
-])('of a service that %s nothing is known until it is back', async (_, answer, headline) => {
-  const { watched, service, state, isUnknown } = await inSync();
-  service.answer = answer;
-  await watched.until(isUnknown, 'the end of what was known');
-  expect(state()).toEqual([headline, false]);
 
   service.answer = undefined;
   await watched.until(() => !isUnknown(), 'what is known again');

@@ -71,8 +71,8 @@ describe('a link that is swapped is seen', () => {
     symlinkSync('..two', join(volume, '..data_tmp'));
 
     renameSync(join(volume, '..data_tmp'), join(volume, '..data'));
-    rmSync(join(volume, '..one'), { recursive: true });
     await swapped;
+    rmSync(join(volume, '..one'), { recursive: true });
 
     expect((await upstream.poll()).localFiles).not.toBe(seen.localFiles);
     await using source = await upstream.open(null);
