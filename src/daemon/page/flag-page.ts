@@ -1,6 +1,5 @@
 import { keyOf, keyOfId } from '../../model/ref.js';
 import { html, type Html } from '../../platform/html.js';
-import { documentOf } from '../../platform/page.js';
 import { definitionBlock, rampSteps } from '../../report/html/definition.js';
 import { lineHtml } from '../../report/html/rows.js';
 import type { ChangeDocument } from '../../report/json/plan.js';
@@ -19,33 +18,19 @@ import {
   type FlagRow,
   type RampView,
 } from './matrix.js';
-import {
-  forgePages,
-  commitOf,
-  linkTo,
-  moment,
-  subjectOf,
-  untrusted,
-  PLAIN_LOOK,
-} from './phrases.js';
+import { forgePages, commitOf, linkTo, moment, subjectOf, untrusted, subPage } from './phrases.js';
 import { rowList, wayOut } from './object-lists.js';
 
 /** null if no run saw the flag. */
 export function flagPage(source: SourceView, name: string, now: number): string | null {
   const row = flagRows(source).find((each) => each.name === name);
   if (row === undefined) return null;
-  const title = `${clean(name)} · ${clean(source.name)} · flagkeel`;
-  return documentOf(
-    PLAIN_LOOK,
-    title,
-    html`<header class="bar">
-        <nav><a href="../../">Status</a></nav>
-      </header>
-      <main>
-        <h1>${untrusted(name)}</h1>
-        <div class="places">${row.places.map((place) => placeSection(place, source, now))}</div>
-        ${openSection(row, source)} ${writesSection(row, source, now)}
-      </main>`,
+  return subPage(
+    `${clean(name)} · ${clean(source.name)}`,
+    '../../',
+    html`<h1>${untrusted(name)}</h1>
+      <div class="places">${row.places.map((place) => placeSection(place, source, now))}</div>
+      ${openSection(row, source)} ${writesSection(row, source, now)}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { clean } from '../../report/sanitize.js';
 import { plural, shortSha } from '../../report/values.js';
 import type { Level } from '../health.js';
 import type { Trigger } from '../view.js';
-import { lookOf } from '../../platform/page.js';
+import { documentOf, lookOf } from '../../platform/page.js';
 
 const LONGEST = 200;
 
@@ -180,5 +180,14 @@ export function forgePages(location: string): ForgePages | null {
 
 export const LOOK = lookOf('status', { hasScript: true, allows: { 'connect-src': "'self'" } });
 
-/** Pages that do not change and need no script. */
-export const PLAIN_LOOK = { ...LOOK, script: '' };
+/** A page below the status page that needs no script. @param up its way there. */
+export function subPage(title: string, up: string, main: Html): string {
+  return documentOf(
+    { ...LOOK, script: '' },
+    `${title} · flagkeel`,
+    html`<header class="bar">
+        <nav><a href="${up}">Status</a></nav>
+      </header>
+      <main>${main}</main>`,
+  );
+}

@@ -1,11 +1,10 @@
 import { html, htmlOf, type Html } from '../../platform/html.js';
-import { documentOf } from '../../platform/page.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { RESULTS } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
 import {
-  PLAIN_LOOK,
+  subPage,
   clockText,
   commitOf,
   duration,
@@ -110,27 +109,20 @@ function planOf(runs: readonly RunRecord[], name: string): Html {
 
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
-  return documentOf(
-    PLAIN_LOOK,
-    `${word} · ${clean(source.name)} · flagkeel`,
-    html`<header class="bar">
-        <nav><a href="../">Status</a></nav>
-      </header>
-      <main>
-        <div class="sheet verdict ${level}">
-          ${mark(level)}
-          <div>
-            <h1>${untrusted(source.name)}: ${word}</h1>
-            <p>${untrusted(run.summary)}</p>
-          </div>
+  const report =
+    run.text.trim() === '' ? html`<p>This run printed no report.</p>` : planTextOf(run.text);
+  return subPage(
+    `${word} · ${clean(source.name)}`,
+    '../',
+    html`<div class="sheet verdict ${level}">
+        ${mark(level)}
+        <div>
+          <h1>${untrusted(source.name)}: ${word}</h1>
+          <p>${untrusted(run.summary)}</p>
         </div>
-        <section class="sheet" aria-label="About this run">${factList(runFacts(run, now))}</section>
-        <section class="sheet" aria-label="Report">
-          ${
-            run.text.trim() === '' ? html`<p>This run printed no report.</p>` : planTextOf(run.text)
-          }
-        </section>
-      </main>`,
+      </div>
+      <section class="sheet" aria-label="About this run">${factList(runFacts(run, now))}</section>
+      <section class="sheet" aria-label="Report">${report}</section>`,
   );
 }
 

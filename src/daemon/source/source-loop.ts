@@ -74,8 +74,8 @@ export class SourceLoop {
     });
     this.#record = new SourceRecord(() => time.now());
     this.#runs = new SourceRuns(options, {
-      ...{ log: this.#log, overrides: this.#overrides, record: this.#record },
-      ...{ now: () => time.now(), ending: this.#ending.signal },
+      ...{ log: this.#log, record: this.#record, ending },
+      now: () => time.now(),
     });
     this.#driver = new Driver({
       time,
@@ -264,12 +264,13 @@ export class SourceLoop {
     const started = performance.now();
     const named = await this.#finish(triggers);
     const { seen, seenAtMs } = this.#follower;
-    const { pin, approval } = this.#overrides.inForce;
+    const overrides = this.#overrides.inForce;
+    const { pin, approval } = overrides;
     const commit = pin?.commit ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     onBegin(this.view(), { id, commit });
-    const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs) };
-    const end = await this.#runs.run({ ...of, approval });
+    const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs), overrides };
+    const end = await this.#runs.run(of);
     if (approval !== null) this.#settle(approval, end);
     const at = commit === null ? null : await this.#describe(commit, seen);
     const record: RunRecord = {

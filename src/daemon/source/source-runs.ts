@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.js';
 import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
-import type { Approval, Trigger } from '../view.js';
+import type { ActiveOverrides, Trigger } from '../view.js';
 import {
   observationFor,
   runCycle,
@@ -14,7 +14,7 @@ import {
   type RunOrder,
   type OpenRun,
 } from './cycle.js';
-import type { Overrides, Leadership } from './leadership.js';
+import type { Leadership } from './leadership.js';
 import type { SourceRecord } from './run-log.js';
 import type { ChangeNote, Outcome } from '../../model/outcome.js';
 import type { Change } from '../../model/plan.js';
@@ -28,13 +28,12 @@ interface ChosenRun extends Pick<RunOrder, 'signal' | 'fence'> {
   /** Full hash of the commit to apply; null if the source has no git. */
   readonly commit: string | null;
   readonly triggers: readonly Trigger[];
-  readonly approval: Approval | null;
+  readonly overrides: ActiveOverrides;
 }
 
 /** State of the loop that a run reads. */
 interface RunSurroundings {
   readonly log: Log;
-  readonly overrides: Overrides;
   readonly record: SourceRecord;
   readonly now: () => number;
   /** Aborted when the daemon ends. */
@@ -60,8 +59,9 @@ export class SourceRuns {
 
   /** Reconciles the commit. Then plans new local changes, which are never applied. */
   async run(of: ChosenRun): Promise<CycleEnd> {
-    const { id, seen, commit, triggers, signal, fence, approval } = of;
-    const { overrides, record, now } = this.#known;
+    const { id, seen, commit, triggers, signal, fence } = of;
+    const { suspension, pin, approval } = of.overrides;
+    const { record, now } = this.#known;
     if (seen === null) return unseenEnd(record.why(this.#options.upstream.kind));
     const { openRun, upstream, note, allowOlder } = this.#options;
     const log = this.#known.log.child({ run: id, revision: commit });
@@ -76,9 +76,9 @@ export class SourceRuns {
       touchedSince: observationFor(triggers) === 'full' ? undefined : 'memory',
       keys: triggers.includes('schedule') ? 'listed' : undefined,
       isolated: false,
-      suspend: overrides.inForce.suspension ?? undefined,
+      suspend: suspension ?? undefined,
       // A pin is explicit, so it holds even if a newer commit was applied.
-      allowOlder: allowOlder || overrides.inForce.pin !== null,
+      allowOlder: allowOlder || pin !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
       approvals: approval === null ? [] : [approval],
