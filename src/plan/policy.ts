@@ -250,9 +250,7 @@ export function removalClosed(
   policy: PlanPolicy,
   environment: string | null,
 ): WithheldReason | undefined {
-  const place = policy.environments.find(({ name }) => name === environment);
-  // A deletion at workspace level deletes in every environment.
-  return closedReason(place ? closedIn(policy, place) : closedAnywhere(policy));
+  return closedReason(closedAt(policy, environment, true));
 }
 
 function closedReason(closed: Closed | undefined): WithheldReason | undefined {
@@ -275,8 +273,17 @@ export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): 
   if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
     return undefined;
   }
-  const place = policy.environments.find(({ name }) => name === ref.environment);
+  return closedAt(policy, ref.environment, isRemoval);
+}
+
+function closedAt(
+  policy: PlanPolicy,
+  environment: string | null,
+  isRemoval: boolean,
+): Closed | undefined {
+  const place = policy.environments.find(({ name }) => name === environment);
   if (place) return closedIn(policy, place);
+  // A deletion at workspace level deletes in every environment.
   return isRemoval ? closedAnywhere(policy) : closedAll(policy);
 }
 

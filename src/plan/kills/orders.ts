@@ -1,5 +1,5 @@
 import { definitionId, type ObjectId } from '../../model/ref.js';
-import type { Desired, DesiredDefinition, DesiredFlag, DesiredKill } from '../../model/desired.js';
+import type { Desired, DesiredDefinition, DesiredKill } from '../../model/desired.js';
 
 /** A kill that git orders, in a flag itself or in the break-glass list; of any flag of the workspace. */
 export interface KillOrder extends Pick<
@@ -28,28 +28,20 @@ export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): 
   return [...orders.values()];
 }
 
-const NO_ORDERS: readonly KillOrder[] = [];
 const ordersOfAll = new WeakMap<Desired['flags'], readonly KillOrder[]>();
 
 /** Cached: specs are immutable, and each run asks several times. */
 function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
-  const orders = ordersOfAll.get(flags) ?? [...flags.values()].flatMap(ownOrders);
-  ordersOfAll.set(flags, orders);
-  return orders;
-}
-
-const ordersOfFlag = new WeakMap<DesiredFlag, readonly KillOrder[]>();
-
-/** Cached: most flags are unchanged from run to run. */
-function ownOrders(of: DesiredFlag): readonly KillOrder[] {
-  const known = ordersOfFlag.get(of);
+  const known = ordersOfAll.get(flags);
   if (known) return known;
-  const killed = [...of.environments].filter(([, { fields }]) => fields.killed === true);
-  const orders = killed.map(([environment, { location }]): KillOrder => {
-    const reason = `killed: true in ${location.file}`;
-    return { flag: of.name, environment, location, reason, isDeclared: true };
-  });
-  ordersOfFlag.set(of, orders.length === 0 ? NO_ORDERS : orders);
+  const orders = [...flags.values()].flatMap(({ name: flag, environments }) =>
+    [...environments].flatMap(([environment, { fields, location }]): KillOrder[] => {
+      const reason = `killed: true in ${location.file}`;
+      const order = { flag, environment, location, reason, isDeclared: true };
+      return fields.killed === true ? [order] : [];
+    }),
+  );
+  ordersOfAll.set(flags, orders);
   return orders;
 }
 

@@ -89,16 +89,10 @@ export function immutable(
     });
 }
 
-interface Creation {
-  /** What a base would remember of the object. */
-  readonly spec: unknown;
-  readonly fields: Fields;
-}
-
-/** A creation is held back as a whole or not at all. */
+/** A creation is held back as a whole or not at all. @param spec what a base would remember of the object. */
 export function planCreation(
   placed: PlacedObject,
-  { spec, fields }: Creation,
+  { spec, fields }: { readonly spec: unknown; readonly fields: Fields },
   requests: () => readonly StepRequest[],
 ): ObjectPlan {
   const { base, rules } = placed;
