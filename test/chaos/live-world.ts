@@ -49,7 +49,7 @@ export async function readWorld(service: Service, violations: string[]): Promise
   return world;
 }
 
-async function get<T>({ origin, key }: Service, path: string): Promise<T> {
+export async function get<T>({ origin, key }: Service, path: string): Promise<T> {
   const answer = await request(`${origin}${API_PREFIX}${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
@@ -58,7 +58,11 @@ async function get<T>({ origin, key }: Service, path: string): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-async function listAll<T>(service: Service, path: string, violations: string[]): Promise<T[]> {
+export async function listAll<T>(
+  service: Service,
+  path: string,
+  violations: string[],
+): Promise<T[]> {
   const all: T[] = [];
   for (;;) {
     const page = await get<WirePage<T>>(service, `${path}?limit=50&offset=${all.length}`);
@@ -71,7 +75,7 @@ async function listAll<T>(service: Service, path: string, violations: string[]):
   }
 }
 
-async function keysOf(
+export async function keysOf(
   service: Service,
   name: string,
   environment: string,

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { nameOf } from '../chaos/matrix/cell.js';
-import { allCells } from '../chaos/matrix/cells.js';
-import { playCells } from '../chaos/matrix/play.js';
+import { nameOf, allCells, playCells } from '../chaos/matrix/cell.js';
 import { directories } from '../chaos/stores/grounds.js';
 import { playStores } from '../chaos/stores/lanes.js';
 import { WAYS } from '../chaos/stores/play.js';

@@ -1,9 +1,16 @@
 import { startFlagkeel, type CliResult } from '../../support/cli.js';
-import type { AnswerFault, Interrupt, Signal } from './faults.js';
+import {
+  FAULTS,
+  INTERRUPTS,
+  SIGNALS,
+  type AnswerFault,
+  type Interrupt,
+  type Signal,
+} from './faults.js';
 import type { Moment } from './front.js';
 import { rawState } from './raw-state.js';
-import type { RequestKind } from './requests.js';
-import type { Place, World } from './world.js';
+import { READS, WRITES, type RequestKind } from './requests.js';
+import { makeWorld, type Place, type World } from './world.js';
 
 /** One cell of the matrix: what goes wrong, with which request, and when. */
 export interface Cell {
@@ -164,3 +171,62 @@ export function verdictOf({ stdout, stderr }: CliResult): string {
   const error = stderr.split('\n').find((line) => line.startsWith('flagkeel: '));
   return error ?? stdout.trimEnd().split('\n').at(-1) ?? '';
 }
+
+const MOMENTS: readonly Moment[] = ['before', 'done', 'answered'];
+
+/**
+ * Every cell that means something. A read does nothing, so that it makes no difference when its answer is spoilt; pages
+ * are those of lists that have more than one. Each fault comes by itself, and with each interrupt in the middle of it.
+ */
+export function allCells(): Cell[] {
+  const kinds = [...READS, ...WRITES];
+  const struck = kinds.flatMap((kind) =>
+    SIGNALS.flatMap((what) => MOMENTS.map((moment) => ({ kind, what, moment }))),
+  );
+  const spoilt = FAULTS.flatMap((what) =>
+    kinds.flatMap((kind): Cell[] => {
+      const isRead = kind.method === 'GET';
+      if (what.meets === 'pages') {
+        return kind.isPaged === true ? [{ kind, what, moment: 'done' }] : [];
+      }
+      if (isRead) return what.meets === 'writes' ? [] : [{ kind, what, moment: 'done' }];
+      const done: Cell = { kind, what, moment: 'done' };
+      return what.meets === 'done' ? [done] : [{ kind, what, moment: 'before' }, done];
+    }),
+  );
+  const interrupted = spoilt.flatMap((cell) =>
+    INTERRUPTS.map((interrupt): Cell => ({ ...cell, interrupt })),
+  );
+  return [...spoilt, ...struck, ...interrupted];
+}
+
+/** Plays cells, `lanes` at a time, each lane with a world of its own. The results stand in the order of the cells. */
+export async function playCells(
+  cells: readonly Cell[],
+  { lanes, tell }: { readonly lanes: number; readonly tell?: (result: CellResult) => void },
+): Promise<CellResult[]> {
+  const results: CellResult[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    const worlds = new Map<'few' | 'many', { world: World; reference: Reference }>();
+    for (let at = next++; at < cells.length; at = next++) {
+      const cell = cells[at];
+      if (cell === undefined) break;
+      const size = isOfPages(cell) ? 'many' : 'few';
+      let known = worlds.get(size);
+      if (known === undefined) {
+        const world = await makeWorld(size);
+        known = { world, reference: await undisturbed(world) };
+        worlds.set(size, known);
+      }
+      const result = await playCell(known.world, cell, known.reference);
+      results[at] = result;
+      tell?.(result);
+    }
+    for (const { world } of worlds.values()) await world.dispose();
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+const isOfPages = ({ what }: Cell): boolean => typeof what === 'object' && what.meets === 'pages';

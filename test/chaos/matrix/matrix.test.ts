@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { nameOf } from './cell.js';
-import { allCells } from './cells.js';
+import { nameOf, allCells, playCells } from './cell.js';
 import { matrixTables } from './page.js';
-import { playCells } from './play.js';
 
 const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
 const [BEGIN, END] = ['<!-- the matrix begins -->', '<!-- the matrix ends -->'] as const;
