@@ -1,4 +1,4 @@
-import { FLAG_FIELDS_IN_FILE } from '../model/flag/fields.js';
+import { FLAG_FIELDS_IN_FILE } from '../model/flag/flag.js';
 import {
   DEFINITION_FIELDS,
   FLAG_FIELDS,

@@ -150,7 +150,9 @@ function finishedRamps(
   return eachRamp(subject, (ramp, finding) => {
     const { steps, startMs, treatment } = ramp;
     if (startMs === undefined && !steps.every(({ atMs }) => atMs !== undefined)) return [];
-    const due = dueMoments(ramp, startMs ?? 0, calendarsOf(ramp, config, calendar)).at(-1);
+    const due = dueMoments(ramp, { sinceMs: startMs ?? 0 }, calendarsOf(ramp, config, calendar)).at(
+      -1,
+    );
     const { percent = 0 } = steps.at(-1) ?? {};
     if (due === null || due === undefined || due >= Date.parse(today)) return [];
     const message = `the last step of the ramp, ${percent} % of "${treatment}", was due at ${momentText(due, 'UTC')}`;
@@ -161,7 +163,7 @@ function finishedRamps(
 /** Windows and freezes only delay: a step is never due before the previous step, nor before the start. */
 function stepsInVain(subject: LintedDefinition): Finding[] {
   return eachRamp(subject, (ramp, finding) => {
-    const dueMs = dueMoments(ramp, ramp.startMs ?? 0, []);
+    const dueMs = dueMoments(ramp, { sinceMs: ramp.startMs ?? 0 }, []);
     return ramp.steps.flatMap(({ atMs }, position) => {
       const before = dueMs[position - 1] ?? ramp.startMs;
       const isFirst = position === 0;

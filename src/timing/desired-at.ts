@@ -251,7 +251,8 @@ export function desiredUndelayed(desired: Desired, ms: number, startless: Startl
       const start = ramp.startMs ?? startless;
       if (start === 'before' || ramp.hold) continue;
       const calendars = calendarsOf(ramp, desired.config, calendar);
-      const due = start === 'end' ? -1 : stepAt(dueMoments(ramp, start, calendars), ms);
+      const due =
+        start === 'end' ? -1 : stepAt(dueMoments(ramp, { sinceMs: start }, calendars), ms);
       const step = start === 'end' ? ramp.steps.at(-1) : ramp.steps[due];
       if (step) creation = withBuckets(creation, ramp, rampedBuckets(ramp, step.percent));
     }

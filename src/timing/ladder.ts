@@ -8,8 +8,8 @@ import { nextOpening, type Calendar } from './windows.js';
 interface Anchor {
   /** Milliseconds since the epoch; null if unknown, so that only steps with a moment of their own become due. */
   readonly sinceMs: number | null;
-  /** Steps up to this share are done. */
-  readonly from: number;
+  /** Steps up to this share are done. Default: none. */
+  readonly from?: number;
 }
 
 /**
@@ -20,10 +20,9 @@ interface Anchor {
  */
 export function dueMoments(
   { steps }: Pick<DesiredRamp, 'steps'>,
-  start: number | Anchor,
+  { sinceMs, from = 0 }: Anchor,
   calendars: readonly Calendar[],
 ): readonly (number | null)[] {
-  const { sinceMs, from } = typeof start === 'number' ? { sinceMs: start, from: 0 } : start;
   let last = sinceMs;
   let isNever = false;
   return steps.map(({ percent, atMs, afterMs }) => {

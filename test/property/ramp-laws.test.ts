@@ -162,7 +162,7 @@ it('ramps have steps in their order and in open windows, never lower, never writ
       fc.boolean(),
       fc.array(someEvent, { maxLength: 25 }),
       (ramp, calendar, isProtected, events) => {
-        const due = dueMoments(ramp, START_MS, [calendar]);
+        const due = dueMoments(ramp, { sinceMs: START_MS }, [calendar]);
         expect(due).toEqual(due.toSorted((a, b) => (a ?? Infinity) - (b ?? Infinity)));
         for (const each of due) expect(each === null || closingAt(calendar, each)).toBeUndefined();
         const world = new World(ramp, calendar, isProtected);

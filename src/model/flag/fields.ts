@@ -8,8 +8,6 @@ export type FieldType = 'prose' | 'name' | 'names';
 
 interface FieldRow<V> {
   readonly type: FieldType;
-  /** In a written file; lowest first. */
-  readonly fileRank: number;
   /** Undefined if git does not manage the field. */
   readonly fromSpec: (spec: FlagSpec) => V | undefined;
   /** An empty value where the service has none. */
@@ -23,21 +21,18 @@ export const FLAG_FIELD_ROWS: {
 } = {
   description: {
     type: 'prose',
-    fileRank: 0,
     fromSpec: ({ description }) => description,
     fromWire: ({ description }) => description ?? '',
     toPatch: (value) => ({ op: 'replace', path: '/description', value }),
   },
   tags: {
     type: 'names',
-    fileRank: 2,
     fromSpec: ({ tags }) => tags && sortedSet(tags),
     fromWire: ({ tags }) => sortedSet((tags ?? []).map(({ name }) => name)),
     toPatch: (tags) => ({ op: 'replace', path: '/tags', value: tags.map((name) => ({ name })) }),
   },
   rolloutStatus: {
     type: 'name',
-    fileRank: 1,
     fromSpec: ({ rolloutStatus }) => rolloutStatus,
     fromWire: ({ rolloutStatus }) => rolloutStatus?.name ?? '',
     toPatch: (name, rolloutStatuses) => {
@@ -52,10 +47,6 @@ export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);
   return field && FLAG_FIELD_ROWS[field].type;
 }
-
-export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = FLAG_FIELDS.toSorted(
-  (a, b) => FLAG_FIELD_ROWS[a].fileRank - FLAG_FIELD_ROWS[b].fileRank,
-);
 
 export function flagFieldsFromSpec(spec: FlagSpec): FlagFields {
   // Set one after the other: conditional spreads would give each of ten thousand flags a hidden class of its own.
@@ -85,14 +76,10 @@ export function flagFieldsPatch(
   fields: FlagFields,
   rolloutStatuses: readonly WireRolloutStatus[],
 ): WirePatchOperation[] {
-  return FLAG_FIELDS.flatMap((field) => operationOf(field, fields[field], rolloutStatuses));
-}
-
-/** Takes one field as a type parameter, so that the compiler pairs a row with its own value. */
-function operationOf<F extends FlagField>(
-  field: F,
-  value: Required<FlagFields>[F] | undefined,
-  rolloutStatuses: readonly WireRolloutStatus[],
-): WirePatchOperation[] {
-  return value === undefined ? [] : [FLAG_FIELD_ROWS[field].toPatch(value, rolloutStatuses)];
+  return FLAG_FIELDS.flatMap((field) => {
+    const value = fields[field];
+    return value === undefined
+      ? []
+      : FLAG_FIELD_ROWS[field].toPatch(value as never, rolloutStatuses);
+  });
 }

@@ -165,7 +165,7 @@ describe('the examples of docs', () => {
     const production = result.desired.flags.get('new-checkout')?.environments.get('production');
     const [ofRule, ofDefault] = production?.ramps ?? [];
     expect(ofDefault?.steps.map(({ percent }) => percent)).toEqual([10, 25, 50, 100]);
-    expect(ofDefault && dueMoments(ofDefault, 0, [])).toEqual(
+    expect(ofDefault && dueMoments(ofDefault, { sinceMs: 0 }, [])).toEqual(
       [0, 6, 18, 42].map((hours) => hours * 3_600_000),
     );
     expect(ofRule?.startMs).toBe(Date.parse('2026-11-23T08:00:00Z'));

@@ -2,12 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireFlag, WireRolloutStatus } from '../../../../src/admin-api/wire.js';
 import type { FlagSpec } from '../../../../src/generated/flag.schema.d.js';
 import {
-  FLAG_FIELDS_IN_FILE,
   flagFieldsFromSpec,
   flagFieldsFromWire,
   flagFieldsPatch,
 } from '../../../../src/model/flag/fields.js';
-import { FLAG_FIELDS, type FlagField } from '../../../../src/model/flag/flag.js';
+import {
+  FLAG_FIELDS,
+  FLAG_FIELDS_IN_FILE,
+  type FlagField,
+} from '../../../../src/model/flag/flag.js';
 import { callsOf, type ServiceCalls } from '../../../support/service-calls.js';
 import { startTestService, type TestService } from '../../../support/service.js';
 

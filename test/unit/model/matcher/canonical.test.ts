@@ -141,38 +141,30 @@ it.each(KNOWN_MATCHER_TYPES)('the operand of %s is known', (type) => {
   expect(operandOfType(type)).toBeDefined();
 });
 
-describe('what a matcher asks about', () => {
-  it('is the segment of a matcher about segments, and of no other', () => {
-    expect(segmentOf({ type: 'IN_SEGMENT', string: 'staff' })).toBe('staff');
-    expect(segmentOf({ type: 'MATCHES_STRING', string: 'staff' })).toBeUndefined();
-    expect(segmentOf({ type: 'IN_SEGMENT', string: 5 })).toBeUndefined();
-  });
+it.each([
+  [{ type: 'IN_SEGMENT', string: 'staff' }, 'staff'],
+  [{ type: 'MATCHES_STRING', string: 'staff' }, undefined],
+  [{ type: 'IN_SEGMENT', string: 5 }, undefined],
+])('the segment that %j asks about is %s', (matcher, segment) => {
+  expect(segmentOf(matcher)).toBe(segment);
+});
 
-  it('is the flag of a matcher about flags, and of no other', () => {
-    const depends = { splitName: 'cart', treatments: ['on'] };
+const DEPENDS = { splitName: 'cart', treatments: ['on'] };
 
-    expect(dependencyOf({ type: 'IN_SPLIT', depends })).toEqual({
-      flag: 'cart',
-      treatments: ['on'],
-    });
-    expect(dependencyOf({ type: 'SOMETHING_NEW', depends })).toBeUndefined();
-  });
-
-  it.each([
-    ['nothing', undefined],
-    ['null', null],
-    ['a text', 'cart'],
-    ['a flag without a name', { treatments: ['on'] }],
-  ])('is no flag where it depends on %s', (_, depends) => {
-    const matcher = { type: 'IN_SPLIT', ...(depends !== undefined && { depends }) };
-
-    expect(dependencyOf(matcher as Matcher)).toBeUndefined();
-  });
-
-  it('is no treatment where the dependency lists none', () => {
-    expect(dependencyOf({ type: 'IN_SPLIT', depends: { splitName: 'cart' } })).toEqual({
-      flag: 'cart',
-      treatments: [],
-    });
-  });
+it.each<[object, ReturnType<typeof dependencyOf>]>([
+  [
+    { type: 'IN_SPLIT', depends: DEPENDS },
+    { flag: 'cart', treatments: ['on'] },
+  ],
+  [
+    { type: 'IN_SPLIT', depends: { splitName: 'cart' } },
+    { flag: 'cart', treatments: [] },
+  ],
+  [{ type: 'SOMETHING_NEW', depends: DEPENDS }, undefined],
+  [{ type: 'IN_SPLIT' }, undefined],
+  [{ type: 'IN_SPLIT', depends: null }, undefined],
+  [{ type: 'IN_SPLIT', depends: 'cart' }, undefined],
+  [{ type: 'IN_SPLIT', depends: { treatments: ['on'] } }, undefined],
+])('the flag that %j asks about is %j', (matcher, dependency) => {
+  expect(dependencyOf(matcher as Matcher)).toEqual(dependency);
 });
