@@ -124,7 +124,7 @@ async function otherWorkspaces(
 }
 
 interface FoundState {
-  readonly repository: StateRepository;
+  readonly git: Git;
   readonly objects: ObjectReader;
   readonly name: string;
   readonly ref: string;
@@ -143,7 +143,7 @@ async function inStates<T>(
   return repository.reading(async (git, objects) => {
     const found: T[] = [];
     for (const [name, ref] of await stateRefs(git, isFetched)) {
-      found.push(await look({ repository, objects, name, ref }));
+      found.push(await look({ git, objects, name, ref }));
     }
     return found;
   });
@@ -156,10 +156,8 @@ async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<stri
     purpose: 'list the states',
   });
   const refs = answer.split('\n').filter((ref) => ref !== '');
-  const fetched = refs.filter((ref) => ref.startsWith(FETCHED_REFS));
-  const own = refs.filter((ref) => ref.startsWith(STATE_REFS));
-  // Of two members with one name, the later one counts.
-  return new Map([...fetched, ...own].map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
+  // Git sorts by name, so that fetched ones come first. Of two members with one name, the later one counts.
+  return new Map(refs.map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
 }
 
 /** Fetches every state of origin, if states are shared. @returns whether fetched states may be present. */
@@ -192,12 +190,10 @@ async function keyAt({ objects, name, ref }: FoundState): Promise<StateKey | nul
   }
 }
 
-async function sizeOf({ repository, objects, ref }: FoundState): Promise<number> {
-  const git = await repository.open();
-  const commit = await commitOf(objects, ref);
+async function sizeOf(found: FoundState): Promise<number> {
+  const commit = await commitOf(found.objects, found.ref);
   if (commit === null) return 0;
-  const tree = await readTree({ git, objects, ref, cache: new StateCache() }, commit);
-  return knownIn(tree).state.size;
+  return knownIn(await readTree({ ...found, cache: new StateCache() }, commit)).state.size;
 }
 
 interface StateAccessOptions extends StatePlace {

@@ -232,7 +232,7 @@ export class StateStore {
           : seen.tip;
       if (commit === null || (await this.#moved(commit, seen, last))) {
         const kept = treeAfter(seen.tree, tree, changes);
-        if (commit !== null) this.#cache.keepTree(commit, kept);
+        if (commit !== null) this.#cache.trees.set(commit, kept);
         const there = this.#sharing && commit;
         this.#seen = { here: commit, there, tip: commit, tree: kept, known: merged };
         this.#known = ours;

@@ -38,7 +38,7 @@ export async function readTree(
   { git, objects, ref, cache }: ReadFrom,
   commit: string,
 ): Promise<StateTree> {
-  const known = cache.treeAt(commit);
+  const known = cache.trees.get(commit);
   if (known !== undefined) return known;
   const listing = await runGit(git, {
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
@@ -57,7 +57,7 @@ export async function readTree(
     }
   }
   const tree = { entries, others };
-  cache.keepTree(commit, tree);
+  cache.trees.set(commit, tree);
   return tree;
 }
 
@@ -85,7 +85,7 @@ async function readContent(
   const text = content.toString('utf8');
   if (!path.startsWith('objects/')) return text;
   const found = parseEntryFile(path, text);
-  const before = cache.lastTree()?.entries.get(keyOf(found.kind, found.name));
+  const before = cache.trees.values().at(-1)?.entries.get(keyOf(found.kind, found.name));
   // Entries that this process wrote need no parsing.
   const entry = before !== undefined && sameJson(before, found) ? before : cache.intern(found);
   cache.entries.set(path, { blobId, entry });
@@ -214,28 +214,14 @@ function importData(text: string): string {
   return `data ${String(Buffer.byteLength(text))}\n${text}`;
 }
 
-/** Commits of a state ref to keep the files of: the one that was read, and the one written since. */
-const COMMITS_KEPT = 2;
-
 /** For the runs of one process over one config directory. Its keys are git's hashes, so nothing can be out of date. */
 export class StateCache {
   /** Path in the tree of the state → blob and parsed entry. */
   readonly entries = new Map<string, { readonly blobId: string; readonly entry: StateEntry }>();
   /** Maps each newly parsed entry to an equal one that may share values with the specs, to save memory. */
   intern: (entry: StateEntry) => StateEntry = (entry) => entry;
-  readonly #commits = new BoundedMap<string, StateTree>(COMMITS_KEPT);
-
-  treeAt(commit: string): StateTree | undefined {
-    return this.#commits.get(commit);
-  }
-
-  lastTree(): StateTree | undefined {
-    return this.#commits.values().at(-1);
-  }
-
-  keepTree(commit: string, tree: StateTree): void {
-    this.#commits.set(commit, tree);
-  }
+  /** By commits of a state ref: the one that was read, and the one written since. */
+  readonly trees = new BoundedMap<string, StateTree>(2);
 }
 
 /**

@@ -49,6 +49,7 @@ const splitOf = async (name: string, of = world): Promise<Split> => {
 };
 const keysSince = async (segment: string, since: number): Promise<SegmentChanges> =>
   world.ask(`/sdk/segmentChanges/${segment}?since=${since}`);
+
 describe('splitChanges', () => {
   it('has every flag of its environment at first, and then what changed alone, a kill at once', async () => {
     await world.admin.define('first');
@@ -293,10 +294,8 @@ describe('an application', () => {
       'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization,splitsdkversion',
     };
-    const asked = await fetch(`${world.service.origin}/sdk/splitChanges`, {
-      method: 'OPTIONS',
-      headers,
-    });
+    const url = `${world.service.origin}/sdk/splitChanges`;
+    const asked = await fetch(url, { method: 'OPTIONS', headers });
     const answer = await world.send('GET', '/sdk/splitChanges?since=-1', { headers });
 
     expect(asked.status).toBe(204);

@@ -141,9 +141,13 @@ describe('a backup of a store that is written to all the time', () => {
     const client = callsOf(service);
     await client.segment('seg');
     await client.ok('PUT', '/segments/staging/seg/upload', ['old']);
-    await backUp(location, file, Date.now());
+    // More than are read at once.
+    const identities = Array.from({ length: 250 }, (_, at) => ({ key: `k${at}`, values: {} }));
+    await client.ok('POST', '/trafficTypes/user/environments/staging/identities', identities);
+    const { rows } = await backUp(location, file, Date.now());
+    expect(rows).toMatchObject({ identities: 250 });
     const target = await aStore();
-    await restore(target, file);
+    expect((await restore(target, file)).rows).toEqual(rows);
     const again = await start(target);
     const other = callsOf(again);
 

@@ -176,6 +176,16 @@ describe('a store in a directory', () => {
     expect((await callsOf({ ...service, key }).call('GET', '/workspaces')).status).toBe(200);
     await administer(location, async (administration) => administration.createKey('beside'));
     expect((await service.listKeys()).map(({ name }) => name)).toContain('beside');
+    const database = openSqlite(join(directory, 'service.sqlite'));
+    database.exec(
+      'delete from kysely_migration where name = (select max(name) from kysely_migration)',
+    );
+    database.close();
+    await expect(
+      administer(location, async (administration) => administration.listKeys()),
+    ).rejects.toThrow(
+      'cannot open the store beside the service: that service is of another version',
+    );
   });
 });
 
