@@ -651,6 +651,58 @@ describe('figures that cannot all be worked out', () => {
   });
 });
 
+describe('many groups of keys', () => {
+  it('are worked out as far as a limit, the largest first, and the rest may move or stay', () => {
+    const names = Array.from({ length: 10 }, (_, bit) => `segment-${bit}`);
+    const alone = Array.from({ length: 1_022 }, (_, at) => `user-${at + 1}`);
+    const segments = Object.fromEntries(
+      names.map((name, bit) => {
+        const own = alone.filter((_, at) => (at + 1) & (1 << bit));
+        const keys = [...own, ...manyKeys('all', 50)];
+        return [name, [keys, keys] as const];
+      }),
+    );
+    const shop = [{}, { rules: names.flatMap((name) => inSegment(name).rules) }] as const;
+
+    const input = inputOf({ flags: { shop }, segments });
+    const [impact] = [...planImpact(planChanges(input), input).values()].flatMap(
+      (each) => each.flags,
+    );
+    expect(impact?.keys).toEqual({ atLeast: 549, atMost: 1_072, certain: false });
+  });
+
+  it.each([
+    [9, 1, 400, true],
+    [9, 2, 400, false],
+    [10, 1, 2_000, false],
+  ])('by %i flags, in %i segments of %i, are told apart: %s', (count, lists, size, expected) => {
+    const bases = Array.from({ length: count }, (_, at) => `base-${at}`);
+    const segments = Array.from({ length: lists }, (_, at) => {
+      const keys = Array.from({ length: size }, (_each, key) => `${at}-user-${key}`);
+      return [`segment-${at}`, [keys, keys]] as const;
+    });
+    const ofShare = (on: number): Definition => ({
+      rules: segments.flatMap(([string]) =>
+        bases.map((base) => ({
+          matchers: [{ type: 'IN_SEGMENT', string }, ...matchersOf(dependingOn(base))],
+          buckets: onShare(on).defaultRule,
+        })),
+      ),
+    });
+    const input = inputOf({
+      flags: {
+        shop: [ofShare(0), ofShare(100)],
+        ...Object.fromEntries(bases.map((base) => [base, [onShare(50), onShare(50)] as const])),
+      },
+      segments: Object.fromEntries(segments),
+      seeds: Object.fromEntries(bases.map((base, at) => [base, at + 1])),
+    });
+    const impact = planImpact(planChanges(input), input).get('flag/shop@production');
+
+    expect(impact?.flags[0]?.keys.certain).toBe(expected);
+  });
+});
+
 describe('large segments', () => {
   it('are counted by the combinations that occur, each key once, however many hold it', () => {
     const names = Array.from({ length: 10 }, (_, index) => `segment-${index}`);
