@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Matcher, Rule } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
 import type { FieldContext } from '../../../../src/report/view/rule.js';
-import { fieldLines } from '../../../../src/report/view/field.js';
+import { fieldLines, wholeLines } from '../../../../src/report/view/field.js';
 import { aField, keyChange, manyKeys } from '../../../support/plan-builder.js';
 
 function lines(field: FieldChange, context: FieldContext = { showKeys: false }): string[] {
@@ -316,3 +316,49 @@ it.each<[string, FieldContext, string]>([
 
   expect(lines(field, context)).toEqual([`targets of v/1: +30 −1 keys${names}`]);
 });
+
+it.each<['before' | 'after', FieldContext, string[]]>([
+  [
+    'after',
+    { showKeys: false, ruleNames: ['half'] },
+    [
+      '!! killed: YES (everyone gets the default treatment)',
+      'treatments on · trafficAllocation 50 % · description "Pay"',
+      'rule 1 "half": if in segment b, serve on 40 %, off 60 %',
+    ],
+  ],
+  [
+    'before',
+    { showKeys: false, ruleNames: ['half'] },
+    [
+      'killed · treatments on · trafficAllocation 50 % · description "Pay"',
+      'rule 1: if in segment b, serve on 40 %, off 60 %',
+    ],
+  ],
+  [
+    'before',
+    IN_FULL,
+    [
+      'killed · treatments on · trafficAllocation 50 % · description "Pay"',
+      '- treatment on: description "New"',
+      'rule 1: if in segment b, serve on 40 %, off 60 %',
+    ],
+  ],
+])(
+  'what a whole object has on the side %s is a paragraph and its rules',
+  (side, context, expected) => {
+    const values = {
+      '/killed': true,
+      '/treatments': [{ name: 'on', description: 'New' }],
+      '/rules': [b],
+      '/trafficAllocation': 50,
+      '/description': 'Pay',
+    };
+    const fields = Object.entries(values).map(([path, value]) => aField(path, value, value));
+    const words = wholeLines({ fields }, side, context).map((spans) =>
+      spans.map(({ text }) => text),
+    );
+
+    expect(words.map((texts) => texts.join('').replaceAll('\u00a0', ' '))).toEqual(expected);
+  },
+);
