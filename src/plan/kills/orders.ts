@@ -35,11 +35,12 @@ function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
   const known = ordersOfAll.get(flags);
   if (known) return known;
   const orders = [...flags.values()].flatMap(({ name: flag, environments }) =>
-    [...environments].flatMap(([environment, { fields, location }]): KillOrder[] => {
-      const reason = `killed: true in ${location.file}`;
-      const order = { flag, environment, location, reason, isDeclared: true };
-      return fields.killed === true ? [order] : [];
-    }),
+    [...environments]
+      .filter(([, { fields }]) => fields.killed === true)
+      .map(([environment, { location }]): KillOrder => {
+        const reason = `killed: true in ${location.file}`;
+        return { flag, environment, location, reason, isDeclared: true };
+      }),
   );
   ordersOfAll.set(flags, orders);
   return orders;
