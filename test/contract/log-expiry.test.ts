@@ -78,6 +78,11 @@ async function changeLongAgo(): Promise<{ readonly key: string }> {
   return { key: service.key };
 }
 
+function optionOf(store: StoreLocation): string[] {
+  if (store.kind === 'memory') return ['--memory'];
+  return store.kind === 'postgres' ? ['--database', store.url] : ['--directory', store.path];
+}
+
 interface Changes {
   readonly ff: { readonly d: readonly { readonly name: string }[]; readonly t: number };
 }
@@ -86,10 +91,6 @@ const shown = (entries: Awaited<ReturnType<TestService['audit']>>): string[] =>
   entries.map(
     ({ action, kind, name, environment }) => `${action} ${kind}/${name} ${environment ?? 'null'}`,
   );
-
-function folderOf(store: StoreLocation): string {
-  return store.kind === 'directory' ? store.path : '';
-}
 
 describe('the audit log of a service with --log-expires', () => {
   it('loses old entries, says so, and keeps the first one and the last ones of each flag', async () => {
@@ -192,12 +193,8 @@ describe('the audit log of a service with --log-expires', () => {
       '/auditLog/ws/Default',
     );
     const page = await (await signInTo(service, key)).get('/console/log');
-    const place =
-      location.kind === 'postgres'
-        ? ['--database', location.url]
-        : ['--directory', folderOf(location)];
     const log = ['service', 'log', '--object', 'audit-log/entries'];
-    const { stdout: printed } = await cliRun([...log, ...place]);
+    const { stdout: printed } = await cliRun([...log, ...optionOf(location)]);
     const file = join(folder, 'store.backup');
     await backUp(location, file, Date.now());
     location = await aStore('restored');

@@ -1,9 +1,10 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { failure } from '../../../src/service/store/failures.js';
 import { openStore, type Store } from '../../../src/service/store/store.js';
 import type { Db } from '../../../src/service/store/tables.js';
 import { insert } from '../../../src/service/store/statement.js';
-import { findWorkspace, workspaceColumns } from '../../../src/service/store/workspaces.js';
+import { listWorkspaces, workspaceColumns } from '../../../src/service/store/workspaces.js';
 import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
 
 let store: Store | undefined;
@@ -36,14 +37,20 @@ describe('writers of one store', () => {
       'fulfilled',
       'rejected',
     ]);
-    const left = await store.read(async (db) => {
-      const found: unknown[] = [];
-      for (const name of ['a', 'b', 'c', 'd', 'e']) {
-        found.push((await findWorkspace(db, name))?.name);
-      }
-      return found;
+    const left = await store.read(async (db) => listWorkspaces(db));
+    expect(left.map(({ name }) => name)).toEqual(['b', 'd']);
+  });
+
+  it('are not repeated once they have begun, whatever they fail with', async () => {
+    store = await openStore({ kind: 'memory' });
+    let begun = 0;
+    const busy = store.write(async () => {
+      begun += 1;
+      return Promise.reject(failure('SQLITE_BUSY', 'database is locked'));
     });
-    expect(left).toEqual([undefined, 'b', undefined, 'd', undefined]);
+
+    await expect(busy).rejects.toThrow('database is locked');
+    expect(begun).toBe(1);
   });
 });
 
