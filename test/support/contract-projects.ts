@@ -31,11 +31,7 @@ export const POSTGRES_ONLY = [
 export const ON_POSTGRES = [...ON_BOTH_STORES, ...POSTGRES_ONLY];
 
 /** They use nothing but what the contract shows, so that they run against a strict service too. */
-export const STRICT = [
-  'bodies.test.ts',
-  'contract.test.ts',
-  'operations.test.ts',
-];
+export const STRICT = ['bodies.test.ts', 'contract.test.ts', 'operations.test.ts'];
 
 /** It starts a strict service itself: to run it on that ground would be the same run again. */
 const STRICT_BY_ITSELF = ['strict.test.ts'];
