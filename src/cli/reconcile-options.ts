@@ -15,7 +15,7 @@ import type { RefusedApproval } from '../forge/forge.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { readBounded } from '../platform/bounded-file.js';
-import { shownIn } from '../plan/shown.js';
+import { shownIn } from '../plan/reviewed.js';
 import { parseReviewedPlans, type PlanDocument } from '../report/json/plan.js';
 
 export interface ReconcileOptions

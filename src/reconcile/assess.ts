@@ -17,7 +17,7 @@ import {
   shiftFindings,
   strictestGuards,
 } from '../plan/guards/guards.js';
-import { planHash as hashOfPlan } from '../plan/hash.js';
+import { planHash as hashOfPlan } from '../plan/reviewed.js';
 import { planImpact } from '../plan/impact/impact.js';
 import { hasUnremembered } from '../plan/inferred-bases.js';
 import type { PlanInput } from '../plan/input.js';

@@ -6,7 +6,7 @@ import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { LeftToPeople, Reminder } from '../model/plan.js';
 import { killOrders } from '../plan/kills/orders.js';
-import { shownFields } from '../plan/shown.js';
+import { shownFields } from '../plan/reviewed.js';
 import { unmanagedNames } from '../plan/plan.js';
 import { plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';

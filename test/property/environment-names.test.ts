@@ -5,7 +5,7 @@ import { sortedMap } from '../../src/model/collections.js';
 import type { Desired } from '../../src/model/desired.js';
 import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { guardFindings } from '../../src/plan/guards/guards.js';
-import { planHash } from '../../src/plan/hash.js';
+import { planHash } from '../../src/plan/reviewed.js';
 import { planChanges } from '../../src/plan/plan.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { resolvePolicy } from '../../src/reconcile/policy.js';

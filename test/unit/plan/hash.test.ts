@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/model/json.js';
 import type { Change, Reason } from '../../../src/model/plan.js';
-import { planHash } from '../../../src/plan/hash.js';
+import { planHash } from '../../../src/plan/reviewed.js';
 import { aChange, aField, keyChange } from '../../support/plan-builder.js';
 
 const PLACE = { origin: 'https://admin.example.com', workspaceId: 'ws-1' };

@@ -8,7 +8,7 @@ import type { State } from '../../../../src/model/state.js';
 import { guardFindings } from '../../../../src/plan/guards/guards.js';
 import { stateAfterAnswers, stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { areIdentitiesTaken } from '../../../../src/plan/objects/identities.js';
-import { planHash } from '../../../../src/plan/hash.js';
+import { planHash } from '../../../../src/plan/reviewed.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../../src/plan/plan.js';
 import type { PlanInput } from '../../../../src/plan/input.js';
 import { verifyingPolicy, type PlanPolicy } from '../../../../src/plan/policy.js';

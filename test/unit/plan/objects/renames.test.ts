@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
-import { planHash } from '../../../../src/plan/hash.js';
+import { planHash } from '../../../../src/plan/reviewed.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import {
   aDesired,

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { RISKS } from '../../../../src/model/impact.js';
 import { REASONS } from '../../../../src/model/plan.js';
-import { shownFields, shownIn } from '../../../../src/plan/shown.js';
+import { shownFields, shownIn } from '../../../../src/plan/reviewed.js';
 import { parseReviewedPlans, planDocument, planJson } from '../../../../src/report/json/plan.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
 

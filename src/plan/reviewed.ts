@@ -1,8 +1,170 @@
-import { pathOf, withEachBuckets, writtenRamp } from '../model/flag/ramp.js';
-import { canonicalJson, sha256 } from '../model/json.js';
-import type { Action, Change, KeyChange, Plan, ShownField } from '../model/plan.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import {
+  bucketsOn,
+  formOf,
+  pathOf,
+  shareOnRamp,
+  withEachBuckets,
+  writtenRamp,
+  type DesiredRamp,
+  type Ladder,
+} from '../model/flag/ramp.js';
+import { byCodeUnits, canonicalJson, sameJson, sha256, type Json } from '../model/json.js';
+import type {
+  Action,
+  Change,
+  FieldChange,
+  KeyChange,
+  Plan,
+  Reason,
+  ShownField,
+} from '../model/plan.js';
+import type { ObjectId } from '../model/ref.js';
 import type { Place, ShownChanges } from '../model/run.js';
-import { isKnownStep, startOf, writtenValue, type HashFacts } from './hash.js';
+import { satisfies, type Fields } from './fields.js';
+import { plannedKind } from './objects/kinds.js';
+
+interface HashFacts {
+  /** Ids of the objects that count. Default, or null: all. */
+  readonly reviewed?: ReadonlySet<ObjectId> | null | undefined;
+  /** The specs where the reviewed plan starts. Default: each field starts at its base. */
+  readonly start?: BoundDesired | undefined;
+  /** The ramps of the specs, by definition. */
+  readonly ladders?: ReadonlyMap<ObjectId, readonly Ladder[]>;
+}
+
+/**
+ * Hash of the place, the values from which each field starts and those that it gets, without reasons, authors, files or
+ * order: two plans with equal hashes are the same plan. Survives a merge, a squash and the steps of a ramp, because a
+ * ramp counts as it is written and not by the share that is due.
+ *
+ * @param place `origin` of the service, or `embedded`.
+ * @returns `sha256:` and lower-case hex of the RFC 8785 form.
+ */
+export function planHash(
+  plan: Pick<Plan, 'changes'>,
+  place: { origin: string; workspaceId: string },
+  facts: HashFacts = {},
+): string {
+  const changes = plan.changes
+    .filter(({ id }) => facts.reviewed?.has(id) ?? true)
+    .sort((a, b) => byCodeUnits(a.id, b.id))
+    .map((change) => hashedChange(change, facts));
+  return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
+}
+
+function hashedChange(change: Change, facts: HashFacts): object {
+  const { id, action, archive, keys } = change;
+  const ladders = laddersOf(change, facts);
+  return {
+    id,
+    action,
+    ...(archive && { archive }),
+    fields: withoutSteps(change, ladders).map((field) => ({
+      path: field.path,
+      ...startOf(change, field, facts),
+      ...(field.after !== undefined && { after: writtenValue(field, ladders) }),
+      ...(field.keys && { keys: hashedKeys(field.keys) }),
+    })),
+    ...(keys && { keys: hashedKeys(keys) }),
+    ...(ladders.length > 0 && { ramp: ladders.map(({ ramp }) => writtenRamp(ramp)) }),
+  };
+}
+
+function laddersOf(
+  { id, action }: Pick<Change, 'id' | 'action'>,
+  facts: HashFacts,
+): readonly Ladder[] {
+  return action === 'delete' ? [] : (facts.ladders?.get(id) ?? []);
+}
+
+/** Steps of a known ramp were reviewed with it. A change of nothing else keeps them: no two steps have the same hash. */
+function withoutSteps({ fields }: Change, ladders: readonly Ladder[]): readonly FieldChange[] {
+  const others = fields.filter((field) => !isKnownStep(field, ladders));
+  return others.length === 0 ? fields : others;
+}
+
+/** Whether a field only takes steps of ramps that a run has begun: they were reviewed with the ramps. */
+function isKnownStep({ path, reason }: FieldChange, ladders: readonly Ladder[]): boolean {
+  const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
+  return reason === 'ramp' && own.every(({ ramp, record }) => record?.ladder === formOf(ramp));
+}
+
+/** Without a start, the reasons of a field say whether its live value is its base. */
+const MOVED: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
+
+/** The value from which a field starts; `moved` if the service has neither that nor the wanted value. */
+function startOf(
+  change: Omit<Change, 'dependsOn'>,
+  field: FieldChange,
+  { start }: HashFacts,
+): { readonly before?: unknown; readonly moved?: true } {
+  const { base, reason, path, before: live } = field;
+  if (start === undefined) {
+    const isPruned = reason === 'prune' && base !== undefined;
+    const isMoved = isPruned
+      ? !satisfies(path, live as Json | undefined, base as Json)
+      : MOVED.has(reason);
+    return { ...(base !== undefined && { before: base }), ...(isMoved && { moved: true }) };
+  }
+  const { kind, name, environment } = change.ref;
+  const said = plannedKind(kind).fieldsOf?.(start, change.ref);
+  const before = said?.get(path);
+  const ramps = start.flags.get(name)?.environments.get(environment ?? '')?.ramps ?? [];
+  const isMoved = said === undefined ? MOVED.has(reason) : isElsewhere(field, said, ramps);
+  return {
+    ...(before !== undefined && field.keys === undefined && { before }),
+    ...(isMoved && { moved: true }),
+  };
+}
+
+/** Whether the live value is not the one that the specs said. A share that a ramp of theirs reached is. */
+function isElsewhere(
+  { path, keys, before: live, reason }: FieldChange,
+  said: Fields,
+  ramps: readonly DesiredRamp[],
+): boolean {
+  const before = said.get(path);
+  if (keys) return MOVED.has(reason);
+  if (before === undefined) return false;
+  const own = ramps.filter((ramp) => pathOf(ramp) === path);
+  if (own.length === 0 || live === undefined) {
+    return !satisfies(path, live as Json | undefined, before);
+  }
+  return !sameJson(withoutShares(path, before, own), withoutShares(path, live as Json, own));
+}
+
+/** A field with the same text in place of each share that is on the way of its ramp. */
+function withoutShares(path: string, value: Json, ramps: readonly DesiredRamp[]): unknown {
+  const side = { [path.slice(1)]: value };
+  const found = ramps.flatMap((ramp) => {
+    const buckets = bucketsOn(side, ramp);
+    return buckets && shareOnRamp(ramp, buckets) !== undefined ? [buckets] : [];
+  });
+  return withEachBuckets(path, value, (buckets) =>
+    found.includes(buckets) ? 'on the ramp' : buckets,
+  );
+}
+
+/** The new value of a field, with the written buckets in place of those that a ramp has now. */
+function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]): unknown {
+  const own = ladders.map(({ ramp }) => ramp).filter((ramp) => pathOf(ramp) === path);
+  if (own.length === 0) return after;
+  return withEachBuckets(
+    path,
+    after,
+    (buckets, rule) => own.find((each) => each.rule === rule)?.written ?? buckets,
+  );
+}
+
+function hashedKeys({ added, removed, changed, sha256: digest }: Change['keys'] & object): object {
+  return {
+    added: added.length,
+    removed: removed.length,
+    ...(changed && { changed: changed.length }),
+    sha256: digest,
+  };
+}
 
 export interface ReviewedPlan {
   readonly origin: string;
@@ -35,8 +197,8 @@ function shownOf(
   change: Omit<Change, 'dependsOn'>,
   facts: HashFacts,
 ): (ShownField & { readonly start: unknown })[] {
-  const { id, ref, action } = change;
-  const ladders = action === 'delete' ? [] : (facts.ladders?.get(id) ?? []);
+  const { id, ref } = change;
+  const ladders = laddersOf(change, facts);
   // Only a flag has the paths of ramps: a segment with the name of a flag finds none of them.
   const flag = facts.start?.flags.get(ref.name);
   const earlier = flag?.environments.get(ref.environment ?? '')?.ramps ?? [];
@@ -63,7 +225,7 @@ function shownOf(
 /** A restore starts at the live kill. Where neither base nor earlier specs are known, a field starts at its live value. */
 function knownStart(
   change: Omit<Change, 'dependsOn'>,
-  field: Change['fields'][number],
+  field: FieldChange,
   facts: HashFacts,
 ): { readonly start: unknown; readonly moved: boolean } {
   if (field.reason === 'restore') return { start: field.before, moved: false };
@@ -111,7 +273,7 @@ export function shownIn(plans: readonly ReviewedPlan[]): ShownChanges {
     shows: (change, { place, ...facts }) => {
       const { id } = change;
       const ladders = facts.ladders.get(id) ?? [];
-      const goes = (field: Change['fields'][number]): boolean =>
+      const goes = (field: FieldChange): boolean =>
         field.reason === 'kill' || isKnownStep(field, ladders);
       const fields = change.fields.filter((field) => !goes(field));
       if (change.fields.length > 0 && fields.length === 0) return true;
