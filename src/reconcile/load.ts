@@ -14,7 +14,7 @@ import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
 import { InvalidSpecsError, type Begun, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
-import { selectedKeys, unknownEnvironment } from './selection.js';
+import { selectedKeys, unknownEnvironment } from './scope.js';
 
 /**
  * Reads the specs, opens the service and sends the kills, before anything that could fail or take long.

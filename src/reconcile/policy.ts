@@ -23,7 +23,7 @@ import {
   type AskCheck,
   type TimedInput,
 } from './context.js';
-import { selectedKeys, unknownEnvironment } from './selection.js';
+import { selectedKeys, unknownEnvironment } from './scope.js';
 
 /**
  * From config, operator and history. With `--since` the policy has the objects that the review covers.

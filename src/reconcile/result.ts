@@ -12,7 +12,7 @@ import { plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt, standingsOf } from '../timing/standings.js';
-import { leftOutOf } from './selection.js';
+import { leftOutOf } from './scope.js';
 
 /** The result of a run, as input for reports in all formats. */
 export function reportOf(

@@ -4,7 +4,7 @@ import { directoryTree } from '../../git/directory-tree.js';
 import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
 import { filesTree } from '../../import/workspace-files.js';
-import { selectedKeys } from '../../reconcile/selection.js';
+import { selectedKeys } from '../../reconcile/scope.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/edit-file.js';
