@@ -16,6 +16,7 @@ import type { Closed } from '../model/run.js';
 import { flagEntry, type RampRecords, type RampSetback } from '../model/state.js';
 import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
 import {
+  failureText,
   idIn,
   setBack,
   setbackOf,
@@ -70,7 +71,7 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
     if (idIn(facts, environment) === undefined) return definition;
     const sides = sidesOf(facts, name, environment);
     if (facts.ordered.has(id) || sides.isKilled) killed.add(id);
-    const own = laddersOf(ramps, { desired, facts, nowMs, name, environment, id })
+    const own = laddersOf(ramps, { name, environment }, { desired, facts, nowMs })
       .map((each) => (killed.has(id) ? { ...each, isKilled: true } : each))
       .map((each) => {
         const seen = facts.actual && sides;
@@ -120,20 +121,13 @@ function withDefinitions<T extends Desired>(
   return flags.size === 0 ? desired : { ...desired, flags: new Map([...desired.flags, ...flags]) };
 }
 
-interface Place {
-  readonly desired: BoundDesired;
-  readonly facts: Facts;
-  readonly nowMs: number;
-  readonly name: string;
-  readonly environment: string;
-  readonly id: ObjectId;
-}
-
 function laddersOf(
   ramps: readonly DesiredRamp[],
-  { desired, facts, nowMs, name, environment, id }: Place,
+  { name, environment }: { readonly name: string; readonly environment: string },
+  { desired, facts, nowMs }: Pick<Moment, 'desired' | 'facts' | 'nowMs'>,
 ): Ladder[] {
   const { records, ordered, checks } = facts;
+  const id = objectId({ kind: 'flag', name, environment });
   const place = idIn(facts, environment) ?? '';
   const calendar = calendarIn(desired, environment);
   const left = leftIn(records, rampId(name, place, ''), ramps);
@@ -185,8 +179,7 @@ function checkedBy(
   if (checks === undefined) return ladder;
   const failed = checks.filter(({ result }) => result === 'failed');
   if (failed.length === 0) return { ...ladder, checks };
-  const why = failed.map((each) => `check "${each.name}" failed: ${each.why ?? ''}`).join('; ');
-  return { ...ladder, checks, held: why, againMs: nowMs + AGAIN_MS };
+  return { ...ladder, checks, held: failureText(failed), againMs: nowMs + AGAIN_MS };
 }
 
 function nextDue(ladders: Moment['ladders']): number | null {

@@ -8,6 +8,7 @@ import {
   shareOnRamp,
   withEachBuckets,
   writtenRamp,
+  type CheckStanding,
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
@@ -194,9 +195,12 @@ export function setbackOf(
   const failed = checks.filter(({ isMeasured }) => isMeasured);
   if (begun || ramp.onFail === undefined || failed.length === 0) return begun;
   if (anchors === null || isKilled || !hasGrown(ramp, record)) return undefined;
-  const why = failed.map((each) => `check "${each.name}" failed: ${each.why ?? ''}`).join('; ');
   const at = new Date(nowMs).toISOString();
-  return { act: ramp.onFail, at, why, ramp: writtenForm(ramp), begun: true };
+  return { act: ramp.onFail, at, why: failureText(failed), ramp: writtenForm(ramp), begun: true };
+}
+
+export function failureText(failed: readonly CheckStanding[]): string {
+  return failed.map(({ name, why }) => `check "${name}" failed: ${why ?? ''}`).join('; ');
 }
 
 /** Whether there is something to take back. */
