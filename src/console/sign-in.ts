@@ -1,10 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyCheck } from '../service/http/key-check.js';
+import type { AppOptions } from '../service/http/app.js';
 import { forbidden, Problem } from '../service/http/problem.js';
 import { RequestCounter } from '../service/rules/rate-limit.js';
 import { endSession, lookUpSession, startSession } from '../service/store/admin-keys.js';
-import type { Store } from '../service/store/store.js';
 import type { AdminKeyRow } from '../service/store/tables.js';
 
 /** The key that a browser acts for. */
@@ -14,12 +13,7 @@ export interface Session {
   readonly formToken: string;
 }
 
-export interface SignInParts {
-  readonly store: Store;
-  readonly keys: KeyCheck;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
+export type SignInParts = Pick<AppOptions, 'store' | 'keys' | 'clock'>;
 
 const COOKIE = 'flagkeel_console';
 const LASTS_MS = 8 * 3_600_000;

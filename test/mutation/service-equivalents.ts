@@ -9,14 +9,29 @@ const REASONS: readonly {
   readonly replacement: string;
   readonly why: string;
 }[] = [
-  ...['change-requests', 'definition-changes', 'segment-keys', 'segments', 'flags'].map((name) => ({
+  ...[
+    'access',
+    'archive',
+    'change-requests',
+    'definitions',
+    'segment-keys',
+    'segments',
+    'flags',
+  ].map((name) => ({
     file: `routes/${name}.ts`,
     line: "'both'",
     original: "'both'",
     replacement: '""',
     why: 'what is needed is compared with the two other words alone: any third is `both`',
   })),
-  ...['{ ws', 'const { env', 'params['].map((line) => ({
+  {
+    file: 'routes/definitions.ts',
+    line: "note: 'both'",
+    original: "{ note: 'both' }",
+    replacement: '{}',
+    why: 'any third word is `both`, and so is none',
+  },
+  ...['{ ws', 'env =', ": name = ''", "{ segment = ''", 'params['].map((line) => ({
     file: '',
     line,
     original: "''",
@@ -53,15 +68,15 @@ const REASONS: readonly {
   })),
   {
     file: 'rules/definition.ts',
-    line: 'if (sizeOf(given, MAX_SIZE) <= MAX_SIZE) return;',
-    original: 'sizeOf(given, MAX_SIZE) <= MAX_SIZE',
+    line: 'if (measuresOf(given, MAX_SIZE).size <= MAX_SIZE) return;',
+    original: 'measuresOf(given, MAX_SIZE).size <= MAX_SIZE',
     replacement: 'false',
     why: 'the second comparison lets the same definitions through',
   },
   ...[
     ['before === null', 'true'],
     ['before === null', 'before !== null'],
-    ['Math.max(MAX_SIZE, sizeOf(before))', 'Math.min(MAX_SIZE, sizeOf(before))'],
+    ['Math.max(MAX_SIZE, measuresOf(before).size)', 'Math.min(MAX_SIZE, measuresOf(before).size)'],
   ].map(([original = '', replacement = '']) => ({
     file: 'rules/definition.ts',
     line: 'const most = before === null',
@@ -104,13 +119,6 @@ const REASONS: readonly {
     original: 'endsAt <= now',
     replacement: 'false',
     why: 'an ended window that is kept takes memory and nothing else',
-  },
-  {
-    file: 'routes/identities.ts',
-    line: 'keepOthers: true',
-    original: '{ keepOthers: true }',
-    replacement: '{}',
-    why: 'what is not said is the same by default',
   },
 ];
 

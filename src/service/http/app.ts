@@ -34,6 +34,7 @@ export type AddRoutes = (
 export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
+  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly keys: KeyCheck;
   readonly cache: ResponseCache;

@@ -15,7 +15,7 @@ import {
   PATCHED_DEFINITION_SCHEMA,
 } from './definition-schema.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import { sizeOf } from './json.js';
+import { measuresOf } from './json.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
@@ -111,14 +111,14 @@ function contentOf(definition: GivenDefinition): DefinitionContent {
   return { killed: definition.killed ?? false, body };
 }
 
-/** The largest definition, by `sizeOf`. Each change of a larger one would hold up all other requests. */
+/** The largest definition, by `measuresOf`. Each change of a larger one would hold up all other requests. */
 const MAX_SIZE = 1024 * 1024;
 
 /** @param before a definition of an earlier version may be larger already; then it may stay so. */
 function checkSize(given: unknown, before: WireDefinition | null): void {
-  if (sizeOf(given, MAX_SIZE) <= MAX_SIZE) return;
-  const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, sizeOf(before));
-  if (sizeOf(given, most) <= most) return;
+  if (measuresOf(given, MAX_SIZE).size <= MAX_SIZE) return;
+  const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, measuresOf(before).size);
+  if (measuresOf(given, most).size <= most) return;
   throw badRequest(
     `A definition holds at most ${MAX_SIZE} characters, where each value counts as 20 more`,
   );

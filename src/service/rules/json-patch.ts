@@ -1,7 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import { badRequest } from '../http/problem.js';
 import type { Schema } from './matchers.js';
-import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
+import { copyOf, isSameJson, MAX_JSON_DEPTH, measuresOf } from './json.js';
 
 /** The contract names the first three. Tools that compute differences also send the others. */
 export interface PatchOperation {
@@ -47,14 +47,14 @@ export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy
 });
 
 interface Bounds {
-  /** Measured by `sizeOf`. */
+  /** Measured by `measuresOf`. */
   copiesLeft: number;
   /** Elements of lists that insertions and removals may still move. */
   shiftsLeft: number;
 }
 
 /**
- * The most that the copies of one patch may hold together, by `sizeOf`: as much as a whole definition. Copies of copies
+ * The most that the copies of one patch may hold together, by `measuresOf`: as much as a whole definition. Copies of copies
  * double: without a bound, two dozen short operations would fill the memory.
  */
 const MAX_COPIED = 1024 * 1024;
@@ -75,7 +75,7 @@ export function applyPatch(document: object, operations: readonly PatchOperation
     (current, operation) => run(current, operation, bounds),
     copyOf(document),
   );
-  if (isTooDeep(patched)) {
+  if (measuresOf(patched).depth > MAX_JSON_DEPTH) {
     throw badRequest(`What the patch makes is nested more than ${MAX_JSON_DEPTH} levels deep`);
   }
   return patched;
@@ -121,7 +121,7 @@ function applied(
 }
 
 function copied(value: unknown, bounds: Bounds): unknown {
-  const size = sizeOf(value, bounds.copiesLeft);
+  const { size } = measuresOf(value, bounds.copiesLeft);
   if (size > bounds.copiesLeft) throw badRequest('Patch copies more than a document can hold');
   bounds.copiesLeft -= size;
   return copyOf(value);

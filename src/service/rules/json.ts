@@ -4,35 +4,6 @@ export const MAX_JSON_DEPTH = 64;
 /** About the cost of walking a value, beside its text. */
 const VALUE_SIZE = 20;
 
-interface Visit {
-  readonly value: unknown;
-  /** Empty for elements of lists. */
-  readonly name: string;
-  /** Number of lists and objects around it, itself included. */
-  readonly depth: number;
-}
-
-/** In any order. Works without recursion, so that any depth is safe, and stops at the first value that fails. */
-function everyValue(value: unknown, holds: (visit: Visit) => boolean): boolean {
-  const waiting = [visitOf(value, '', 0)];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (!holds(next)) return false;
-    const { value: container, depth } = next;
-    if (Array.isArray(container)) {
-      for (const element of container) waiting.push(visitOf(element, '', depth));
-    } else if (isContainer(container)) {
-      for (const name of Object.keys(container)) {
-        waiting.push(visitOf(container[name], name, depth));
-      }
-    }
-  }
-  return true;
-}
-
-function visitOf(value: unknown, name: string, above: number): Visit {
-  return { value, name, depth: isContainer(value) ? above + 1 : above };
-}
-
 function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
@@ -64,17 +35,31 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** The characters of its texts and names, and 20 for each value. Stops counting once the size exceeds `most`. */
-export function sizeOf(value: unknown, most = Infinity): number {
-  let size = 0;
-  everyValue(value, (visit) => {
-    size += VALUE_SIZE + visit.name.length;
-    if (typeof visit.value === 'string') size += visit.value.length;
-    return size <= most;
-  });
-  return size;
+interface Measures {
+  /** The characters of texts and names, and 20 for each value. */
+  readonly size: number;
+  /** Of lists and objects in each other. */
+  readonly depth: number;
 }
 
-export function isTooDeep(value: unknown): boolean {
-  return !everyValue(value, ({ depth }) => depth <= MAX_JSON_DEPTH);
+/** Works without recursion, so that any depth is safe. Stops once the size exceeds `most`. */
+export function measuresOf(value: unknown, most = Infinity): Measures {
+  const waiting = [{ value, above: 0 }];
+  let [size, deepest] = [0, 0];
+  for (let next = waiting.pop(); next !== undefined && size <= most; next = waiting.pop()) {
+    const { value: each, above } = next;
+    size += VALUE_SIZE;
+    if (typeof each === 'string') size += each.length;
+    if (!isContainer(each)) continue;
+    deepest = Math.max(deepest, above + 1);
+    if (Array.isArray(each)) {
+      for (const element of each as unknown[]) waiting.push({ value: element, above: above + 1 });
+      continue;
+    }
+    for (const name of Object.keys(each)) {
+      size += name.length;
+      waiting.push({ value: each[name], above: above + 1 });
+    }
+  }
+  return { size, depth: deepest };
 }
