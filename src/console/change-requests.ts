@@ -21,6 +21,7 @@ import {
 } from '../service/store/change-requests.js';
 import { findDefinition, type StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
+import { changeRequestAt } from '../service/routes/change-requests.js';
 import {
   consolePage,
   linesOfText,
@@ -29,10 +30,9 @@ import {
   timeText,
   wordsOf,
   numberGiven,
-  type Visit,
   hiddenFields,
+  type Visit,
 } from './layout.js';
-import { changeRequestAt } from '../service/routes/change-requests.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',

@@ -12,6 +12,7 @@ import {
 } from '../service/store/definitions.js';
 import { listFlags, type StoredFlag } from '../service/store/flags.js';
 import type { EnvironmentRow } from '../service/store/tables.js';
+import { find } from '../service/http/place.js';
 import {
   consolePage,
   linesOfText,
@@ -20,11 +21,10 @@ import {
   searchForm,
   environmentsOf,
   numberGiven,
-  type Visit,
   hiddenFields,
+  type Visit,
 } from './layout.js';
 import { ENTRIES_AT_ONCE, entryItem } from './log.js';
-import { find } from '../service/http/place.js';
 
 const FLAGS_AT_ONCE = 25;
 

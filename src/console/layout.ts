@@ -2,11 +2,11 @@ import { html, type Html } from '../platform/html.js';
 import { documentOf, lookOf } from '../platform/page.js';
 import { clean } from '../report/sanitize.js';
 import type { WorkspaceRow, Db, EnvironmentRow } from '../service/store/tables.js';
-import type { Session } from './sign-in.js';
 import { notFound } from '../service/http/problem.js';
 import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
 import { find } from '../service/http/place.js';
-import { type ApiRequest, isVisible } from '../service/http/endpoint.js';
+import { isVisible, type ApiRequest } from '../service/http/endpoint.js';
+import type { Session } from './sign-in.js';
 
 /** Parameters of the address or of a form. If a name occurs twice, the first value counts. */
 export type Given = URLSearchParams;

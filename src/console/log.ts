@@ -2,8 +2,10 @@ import { html, type Html } from '../platform/html.js';
 import { foldedHtml } from '../report/html/rows.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { serviceChangeLines } from './service-change.js';
 import { listAudit, type AuditEntry } from '../service/store/audit.js';
+import { checkMayChangeWorkspace } from '../service/http/place.js';
+import { objectNamed } from '../service/routes/access.js';
+import { serviceChangeLines } from './service-change.js';
 import {
   consolePage,
   linkTo,
@@ -11,11 +13,9 @@ import {
   timeText,
   wordsOf,
   numberGiven,
-  type Visit,
   hiddenFields,
+  type Visit,
 } from './layout.js';
-import { checkMayChangeWorkspace } from '../service/http/place.js';
-import { objectNamed } from '../service/routes/access.js';
 
 export const ENTRIES_AT_ONCE = 50;
 

@@ -8,6 +8,7 @@ import {
   type StoredActivation,
   type StoredSegment,
 } from '../service/store/segments.js';
+import { find } from '../service/http/place.js';
 import {
   consolePage,
   linesOfText,
@@ -19,7 +20,6 @@ import {
   numberGiven,
   type Visit,
 } from './layout.js';
-import { find } from '../service/http/place.js';
 
 const SEGMENTS_AT_ONCE = 50;
 const KEYS_AT_ONCE = 200;

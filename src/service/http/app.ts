@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
-import { takeAnyBody } from './bodies.js';
-import { refuseBrokenRequest } from './broken-request.js';
-import { ResponseCache } from './response-cache.js';
-import { DOCS_POLICY, docsPageOf } from './docs-page.js';
-import type { ApiRequest, Endpoint } from './endpoint.js';
-import { KeyCheck, callerWith, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
-import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
@@ -18,12 +16,14 @@ import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
-import Fastify, {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import { takeAnyBody } from './bodies.js';
+import { refuseBrokenRequest } from './broken-request.js';
+import { ResponseCache } from './response-cache.js';
+import { DOCS_POLICY, docsPageOf } from './docs-page.js';
+import type { ApiRequest, Endpoint } from './endpoint.js';
+import { KeyCheck, callerWith, type ServiceLog } from './key-check.js';
+import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
+import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 
 /** Adds routes that check keys by themselves. */
 export type AddRoutes = (

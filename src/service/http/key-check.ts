@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Caller, Scope } from './endpoint.js';
 import { adminKeyId, createAdminKey, isSameKey } from '../rules/admin-key.js';
 import { lookUpAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
+import type { Caller, Scope } from './endpoint.js';
 import { unauthorised } from './problem.js';
 import type { ResponseCache } from './response-cache.js';
 

@@ -18,12 +18,12 @@ import {
 } from '../store/workspaces.js';
 import { checkNote, type NoteRequirement } from '../rules/note.js';
 import {
-  type ApiRequest,
-  type Caller,
-  type Step,
   isVisible,
   isUnrestricted,
   isPlaceVisible,
+  type ApiRequest,
+  type Caller,
+  type Step,
 } from './endpoint.js';
 import {
   approvalsRequired,

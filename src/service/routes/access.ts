@@ -3,6 +3,7 @@
  * could otherwise be created that may do more.
  */
 
+import type { WirePage } from '../../admin-api/wire.js';
 import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin-keys.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, type Work } from '../http/place.js';
@@ -10,17 +11,16 @@ import { badRequest } from '../http/problem.js';
 import { closed, type Schema } from '../rules/matchers.js';
 import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
-import type { WirePage } from '../../admin-api/wire.js';
 import {
   PAGE_SIZES,
   pageFrom,
   PAGE_QUERY,
   textParameter,
-  type QuerySchema,
   givenText,
+  type QuerySchema,
 } from '../rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
+import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
 
 /** An empty text is no valid restriction, and must not be taken for "no restriction" either. */
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };

@@ -24,9 +24,9 @@ import {
 import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
+import { WORDS_BODY } from '../rules/note.js';
 import { answer } from './answer-schemas.js';
 import { recordRemoval, REMOVAL } from './flags.js';
-import { WORDS_BODY } from '../rules/note.js';
 
 export const ARCHIVE_ENDPOINTS: Endpoints = {
   'POST /splits/ws/:ws/:flag/archive': {

@@ -12,14 +12,14 @@ import type { WireRef } from '../../admin-api/wire.js';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
 import {
+  isPlaceVisible,
+  isVisible,
   type ApiRequest,
   type Caller,
   type Endpoints,
   type Step,
-  isPlaceVisible,
-  isVisible,
 } from '../http/endpoint.js';
-import { at, checkNothingRequested, type Work, find } from '../http/place.js';
+import { at, checkNothingRequested, find, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import {
   CHANGE_REQUEST_BODY,
@@ -52,6 +52,7 @@ import {
 import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
 import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
+import { differenceOf } from '../rules/difference.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
@@ -63,7 +64,6 @@ import {
   replaceDefinition,
   restore,
 } from './definitions.js';
-import { differenceOf } from '../rules/difference.js';
 
 const CHANGE_REQUEST_QUERY: QuerySchema = {
   limit: {

@@ -5,7 +5,7 @@
 
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange, recordObject, written } from '../change-log.js';
-import { type ApiRequest, type Endpoints, isPlaceVisible } from '../http/endpoint.js';
+import { isPlaceVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
 import { at, type Demands, type Work } from '../http/place.js';
 import { letOthersRunIfLong } from '../parts.js';
 import { CONTRACT_DEFINITION_BODY, DEFINITION_BODY } from '../rules/definition-schema.js';

@@ -17,15 +17,15 @@ import {
   type FlagContent,
   type GivenFlagMembers,
 } from '../rules/flag.js';
-import { type PatchOperation, CONTRACT_PATCH_BODY, PATCH_BODY } from '../rules/json-patch.js';
+import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName, sorted, CONTRACT_NEW_OBJECT_BODY } from '../rules/names.js';
 import {
   givenText,
   PAGE_SIZES,
   pageFrom,
   textParameter,
-  type QuerySchema,
   PAGE_QUERY,
+  type QuerySchema,
 } from '../rules/paging.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {

@@ -17,8 +17,8 @@ import {
   keysToRemove,
   keysToUpload,
   wantsReplacement,
-  type ChangedKeys,
   KEY_SCHEMA,
+  type ChangedKeys,
 } from '../rules/keys.js';
 import {
   PAGE_SIZES,
@@ -35,9 +35,9 @@ import {
   wireSegmentDefinition,
   type StoredActivation,
 } from '../store/segments.js';
-import { answer } from './answer-schemas.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import { type Schema, closed } from '../rules/matchers.js';
+import { closed, type Schema } from '../rules/matchers.js';
+import { answer } from './answer-schemas.js';
 
 /** The path holds the name of the segment; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';

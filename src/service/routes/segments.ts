@@ -26,9 +26,9 @@ import {
 } from '../store/segments.js';
 import { insert } from '../store/statement.js';
 import { listEnvironments } from '../store/workspaces.js';
+import { WORDS_BODY, WORDS_MEMBERS } from '../rules/note.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkUnused } from './checked-definition.js';
-import { WORDS_BODY, WORDS_MEMBERS } from '../rules/note.js';
 
 /**
  * The contract's four first. Activation needs no body. A JSON body may hold title and comment; other text is ignored.

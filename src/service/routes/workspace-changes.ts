@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
 import { recordObject } from '../change-log.js';
-import { type Endpoints, isVisible } from '../http/endpoint.js';
+import { isVisible, type Endpoints } from '../http/endpoint.js';
 import { at, checkMayChangeWorkspace, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import {
@@ -18,7 +18,7 @@ import {
   workspaceFrom,
   workspacePatched,
 } from '../rules/environment.js';
-import { type PatchOperation, PATCH_BODY } from '../rules/json-patch.js';
+import { PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
 import { insert } from '../store/statement.js';
 import type { Db, EnvironmentRow } from '../store/tables.js';
@@ -36,11 +36,11 @@ import {
   updateWorkspace,
   workspaceColumns,
 } from '../store/workspaces.js';
-import { wireEnvironment, wireTrafficType, wireWorkspace } from './workspaces.js';
-import { answer } from './answer-schemas.js';
 import { NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { closed } from '../rules/matchers.js';
+import { wireEnvironment, wireTrafficType, wireWorkspace } from './workspaces.js';
+import { answer } from './answer-schemas.js';
 
 /** Only an unrestricted key creates or deletes workspaces. */
 const EVERYTHING = { reach: 'everything' } as const;

@@ -10,7 +10,7 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../admin-api/wire.js';
-import { type ApiRequest, type Endpoints, isVisible } from '../http/endpoint.js';
+import { isVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
 import { at, workspaceCalled, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import {

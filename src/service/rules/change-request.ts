@@ -7,11 +7,11 @@ import type {
   ChangeRequestStatus,
   ChangeRequestTable,
 } from '../store/tables.js';
+import { isUnrestricted, type Caller } from '../http/endpoint.js';
 import { DEFINITION_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
 import { closed, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
-import { isUnrestricted, type Caller } from '../http/endpoint.js';
 
 const OPERATIONS: readonly ChangeRequestOperation[] = [
   'CREATE',
