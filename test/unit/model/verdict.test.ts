@@ -113,11 +113,17 @@ describe('the verdict over what is withheld', () => {
     ['not-remembered', 'unknown', undefined, 0],
     ['stays-on-service', 'commit', undefined, 0],
   ])('%s, %s', (why, reason, is, exit) => {
-    const plan = aPlan({ withheld: [aWithheld(PAY, 'update', why, { reason })] });
+    const until = '2026-12-01T00:00:00Z';
+    const plan = aPlan({ withheld: [aWithheld(PAY, 'update', why, { reason, until })] });
 
     const verdict = verdictOf({ plan, outcomes: new Map() });
 
-    expect(verdict.objects.get(PAY)?.is).toBe(is);
+    const { is: found, until: end } = {
+      until: undefined,
+      is: undefined,
+      ...verdict.objects.get(PAY),
+    };
+    expect([found, end]).toEqual([is, is === 'waits' ? until : undefined]);
     expect(exitOf(verdict)).toBe(exit);
     expect(exitOf(verdict, { allowHeld: true })).toBe(0);
   });
