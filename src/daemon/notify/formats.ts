@@ -73,7 +73,6 @@ function filled(template: string, message: Message): string {
     .trimEnd();
 }
 
-/** Placeholders of a template that no message fills. */
 export function unknownPlaceholders(template: string): string[] {
   const all = [...template.matchAll(PLACEHOLDER)];
   return all.filter(([, name = '']) => !isPlaceholder(name)).map(([whole]) => whole);
@@ -119,7 +118,6 @@ function summaryOf({ run, summary = run.summary }: Message): string {
 
 const MOST_OBJECTS = 20;
 
-/** Below title and summary: the objects of a notice, or the report. */
 function detailOf(message: Message): string {
   const lines = objectLines(message);
   if (lines.length === 0) return cleanLines(message.run.text.trimEnd());
@@ -158,7 +156,6 @@ function section(text: string): object {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
 
-/** Replaces the signs of bold text and code with look-alikes. */
 function withoutStyle(text: string): string {
   return text.replaceAll('*', '∗').replaceAll('`', "'");
 }
@@ -237,7 +234,6 @@ export function parseNotifyTarget(text: string): NotifyTarget {
   return { format: format ?? formatOf(url.hostname), url: url.href };
 }
 
-/** Hosts whose webhooks accept only one format. */
 const HOSTS: readonly (readonly [RegExp, NotifyFormat])[] = [
   [/^hooks\.slack\.com$/, 'slack'],
   [/\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, 'teams'],

@@ -28,13 +28,11 @@ export interface Message {
   readonly run: RunRecord;
   /** One line instead of the summary of the run, for a message that is not about it; untrusted text. */
   readonly summary?: string;
-  /** Objects of a notice; empty for a message about the whole run. */
   readonly objects: readonly ToldObject[];
 }
 
 export interface ToldObject {
   readonly id: string;
-  /** A clause; untrusted text. */
   readonly says: string;
 }
 
@@ -64,7 +62,6 @@ function toldStanding({ id, standing }: StandingView): ToldObject {
   };
 }
 
-/** Finds the objects in a notable state after a run. */
 type Found = (plan: NonNullable<RunRecord['plan']>) => readonly ToldObject[];
 
 const NOTICES = {
@@ -89,17 +86,13 @@ const NOTICES = {
       .map((ramp) => ({ id: ramp.id, says: rampText(ramp) })),
 } satisfies Readonly<Record<string, Found>>;
 
-/** What was reported of one source. */
 interface Reported {
   /** The last failure that has not ended. */
   failure?: string;
   /** By id, of objects that are not live again. */
   standing: ReadonlyMap<string, StandingName>;
-  /** Whether nothing is known any more. */
   isDoubted: boolean;
-  /** Day of the last reminder. */
   reminded?: string;
-  /** The last commit that is not signed. */
   unsigned?: string | undefined;
   /** Kind → ids that are still in that state. */
   readonly noticed: Map<string, ReadonlySet<string>>;
@@ -124,7 +117,6 @@ export class MessageMemory {
     ];
   }
 
-  /** What became of commits and objects since the last call. */
   messagesAbout(source: SourceView): Message[] {
     const [run] = source.runs;
     if (run === undefined || !source.leader) return [];

@@ -3,7 +3,6 @@ import type { ActiveOverrides, CommitView, RunRecord, Trigger, Approval } from '
 import type { StandingsView } from '../standings.js';
 import type { SeenFlags } from './live-flags.js';
 
-/** Plain data. */
 export interface SharedRun {
   readonly run: RunRecord;
   readonly at: CommitView | null;
@@ -25,7 +24,6 @@ export interface LeadershipEvents {
   readonly onRuns: (runs: readonly SharedRun[]) => void;
   /** Called on every poll of the database, even if nothing changed. */
   readonly onOverrides: (overrides: ActiveOverrides) => void;
-  /** Why the other replicas cannot be reached; null if they can. */
   readonly onTrouble: (why: string | null) => void;
 }
 
@@ -73,7 +71,6 @@ export class Overrides {
     this.#now = now;
   }
 
-  /** The overrides that have not expired. */
   get inForce(): ActiveOverrides {
     const { suspension, pin, approval } = this.#state;
     return {
@@ -90,7 +87,6 @@ export class Overrides {
     return ends.length === 0 ? null : Math.min(...ends.map(Date.parse));
   }
 
-  /** @returns whether that changes anything now. */
   set(state: ActiveOverrides): boolean {
     const before = JSON.stringify(this.inForce);
     this.#state = state;

@@ -15,7 +15,6 @@ const MOST_FLAGS = 1_000;
 const MOST_RULES = 20;
 const RULE_COLUMNS = 400;
 
-/** The flags of one environment as one run saw them. */
 export interface SeenFlags extends Pick<EnvironmentFlags, 'environment' | 'total'> {
   /** The first by name. `serves` is not set where the run did not look. */
   readonly flags: readonly (Omit<LiveFlag, 'serves' | 'seenAt'> &

@@ -93,10 +93,8 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
   if (error !== undefined && !(error instanceof FlagkeelError)) log.error({ error }, 'bug');
 }
 
-/** Entries per list in a record. */
 const MOST_DETAILS = 50;
 
-/** What a record keeps of the end of a run. */
 export function recordedEnd(end: CycleEnd) {
   const { result, exitCode, summary, text, plan, requests, open } = end;
   const { diagnostics = [], kills = [], unmanaged } = end;
@@ -132,7 +130,6 @@ const NOTHING_KNOWN = {
   ...{ environments: [], flags: [], liveKills: [], runs: [], confirmed: null, firstSync: false },
 };
 
-/** The part of a source's view that its polls, runs and answers bring. */
 type Known = Pick<SourceView, keyof typeof NOTHING_KNOWN>;
 
 /** The commits of a source, its last runs, its troubles. */
@@ -142,9 +139,7 @@ export class SourceRecord {
   #known: Known = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
-  /** Failures in a row of requests to the service. */
   #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
-  /** ISO 8601 time of the last poll that succeeded, and the failures in a row since. */
   #polled: string | null = null;
   #pollFailures = 0;
   #sourceAway: `${Upstream['kind']}-away` = 'remote-away';
@@ -185,7 +180,6 @@ export class SourceRecord {
     this.#known = { ...this.#known, seen: commit };
   }
 
-  /** The end of a poll of the source. @param why null if it succeeded. */
   polled(source: Upstream['kind'], why: string | null): { isNew: boolean } {
     this.#pollFailures = why === null ? 0 : this.#pollFailures + 1;
     if (why === null) this.#polled = this.#nowText();
@@ -193,7 +187,6 @@ export class SourceRecord {
     return this.trouble(source, why);
   }
 
-  /** The end of a request to the service. @param trouble null if service, key and place answered. */
   asked(trouble: AccessTrouble | null): { isNew: boolean } {
     const whats = ['service', 'key-missing', 'key-refused', 'place'] as const;
     const others = whats.filter((what) => what !== trouble?.what);
@@ -215,7 +208,6 @@ export class SourceRecord {
     return this.#troubles.get(what)?.why ?? null;
   }
 
-  /** @param why null if there is no trouble, or no longer. */
   trouble(what: Trouble['what'], why: string | null): { isNew: boolean } {
     const before = this.#troubles.get(what);
     if (why === null) return { isNew: this.#troubles.delete(what) };

@@ -5,7 +5,6 @@ import { afterEachPause, type Time } from '../../platform/clock.js';
 /** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
 export { validate as isSchedule } from 'node-cron';
 
-/** In local time. */
 export class Schedule {
   readonly #task: ScheduledTask;
 
@@ -26,7 +25,6 @@ export class Schedule {
     this.#task = schedule(fields, strike, { suppressMissedWarning: true });
   }
 
-  /** ISO 8601; null if there is no next time. */
   get next(): string | null {
     return this.#task.getNextRun()?.toISOString() ?? null;
   }
@@ -53,7 +51,6 @@ export class Alarm {
     this.#onTime = onTime;
   }
 
-  /** Milliseconds since the epoch; null if it waits for nothing. */
   get at(): number | null {
     return this.#at;
   }

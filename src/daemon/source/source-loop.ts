@@ -30,10 +30,7 @@ interface LoopSurroundings {
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
 
-/**
- * Decides when to poll one source and when to run, one poll and one run at a time. `SourceRuns` does the runs, and
- * `SourceRecord` keeps the known facts.
- */
+/** Decides when to poll one source and when to run it, one poll and one run at a time. */
 export class SourceLoop {
   readonly name: string;
   readonly #options: SourceOptions;
@@ -45,7 +42,6 @@ export class SourceLoop {
   readonly #follower: Follower;
   readonly #overrides: Overrides;
   readonly #overrideEnd: Alarm;
-  /** When something held back may go. */
   readonly #due: Alarm;
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
@@ -165,7 +161,6 @@ export class SourceLoop {
 
   #onOverride(): void {
     const { suspension: suspended, pin: pinned, approval: approved } = this.#overrides.inForce;
-    // A suspension interrupts the run under way.
     if (suspended) this.#driver.interrupt('suspended');
     this.#log.info({ suspended, pinned, approved }, 'held back or let pass by request');
     this.#overrideEnd.at = this.#overrides.endsAt;

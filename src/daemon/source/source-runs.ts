@@ -23,20 +23,16 @@ import { ProgressReporter } from '../../report/progress.js';
 
 interface ChosenRun extends Pick<RunOrder, 'signal' | 'fence'> {
   readonly id: string;
-  /** Result of the last poll; null if no poll has succeeded yet. */
   readonly seen: Seen | null;
-  /** Full hash of the commit to apply; null if the source has no git. */
   readonly commit: string | null;
   readonly triggers: readonly Trigger[];
   readonly overrides: ActiveOverrides;
 }
 
-/** State of the loop that a run reads. */
 interface RunSurroundings {
   readonly log: Log;
   readonly record: SourceRecord;
   readonly now: () => number;
-  /** Aborted when the daemon ends. */
   readonly ending: AbortSignal;
 }
 
@@ -102,7 +98,6 @@ export class SourceRuns {
       (ended) => ended,
     );
     const { localFiles } = seen;
-    // Each local change is reported once.
     const isNews =
       seen.commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
     this.#plannedLocally = localFiles;
@@ -132,7 +127,6 @@ export class SourceRuns {
   }
 }
 
-/** Asks whether service, key, workspace and environments still answer. */
 export type Confirm = (signal: AbortSignal) => Promise<'confirmed' | 'nothing-to-confirm'>;
 
 export interface SourceOptions {

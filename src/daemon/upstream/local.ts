@@ -34,7 +34,6 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
     this.location = directory;
   }
 
-  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
   async poll(): Promise<Seen> {
     const checkout = await openCheckout(await this.#real(), this.#memory);
     try {
@@ -88,7 +87,6 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
     };
   }
 
-  /** The directory that holds the specs at this moment, with all links resolved, those of a volume too. */
   async #real(): Promise<string> {
     const data = join(this.directory, VOLUME_DATA);
     try {
@@ -168,7 +166,6 @@ class FileEvents {
     this.#hint = hint;
   }
 
-  /** Watches only these folders from now on. */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
     const key = folders.map(({ folder }) => folder).join('\0');
     if (key === this.#watched || this.#closed) return;

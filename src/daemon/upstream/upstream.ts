@@ -51,7 +51,6 @@ export abstract class OpenedCommits {
   }
 }
 
-/** A branch on a git server, read through our own clone. */
 export class RemoteUpstream extends OpenedCommits implements Upstream {
   readonly location: string;
   readonly branch: string | null;
@@ -86,7 +85,6 @@ export class RemoteUpstream extends OpenedCommits implements Upstream {
     return openCommit(await this.#clone.checkout(commit, this.#memory), commit);
   }
 
-  /** A git server sends no hints: only fetching finds changes. */
   follow(): () => Promise<void> {
     return async () => Promise.resolve();
   }
