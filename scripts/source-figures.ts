@@ -160,10 +160,9 @@ function largestFolder(files: readonly SourceFile[]): SourceFigures['largestFold
   return { name, files: count };
 }
 
-/** Of the one function that a run reads as, wherever the checkout keeps it. */
+/** Of the one function that a run reads as. */
 function pipelineOf(files: readonly SourceFile[]): SourceFigures['pipeline'] {
-  const at = (path: string): SourceFile | undefined => files.find((file) => file.path === path);
-  const file = at('reconcile/reconcile.ts') ?? at('reconcile.ts');
+  const file = files.find(({ path }) => path === 'reconcile/reconcile.ts');
   return {
     imports: file?.importStatements ?? NOTHING,
     longestFunction: Math.max(NOTHING, ...(file?.functionLengths ?? [])),

@@ -46,7 +46,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { present } from '../../model/collections.js';
 import { parseDuration } from '../../platform/clock.js';
-import type { ConnectionFlags, RunFlags } from '../../compose/run.js';
+import type { RunFlags } from '../../compose/run.js';
 import { isSchedule } from '../../daemon/source/schedule.js';
 import type { SourceSpec } from '../../generated/watch.schema.d.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -214,20 +214,7 @@ const JITTER_PART = 0.1;
 const MIN_INTERVAL_MS = 100;
 
 /** What the command line says of all sources; a file of sources may say some of it for each source anew. */
-export interface SourceOptions
-  extends
-    ConnectionFlags,
-    NoteOptions,
-    Pick<
-      RunFlags,
-      | 'environment'
-      | 'concurrency'
-      | 'prune'
-      | 'adopt'
-      | 'revertDrift'
-      | 'allowOlder'
-      | 'lockTimeout'
-    > {
+interface SourceOptions extends RunFlags, NoteOptions {
   readonly repo?: string;
   readonly branch?: string;
   readonly path?: string;
@@ -240,7 +227,7 @@ export interface SourceOptions
 }
 
 /** @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used. */
-export async function watchedSources(
+async function watchedSources(
   directory: string,
   options: SourceOptions,
   settings: OperatorSettings,
@@ -295,21 +282,18 @@ function ownSettings(
   folder: string,
   settings: OperatorSettings,
 ): OperatorSettings {
-  const { git } = settings;
-  const at = (file: string): string => resolve(folder, file);
+  const { git, apiKey } = settings;
+  const own = <T>(file: string | undefined, read: (path: string) => T, others: T): T =>
+    file === undefined ? others : read(resolve(folder, file));
+  const secret = (what: string) => (path: string) => (): string => secretInFile(path, what);
   return {
     ...settings,
-    ...(apiKeyFile !== undefined && {
-      apiKey: () => secretInFile(at(apiKeyFile), 'Admin API key'),
-    }),
+    apiKey: own(apiKeyFile, secret('Admin API key'), apiKey),
     git: {
       user: gitUser ?? git.user,
-      token:
-        gitTokenFile === undefined
-          ? git.token
-          : () => secretInFile(at(gitTokenFile), 'token of the git server'),
-      sshKeyFile: sshKeyFile === undefined ? git.sshKeyFile : at(sshKeyFile),
-      knownHostsFile: knownHostsFile === undefined ? git.knownHostsFile : at(knownHostsFile),
+      token: own(gitTokenFile, secret('token of the git server'), git.token),
+      sshKeyFile: own(sshKeyFile, String, git.sshKeyFile),
+      knownHostsFile: own(knownHostsFile, String, git.knownHostsFile),
     },
   };
 }

@@ -93,13 +93,6 @@ describe('the figures of a source tree', () => {
     });
   });
 
-  it('find the pipeline where older checkouts had it', () => {
-    rmSync(join(source, 'reconcile'), { recursive: true });
-    write({ 'reconcile.ts': "import { NAMES } from './model/names.js';\nexport { NAMES };\n" });
-
-    expect(sourceFigures(source).pipeline).toEqual({ imports: 1, longestFunction: 0 });
-  });
-
   it('count riddles, and the rooms that speak of a feature in more than one word', () => {
     write({
       'model/kill.ts': '// Whoever killed it. A kill is a kill.\n',
