@@ -66,7 +66,13 @@ describe('a merged and reviewed change that was never applied', () => {
     );
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('flagkeel reconcile --only flag/pay');
     expect(await shareOf('cart')).toBe(30);
+  });
+
+  it('goes by the way out that is named', async () => {
+    await applySecond();
+
     expect(await run('reconcile', '--only', 'flag/pay')).toMatchObject({ exitCode: 0 });
+
     expect(await shareOf('pay')).toBe(20);
   });
 
@@ -100,6 +106,18 @@ describe('the job of a merge that is run again after a later one changed the sam
     world.repository.git('checkout', '--quiet', '-B', 'later', merge.second);
   });
 
+  it('leaves the flag alone and ends well', async () => {
+    world.repository.commit('Ramp pay on', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
+    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+
+    const again = await applyFirst();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(await shareOf('pay')).toBe(50);
+    world.repository.git('checkout', '--quiet', 'later');
+    expect(await run('plan', '--detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
   it('does not make again what a later merge removed', async () => {
     world.repository.commit('Remove pay', { 'flags/pay.yaml': null });
     expect(await run('reconcile', '--prune')).toMatchObject({ exitCode: 0 });
@@ -109,5 +127,12 @@ describe('the job of a merge that is run again after a later one changed the sam
 
     expect(again).toMatchObject({ exitCode: 0 });
     expect(world.writes()).toEqual([]);
+  });
+
+  it('is refused without the plan that was reviewed', async () => {
+    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+    world.repository.git('checkout', '--quiet', merge.first);
+
+    expect(await run('reconcile')).toMatchObject({ exitCode: 7 });
   });
 });

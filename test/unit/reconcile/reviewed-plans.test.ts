@@ -66,6 +66,13 @@ async function shareOf(flag: string, place: 'production' | 'staging' = 'producti
   return world.live.share(flag, place);
 }
 
+it('a merge whose apply was lost goes out with the apply of the next one', async () => {
+  const done = await apply('first', 'second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
 it('a change that no reviewed plan showed is held, and named with the pull request that brought it', async () => {
   const done = await apply('second');
 
@@ -128,6 +135,27 @@ it.each([
   const twice = ['--plan', planFile('first'), '--plan-hash', `sha256:${'0'.repeat(64)}`];
   expect(await run('reconcile', ...twice)).toMatchObject({ exitCode: 64 });
   expect(world.writes()).toEqual([]);
+});
+
+it('the job of an older merge ends well when it runs late, and again', async () => {
+  expect(await apply('second')).toMatchObject({ exitCode: 8 });
+  world.repository.git('checkout', '--quiet', '--detach', first);
+
+  const late = await apply('first');
+  const again = await apply('first');
+
+  expect(late, late.stderr).toMatchObject({ exitCode: 0 });
+  expect(again, again.stderr).toMatchObject({ exitCode: 0 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
+it('two merges of one field that were not applied go together', async () => {
+  await merged('third', 'Ramp pay further (#9)', { pay: 35 });
+
+  const done = await apply('first', 'second', 'third');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect(await shareOf('pay')).toBe(35);
 });
 
 it('a change from another start than the one that was shown is held', async () => {
