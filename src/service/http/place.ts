@@ -143,7 +143,7 @@ export function at<At extends PlaceName, T>(
     work({ ...request, ...(await find(place, db, request, demands)), db, store });
 }
 
-/** The objects of a path, under the demands of `at`. */
+/** The objects of a path, under demands. @throws Problem (400, 403, 404, 423) in the order of `at`. */
 export async function find<At extends PlaceName>(
   place: At,
   db: Db,

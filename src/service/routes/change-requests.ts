@@ -104,6 +104,7 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
   },
 };
 
+/** @throws Problem (404) there is none, or the caller's key does not see its environment. */
 export async function changeRequestAt(
   db: Db,
   { params, caller }: ApiRequest,
