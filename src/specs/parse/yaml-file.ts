@@ -1,14 +1,4 @@
-import {
-  Composer,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  Parser,
-  Schema,
-  type CST,
-  type Document,
-} from 'yaml';
+import { Composer, isMap, isScalar, isSeq, Lexer, Parser, type CST, type Document } from 'yaml';
 import { problemAt, SourceText, type Problem, type Span } from './source-text.js';
 
 /** Depth limit of the parser. One level of nesting takes about two of its states. */
@@ -17,9 +7,6 @@ const MAX_STACK = 128;
 type ParsedYaml =
   | { readonly ok: true; readonly document: Document }
   | { readonly ok: false; readonly problem: Problem };
-
-/** Leaves plain scalars as text, which is typed by what our schemas expect. Shared, because each document makes its own. */
-const TEXTS = new Schema({ schema: 'failsafe', resolveKnownTags: true });
 
 /** The one document of a YAML 1.2 file, or its first problem: later ones mostly follow from it. */
 export function parseYaml(text: string): ParsedYaml {
@@ -30,7 +17,8 @@ export function parseYaml(text: string): ParsedYaml {
   const documents = [
     ...new Composer({
       version: '1.2',
-      schema: TEXTS,
+      // Leaves plain scalars as text: the walk types them by what the schema expects.
+      schema: 'failsafe',
       uniqueKeys: false,
       logLevel: 'silent',
     }).compose(tokens, true, text.length),
