@@ -38,6 +38,7 @@ describe('what is remembered of corrections', () => {
     ['flag/pay', { kind: 'flag', name: 'pay', environments: { 'env-staging': BASE } }],
     ['flag/new', { kind: 'flag', name: 'new', workspace: BASE as never, environments: {} }],
     ['segment/vip', { kind: 'segment', name: 'vip', environments: { 'env-staging': BASE } }],
+    ['segment/new', { kind: 'segment', name: 'new', environments: { 'env-staging': BASE } }],
   ]);
   const applied = (...ids: string[]): Outcomes =>
     new Map(ids.map((id) => [id, { status: 'applied' }]));
@@ -45,7 +46,10 @@ describe('what is remembered of corrections', () => {
 
   it('is when each field was corrected, and the latest three times only', () => {
     const changes = [aChange(ID, 'update', { fields: [drift('/rules'), aField('/killed', 1, 2)] })];
-    let seen = state;
+    const other = [aChange(ID, 'update', { fields: [drift('/tags')] })];
+    const [first = ''] = at('09:59');
+    const from = { state, policy: aPolicy() };
+    let seen = stateAfterCorrections(from, other, applied(ID), first);
     for (const moment of at('10:00', '10:01', '10:02', '10:03')) {
       seen = stateAfterCorrections(
         { state: seen, policy: aPolicy() },
@@ -57,6 +61,7 @@ describe('what is remembered of corrections', () => {
 
     expect(seen.get('flag/pay')?.environments['env-staging']?.corrections).toEqual({
       '/rules': at('10:01', '10:02', '10:03'),
+      '/tags': at('09:59'),
     });
     expect(seen.get('segment/vip')).toBe(state.get('segment/vip'));
   });
@@ -66,6 +71,7 @@ describe('what is remembered of corrections', () => {
     const changes = [
       aChange('segment/vip@staging', 'update', { reason: 'drift', keys }),
       aChange(ID, 'create', { reason: 'drift', fields: [drift('/rules')] }),
+      aChange('segment/new@staging', 'activate', { reason: 'drift', keys }),
       aChange('flag/new', 'update', { fields: [drift('/tags')] }),
     ];
     const ids = changes.map(({ id }) => id);
@@ -76,6 +82,9 @@ describe('what is remembered of corrections', () => {
       '/keys': [now],
     });
     expect(seen.get('flag/pay')?.environments['env-staging']?.corrections).toEqual({ '': [now] });
+    expect(seen.get('segment/new')?.environments['env-staging']?.corrections).toEqual({
+      '': [now],
+    });
     expect(seen.get('flag/new')?.workspace?.corrections).toEqual({ '/tags': [now] });
   });
 

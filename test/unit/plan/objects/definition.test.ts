@@ -303,10 +303,17 @@ describe('a treatment that goes', () => {
     expect(planLines(plan)).toEqual([`withheld update ${ID}: still-in-use`]);
   });
 
-  it.each<[string, Said, string, string[]]>([
+  it.each<[string, Said, string, string[], string?]>([
     [
       'takes the baseline with it once, where the specs say another',
       { ...serving('on', 'off'), baselineTreatment: 'on' },
+      'v2',
+      ['/treatments', '/baselineTreatment'],
+      'on',
+    ],
+    [
+      'takes an unsaid baseline with it, for that of a creation',
+      serving('on', 'off'),
       'v2',
       ['/treatments', '/baselineTreatment'],
     ],
@@ -317,11 +324,16 @@ describe('a treatment that goes', () => {
       'v2',
       ['/defaultRule'],
     ],
-  ])('%s', (_, desired, baselineTreatment, paths) => {
+  ])('%s', (_, desired, baselineTreatment, paths, after) => {
     const before = { ...serving('on', 'off', 'v2'), baselineTreatment };
     const plan = planOf({ desired, live: before, base: spec(before) });
 
+    const [treatments, baseline] = plan.changes[0]?.fields ?? [];
     expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(paths);
+    if (baseline) {
+      const { reason } = treatments ?? {};
+      expect(baseline).toMatchObject({ reason, before: 'v2', after: after ?? 'off' });
+    }
   });
 });
 
