@@ -22,6 +22,7 @@ import {
   onShare,
 } from '../../../support/builders.js';
 import { aChange, aPlan, manyKeys } from '../../../support/plan-builder.js';
+import { stateOf } from '../../../support/state-of.js';
 
 type Sides<T> = Readonly<Record<string, readonly [T | null, T | null]>>;
 
@@ -458,6 +459,22 @@ describe('the reach of a plan', () => {
   ])('where %s', (_situation, world, lines) => {
     expect(impactLines(world)).toEqual(lines);
   });
+});
+
+it('reaches a flag that this run did not read, as the state has it', () => {
+  const shop = inSegment('staff');
+  const flags = { shop: [shop, shop] } as const;
+  const input = inputOf({ flags, segments: { staff: [[], ['ana']] } });
+  const unread = { ...input.actual, flags: new Map() };
+
+  const impacts = planImpact(planChanges(input), {
+    ...input,
+    actual: unread,
+    state: stateOf(input.desired),
+  });
+
+  const { flags: reached = [] } = impacts.get('segment/staff@production') ?? {};
+  expect(reached.map(flagWords)).toEqual(['shop 1 keys off → on']);
 });
 
 describe('questions that nothing known answers', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.js';
-import type { Impact } from '../../../../src/model/impact.js';
+import type { Impact, Risk } from '../../../../src/model/impact.js';
 import { failureMarkdown, planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planText } from '../../../../src/report/text/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
@@ -118,6 +118,27 @@ describe('a plan as Markdown', () => {
 
     expect(html.match(/<details open>/g)).toHaveLength(5);
     expect(html.match(/<details>/g)).toHaveLength(4);
+  });
+
+  it('names the risk of the largest change first, whatever its rank', () => {
+    const risky = (name: string, percent: number, risk: Risk) => {
+      const traffic = { atLeast: percent, atMost: percent };
+      const keys = { atLeast: 0, atMost: 0, certain: true };
+      const place = { flag: name, environment: 'production', listed: 0, bounded: false };
+      const impact: Impact = { flags: [{ ...place, traffic, keys, moves: [] }], risks: [risk] };
+      return [`flag/${name}@production`, impact] as const;
+    };
+    const impacts = [
+      risky('small', 10, 'all-of-production'),
+      risky('large', 90, 'serves-nobody'),
+    ] as const;
+    const changes = impacts.map(([id]) => aChange(id, 'update'));
+    const text = planMarkdown(aReport({ changes }, { impacts: new Map(impacts) }));
+
+    expect(text.match(/(?<=^- ⚠️ \*\*).*(?=\*\*)/gm)).toEqual([
+      'serves nobody',
+      '100 % of production',
+    ]);
   });
 
   it.each([
