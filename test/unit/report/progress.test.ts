@@ -187,6 +187,8 @@ describe('progress that is no terminal’s', () => {
     progress.phase('look');
     ticker.pass(1_000);
     progress.waiting({ waitMs: 8_000, why: 'it said \u001b[2J', what: 'read flags' });
+    // The last line is about a wait already.
+    progress.waiting({ waitMs: 9_000, ...LIMIT });
 
     expect(written).toEqual([
       'looking at the service · 0 requests\n',
