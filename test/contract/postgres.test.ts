@@ -89,7 +89,8 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     await database.query(
       "insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00Z')",
     );
-    const steps = async () => (await database.query('select * from kysely_migration')).rows;
+    const steps = async (): Promise<object[]> =>
+      (await database.query<object>('select * from kysely_migration')).rows;
     const before = await steps();
 
     await expect(start(url)).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });

@@ -73,6 +73,8 @@ interface Asked {
   readonly host: string;
 }
 
+type Received = Omit<Asked, 'body' | 'url'> & Partial<Pick<Asked, 'body'>>;
+
 interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -135,7 +137,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     app.route({
       ...{ method, url },
       handler: async (request, reply) => {
-        const { params, query, body = {}, host } = request as unknown as Asked;
+        const { params, query, body = {}, host } = request as unknown as Received;
         const { status, ...answer } = route({ params, query, body, host, url: request.url });
         return reply
           .code(status)

@@ -18,10 +18,11 @@ import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 import { takeAnyBody } from './bodies.js';
 import { refuseBrokenRequest } from './broken-request.js';
-import { ResponseCache } from './response-cache.js';
+import type { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import type { ApiRequest, Endpoint } from './endpoint.js';
-import { KeyCheck, callerWith, type ServiceLog } from './key-check.js';
+import type { KeyCheck } from './key-check.js';
+import { callerWith, type ServiceLog } from './key-check.js';
 import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 

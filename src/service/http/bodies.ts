@@ -140,7 +140,7 @@ function partsOf(body: string, boundary: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   for (const piece of body.split(boundary)) {
     const part = piece.replace(/^\r?\n/, '');
-    const [head = '', text] = splitAtBlank(part);
+    const [head, text] = splitAtBlank(part);
     const name = /^content-disposition:.*[;\s]name="?([^";\r\n]*)/im.exec(head)?.[1];
     if (name !== undefined && text !== undefined && !parts.has(name)) parts.set(name, text);
   }

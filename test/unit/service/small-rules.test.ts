@@ -95,8 +95,9 @@ describe('keys of a request', () => {
     ['', 'a', 'a', ''],
     ['a', '', '', 'a'],
   ])('differ between "%s" and "%s" in added "%s" and removed "%s"', (before, after, ...changed) => {
-    const [added, removed] = changed.map((keys) => [...keys]);
-    expect(changedKeys([...before], [...after])).toEqual({ added, removed });
+    const keysOf = (letters: string): string[] => letters.match(/./g) ?? [];
+    const [added, removed] = changed.map(keysOf);
+    expect(changedKeys(keysOf(before), keysOf(after))).toEqual({ added, removed });
   });
 
   it('are text that can be kept as it is', () => {

@@ -353,14 +353,17 @@ environments:
   });
 
   it('has its treatments in their own order where another environment has the same in another', async () => {
-    const two = ['{ "off": Old, "on": New }', '{ "on": New, "off": Old }'].map(
-      (treatments) => `{ treatments: ${treatments}, defaultRule: "on" }`,
-    );
-    const text = pay('').replace(/production:\n.*/, `staging: ${two[0]}\n  production: ${two[1]}`);
+    const block = (treatments: string): string =>
+      `{ treatments: { ${treatments} }, defaultRule: "on" }`;
+    const staging = block('"off": Old, "on": New');
+    const production = block('"on": New, "off": Old');
+    const both = `staging: ${staging}\n  production: ${production}`;
+    const text = pay('').replace(/production:\n.*/, both);
     const { flags } = await desiredOf({ 'flags/pay.yaml': text });
 
     const orders = [...(flags.get('pay')?.environments ?? [])].map(
-      ([name, { fields }]) => `${name} ${fields.treatments?.map((each) => each.name).join()}`,
+      ([name, { fields }]) =>
+        `${name} ${(fields.treatments ?? []).map((each) => each.name).join()}`,
     );
     expect(orders).toEqual(['production on,off', 'staging off,on']);
   });
