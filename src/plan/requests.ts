@@ -229,7 +229,8 @@ function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
   if (!ref || placeOf(id, policy.environments)?.selected !== true) return false;
   if (policy.behind === true && policy.reviewed?.has(id) !== true) return false;
   const { kind, name } = ref;
-  const isDeclared = kind === 'flag' ? desired.flags.has(name) : desired.segments.has(name);
+  const declared = { flag: desired.flags, segment: desired.segments, identities: null };
+  const isDeclared = declared[kind]?.has(name) === true;
   return isPlanned(policy, kind, name) && (isDeclared || state.has(keyOf(kind, name)));
 }
 

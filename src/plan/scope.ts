@@ -121,16 +121,20 @@ type Needed = ReadonlyMap<string, ReadonlySet<string>>;
 /** Objects that changed rules name but the filter excludes: if one is missing, the service refuses the change. */
 function neededIn({ desired, state, policy }: ScopeInput): { flag: Needed; segment: Needed } {
   const needed = { flag: new Map<string, Set<string>>(), segment: new Map<string, Set<string>>() };
+  const declared = [
+    ['flag', desired.flags],
+    ['segment', desired.segments],
+  ] as const;
   // An earlier, wider observation of the same run has checked this already.
   if (policy.only === null || policy.held !== undefined) return needed;
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
     for (const [environment, rules] of changedRules(flag, state, policy)) {
       for (const { id } of usesOf(rules, environment)) {
-        const { kind, name } = parseKey(keyOfId(id)) ?? {};
-        if (name === undefined || (kind !== 'flag' && kind !== 'segment')) continue;
-        const declared = kind === 'flag' ? desired.flags : desired.segments;
-        if (matchesFilter(policy, kind, name) || !declared.has(name)) continue;
-        needed[kind].set(name, new Set(needed[kind].get(name)).add(environment));
+        const { kind: used, name = '' } = parseKey(keyOfId(id)) ?? {};
+        for (const [kind, objects] of declared) {
+          if (kind !== used || !objects.has(name) || matchesFilter(policy, kind, name)) continue;
+          needed[kind].set(name, new Set(needed[kind].get(name)).add(environment));
+        }
       }
     }
   }

@@ -1,13 +1,6 @@
 import { present } from '../../model/collections.js';
 import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
-import {
-  keyOf,
-  objectId,
-  refOfId,
-  type Kind,
-  type ObjectId,
-  type ObjectRef,
-} from '../../model/ref.js';
+import { keyOf, objectId, refOfId, type Kind, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
 import {
@@ -34,10 +27,8 @@ import {
 import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
 import { isPlanned, plannedObjects, wantedEntries, type PlanPolicy } from '../policy.js';
 import type { PlanInput } from '../input.js';
-import { rememberingKills } from '../kills/base.js';
-import { createdDefinition, withEqualFields } from '../objects/flag-base.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
-import type { ObservedKind } from '../objects/planned-kind.js';
+import type { ObservedKind, Sighting } from '../objects/planned-kind.js';
 
 /** The state before the first request: it lets the run after a crash recognise its half-made objects. */
 export function stateBeforeApply(
@@ -53,7 +44,7 @@ export function stateBeforeApply(
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules || !place) continue;
     const before = baseIn(next.get(keyOf(ref.kind, ref.name)), place);
-    const created = ref.kind === 'flag' ? createdDefinition(desired, ref) : undefined;
+    const created = rules.created?.(desired, ref);
     const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
     putBase(next, ref, place, { ...before, ...begun });
   }
@@ -185,25 +176,22 @@ function recordedEntry(
     const ref = { kind, name, environment: place.name };
     const spec = rules.spec(desired, ref);
     const before = baseIn(known, place);
-    const base = spec === undefined ? before : baseAfter(ref, { spec, before }, seen);
+    const base = spec === undefined ? before : baseAfter(rules, { ref, spec, before }, seen);
     if (base !== before) entry = withBase(entry, place, base);
   }
   return (known ?? hasBase(entry)) ? entry : undefined;
 }
 
 function baseAfter(
-  ref: ObjectRef,
-  { spec, before }: { readonly spec: unknown; readonly before: Base<unknown> | undefined },
+  { withEqualFields, completed }: ObservedKind,
+  { ref, spec, before }: Pick<Sighting, 'ref' | 'before'> & { readonly spec: unknown },
   { input, equal, head, now }: Seen,
 ): Base<unknown> | undefined {
+  const place = { ref, before, head, now };
   const base = equal.has(objectId(ref))
     ? rememberingCorrections(baseOf(spec, before, head), before, now)
-    : before && ref.kind === 'flag'
-      ? withEqualFields(before, ref, input, head)
-      : before;
-  return base && ref.kind === 'flag'
-    ? rememberingKills(base, { ref, before, head, now }, input)
-    : base;
+    : before && (withEqualFields?.(before, place, input) ?? before);
+  return base && (completed?.(base, place, input) ?? base);
 }
 
 function withoutGone(

@@ -1,17 +1,9 @@
 import type { Definition } from '../../model/flag/flag.js';
-import { keyOf, objectId, type ObjectRef } from '../../model/ref.js';
+import { keyOf, objectId } from '../../model/ref.js';
 import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import { isKillListed, isKillOrdered } from './orders.js';
 import type { PlanInput } from '../input.js';
-
-interface Sighting {
-  readonly ref: ObjectRef;
-  /** The base before this run. */
-  readonly before: Base<unknown> | undefined;
-  readonly head: string | null;
-  /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
-  readonly now: string | undefined;
-}
+import type { Sighting } from '../objects/planned-kind.js';
 
 /**
  * The base with the facts about kills that later runs need: whether the break-glass list ordered its kill, and at which

@@ -18,6 +18,7 @@ import {
 import { effectiveFields } from '../kills/plan.js';
 import type { PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
+import type { Sighting } from './planned-kind.js';
 
 export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
   return { trafficType, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
@@ -120,9 +121,8 @@ export function liveTrafficType(actual: ActualFlag): string | undefined {
  */
 export function withEqualFields(
   before: Base<unknown>,
-  { name, environment }: PlacedName,
+  { ref: { name, environment }, head }: Sighting,
   { desired, actual }: PlanInput,
-  head: string | null,
 ): Base<unknown> {
   const flag = desired.flags.get(name);
   const live = actual.flags.get(name);

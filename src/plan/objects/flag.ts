@@ -11,12 +11,15 @@ import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.j
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
+import { rememberingKills } from '../kills/base.js';
 import {
   baseOfFlag,
   comparedFields,
+  createdDefinition,
   declaredFields,
   flagSpec,
   liveTrafficType,
+  withEqualFields,
   writtenForm,
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
@@ -121,6 +124,9 @@ export const FLAG_KIND: PlannedKind = {
     declared: ({ flags }) => flags,
     spec: flagSpec,
     parts: flagParts,
+    created: createdDefinition,
+    withEqualFields,
+    completed: rememberingKills,
     seen: ({ flags }, name) => {
       const flag = flags.get(name);
       return (

@@ -3,6 +3,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import type { ObjectRef } from '../../model/ref.js';
+import type { Base } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
@@ -38,6 +39,22 @@ export interface ObservedKind {
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
   /** What a base remembers of a declared object; undefined if it is not declared in this place. */
   readonly spec: (desired: BoundDesired, ref: ObjectRef) => unknown;
+  /**
+   * The result of the single request that creates a declared object in one environment, without its kill. A kind whose
+   * creation takes several requests has none: a half-made object looks like a changed one.
+   */
+  readonly created?: (desired: BoundDesired, ref: ObjectRef) => unknown;
+  /**
+   * The base of an object that was found equal only in part: equal fields are updated, all others stay. A kind whose
+   * objects are one field in each place has none.
+   */
+  readonly withEqualFields?: (
+    before: Base<unknown>,
+    place: Sighting,
+    input: PlanInput,
+  ) => Base<unknown>;
+  /** The base with what later runs need beside the spec. */
+  readonly completed?: (base: Base<unknown>, place: Sighting, input: PlanInput) => Base<unknown>;
   /** How to remove an object of the inventory; undefined if it is gone. */
   readonly parts: (name: string, input: PlanInput) => Parts | undefined;
   /** Undefined if the object was not observed. */
@@ -68,6 +85,15 @@ export interface Parts {
   /** Undefined if the service has nothing there. */
   readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
   readonly whole: () => Part;
+}
+
+export interface Sighting {
+  readonly ref: ObjectRef;
+  /** The base before this run. */
+  readonly before: Base<unknown> | undefined;
+  readonly head: string | null;
+  /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
+  readonly now: string | undefined;
 }
 
 export interface DeclaredObject {
