@@ -4,7 +4,7 @@ import { objectId, refOfId, type ObjectRef } from '../model/ref.js';
 import type { AllowedFinding, GuardFinding } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
-import type { PlannedEnvironment } from '../plan/policy.js';
+import { environmentNamed, type PlannedEnvironment } from '../plan/policy.js';
 import { fingerprintsOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
@@ -59,7 +59,7 @@ function subjectOf(
   { id, environment: place }: GuardFinding,
   { desired, policy }: PlanInput,
 ): Subject | undefined {
-  const environment = policy.environments.find(({ name }) => name === place);
+  const environment = environmentNamed(policy, place);
   const ref = refOfId(id ?? '');
   if (!environment || ref?.kind !== 'flag' || ref.environment !== place) return undefined;
   const flag = desired.flags.get(ref.name);

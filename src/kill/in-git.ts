@@ -11,7 +11,7 @@ import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/
 import type { LiveKill } from '../model/plan.js';
 import { flagEntry, type State } from '../model/state.js';
 import { seenLiveKills } from '../plan/kills/base.js';
-import type { PlanPolicy } from '../plan/policy.js';
+import { environmentNamed, type PlanPolicy } from '../plan/policy.js';
 
 /**
  * Kills that a commit orders and an earlier one does not. Reads only the files that differ, to be faster than a plan.
@@ -151,7 +151,7 @@ async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {
   const before = isUnseen ? undefined : await of.history.atAncestor(applied);
   if (!before) return [];
   return before.kills.flatMap(({ flag, environment: place }): ObjectRef[] => {
-    const environment = policy.environments.find(({ name }) => name === place);
+    const environment = environmentNamed(policy, place);
     if (!environment || !desired.killLists.has(place)) return [];
     const isDeclared = desired.flags.get(flag)?.environments.has(place) === true;
     const isOurs = flagEntry(state, flag)?.environments[environment.id] !== undefined;

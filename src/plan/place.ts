@@ -13,21 +13,11 @@ export type Place = Workspace | { readonly name: string; readonly id: string };
 
 export type PlacedName = Pick<ObjectRef, 'name' | 'environment'>;
 
-interface Environments<E> {
-  readonly environments: readonly E[];
-}
-
-/** @returns undefined for an unknown environment. */
-export function placeNamed<E extends { readonly name: string }>(
-  { environments }: Environments<E>,
-  name: string | null,
-): E | Workspace | undefined {
-  return name === null ? WORKSPACE : environments.find((each) => each.name === name);
-}
-
 export function selectedPlaces<E extends { readonly selected: boolean }>({
   environments,
-}: Environments<E>): (E | Workspace)[] {
+}: {
+  readonly environments: readonly E[];
+}): (E | Workspace)[] {
   return [WORKSPACE, ...environments.filter(({ selected }) => selected)];
 }
 

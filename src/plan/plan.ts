@@ -42,9 +42,10 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const environments = input.policy.environments.map((each) => each.name);
   // The specs of an older HEAD do not cover later objects.
   const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
-  const kills = planKills(input)
-    .filter(({ change }) => covers(change.id))
-    .map((each) => withDrafts(each, input));
+  const kills = withDrafts(
+    planKills(input).filter(({ change }) => covers(change.id)),
+    input,
+  );
   const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);

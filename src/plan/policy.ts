@@ -14,8 +14,7 @@ import {
 } from '../model/plan.js';
 import type { Closed, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
-import { isContested } from './bases/corrections.js';
-import type { Workspace } from './place.js';
+import { WORKSPACE, type Workspace } from './place.js';
 
 /** Permissions and limits of a run, apart from the differences. */
 export interface PlanPolicy {
@@ -268,6 +267,39 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
 /** Reasons that pass windows and freezes. */
 const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 
+/**
+ * If two repositories or tools declare the same field, each takes the other's value for drift and reverts it, for ever.
+ * So the state counts corrections, and runs hold a field that is corrected this often within the time.
+ */
+export const CONTESTED_AFTER = 3;
+export const CONTEST_MS = 60 * 60 * 1_000;
+
+/** Whether corrections at these times amount to a fight. @param moments the latest ones, rising; ISO 8601. */
+export function isContested(moments: readonly string[]): boolean {
+  const [first, ...others] = moments.slice(-CONTESTED_AFTER).map((each) => Date.parse(each));
+  const last = others.at(-1);
+  if (first === undefined || last === undefined) return false;
+  return others.length === CONTESTED_AFTER - 1 && last - first <= CONTEST_MS;
+}
+
+type InPlaces = Pick<PlanPolicy, 'environments'>;
+
+/** Undefined for the workspace, and for an environment that the service does not have. */
+export function environmentNamed(
+  { environments }: InPlaces,
+  name: string | null | undefined,
+): PlannedEnvironment | undefined {
+  return environments.find((each) => each.name === name);
+}
+
+/** @returns undefined for an environment that the service does not have. */
+export function placeNamed(
+  policy: InPlaces,
+  name: string | null,
+): PlannedEnvironment | Workspace | undefined {
+  return name === null ? WORKSPACE : environmentNamed(policy, name);
+}
+
 export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
   const isRemoval = action === 'delete' || action === 'deactivate';
   if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
@@ -281,7 +313,7 @@ function closedAt(
   environment: string | null,
   isRemoval: boolean,
 ): Closed | undefined {
-  const place = policy.environments.find(({ name }) => name === environment);
+  const place = environmentNamed(policy, environment);
   if (place) return closedIn(policy, place);
   // A deletion at workspace level deletes in every environment.
   return isRemoval ? closedAnywhere(policy) : closedAll(policy);

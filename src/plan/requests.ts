@@ -14,12 +14,7 @@ import type { Base, State } from '../model/state.js';
 import type { PlanInput } from './input.js';
 import { baseIn } from './place.js';
 import { strongest, type ObjectPlan, type PlannedChange } from './planned-change.js';
-import {
-  isPlanned,
-  type PlannedEnvironment,
-  type PlanPolicy,
-  type WithheldReason,
-} from './policy.js';
+import { environmentNamed, isPlanned, type PlanPolicy, type WithheldReason } from './policy.js';
 
 /** The environments where requests of ours may be open: the config wants them there, or a run remembers one. */
 export function requestsWanted(
@@ -54,8 +49,16 @@ function heldFor(because: string, request: ChangeRequest | undefined): WithheldR
   return { why: 'approval-needed', because, ...(request && { request }) };
 }
 
-/** The change with a draft for each write that the service may refuse, where the config wants change requests. */
-export function withDrafts(planned: PlannedChange, input: PlanInput): PlannedChange {
+/** The changes with a draft for each write that the service may refuse, where the config wants change requests. */
+export function withDrafts(planned: readonly PlannedChange[], input: PlanInput): PlannedChange[] {
+  return isAskedAnywhere(input) ? planned.map((each) => drafted(each, input)) : [...planned];
+}
+
+function isAskedAnywhere({ policy }: PlanInput): boolean {
+  return policy.environments.some(({ submitsRequests }) => submitsRequests === true);
+}
+
+function drafted(planned: PlannedChange, input: PlanInput): PlannedChange {
   const { change, requests } = planned;
   if (!isAsked(change.id, input)) return planned;
   return {
@@ -147,9 +150,10 @@ function hashOf(value: unknown): string {
  * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
+  if (!isAskedAnywhere(input)) return [...objects];
   return objects.map((each) => {
     if (!each.change) return each;
-    const change = withDrafts(each.change, input);
+    const change = drafted(each.change, input);
     const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
     const answer = draft && answerTo(each.id, draft, input);
     if (!answer) return { ...each, change };
@@ -181,7 +185,7 @@ function answerTo(
   { actual, state, policy }: PlanInput,
 ): ChangeRequest | undefined {
   const answer = answeredBy(actual.requests?.get(id) ?? [], draft);
-  const place = placeOf(id, policy.environments);
+  const place = environmentNamed(policy, refOfId(id)?.environment);
   const known = place && baseIn(state.get(keyOfId(id)), place)?.request;
   return answer ?? (known?.is === 'rejected' ? answeredBy([known], draft) : undefined);
 }
@@ -226,7 +230,7 @@ export function withdrawalsIn(
 /** Whether this repository has the object, and the run covers it; requests of other repositories are theirs. */
 function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
   const ref = refOfId(id);
-  if (!ref || placeOf(id, policy.environments)?.selected !== true) return false;
+  if (!ref || environmentNamed(policy, refOfId(id)?.environment)?.selected !== true) return false;
   if (policy.behind === true && policy.reviewed?.has(id) !== true) return false;
   const { kind, name } = ref;
   const declared = { flag: desired.flags, segment: desired.segments, identities: null };
@@ -235,12 +239,5 @@ function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
 }
 
 function isAsked(id: ObjectId, { policy }: PlanInput): boolean {
-  return placeOf(id, policy.environments)?.submitsRequests === true;
-}
-
-function placeOf(
-  id: ObjectId,
-  environments: readonly PlannedEnvironment[],
-): PlannedEnvironment | undefined {
-  return environments.find(({ name }) => name === refOfId(id)?.environment);
+  return environmentNamed(policy, refOfId(id)?.environment)?.submitsRequests === true;
 }

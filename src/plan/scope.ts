@@ -19,6 +19,7 @@ import { killOrders } from './kills/orders.js';
 import { isKillInReach } from './kills/plan.js';
 import { usesOf } from './planned-change.js';
 import {
+  environmentNamed,
   inventoryEnvironments,
   matchesFilter,
   plannedObjects,
@@ -175,7 +176,7 @@ function flagScopes(
   // Definitions of any flag of the workspace are read where git kills them, or takes a kill back.
   const killed = killOrders(desired).map(({ flag, environment }) => ({ name: flag, environment }));
   for (const { name, environment } of [...killed, ...policy.restorable.values()]) {
-    const place = policy.environments.find((each) => each.name === environment);
+    const place = environmentNamed(policy, environment);
     if (!place || !isKillInReach(policy, place, name)) continue;
     const scope = flags.get(name) ?? { known: new Set<string>(), environments: new Set<string>() };
     flags.set(name, { ...scope, environments: new Set([...scope.environments, place.name]) });

@@ -2,35 +2,17 @@ import { keyOf } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcomes } from '../../model/outcome.js';
 import type { Base, State } from '../../model/state.js';
-import { baseIn, placeNamed, putBase } from '../place.js';
-
-/**
- * If two repositories or tools declare the same field, each takes the other's value for drift and reverts it, for ever.
- * So the state counts corrections, and runs hold a field that is corrected this often within the window.
- */
-
-const MAX_CORRECTIONS = 3;
-const WINDOW_MS = 60 * 60 * 1_000;
+import { baseIn, putBase } from '../place.js';
+import { CONTEST_MS, CONTESTED_AFTER, placeNamed, type PlanPolicy } from '../policy.js';
 
 /** Path of the whole object, for objects that are deleted again and again. */
 export const WHOLE_OBJECT = '';
 /** Path of the keys of a segment in an environment, which are one field. */
 export const SEGMENT_KEYS = '/keys';
 
-/** Whether corrections at these times amount to a fight. @param moments the latest ones, rising; ISO 8601. */
-export function isContested(moments: readonly string[]): boolean {
-  const [first, ...others] = moments.slice(-MAX_CORRECTIONS).map((each) => Date.parse(each));
-  const last = others.at(-1);
-  if (first === undefined || last === undefined) return false;
-  return others.length === MAX_CORRECTIONS - 1 && last - first <= WINDOW_MS;
-}
-
 /** The state with the corrections of an apply added. @param now the time of the apply, ISO 8601 in UTC. */
 export function stateAfterCorrections(
-  {
-    state,
-    policy,
-  }: { state: State; policy: { environments: readonly { name: string; id: string }[] } },
+  { state, policy }: { state: State; policy: Pick<PlanPolicy, 'environments'> },
   changes: readonly Change[],
   outcomes: Outcomes,
   now: string,
@@ -60,7 +42,7 @@ function correctedPaths(
 function corrected<T>(base: Base<T>, paths: readonly string[], now: string): Base<T> {
   const moments = paths.map((path) => {
     const earlier = base.corrections?.[path] ?? [];
-    return [path, [...earlier, now].slice(-MAX_CORRECTIONS)] as const;
+    return [path, [...earlier, now].slice(-CONTESTED_AFTER)] as const;
   });
   return { ...base, corrections: { ...base.corrections, ...Object.fromEntries(moments) } };
 }
@@ -78,7 +60,7 @@ export function rememberingCorrections<T>(
   if (!before?.corrections) return base;
   const lately = Object.entries(before.corrections).filter(([, moments]) => {
     const last = Date.parse(moments.at(-1) ?? '');
-    return now === undefined || Date.parse(now) - last <= WINDOW_MS;
+    return now === undefined || Date.parse(now) - last <= CONTEST_MS;
   });
   return lately.length === 0 ? base : { ...base, corrections: Object.fromEntries(lately) };
 }

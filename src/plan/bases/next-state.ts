@@ -18,14 +18,20 @@ import {
   emptyEntry,
   hasBase,
   keepEntry,
-  placeNamed,
   putBase,
   selectedPlaces,
   withBase,
   WORKSPACE,
 } from '../place.js';
 import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
-import { isPlanned, plannedObjects, wantedEntries, type PlanPolicy } from '../policy.js';
+import {
+  environmentNamed,
+  isPlanned,
+  placeNamed,
+  plannedObjects,
+  wantedEntries,
+  type PlanPolicy,
+} from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind, Sighting } from '../objects/planned-kind.js';
@@ -245,7 +251,7 @@ function identitiesAfterAnswers(
   head: string | null,
 ): State {
   const written = changes.flatMap(({ id, ref }) => {
-    const environment = policy.environments.find(({ name }) => name === ref.environment);
+    const environment = environmentNamed(policy, ref.environment);
     const keys = outcomes.get(id)?.identities?.written ?? [];
     return environment && keys.length > 0 ? [{ ref, environment, keys }] : [];
   });

@@ -27,6 +27,7 @@ import {
 import { isKillOrdered, killOrders, type KillOrder } from './orders.js';
 import type { PlanInput } from '../input.js';
 import {
+  environmentNamed,
   rulesIn,
   matchesFilter,
   isPlanned,
@@ -63,7 +64,7 @@ function planKill(
   reason: 'kill' | 'ramp',
   { actual, policy }: PlanInput,
 ): PlannedChange[] {
-  const environment = policy.environments.find((each) => each.name === name);
+  const environment = environmentNamed(policy, name);
   if (!environment || !isKillInReach(policy, environment, flag)) return [];
   const live = actual.flags.get(flag)?.definitions.get(name);
   if (!live || live.killed) return [];
@@ -85,7 +86,7 @@ function killsByChecks({ desired, policy }: PlanInput): KillSubjectOf[] {
 export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   const { actual, policy, desired } = input;
   return [...policy.restorable.values()].flatMap((ref): ObjectPlan[] => {
-    const environment = policy.environments.find((each) => each.name === ref.environment);
+    const environment = environmentNamed(policy, ref.environment);
     if (!environment?.selected || !isPlanned(policy, 'flag', ref.name)) return [];
     const { name } = environment;
     if (desired.flags.get(ref.name)?.environments.has(name)) return [];

@@ -13,6 +13,7 @@ import { entriesOf, identitiesEntry, type IdentitiesBase, type State } from '../
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
+  environmentNamed,
   rulesIn,
   withholdReason,
   type PlannedEnvironment,
@@ -68,7 +69,7 @@ export function areIdentitiesTaken({
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): boolean {
   if (desired.identities.length > 0 && policy.identities === 'all') return false;
   return desired.identities.every(({ trafficType, environment: name, keys }) => {
-    const environment = policy.environments.find((each) => each.name === name);
+    const environment = environmentNamed(policy, name);
     if (environment?.selected !== true) return true;
     const base = identitiesEntry(state, trafficType)?.environments[environment.id]?.spec;
     const { added, changed } = identitiesDifference(keys, base?.groups ?? []);

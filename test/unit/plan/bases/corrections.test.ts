@@ -3,10 +3,10 @@ import type { FieldChange } from '../../../../src/model/plan.js';
 import type { Outcomes } from '../../../../src/model/outcome.js';
 import type { Base, State } from '../../../../src/model/state.js';
 import {
-  isContested,
   rememberingCorrections,
   stateAfterCorrections,
 } from '../../../../src/plan/bases/corrections.js';
+import { isContested } from '../../../../src/plan/policy.js';
 import { aPolicy } from '../../../support/builders.js';
 import { aChange, aField } from '../../../support/plan-builder.js';
 
