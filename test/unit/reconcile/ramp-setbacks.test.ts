@@ -275,6 +275,20 @@ describe('a ramp that kills its flag where its check fails', () => {
     },
   );
 
+  it('is left to a person who brings it back before the next run', async () => {
+    const story = await grownStory('kill');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    await world.live.set('shop', { killed: false });
+    world.writes();
+
+    await world.applied({}, after(20));
+
+    expect(await isKilled(world)).toBe(false);
+    expect(world.writes()).toEqual([]);
+  });
+
   it('is as git says once git orders the kill, and grows on after git takes that back', async () => {
     const story = await grownStory('kill');
     const { world, after } = story;
