@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import type { ChangeRequest, RequestMark } from '../../../src/model/change-request.js';
+import type { Plan } from '../../../src/model/plan.js';
+import { planChanges } from '../../../src/plan/plan.js';
+import type { PlanPolicy } from '../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  desiredSegment,
+  liveFlag,
+  liveSegment,
+  NO_STATE,
+  onShare,
+} from '../../support/builders.js';
+
+const ID = 'flag/pay@production';
+const ASKING = [anEnvironment('production', { submitsRequests: true })];
+
+interface World {
+  readonly share?: number;
+  readonly killed?: boolean;
+  readonly requests?: readonly ChangeRequest[];
+  readonly policy?: Partial<PlanPolicy>;
+}
+
+/** Git wants a share, and perhaps the kill; the service serves 10 %. */
+function planFor({ share = 20, killed, requests = [], policy }: World = {}): Plan {
+  const said = { ...onShare(share), ...(killed === undefined ? {} : { killed }) };
+  const desired = aDesired({ flags: [desiredFlag('pay', { environments: { production: said } })] });
+  const actual = anActual({ flags: [liveFlag('pay', { production: onShare(10) })] });
+  return planChanges({
+    desired,
+    actual: { ...actual, requests: new Map([[ID, requests]]) },
+    state: NO_STATE,
+    policy: aPolicy({ environments: ASKING, adopt: true, ...policy }),
+  });
+}
+
+/** Of the last write: a kill goes before. */
+function markOf(plan: Plan): RequestMark {
+  const mark = plan.steps.flatMap(({ ask }) => ask?.mark ?? []).at(-1);
+  if (!mark) throw new Error('no draft');
+  return mark;
+}
+
+const MARK = markOf(planFor());
+const OTHER: RequestMark = { ...MARK, content: '0'.repeat(16) };
+
+function request(members: Partial<ChangeRequest> = {}): ChangeRequest {
+  const facts = { id: 'cr-1', is: 'open', by: 'ana', since: null, approvers: [], reason: null };
+  return { ...facts, operation: 'UPDATE', ...members } as ChangeRequest;
+}
+
+function operationsOf({ steps }: Plan): unknown[] {
+  return steps.map(({ action, ask }) => [action, ask?.operation]);
+}
+
+describe('a write that the service may refuse', () => {
+  it('has a draft with the whole definition that it makes, its place in git and a mark', () => {
+    const [step] = planFor().steps;
+
+    expect(step?.ask).toMatchObject({
+      ...{ operation: 'UPDATE', body: onShare(20), mark: MARK, file: 'spec.yaml:1' },
+    });
+    expect(MARK.wanted).toMatch(/^[0-9a-f]{16}$/);
+    expect(MARK.content).toMatch(/^[0-9a-f]{16}$/);
+    expect(markOf(planFor())).toEqual(MARK);
+    expect(markOf(planFor({ share: 30 }))).not.toEqual(MARK);
+  });
+
+  it('is told by what it does to the object', () => {
+    const created = planChanges({
+      desired: aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] }),
+      actual: anActual({ flags: [liveFlag('pay', {})] }),
+      state: NO_STATE,
+      policy: aPolicy({ environments: ASKING }),
+    });
+    const keys = planChanges({
+      desired: aDesired({ segments: [desiredSegment('staff', { production: ['a', 'c'] })] }),
+      actual: anActual({ segments: [liveSegment('staff', { production: ['b', 'c'] })] }),
+      state: NO_STATE,
+      policy: aPolicy({ environments: ASKING, adopt: true }),
+    });
+
+    expect(operationsOf(planFor({ killed: true }))).toEqual([
+      ['kill-flag', 'KILL'],
+      ['patch-definition', 'UPDATE'],
+    ]);
+    expect(operationsOf(created)).toEqual([['create-definition', 'CREATE']]);
+    expect(keys.steps.map(({ ask }) => [ask?.operation, ask?.keys, ask?.keysAfter?.count])).toEqual(
+      [
+        ['CREATE', ['a'], 3],
+        ['ARCHIVE', ['b'], 1],
+      ],
+    );
+  });
+
+  it('has no draft where the config wants none', () => {
+    expect(planFor({ policy: { environments: [anEnvironment('production')] } }).steps).toEqual([
+      expect.not.objectContaining({ ask: expect.anything() as unknown }),
+    ]);
+  });
+
+  const open = request({ mark: MARK });
+  const later = request({ mark: MARK, id: 'cr-2' });
+  const rejected = request({ mark: OTHER, is: 'rejected' });
+  it.each<[situation: string, World, steps: string[], held: string[], withdrawn: string[]]>([
+    ['waits for an open request of the same content', { requests: [open] }, [], ['cr-1'], []],
+    ['is not asked for again after a rejection', { requests: [rejected] }, [], ['cr-1'], []],
+    [
+      'is asked for anew with another content, and the request of before withdrawn',
+      { requests: [request({ mark: OTHER })] },
+      ['patch-definition'],
+      [],
+      ['cr-1'],
+    ],
+    ['leaves requests of others', { requests: [request()] }, ['patch-definition'], [], []],
+    ['keeps the older of two requests', { requests: [open, later] }, [], ['cr-1'], ['cr-2']],
+    [
+      'goes on with a kill while the rest waits',
+      { killed: true, requests: [request({ mark: markOf(planFor({ killed: true })) })] },
+      ['kill-flag'],
+      ['cr-1'],
+      [],
+    ],
+    [
+      'withdraws nothing while runs are suspended',
+      { requests: [open, later], policy: { suspended: SUSPENDED_BY_CONFIG } },
+      [],
+      [],
+      [],
+    ],
+    [
+      'withdraws nothing of an environment that is not selected',
+      {
+        requests: [open, later],
+        policy: { environments: [{ ...ASKING[0], selected: false } as (typeof ASKING)[number]] },
+      },
+      [],
+      [],
+      [],
+    ],
+    [
+      'withdraws what the config wants no more',
+      { requests: [open], policy: { environments: [anEnvironment('production')] } },
+      ['patch-definition'],
+      [],
+      ['cr-1'],
+    ],
+  ])('%s', (_, world, steps, held, withdrawn) => {
+    const plan = planFor(world);
+
+    const actions = plan.steps.map(({ action }) => action);
+    expect(actions.filter((action) => action !== 'withdraw-request')).toEqual(steps);
+    expect(plan.withheld.flatMap(({ request: answer }) => answer?.id ?? [])).toEqual(held);
+    expect((plan.withdrawals ?? []).map(({ request: { id } }) => id)).toEqual(withdrawn);
+  });
+});
