@@ -71,10 +71,8 @@ function boundObjects<T extends { readonly environments: ReadonlyMap<string, unk
   names: EnvironmentNames,
 ): ReadonlyMap<string, T> {
   const isBound = (word: string): boolean => nameOf(word, names) === word;
-  let isSame = true;
   const all = [...objects].map(([name, object]): [string, T] => {
     if ([...object.environments.keys()].every(isBound)) return [name, object];
-    isSame = false;
     return [
       name,
       bound(object, names, () => {
@@ -85,5 +83,5 @@ function boundObjects<T extends { readonly environments: ReadonlyMap<string, unk
       }),
     ];
   });
-  return isSame ? objects : new Map(all);
+  return all.every(([name, each]) => objects.get(name) === each) ? objects : new Map(all);
 }

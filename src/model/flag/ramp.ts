@@ -88,7 +88,7 @@ export interface RampStanding extends Omit<WrittenRamp, 'checks'> {
 export function formOf({
   treatment,
   steps,
-  startMs = undefined,
+  startMs,
 }: Pick<DesiredRamp, 'treatment' | 'steps' | 'startMs'>): string {
   return sha256(canonicalJson({ treatment, steps, startMs: startMs ?? null })).slice(0, 16);
 }
