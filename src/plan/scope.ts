@@ -17,6 +17,7 @@ import {
 } from '../model/state.js';
 import { killOrders } from './kills/orders.js';
 import { isKillInReach } from './kills/plan.js';
+import { observedKind } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
 import {
   environmentNamed,
@@ -120,22 +121,19 @@ function placesOf(
 type Needed = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Objects that changed rules name but the filter excludes: if one is missing, the service refuses the change. */
-function neededIn({ desired, state, policy }: ScopeInput): { flag: Needed; segment: Needed } {
-  const needed = { flag: new Map<string, Set<string>>(), segment: new Map<string, Set<string>>() };
-  const declared = [
-    ['flag', desired.flags],
-    ['segment', desired.segments],
-  ] as const;
+function neededIn({ desired, state, policy }: ScopeInput): Readonly<Record<Kind, Needed>> {
+  const ofKind = (): Map<string, Set<string>> => new Map();
+  const needed = { flag: ofKind(), segment: ofKind(), identities: ofKind() };
   // An earlier, wider observation of the same run has checked this already.
   if (policy.only === null || policy.held !== undefined) return needed;
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
     for (const [environment, rules] of changedRules(flag, state, policy)) {
       for (const { id } of usesOf(rules, environment)) {
-        const { kind: used, name = '' } = parseKey(keyOfId(id)) ?? {};
-        for (const [kind, objects] of declared) {
-          if (kind !== used || !objects.has(name) || matchesFilter(policy, kind, name)) continue;
-          needed[kind].set(name, new Set(needed[kind].get(name)).add(environment));
-        }
+        const used = parseKey(keyOfId(id));
+        if (!used || matchesFilter(policy, used.kind, used.name)) continue;
+        if (observedKind(used.kind)?.declared(desired).has(used.name) !== true) continue;
+        const places = needed[used.kind];
+        places.set(used.name, new Set(places.get(used.name)).add(environment));
       }
     }
   }
