@@ -138,7 +138,9 @@ describe('a write that the service may refuse', () => {
       'withdraws nothing of an environment that is not selected',
       {
         requests: [open, later],
-        policy: { environments: [{ ...ASKING[0], selected: false } as (typeof ASKING)[number]] },
+        policy: {
+          environments: [anEnvironment('production', { submitsRequests: true, selected: false })],
+        },
       },
       [],
       [],
