@@ -54,8 +54,8 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Of one credential, because the service counts reads and writes of all its clients together. Requests go in order of
- * arrival, except that repeated ones go first. Each throttle halves the concurrency, and each full round of answers
+ * Limits the requests of one credential, because the service counts reads and writes of all its clients together. They
+ * go in order of arrival, except that repeated ones go first. Each throttle halves the concurrency, and each full round of answers
  * raises it by one. After a refusal without a wait time, pauses get longer; the first that ends shows the limit. From
  * then on requests are spread evenly, and one of each window is reserved for urgent ones, see `Spacing`.
  */

@@ -121,9 +121,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The members of the JSON body that a `multipart/form-data` body stands for, with the part `file`, CSV of one column without a head, and optionally the part
- * `payload`, a JSON object with title and comment. Clients are known to send such a body under another content type, so
- * the body's first line identifies it and gives the boundary.
+ * The members of the JSON body that a `multipart/form-data` body stands for: with the part `file`, CSV of one column
+ * without a head, and optionally the part `payload`, a JSON object with title and comment. Clients are known to send
+ * such a body under another content type, so the body's first line identifies it and gives the boundary.
  */
 function keysFormFrom(body: string): object | undefined {
   const boundary = /^--\S[^\r\n]*(?=\r?\n)/.exec(body)?.[0];

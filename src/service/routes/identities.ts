@@ -116,7 +116,8 @@ async function removeIdentity(work: Work<'identities'>): Promise<true> {
 }
 
 /**
- * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are. Identities that do not change get no entry.
+ * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are. Identities that do
+ * not change get no entry in the audit log.
  *
  * @returns each identity as it was after its own turn.
  */
