@@ -5,7 +5,7 @@ import { directoryInRepository, findStates, openStateHome, stateSharing } from '
 import type { RunFlags } from '../compose/run.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/admin-api.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
-import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
 import type { Desired } from '../model/desired.js';
@@ -37,7 +37,7 @@ export async function withState(
   options: StateOptions,
   screen: Screen,
   use: (state: OpenedState | null) => Promise<void>,
-): Promise<ExitCode> {
+): Promise<void> {
   using progress = screen.progress;
   progress.phase('read');
   const settings = operatorSettings(screen.terminal.environment);
@@ -56,18 +56,17 @@ export async function withState(
     await use(home && { home, environments: only.environments ?? {} });
     const missing = home?.notShared() ?? null;
     if (missing) screen.note(`warning: the state of origin was not reached: ${missing.why}`);
-    return EXIT.ok;
+    return;
   }
   if (all.others + all.found.length === 0 && sharing !== 'always') {
     await use(null);
-    return EXIT.ok;
+    return;
   }
   await using run = await openDryRun(directory, options, screen);
   const { at } = await askCatalog(run.context);
   const home = await run.context.openState(at);
   const environments = Object.fromEntries(at.environments.map(({ id, name }) => [id, name]));
   await use(home && { home, environments });
-  return EXIT.ok;
 }
 
 export async function askCatalog(

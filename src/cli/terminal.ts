@@ -104,14 +104,15 @@ export interface Screen {
 
 type ScreenOptions = Partial<Omit<CommonOptions, 'format'>> & { readonly format?: string };
 
-/** The action of a command: `run` gets the arguments and options as they were declared, and the screen. */
+/** The action of a command: `run` gets the arguments and options as they were declared, and the screen. Without a code it ends with 0. */
 export function ending<Given extends readonly unknown[]>(
-  run: (...given: [...Given, Screen]) => Promise<ExitCode>,
+  run: (...given: [...Given, Screen]) => Promise<ExitCode> | Promise<void>,
   { terminal, done }: { readonly terminal: Terminal; readonly done: (code: ExitCode) => void },
 ): (...given: [...Given, Command]) => Promise<void> {
   return async (...given) => {
     const declared = given.slice(0, -1) as unknown as Given;
-    done(await run(...declared, openScreen(declared.at(-1) as ScreenOptions, terminal)));
+    const code = await run(...declared, openScreen(declared.at(-1) as ScreenOptions, terminal));
+    if (code !== undefined) done(code);
   };
 }
 

@@ -11,24 +11,6 @@ export type ProgressSink =
   | { readonly kind: 'plain'; readonly write: (text: string) => unknown }
   | { readonly kind: 'facts'; readonly tell: (facts: ProgressView) => void };
 
-/** Clock and ticks, as a parameter so that tests need not wait. */
-export interface Ticker {
-  now(): number;
-  /** Calls `tick` until the returned function is called. Does not keep the process alive. */
-  every(ms: number, tick: () => void): () => void;
-}
-
-const realTicker: Ticker = {
-  now: () => Date.now(),
-  every: (ms, tick) => {
-    const timer = setInterval(tick, ms);
-    timer.unref();
-    return () => {
-      clearInterval(timer);
-    };
-  },
-};
-
 const REDRAWN_EACH_MS = 200;
 /** Where lines stay, the first comes after this time, so that a short run stays silent. A log has no one waiting. */
 const FIRST_AFTER_MS = { plain: 600, facts: 5_000 } as const;
@@ -59,7 +41,6 @@ interface Told {
 /** All other text for the same stream has to go through `print` or come after `end`. */
 export class ProgressReporter implements Progress {
   readonly #sinks = new Set<Told>();
-  readonly #ticker: Ticker;
   #beganAt = 0;
   #phase: Phase | undefined;
   #phaseAt = 0;
@@ -71,10 +52,9 @@ export class ProgressReporter implements Progress {
   #waitingUntil = 0;
   #why = '';
   #isDrawn = false;
-  #stop: (() => void) | undefined;
+  #ticks: NodeJS.Timeout | undefined;
 
-  constructor(sinks: readonly ProgressSink[], ticker: Ticker = realTicker) {
-    this.#ticker = ticker;
+  constructor(sinks: readonly ProgressSink[]) {
     for (const to of sinks) this.add(to);
   }
 
@@ -90,20 +70,20 @@ export class ProgressReporter implements Progress {
   phase(phase: Phase, asked?: string): void {
     this.#phase = phase;
     this.#asked = asked;
-    this.#phaseAt = this.#ticker.now();
+    this.#phaseAt = Date.now();
     this.#requestsBefore = this.#sent();
     this.#done = 0;
     this.#total = 0;
-    if (this.#stop !== undefined) return;
+    if (this.#ticks !== undefined) return;
     this.#beganAt = this.#phaseAt;
-    this.#stop = this.#ticker.every(REDRAWN_EACH_MS, () => {
+    this.#ticks = setInterval(() => {
       this.#draw();
       this.#tell();
-    });
+    }, REDRAWN_EACH_MS).unref();
   }
 
   /** Before the command is loaded: on a busy machine the first line would be late after that. */
-  begin(startedAt = this.#ticker.now()): void {
+  begin(startedAt = Date.now()): void {
     this.phase('read');
     this.#beganAt = startedAt;
     this.#draw();
@@ -121,7 +101,7 @@ export class ProgressReporter implements Progress {
 
   /** Reports that requests are held. Of several waits at once, the one that ends last is shown. */
   waiting({ waitMs, why }: Wait): void {
-    const until = this.#ticker.now() + waitMs;
+    const until = Date.now() + waitMs;
     if (until <= this.#waitingUntil) return;
     this.#waitingUntil = until;
     this.#why = clean(why);
@@ -131,7 +111,7 @@ export class ProgressReporter implements Progress {
   view(): ProgressView | null {
     const phase = this.#phase;
     if (phase === undefined) return null;
-    const now = this.#ticker.now();
+    const now = Date.now();
     const [done, total, requests] = [this.#done, this.#total, this.#sent()];
     const waitMs = Math.max(0, this.#waitingUntil - now);
     const passedMs = now - this.#phaseAt;
@@ -155,8 +135,8 @@ export class ProgressReporter implements Progress {
   }
 
   end(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    clearInterval(this.#ticks);
+    this.#ticks = undefined;
     this.#phase = undefined;
     this.#erase();
   }
@@ -168,7 +148,7 @@ export class ProgressReporter implements Progress {
   #draw(): void {
     const view = this.view();
     if (view === null) return;
-    const passedMs = this.#ticker.now() - this.#phaseAt;
+    const passedMs = Date.now() - this.#phaseAt;
     const passed = passedMs < RATE_AFTER_MS ? '' : ` · ${grouped(Math.floor(passedMs / 1_000))} s`;
     const text = progressText(view) + passed;
     for (const { to } of this.#sinks) {
@@ -183,7 +163,7 @@ export class ProgressReporter implements Progress {
   #tell({ atOnce = false, inMs = 0 } = {}): void {
     const view = this.view();
     if (view === null) return;
-    const now = this.#ticker.now();
+    const now = Date.now();
     for (const sink of this.#sinks) {
       const { to, toldAt, saidWait } = sink;
       if (to.kind === 'terminal') continue;

@@ -1,4 +1,4 @@
-import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
@@ -76,11 +76,11 @@ async function explain(
   directory: string,
   options: ExplainOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   if (!object.includes('/')) {
     const entries = await entriesOf(object);
     await screen.print({ entries }, () => entriesText(entries, screen));
-    return EXIT.ok;
+    return;
   }
   refuseWithoutOnline(options);
   const specs = await readRightSpecs(directory, screen);
@@ -89,7 +89,6 @@ async function explain(
   const isOnline = options.online === true;
   const explained = isOnline ? await withLive(offline, flag, { specs, options, screen }) : offline;
   await screen.print(explained, () => explainText(explained, screen));
-  return EXIT.ok;
 }
 
 function flagOf(object: string, { desired }: RightSpecs): DesiredFlag {

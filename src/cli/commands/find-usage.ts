@@ -1,4 +1,4 @@
-import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { linesWithName } from '../../git/search.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
@@ -40,7 +40,7 @@ async function findUsage(
   directory: string,
   options: FindUsageOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   const specs = await readRightSpecs(directory, screen);
   const wanted = objectOf(object, specs);
   const found: Found[] = usagesOf(wanted, specs.parts).map(({ location, by }) => ({
@@ -55,7 +55,6 @@ async function findUsage(
   await screen.print({ object, searched: options.code, usages: found }, () =>
     asText(object, found, options.code),
   );
-  return EXIT.ok;
 }
 
 const KINDS = ['flag', 'segment', 'condition'] as const;

@@ -1,4 +1,4 @@
-import { FlagkeelError, type ExitCode } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import type { LoggedChange } from '../../model/outcome.js';
 import { keyOfId } from '../../model/ref.js';
 import type { LoggedApply } from '../../state/run-log.js';
@@ -33,7 +33,7 @@ async function showHistory(
   args: readonly string[],
   options: HistoryOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   const { since = 0, maxCount = Infinity } = options;
   const { object, directory } = parseArguments(args);
   return withState(directory, options, screen, async (opened) => {

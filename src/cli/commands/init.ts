@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
-import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { nearestWith } from '../../git/checkout.js';
 import { packageFile } from '../../platform/package-files.js';
 import { packageVersion } from '../../platform/version.js';
@@ -68,7 +68,7 @@ export const declareInit: DeclareCommand = (command, invocation) => {
 };
 
 /** Files that are there stay as they are, so it may be repeated. */
-async function init(directory: string, options: InitOptions, screen: Screen): Promise<ExitCode> {
+async function init(directory: string, options: InitOptions, screen: Screen): Promise<void> {
   const environments =
     options.environment.length === 0 ? ['staging', 'production'] : options.environment;
   const unfit = environments.find((name) => name === '' || /[/\\]|^\./.test(name));
@@ -94,7 +94,6 @@ async function init(directory: string, options: InitOptions, screen: Screen): Pr
     { directory, files: results },
     () => asText(directory, options, results) + needs,
   );
-  return EXIT.ok;
 }
 
 /** Folders of workflows in this package and in a repository, and files of bots that keep them current. */

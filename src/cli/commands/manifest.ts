@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../errors.js';
 import { isSwitch, openFeatureValue } from '../../model/flag/flag.js';
 import { clean } from '../../report/sanitize.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
@@ -21,7 +20,7 @@ export const declareManifest: DeclareCommand = (command, invocation) => {
     .action(ending(manifest, invocation));
 };
 
-async function manifest(directory: string, _: ManifestOptions, screen: Screen): Promise<ExitCode> {
+async function manifest(directory: string, _: ManifestOptions, screen: Screen): Promise<void> {
   const { desired, parts } = await readRightSpecs(directory, screen);
   const resolved = new Map(parts.flags.map((flag) => [flag.name, flag]));
   const flags = [...desired.flags.keys()].flatMap((name) => {
@@ -29,7 +28,6 @@ async function manifest(directory: string, _: ManifestOptions, screen: Screen): 
     return flag ? [[name, manifestFlag(flag, screen)] as const] : [];
   });
   await screen.result(prettyJson({ $schema: SCHEMA, flags: Object.fromEntries(flags) }));
-  return EXIT.ok;
 }
 
 /** A boolean where every environment gives true or false, because clients of all environments share one type. */

@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../errors.js';
 import { fileAges } from '../../git/log.js';
 import type { FileAge } from '../../lint/rule.js';
 import { agedFlags } from '../../lint/stale.js';
@@ -31,14 +30,13 @@ export const declareReport: DeclareCommand = (command, invocation) => {
   commonOptions(command, ['html', 'json']).action(ending(report, invocation));
 };
 
-async function report(directory: string, _: ReportOptions, screen: Screen): Promise<ExitCode> {
+async function report(directory: string, _: ReportOptions, screen: Screen): Promise<void> {
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout, 'flags');
   const aged = agedFlags(specs.parts.flags, ages, { today, days: 0 });
   const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
   await screen.print(catalogue, () => cataloguePage(catalogue, today));
-  return EXIT.ok;
 }
 
 type Ages = ReadonlyMap<string, FileAge | undefined>;

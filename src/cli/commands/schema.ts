@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   editorSchemaOf,
   SCHEMA_NAMES,
@@ -36,10 +36,9 @@ async function printSchema(
   name: SchemaName | undefined,
   _: SchemaOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
   await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
-  return EXIT.ok;
 }
 
 /** Schemas for editors, as files beside the specs: path → text. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FlagkeelError, type ExitCode, EXIT } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { NOTHING, type KnownState } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
@@ -40,11 +40,7 @@ export const declareState: DeclareCommand = (state, invocation) => {
   inDirectory(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
 };
 
-async function listState(
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-): Promise<ExitCode> {
+async function listState(directory: string, options: StateOptions, screen: Screen): Promise<void> {
   return withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
@@ -58,7 +54,7 @@ async function showObject(
   directory: string,
   options: StateOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   return withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
@@ -77,7 +73,7 @@ async function forgetObject(
   directory: string,
   options: StateOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   return withState(directory, options, screen, async (opened) => {
     if (!opened) throw notThere('forget', object);
     const { home } = opened;
@@ -102,7 +98,7 @@ async function unlockState(
   directory: string,
   options: StateOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   return withState(directory, options, screen, async (opened) => {
     const home = opened?.home;
     const shared = home instanceof StateStore && home.isShared ? home : null;
@@ -144,11 +140,10 @@ async function rebuildState(
   directory: string,
   options: StateOptions,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<void> {
   await using run = await openRun(directory, options, screen.surroundings());
   const rebuilt = await rebuild(run);
   await screen.print(rebuilt, () => rebuiltText(rebuilt));
-  return EXIT.ok;
 }
 
 /** Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it. */

@@ -1,43 +1,23 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProgressView } from '../../../src/model/run.js';
-import { ProgressReporter, type Ticker } from '../../../src/report/progress.js';
+import { ProgressReporter } from '../../../src/report/progress.js';
 
 const ERASE = '\r\u001b[K';
 
-class ManualTicker implements Ticker {
-  nowMs = 0;
-  #tick: (() => void) | undefined;
-  everyMs = 0;
+const TICK_MS = 200;
 
-  now(): number {
-    return this.nowMs;
-  }
+beforeEach(() => vi.useFakeTimers({ now: 0 }));
+afterEach(() => vi.useRealTimers());
 
-  every(ms: number, tick: () => void): () => void {
-    this.everyMs = ms;
-    this.#tick = tick;
-    return () => {
-      this.#tick = undefined;
-    };
-  }
-
-  /** Ticks for this time. */
-  pass(ms: number): void {
-    for (const end = this.nowMs + ms; this.nowMs < end;) this.tick();
-  }
-
-  tick(): void {
-    this.nowMs += this.everyMs;
-    this.#tick?.();
-  }
+function tick(): void {
+  vi.advanceTimersByTime(TICK_MS);
 }
 
 function reporter(kind: 'terminal' | 'plain', columns = 100) {
-  const ticker = new ManualTicker();
   const written: string[] = [];
   const write = (text: string): unknown => written.push(text);
   const sink = kind === 'terminal' ? { kind, write, columns: () => columns } : { kind, write };
-  return { ticker, written, progress: new ProgressReporter([sink], ticker) };
+  return { written, progress: new ProgressReporter([sink]) };
 }
 
 const LIMIT = {
@@ -47,14 +27,14 @@ const LIMIT = {
 
 describe('progress on a terminal', () => {
   it('is one line that is rewritten in place, and gone at the end', () => {
-    const { ticker, written, progress } = reporter('terminal');
+    const { written, progress } = reporter('terminal');
     progress.requests(() => 1_024);
     progress.phase('look');
     progress.count(250, 3_000);
-    ticker.tick();
+    tick();
     progress.phase('apply');
     progress.count(1, 40);
-    ticker.tick();
+    tick();
     progress.end();
 
     expect(written).toEqual([
@@ -65,13 +45,13 @@ describe('progress on a terminal', () => {
   });
 
   it('counts a wait down, and forgets it when it is over', () => {
-    const { ticker, written, progress } = reporter('terminal');
+    const { written, progress } = reporter('terminal');
     progress.requests(() => 1);
     progress.phase('verify');
     progress.waiting({ waitMs: 1_300, ...LIMIT });
-    ticker.tick();
-    ticker.tick();
-    for (let times = 0; times < 5; times += 1) ticker.tick();
+    tick();
+    tick();
+    for (let times = 0; times < 5; times += 1) tick();
 
     const lines = written.map((text) => text.slice(ERASE.length));
     const waiting = (seconds: number) =>
@@ -84,41 +64,41 @@ describe('progress on a terminal', () => {
   });
 
   it('makes room for other lines, and comes back below them', () => {
-    const { ticker, written, progress } = reporter('terminal');
+    const { written, progress } = reporter('terminal');
     progress.phase('apply');
-    ticker.tick();
+    tick();
     progress.print(() => written.push('a note\n'));
-    ticker.tick();
+    tick();
 
     const line = `${ERASE}applying · 0 requests`;
     expect(written).toEqual([line, ERASE, 'a note\n', line]);
   });
 
   it('says what it waits for while the state is fetched, and shows every second that it lives', () => {
-    const { ticker, written, progress } = reporter('terminal');
+    const { written, progress } = reporter('terminal');
     progress.begin();
     expect(written).toEqual([`${ERASE}reading the specs and the state`]);
-    ticker.pass(6_000);
+    vi.advanceTimersByTime(6_000);
     expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state · 6 s`);
-    ticker.pass(5_000);
+    vi.advanceTimersByTime(5_000);
 
     expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state · 11 s`);
   });
 
   it('never wraps', () => {
-    const { ticker, written, progress } = reporter('terminal', 20);
+    const { written, progress } = reporter('terminal', 20);
     progress.phase('look');
     progress.waiting({ waitMs: 9_000, ...LIMIT });
-    ticker.tick();
+    tick();
 
     expect(written).toEqual([`${ERASE}looking at the serv`]);
   });
 
   it('shows nothing of a run that is over before the first tick', () => {
-    const { ticker, written, progress } = reporter('terminal');
+    const { written, progress } = reporter('terminal');
     progress.phase('look');
     progress.end();
-    ticker.tick();
+    tick();
 
     expect(written).toEqual([]);
   });
@@ -126,13 +106,13 @@ describe('progress on a terminal', () => {
 
 describe('progress that is no terminal’s', () => {
   it('is a plain line within a second and then every few seconds, with rate and end', () => {
-    const { ticker, written, progress } = reporter('plain');
-    progress.requests(() => Math.floor(ticker.nowMs / 500));
+    const { written, progress } = reporter('plain');
+    progress.requests(() => Math.floor(Date.now() / 500));
     progress.phase('look');
     progress.count(5, 200);
-    ticker.pass(1_000);
+    vi.advanceTimersByTime(1_000);
     expect(written).toEqual(['looking at the service · 5/200 objects · 1 request\n']);
-    ticker.pass(60_000);
+    vi.advanceTimersByTime(60_000);
     progress.end();
 
     expect(written).toHaveLength(16);
@@ -146,23 +126,23 @@ describe('progress that is no terminal’s', () => {
     ['is silent where a quick machine begins a command', 100, 200, false],
     ['comes before a command is loaded where a busy machine loads it for long', 200, 0, true],
   ])('%s, counted from the start of the process', (_, beganMs, passedMs, isShown) => {
-    const { ticker, written, progress } = reporter('plain');
-    ticker.nowMs = beganMs;
+    const { written, progress } = reporter('plain');
+    vi.setSystemTime(beganMs);
     progress.begin(0);
-    ticker.nowMs += passedMs;
-    if (passedMs > 0) ticker.tick();
+    vi.setSystemTime(beganMs + passedMs);
+    if (passedMs > 0) tick();
     progress.end();
 
     expect(written).toEqual(isShown ? ['reading the specs and the state\n'] : []);
   });
 
   it('says which forge it asks, and why it asks again', () => {
-    const { ticker, written, progress } = reporter('plain');
+    const { written, progress } = reporter('plain');
     progress.phase('forge', 'GitHub (api.github.com)');
-    ticker.pass(1_000);
+    vi.advanceTimersByTime(1_000);
     progress.waiting({ waitMs: 60_000, why: 'it is busy', what: 'send it again' });
     progress.phase('read');
-    ticker.pass(5_000);
+    vi.advanceTimersByTime(5_000);
 
     expect(written).toEqual([
       'asking GitHub (api.github.com)\n',
@@ -172,20 +152,20 @@ describe('progress that is no terminal’s', () => {
   });
 
   it('says at once that a service makes it wait, and then how long it still does', () => {
-    const { ticker, written, progress } = reporter('plain');
+    const { written, progress } = reporter('plain');
     progress.phase('look');
     progress.waiting({ waitMs: 1_500, ...LIMIT });
     progress.waiting({ waitMs: 8_000, ...LIMIT });
-    ticker.pass(5_000);
+    vi.advanceTimersByTime(5_000);
 
     const line = (said: string): string => `looking at the service · ${said}: ${LIMIT.why}\n`;
     expect(written).toEqual([line('0 requests · waiting 8 s'), line('0 requests · waiting 4 s')]);
   });
 
   it('says at once that a wait began after the first line, without what a terminal acts on', () => {
-    const { ticker, written, progress } = reporter('plain');
+    const { written, progress } = reporter('plain');
     progress.phase('look');
-    ticker.pass(1_000);
+    vi.advanceTimersByTime(1_000);
     progress.waiting({ waitMs: 8_000, why: 'it said \u001b[2J', what: 'read flags' });
     // The last line is about a wait already.
     progress.waiting({ waitMs: 9_000, ...LIMIT });
@@ -197,15 +177,14 @@ describe('progress that is no terminal’s', () => {
   });
 
   it('is facts for a log', () => {
-    const ticker = new ManualTicker();
     const told: ProgressView[] = [];
     const tell = (facts: ProgressView): void => void told.push(facts);
-    const progress = new ProgressReporter([{ kind: 'facts', tell }], ticker);
+    const progress = new ProgressReporter([{ kind: 'facts', tell }]);
     progress.phase('apply');
     progress.count(2, 9);
-    ticker.pass(4_800);
+    vi.advanceTimersByTime(4_800);
     expect(told).toEqual([]);
-    ticker.tick();
+    tick();
 
     const expectedEnd = new Date(22_500).toISOString();
     expect(told).toEqual([
