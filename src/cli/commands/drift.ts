@@ -6,11 +6,19 @@ import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
 import type { Planned } from '../../reconcile/context.js';
 import { clean } from '../../report/sanitize.js';
-import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
-import { driftText } from '../../report/text/drift.js';
+import { byEnvironment, type PlanReport, shownEnvironments } from '../../report/plan-report.js';
+import { paragraph, EMPTY_LINE, renderLines, span } from '../../report/text/layout.js';
+import { rowLines } from '../../report/text/plan.js';
+import { fieldLines } from '../../report/view/field.js';
+import type { Row } from '../../report/view/row.js';
+import { notComparedTexts } from '../../report/view/sentences.js';
+import { asFarAsCompared } from '../../report/view/verdict.js';
+import { placeText, keysText, plural } from '../../report/values.js';
+import { present } from '../../model/collections.js';
+import type { FieldChange, KeyChange } from '../../model/plan.js';
 import { planDocument } from '../../report/json/plan.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
-import { driftOf, type Drift } from '../../import/drift.js';
+import { driftOf, type Difference, type Drift } from '../../import/drift.js';
 import { combinedResult, forEachDirectory } from '../directories.js';
 import { plannedOrRefused, type PlannedDirectory } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
@@ -66,15 +74,8 @@ async function runDirectory(
   const adoption = options.adopt === true ? await adopt(found, planned, run, screen) : undefined;
   const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
   const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
-  const { notCompared } = planned.plan;
   const whole = reportOf(planned, run);
-  const differences = byEnvironment(
-    found.differences.map((each) => ({ ...each, id: each.change.id })),
-    shownEnvironments(whole),
-  );
-  const counts = { unchanged, unseen: found.unseen.length };
-  const report = { ...found, ...counts, differences, notCompared };
-  const text = driftText(report, screen);
+  const text = driftText(found, { report: whole, unchanged }, screen);
   const open = (adoption?.left ?? found.differences).length + found.unapplied;
   return {
     directory,
@@ -120,4 +121,67 @@ function adoptionText({ adopted, left, files }: Adoption): string {
     ...(files.size > 0 ? ['Nothing was committed: look at git diff, then commit.'] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  drift: 'changed outside git',
+  conflict: 'changed outside git, and in git too',
+  adopt: 'differs, and no run remembers it here',
+  unknown: 'differs, and nothing is remembered that would tell why',
+};
+
+/** The differences that the service has from git. Arrows lead from the value in git to the value on the service. */
+function driftText(
+  { differences, pending, unseen }: Drift,
+  { report, unchanged }: { readonly report: PlanReport; readonly unchanged: number },
+  screen: Screen,
+): string {
+  const inOrder = byEnvironment(
+    differences.map((each) => ({ ...each, id: each.change.id })),
+    shownEnvironments(report),
+  );
+  const lines = inOrder.flatMap((each) => rowLines(differenceRow(each, screen)));
+  const [are, them] = pending === 1 ? ['is', 'it'] : ['are', 'them'];
+  const git = `Not applied: ${plural(pending, 'change')} of git, which ${are} no drift (flagkeel plan shows ${them}).`;
+  const unknown = `Of ${plural(unseen.length, 'object')} with identities nothing is known: the service cannot show them.`;
+  const verdict =
+    differences.length === 0
+      ? `No drift${asFarAsCompared(report.plan)}:`
+      : `Drift: ${plural(differences.length, 'object')};`;
+  return renderLines(
+    [
+      ...lines,
+      ...(lines.length > 0 ? [EMPTY_LINE] : []),
+      ...(pending > 0 ? [paragraph(git, 'strong')] : []),
+      ...(unseen.length > 0 ? [paragraph(unknown, 'faint')] : []),
+      ...notComparedTexts(report.plan.notCompared).map((text) => paragraph(text, 'faint')),
+      paragraph(`${verdict} ${plural(unchanged, 'object')} equal.`, 'strong'),
+    ],
+    screen,
+  );
+}
+
+function differenceRow({ change, gone }: Difference, { showKeys }: Screen): Row {
+  const { location, reason } = change;
+  const isKill = change.fields.every(({ path }) => path === '/killed') && !change.keys;
+  const words = isKill ? 'killed on the service, not ordered by git' : (WORDS[reason] ?? reason);
+  const fields = change.fields.flatMap((field) => fieldLines(turned(field), { showKeys }));
+  const keys = change.keys ? [[span(keysText(turnedKeys(change.keys), { showKeys }))]] : [];
+  return {
+    mark: gone ? span('-', 'remove') : span('~', 'change'),
+    subject: clean(change.id),
+    deed: span(gone ? 'gone from the service' : words),
+    origin: location ? [placeText(location)] : [],
+    lines: gone ? [] : [...fields, ...keys],
+  };
+}
+
+/** Swaps both sides: plans lead from the service to git, and this report from git to the service. */
+function turned({ path, reason, before, after, keys }: FieldChange): FieldChange {
+  const sides = { before: after, after: before, keys: keys && turnedKeys(keys) };
+  return { path, reason, ...present(sides) };
+}
+
+function turnedKeys({ added, removed, sha256 }: KeyChange): KeyChange {
+  return { added: removed, removed: added, sha256 };
 }

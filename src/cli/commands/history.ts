@@ -1,9 +1,9 @@
 import { FlagkeelError } from '../../errors.js';
-import type { LoggedChange } from '../../model/outcome.js';
+import type { LoggedChange, LoggedKeys, LoggedWrite } from '../../model/outcome.js';
 import { keyOfId } from '../../model/ref.js';
 import type { LoggedApply } from '../../state/run-log.js';
-import { quoted } from '../../report/sanitize.js';
-import { historyText, type HistoryRow } from '../../report/text/state.js';
+import { clean, quoted } from '../../report/sanitize.js';
+import { valueText } from '../../report/values.js';
 import { moment, positive, commonOptions, serviceOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
@@ -43,7 +43,7 @@ async function showHistory(
       .map((apply) => historyRow(apply, object))
       .filter(({ changes }) => object === null || changes.length > 0)
       .slice(0, maxCount);
-    await screen.print({ applies: rows }, () => historyText(rows, { isDetailed: object !== null }));
+    await screen.print({ applies: rows }, () => historyText(rows, object !== null));
   });
 }
 
@@ -87,18 +87,56 @@ function mayBeWritten({ outcome, written }: LoggedChange): boolean {
   return outcome === 'applied' || outcome === 'planned' || written !== undefined;
 }
 
+type ShownChange = Omit<LoggedChange, 'written'> & Partial<LoggedWrite>;
+
 /** Counts the changes that are shown: those of one object are what was written of it, in all environments. */
-function historyRow(
-  { timeMs, head, subject, changes, more }: LoggedApply,
-  object: Named | null,
-): HistoryRow {
+function historyRow({ timeMs, head, subject, changes, more }: LoggedApply, object: Named | null) {
   const isMeant = (change: LoggedChange): boolean =>
     object === null ||
     (keyOfId(change.id) === `${object.kind}/${object.name}` && mayBeWritten(change));
   const shown = changes
     .filter(isMeant)
-    .map(({ written, ...change }): HistoryRow['changes'][number] => ({ ...change, ...written }));
+    .map(({ written, ...change }): ShownChange => ({ ...change, ...written }));
   const counts: Record<string, number> = {};
   for (const { outcome } of shown) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return { time: new Date(timeMs).toISOString(), head, subject, counts, changes: shown, more };
+}
+
+const SHORT = 8;
+const VALUE_COLUMNS = 60;
+
+/** @param isDetailed adds the values that were written, and the comments. */
+function historyText(rows: readonly ReturnType<typeof historyRow>[], isDetailed: boolean): string {
+  if (rows.length === 0) return 'Nothing was written.\n';
+  return rows
+    .map(({ time, head, subject, changes, more }) => {
+      const revision = head === null ? '' : ` ${head.slice(0, SHORT)}`;
+      const lines = changes.map(
+        ({ outcome, action, id, title, ...written }) =>
+          `    ${clean(outcome)} ${clean(action)} ${clean(id)}${title === '' ? '' : `: ${clean(title)}`}\n` +
+          (isDetailed ? writtenLines(written) : []).map((line) => `        ${line}\n`).join(''),
+      );
+      const rest = more > 0 ? `    and ${more} more\n` : '';
+      return `${time}${revision}  ${clean(subject)}\n${lines.join('')}${rest}`;
+    })
+    .join('');
+}
+
+function writtenLines({ comment = '', fields = [], keys }: Partial<LoggedWrite>): string[] {
+  return [
+    ...fields.map(({ path, before, after, keys: targets }) => {
+      const sides = [before, after].map((side) => valueText(side, VALUE_COLUMNS));
+      return `${clean(path)}: ${targets ? keyNumbers(targets) : sides.join(' → ')}`;
+    }),
+    ...(keys ? [keyNumbers(keys)] : []),
+    ...comment
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(clean),
+  ];
+}
+
+function keyNumbers({ added, removed, changed }: LoggedKeys): string {
+  const others = changed === undefined ? '' : `, ${String(changed)} changed`;
+  return `+${String(added)} −${String(removed)} keys${others}`;
 }

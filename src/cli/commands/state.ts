@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { FlagkeelError } from '../../errors.js';
 import { NOTHING, type KnownState } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
-import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
+import { requestText } from '../../model/change-request.js';
+import { present } from '../../model/collections.js';
+import type { Definition } from '../../model/flag/flag.js';
+import { objectId } from '../../model/ref.js';
+import type { ActivationBase, Base, IdentitiesBase, State } from '../../model/state.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
@@ -10,7 +14,7 @@ import { ending, prettyJson, type Screen } from '../terminal.js';
 import { openRun, type Run } from '../../compose/run.js';
 import { StateStore, type StateHome } from '../../state/store.js';
 import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
-import { sortedSet } from '../../model/json.js';
+import { byCodeUnits, sortedSet } from '../../model/json.js';
 import { planChanges } from '../../plan/plan.js';
 import { stateAfterVerify } from '../../plan/bases/next-state.js';
 import { observeScope } from '../../reconcile/observe.js';
@@ -48,6 +52,52 @@ async function listState(directory: string, options: StateOptions, screen: Scree
   });
 }
 
+const SHORT = 8;
+const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
+
+/** With the environment's id if its name is unknown. In the code-unit order of ids, so that an object's own row comes before those of its environments. */
+function stateRows(state: State, names: Readonly<Record<string, string>>) {
+  return [...state.values()]
+    .flatMap(({ kind, name, workspace, environments }) => {
+      const places: [string | null, Base<unknown>][] = workspace ? [[null, workspace]] : [];
+      for (const [id, base] of Object.entries<Base<unknown>>(environments)) {
+        places.push([names[id] ?? id, base]);
+      }
+      return places.map(([environment, base]) => ({
+        id: objectId({ kind, name, environment }),
+        ...{ kind, name, environment },
+        commit: base.commit,
+        // False until a run has found the object equal for the first time.
+        hasBase: base.spec !== undefined,
+        pending: base.pending ?? null,
+        liveKillSeenAt: base.liveKillSeenAt ?? null,
+        request: base.request ? requestText(base.request) : null,
+      }));
+    })
+    .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+type StateRow = ReturnType<typeof stateRows>[number];
+
+function stateText(rows: readonly StateRow[]): string {
+  if (rows.length === 0) return 'Nothing is remembered.\n';
+  const width = Math.max(...rows.map(({ id }) => clean(id).length));
+  const lines = rows.map((row) => {
+    const commit = row.commit?.slice(0, SHORT) ?? '-';
+    return [clean(row.id).padEnd(width), commit.padEnd(SHORT), marks(row)].join('  ').trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string {
+  return [
+    ...(pending === null ? [] : [PENDING[pending]]),
+    ...(request === null ? [] : [clean(request)]),
+    ...(hasBase ? [] : ['never found equal']),
+    ...(liveKillSeenAt === null ? [] : [`live kill seen at ${liveKillSeenAt.slice(0, SHORT)}`]),
+  ].join(', ');
+}
+
 /** Lists the base of an environment by the id of the environment, with its name if the state knows it. */
 async function showObject(
   object: string,
@@ -59,13 +109,24 @@ async function showObject(
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
-    const shown = shownEntry(entry, screen);
-    const environments = Object.entries(shown.environments).map(([id, base]) => {
-      const name = opened?.environments[id];
-      return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
+    const environments = Object.entries<ShownBase>(entry.environments).map(([id, base]) => {
+      const environment = opened?.environments[id];
+      const shown = screen.showKeys ? base : withoutKeys(base);
+      return [id, { ...present({ environment }), ...shown }] as const;
     });
-    await screen.result(prettyJson({ ...shown, environments: Object.fromEntries(environments) }));
+    await screen.result(prettyJson({ ...entry, environments: Object.fromEntries(environments) }));
   });
+}
+
+type ShownBase = Base<Definition | ActivationBase | IdentitiesBase>;
+
+/** With the keys of identities counted and not named. */
+function withoutKeys(base: ShownBase): object {
+  if (!base.spec || !('groups' in base.spec)) return base;
+  const groups = base.spec.groups.map(({ attributes, keys }) => {
+    return { attributes, keys: { count: Object.keys(keys).length } };
+  });
+  return { ...base, spec: { groups } };
 }
 
 async function forgetObject(
