@@ -86,7 +86,7 @@ export function statusTarget(
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
 ): RepositoryTarget {
   if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
-  const remote = repo === undefined ? undefined : remoteOf(repo);
+  const remote = repo === undefined ? undefined : repositoryAt(repo);
   if (remote === undefined || !isRepository(kind, remote.path)) {
     throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
   }
@@ -103,14 +103,30 @@ function isRepository(kind: RepositoryTarget['kind'], text: string): boolean {
   return REPOSITORY[kind].test(text) && !text.split('/').some((part) => /^\.+$/.test(part));
 }
 
-/** Splits `https://host/path.git`, `ssh://git@host:22/path` and `git@host:path`; undefined for a directory. */
-function remoteOf(url: string): { readonly host: string; readonly path: string } | undefined {
-  const [, host, path] =
-    /^(?:https?|ssh):\/\/(?:[^@/]*@)?([^/:@]+)(?::\d+)?\/(.+)$/i.exec(url) ??
-    /^(?:[^@/:\s]+@)([^/:@\s]+):\/?(.+)$/.exec(url) ??
-    [];
-  if (host === undefined || path === undefined) return undefined;
-  return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
+interface RepositoryPlace {
+  /** Of https alone. */
+  readonly origin: string | null;
+  /** Without a port, in lower case. */
+  readonly host: string;
+  /** Without slashes around it, and without `.git`. */
+  readonly path: string;
+  /** Of the config directory; empty for the top of the repository. */
+  readonly folder: string;
+}
+
+/**
+ * Reads `https://host/path.git`, `ssh://git@host:22/path` or `git@host:path`, with the config directory behind it in
+ * brackets; undefined for a directory. Takes linear time, because a webhook may bring a text as long as its body.
+ */
+export function repositoryAt(location: string): RepositoryPlace | undefined {
+  const [, text = '', folder = ''] = /^(\S+)(?: \((.*)\))?$/.exec(location) ?? [];
+  const url = /^[a-z+]+:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const [, address, scpPath = ''] = /^[^/:[]+@([^/:[@]+|\[[^\]/]*\]):(.+)$/.exec(text) ?? [];
+  const host = url?.hostname ?? address ?? '';
+  const path = (url?.pathname ?? scpPath).replace(/^\/+|(?<!\/)\/+$/g, '').replace(/\.git$/, '');
+  if (host === '' || path === '') return undefined;
+  const origin = url?.protocol === 'https:' ? url.origin : null;
+  return { origin, host: host.toLowerCase(), path, folder };
 }
 
 export function unusable(why: string): FlagkeelError {

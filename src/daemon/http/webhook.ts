@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { isSameSecret, passwordOf, readSecrets, Refusal, type Surface } from './access.js';
+import { repositoryAt } from '../../forge/open.js';
 import type { SourceView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import type { WebhookResult } from '../metrics/metrics.js';
@@ -278,29 +279,8 @@ function concerns(push: Push, { branch, location }: SourceView): boolean {
   return ours === undefined || theirs.length === 0 || theirs.includes(ours);
 }
 
-/**
- * `shop/flags` of `https://host/shop/flags.git` and `git@host:shop/flags`; undefined for a directory. Takes linear
- * time, because an attacker can send a text as long as a body.
- */
+/** Bitbucket and Azure DevOps add a part to the path of a clone, and each protocol its own. */
 function repositoryPath(location: string): string | undefined {
-  const path = /^[a-z][a-z+]*:\/\/[^/]+\/(.+)$/i.exec(location)?.[1] ?? sshPath(location);
-  if (path === undefined) return undefined;
-  const name = withoutEndSlashes(path)
-    .replace(/\.git$/, '')
-    .toLowerCase();
-  // Bitbucket and Azure DevOps add a part to the path of a clone, and each protocol its own.
-  return name.replace(/^(?:scm|v3)\//, '').replace('/_git/', '/');
-}
-
-/** The part after the first colon of `user@host:path`, skipping the colons of an address in brackets. */
-function sshPath(location: string): string | undefined {
-  const [, host, path] = /^([^/\s:[]+)(?:\[[^\]/\s]*\])?:(.+)$/.exec(location) ?? [];
-  return host !== undefined && host.indexOf('@') > 0 ? path : undefined;
-}
-
-/** Scans once from the end: a regular expression would begin anew at each slash in the text. */
-function withoutEndSlashes(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === '/') end -= 1;
-  return text.slice(0, end);
+  const path = repositoryAt(location)?.path.toLowerCase();
+  return path?.replace(/^(?:scm|v3)\//, '').replace('/_git/', '/');
 }

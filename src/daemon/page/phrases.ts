@@ -1,6 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
 import { plural, shortSha } from '../../report/values.js';
+import { repositoryAt } from '../../forge/open.js';
 import type { Level } from '../health.js';
 import type { Trigger } from '../view.js';
 import { documentOf, lookOf } from '../../platform/page.js';
@@ -154,12 +155,10 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /** @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root. */
 export function forgePages(location: string): ForgePages | null {
-  const [, url = '', folder = ''] = /^(https:\/\/\S+)(?: \((.*)\))?$/.exec(location) ?? [];
-  if (!URL.canParse(url)) return null;
-  const { origin, host, pathname } = new URL(url);
+  const { origin = null, host = '', path: name, folder = '' } = repositoryAt(location) ?? {};
   const forge = FORGES[host.split('.')[0] ?? ''];
-  if (forge === undefined) return null;
-  const repository = origin + pathname.replace(/(?:\.git)?\/?$/, '');
+  if (origin === null || forge === undefined) return null;
+  const repository = `${origin}/${name}`;
   return {
     commit: (commit) => (COMMIT.test(commit) ? repository + forge.commit + commit : null),
     file: (commit, file, line) => {

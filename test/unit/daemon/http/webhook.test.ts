@@ -222,6 +222,7 @@ describe('a webhook', () => {
   it('triggers every source that it is about, by whatever name the repository is cloned', async () => {
     const sources = [
       aSource({ name: 'over-ssh', location: 'git@mirror.internal:Shop/flags' }),
+      aSource({ name: 'a-folder', location: 'https://git.example.com/shop/flags.git (config)' }),
       aSource({ name: 'a-directory', location: '/srv/flags', branch: null }),
       aSource({ name: 'another-branch', branch: 'release' }),
       aSource({ name: 'another-repository', location: 'https://git.example.com/bank/flags' }),
@@ -231,7 +232,7 @@ describe('a webhook', () => {
     const named = await deliver(BODY, [github(BODY)], ...sources);
     const unnamed = await deliver(anywhere, [github(anywhere)], ...sources);
 
-    const both = ['over-ssh', 'a-directory'];
+    const both = ['over-ssh', 'a-folder', 'a-directory'];
     expect(named.answers[0]?.sources).toEqual(both);
     expect(unnamed.answers[0]?.sources).toEqual([...both, 'another-repository']);
   });
