@@ -15,7 +15,7 @@ export interface History {
 }
 
 /**
- * Whether commit `a` is `b` or an ancestor of it. Unknown if the history is too shallow for a no, or either is missing
+ * Whether commit `a` is `b` or an ancestor of it, both as full hashes. Unknown if the history is too shallow for a no, or either is missing
  * here.
  */
 export async function isAncestor(

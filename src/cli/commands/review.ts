@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment, type ReviewStatus } from '../../forge/forge.js';
-import { openCheckout, type Checkout } from '../../git/checkout.js';
+import { openCheckout, resolveRevision, type Checkout } from '../../git/checkout.js';
 import { isAncestor } from '../../git/lineage.js';
 import { commitTree } from '../../git/commit-tree.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
@@ -234,7 +234,9 @@ async function warnOfOldBranch(
   since: string,
   note: (text: string) => void,
 ): Promise<void> {
-  if ((await isAncestor(checkout, since, 'HEAD')) !== false) return;
+  const newest = await resolveRevision(checkout, since);
+  if (checkout.head === null || (await isAncestor(checkout, newest, checkout.head)) !== false)
+    return;
   note(
     `warning: HEAD does not hold the newest of "${clean(since)}": the plan is of this branch and not of its merge (check out the merge, or update the branch)`,
   );
