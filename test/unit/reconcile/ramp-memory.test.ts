@@ -1,9 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { reportOf } from '../../../src/reconcile/result.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { rampText } from '../../../src/report/view/sentences.js';
 import {
   PIPELINE_CONFIG,
   pipelineWorld,
@@ -142,47 +139,12 @@ it('a ramp goes on when its file moves, a treatment or `within` is added, and th
   expect(await served(world)).toEqual({ ES: 100 });
 });
 
-describe('where no state is kept', () => {
-  it('a ramp with a start goes upwards alone', async () => {
-    const { world } = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
-    rmSync(join(world.repository.directory, '.git'), { recursive: true });
-    await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T10:00Z') });
-    expect(await world.live.share('shop')).toBe(25);
-    await world.live.set('shop', { on: 50 });
-    await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T11:00Z') });
-    expect(await world.live.share('shop')).toBe(50);
-  });
-});
-
-describe('a lost state', () => {
-  it('keeps the share that is live, and the ladder begins with the run that sees it', async () => {
-    const { world, after } = await storyOf();
-    await world.applied({}, after(0));
-    await world.applied({}, after(20));
-    for (const ref of world.repository
-      .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/')
-      .split('\n'))
-      if (ref !== '') world.repository.git('update-ref', '-d', ref);
-
-    const shares = [];
-    for (const hours of [100, 141, 142]) {
-      await world.applied({ adopt: true }, after(hours));
-      shares.push(await world.live.share('shop'));
-    }
-
-    expect(shares).toEqual([50, 50, 100]);
-  });
-});
-
-describe('a step that waits', () => {
-  it('is not told as served', async () => {
-    const { world, after } = await storyOf();
-    await world.applied({}, after(0));
-    await world.live.set('shop', { on: 5 });
-    const run = await world.opened({ dryRun: true, at: after(7).now() });
-
-    const [line] = (reportOf(await plan(run.context), run).ramps ?? []).map(rampText);
-
-    expect(line).toContain('10 % due, 25 % due, 50 %, 100 %. It waits: its share was changed');
-  });
+it('a ramp with a start goes upwards alone where no state is kept', async () => {
+  const { world } = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
+  rmSync(join(world.repository.directory, '.git'), { recursive: true });
+  await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T10:00Z') });
+  expect(await world.live.share('shop')).toBe(25);
+  await world.live.set('shop', { on: 50 });
+  await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T11:00Z') });
+  expect(await world.live.share('shop')).toBe(50);
 });
