@@ -45,18 +45,18 @@ export class ObjectStandings {
   /** What another replica found, while this one has not looked itself. */
   #shared: StandingsView | null = null;
 
-  /** @param of with `isFull` if the run looked at everything, so that no other object exists. */
-  add(verdict: Verdict, of: { plan: Pick<Plan, 'changes'>; isFull: boolean; at: string }): void {
+  /** @param at ISO 8601 start of the run. */
+  add(verdict: Verdict, plan: Pick<Plan, 'changes' | 'observed'>, at: string): void {
     this.#shared = null;
-    const all = [...verdict.objects].map(
-      ([id, standing]) => [id, { standing, asOf: of.at }] as const,
-    );
+    const all = [...verdict.objects].map(([id, standing]) => [id, { standing, asOf: at }] as const);
     const invalid = all.filter(([, { standing }]) => isInvalidFile(standing));
     const keys = new Set<string>(invalid.map(([id]) => id));
     // A run leaves objects of invalid files alone, so it says nothing about those that were known before.
     const kept = [...this.#known].filter(([id]) => isAmong(keys, id));
-    const removed = new Set(of.plan.changes.map(({ id }) => id));
-    const others = of.isFull ? [] : [...this.#known].filter(([id]) => !removed.has(id));
+    const removed = new Set(plan.changes.map(({ id }) => id));
+    // A run that looked at everything has found all objects that exist.
+    const isFull = plan.observed === 'full';
+    const others = isFull ? [] : [...this.#known].filter(([id]) => !removed.has(id));
     const found = all.filter(([, { standing }]) => !isInvalidFile(standing));
     this.#known = new Map([...others, ...kept, ...found]);
     this.#invalid = new Map([
@@ -66,7 +66,7 @@ export class ObjectStandings {
         return [id, { standing: { ...INVALID_FILE, since }, asOf }] as const;
       }),
     ]);
-    if (of.isFull) this.#lookedAt = of.at;
+    if (isFull) this.#lookedAt = at;
   }
 
   share(view: StandingsView): void {

@@ -83,7 +83,7 @@ export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null
     invalid: plan.held ?? [],
     refusal: plan.guards && { planHash: plan.planHash, findings: plan.guards, options: [] },
   });
-  known.add(verdict, { plan: end, isFull: true, at: startedAt });
+  known.add(verdict, { ...end, observed: 'full' }, startedAt);
   return known.view(['production', 'staging']);
 }
 

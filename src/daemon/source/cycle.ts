@@ -85,7 +85,7 @@ export interface CycleEnd extends Pick<
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
   readonly accessTrouble?: AccessTrouble | null;
-  readonly judged?: { readonly verdict: Verdict; readonly plan: Plan; readonly isFull: boolean };
+  readonly judged?: { readonly verdict: Verdict; readonly plan: Plan };
   readonly diagnostics?: readonly Diagnostic[];
   readonly kills?: readonly OrderedKill[];
   readonly suspendedByConfig?: boolean;
@@ -164,7 +164,7 @@ function endOf(result: Planned | Applied, run: OpenedRun, signal: AbortSignal): 
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     accessTrouble: null,
-    judged: { verdict: report.verdict, plan: result.plan, isFull: result.plan.observed === 'full' },
+    judged: { verdict: report.verdict, plan: result.plan },
     diagnostics: result.invalid,
     kills: byEnvironment(kills, places),
     suspendedByConfig: result.input.desired.config.suspend,

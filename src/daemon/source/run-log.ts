@@ -224,8 +224,8 @@ export class SourceRecord {
     const { accessTrouble, judged, standings, environments, flags, suspendedByConfig } = found;
     if (accessTrouble !== undefined) this.asked(accessTrouble);
     if (standings !== undefined) this.#standings.share(standings);
-    if (judged !== undefined) this.#standings.add(judged.verdict, { ...judged, at: run.startedAt });
-    if (judged?.isFull === true) this.#missedLooks = 0;
+    if (judged !== undefined) this.#standings.add(judged.verdict, judged.plan, run.startedAt);
+    if (run.plan?.observed === 'full') this.#missedLooks = 0;
     else if (run.plan === null && observationFor(run.triggers) === 'full') this.#missedLooks += 1;
     if (suspendedByConfig !== undefined) this.#isSuspendedByConfig = suspendedByConfig;
     const before = this.#known;

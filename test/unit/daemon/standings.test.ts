@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { SourceRecord } from '../../../src/daemon/source/run-log.js';
 import { ObjectStandings } from '../../../src/daemon/standings.js';
 import { objectId, type ObjectId } from '../../../src/model/ref.js';
 import type { Standing } from '../../../src/model/verdict.js';
+import { aRun, aSource, NOW } from '../../support/daemon-view.js';
+import { aReport } from '../../support/plan-builder.js';
 
 const idOf = (name: string): ObjectId =>
   objectId({ kind: 'flag', name, environment: 'production' });
@@ -26,8 +29,11 @@ function look(
   { isFull = true, changed = [] }: { isFull?: boolean; changed?: readonly ObjectId[] } = {},
 ): void {
   const verdict = { objects: new Map(found), whole: 'live' } as const;
-  const plan = { changes: changed.map((id) => ({ id })) } as never;
-  standings.add(verdict, { plan, isFull, at: '2026-11-01T08:00:00Z' });
+  const plan = {
+    changes: changed.map((id) => ({ id })) as never,
+    observed: isFull ? 'full' : 'touched',
+  } as const;
+  standings.add(verdict, plan, '2026-11-01T08:00:00Z');
 }
 
 const PARTIAL = { isFull: false };
@@ -58,4 +64,20 @@ it.each<[string, Parameters<typeof look>[1], Parameters<typeof look>[2], object]
   look(standings, found, run);
 
   expect(standings.view(['production'])?.counts).toMatchObject(counts);
+});
+
+it('a replica that stands by knows again what the keeper finds after full looks that failed', () => {
+  const record = new SourceRecord(() => NOW);
+  const failed = aRun(null, { result: 'failed', triggers: ['schedule'] });
+  const { runs, standings } = aSource({ runs: [aRun(aReport({ unchanged: [A] }))] });
+  const [found = failed] = runs;
+  const hear = (...all: (typeof failed)[]): unknown => {
+    for (const run of all)
+      record.ended(run, null, run === failed ? {} : { standings: standings ?? undefined });
+    return record.view().standings?.doubt?.why ?? null;
+  };
+
+  expect([hear(found), hear(failed), hear(failed), hear(found)]).toEqual([
+    ...[null, null, 'not-confirmed', null],
+  ]);
 });
