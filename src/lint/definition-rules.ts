@@ -6,20 +6,18 @@ import { quotedList } from '../specs/parse/suggest.js';
 import {
   eachCondition,
   isProtected,
-  ofBlock,
-  ofRule,
-  type DefinitionRule,
-  type Finding,
+  placeOfRule,
   type LintedDefinition,
-  type LintedRepository,
+  type LintRule,
+  type Report,
 } from './rule.js';
 
 /** Messages count the flag's rules from 1, as people do. */
-export const DEFINITION_RULES: readonly DefinitionRule[] = [
+export const DEFINITION_RULES: readonly LintRule<LintedDefinition>[] = [
   { code: 'unreachable-rule', level: 'warning', find: unreachableRules },
-  { code: 'contradictory-rule', level: 'warning', find: contradictoryRules },
-  { code: 'duplicate-condition', level: 'warning', find: duplicateConditions },
-  { code: 'use-between', level: 'warning', find: halvesOfRanges },
+  { code: 'contradictory-rule', level: 'warning', find: pairFinder(contradiction) },
+  { code: 'duplicate-condition', level: 'warning', find: pairFinder(repetition) },
+  { code: 'use-between', level: 'warning', find: pairFinder(halves) },
   { code: 'rule-like-default', level: 'warning', find: ruleLikeDefault },
   { code: 'invalid-regex', level: 'error', find: invalidExpressions },
   { code: 'empty-segment', level: 'warning', find: emptySegments },
@@ -27,14 +25,14 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
 ];
 
 /** The first match wins, so no key reaches a rule behind a wider one. Reported once, with the first wider rule. */
-function unreachableRules(subject: LintedDefinition): Finding[] {
+function unreachableRules(subject: LintedDefinition, report: Report): void {
   const { rules } = subject.definition.creation;
-  return rules.flatMap((rule, position) => {
+  for (const [position, rule] of rules.entries()) {
     const first = rules.findIndex((earlier, at) => at < position && covers(earlier, rule));
-    if (first === -1) return [];
+    if (first === -1) continue;
     const message = `rule ${position + 1} is never reached: rule ${first + 1} matches everybody whom it matches`;
-    return [ofRule(subject, position, [], message)];
-  });
+    report(placeOfRule(subject, position), message);
+  }
 }
 
 /** Each condition of the first follows from one of the second. */
@@ -67,12 +65,25 @@ function implies(narrow: Matcher, wide: Matcher): boolean {
   return type === 'LESS_THAN_OR_EQUAL_NUMBER' && bound <= wideBound;
 }
 
-function contradictoryRules(subject: LintedDefinition): Finding[] {
-  return pairsOfConditions(
-    subject,
-    exclude,
-    (first) => `this condition and condition ${first} of the rule never hold together`,
-  );
+/** The message about the later of two conditions of one rule; `first` names the earlier one, as `condition 1 of the rule`. */
+type PairMessage = (earlier: Matcher, later: Matcher, first: string) => string | undefined;
+
+/** Reports each condition once, with the first that it conflicts with. */
+function pairFinder(messageOf: PairMessage): LintRule<LintedDefinition>['find'] {
+  return (subject, report) => {
+    eachCondition(subject, (later, place, before) => {
+      for (const [at, earlier] of before.entries()) {
+        const message = messageOf(earlier, later, `condition ${at + 1} of the rule`);
+        if (message === undefined) continue;
+        report(place(), message);
+        return;
+      }
+    });
+  };
+}
+
+function contradiction(earlier: Matcher, later: Matcher, first: string): string | undefined {
+  return exclude(earlier, later) ? `this condition and ${first} never hold together` : undefined;
 }
 
 function exclude(a: Matcher, b: Matcher): boolean {
@@ -87,24 +98,14 @@ function exclude(a: Matcher, b: Matcher): boolean {
 }
 
 /** Compares conditions in canonical form: the order of a list, and a matcher written raw, make no difference. */
-function duplicateConditions(subject: LintedDefinition): Finding[] {
-  return pairsOfConditions(
-    subject,
-    sameJson,
-    (first) => `the condition says the same as condition ${first} of the rule`,
-  );
+function repetition(earlier: Matcher, later: Matcher, first: string): string | undefined {
+  return sameJson(earlier, later) ? `the condition says the same as ${first}` : undefined;
 }
 
 /** `atLeast` and `atMost` include their ends, and so does `between`: the rule means the same afterwards. */
-function halvesOfRanges(subject: LintedDefinition): Finding[] {
-  const isHalf = (a: Matcher, b: Matcher): boolean => {
-    const range = rangeOf(a, b);
-    return range !== undefined && range.from <= range.to;
-  };
-  return pairsOfConditions(subject, isHalf, (first, a, b) => {
-    const { from, to } = rangeOf(a, b) ?? { from: 0, to: 0 };
-    return `with condition ${first} of the rule this is one range: between: [${from}, ${to}]`;
-  });
+function halves(earlier: Matcher, later: Matcher, first: string): string | undefined {
+  const { from = 1, to = 0 } = rangeOf(earlier, later) ?? {};
+  return from <= to ? `with ${first} this is one range: between: [${from}, ${to}]` : undefined;
 }
 
 /** In whichever order the two stand. */
@@ -119,72 +120,54 @@ function rangeOf(a: Matcher, b: Matcher): { from: number; to: number } | undefin
   return typeof from === 'number' && typeof to === 'number' ? { from, to } : undefined;
 }
 
-/** Reports the later of two conditions of one rule, once, with the number from 1 of the first that it conflicts with. */
-function pairsOfConditions(
-  subject: LintedDefinition,
-  isFound: (earlier: Matcher, later: Matcher) => boolean,
-  messageOf: (first: number, earlier: Matcher, later: Matcher) => string,
-): Finding[] {
-  return eachCondition(subject, (later, at, matchers) => {
-    const first = matchers.findIndex((earlier, i) => i < at && isFound(earlier, later));
-    const earlier = matchers[first];
-    return earlier && messageOf(first + 1, earlier, later);
-  });
-}
-
 /**
  * A key has one place among the buckets, whichever rule it meets, so equal buckets serve it the same treatment. Skips
  * rules or a default rule that git does not manage: they may differ on the service.
  */
-function ruleLikeDefault(subject: LintedDefinition): Finding[] {
-  const { rules, defaultRule } = subject.definition.fields;
-  const last = rules?.at(-1);
-  if (rules === undefined || defaultRule === undefined || last === undefined) return [];
-  if (!sameJson(last.buckets, defaultRule)) return [];
+function ruleLikeDefault(subject: LintedDefinition, report: Report): void {
+  const { rules = [], defaultRule } = subject.definition.fields;
+  const last = rules.at(-1);
+  if (last === undefined || !sameJson(last.buckets, defaultRule)) return;
   const message = `rule ${rules.length} serves the same as defaultRule, and is the last: without it everybody gets the same`;
-  return [ofRule(subject, rules.length - 1, [], message)];
+  report(placeOfRule(subject, rules.length - 1), message);
 }
 
 /**
  * Evaluators in other languages accept forms that JavaScript does not, and the reverse; a flag that means such a form
  * lists the code in its `allow`.
  */
-function invalidExpressions(subject: LintedDefinition): Finding[] {
-  return eachCondition(subject, ({ type, string: pattern }) => {
-    if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return undefined;
+function invalidExpressions(subject: LintedDefinition, report: Report): void {
+  eachCondition(subject, ({ type, string: pattern }, place) => {
+    if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return;
     const why = whyInvalid(pattern);
-    return why && `"${pattern}" is no regular expression: ${why}`;
+    if (why !== undefined) report(place(), `"${pattern}" is no regular expression: ${why}`);
   });
 }
 
 /** Reports only `exact` segments: others may be filled outside git, and those of other repositories are unknown. */
-function emptySegments(
-  subject: LintedDefinition,
-  { segments }: Pick<LintedRepository, 'segments'>,
-): Finding[] {
-  return eachCondition(subject, (matcher) => {
+function emptySegments(subject: LintedDefinition, report: Report): void {
+  const { repository, environment } = subject;
+  eachCondition(subject, (matcher, place) => {
     const name = segmentOf(matcher);
-    if (name === undefined || isNegated(matcher)) return undefined;
-    const activation = segments.get(name)?.environments.get(subject.environment);
-    if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return undefined;
-    return `segment "${name}" holds no key in "${subject.environment}", so the rule is for nobody`;
+    if (name === undefined || isNegated(matcher)) return;
+    const activation = repository.segments.get(name)?.environments.get(environment);
+    if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return;
+    const message = `segment "${name}" holds no key in "${environment}", so the rule is for nobody`;
+    report(place(), message);
   });
 }
 
-function fullRollout(
-  subject: LintedDefinition,
-  { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
-): Finding[] {
-  const { flag, environment, definition } = subject;
-  const kinds = settings.fullRollout;
-  if (kinds === undefined || !isProtected(config, environment)) return [];
-  if (kinds.includes(flag.spec.kind ?? '')) return [];
+function fullRollout(subject: LintedDefinition, report: Report): void {
+  const { repository, flag, environment, definition, block } = subject;
+  const kinds = repository.settings.fullRollout;
+  if (kinds === undefined || !isProtected(subject)) return;
+  if (kinds.includes(flag.spec.kind ?? '')) return;
   const { defaultRule, defaultTreatment, trafficAllocation, killed } = definition.creation;
   const [only, second] = defaultRule;
-  if (only === undefined || second !== undefined || killed || trafficAllocation < 100) return [];
-  if (only.treatment === defaultTreatment) return [];
+  if (only === undefined || second !== undefined || killed || trafficAllocation < 100) return;
+  if (only.treatment === defaultTreatment) return;
   const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${quotedList(kinds)} may do`;
-  return [ofBlock(subject, message)];
+  report(block, message);
 }
 
 function isNegated({ negate }: Matcher): boolean {

@@ -1,21 +1,20 @@
-import { byCodeUnits } from '../model/json.js';
+import { ownMember } from '../model/collections.js';
 import type { FlagSpec } from '../generated/flag.schema.d.js';
 import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import { expressionOf, whyNoPattern } from '../model/matcher/expression.js';
 import {
   DAY_MS,
-  eachFlag,
-  ofFlag,
-  ofSegment,
-  type Finding,
+  placeOfSegment,
   type LintedRepository,
-  type RepositoryRule,
+  type LintRule,
+  type Place,
+  type Report,
 } from './rule.js';
 import { staleRollouts } from './stale.js';
 
 /** A rule without its setting in flagkeel.yaml finds nothing. */
-export const HOUSE_RULES: readonly RepositoryRule[] = [
+export const HOUSE_RULES: readonly LintRule<LintedRepository>[] = [
   { code: 'name-pattern', level: 'error', find: namesOffPattern },
   { code: 'required-field', level: 'error', find: missingFields },
   { code: 'unknown-word', level: 'error', find: unknownWords },
@@ -29,52 +28,42 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
  * An invalid pattern is reported once, in flagkeel.yaml, and then no name is judged. Treatments are judged only where
  * the flag declares them: environments that replace treatments mostly reuse those names.
  */
-function namesOffPattern(repository: LintedRepository): Finding[] {
-  const { flags, segments, specs, settings, configFile } = repository;
+function namesOffPattern(repository: LintedRepository, report: Report): void {
+  const { flags, segments, settings, configFile } = repository;
   const { names = {} } = settings;
-  const broken = Object.entries(names).flatMap(([what, pattern]) => {
+  let isBroken = false;
+  for (const [what, pattern] of Object.entries(names)) {
     const why = whyNoPattern(pattern);
-    if (why === undefined) return [];
-    const place = { file: configFile, path: ['lint', 'names', what] };
-    return [{ place, message: `"${pattern}" ${why}` }];
-  });
-  if (broken.length > 0) return broken;
-  const patterns = new Map(
-    Object.values(names).map((pattern) => [pattern, expressionOf(`^(?:${pattern})$`)]),
+    if (why === undefined) continue;
+    isBroken = true;
+    report({ file: configFile, path: ['lint', 'names', what] }, `"${pattern}" ${why}`);
+  }
+  if (isBroken) return;
+  const expressions = new Map(
+    Object.entries(names).map(([what, pattern]) => [what, expressionOf(`^(?:${pattern})$`)]),
   );
-  const off = (pattern: string | undefined, name: string): boolean =>
-    patterns.get(pattern ?? '')?.isIn(name) === false;
-  const misfit = (what: string, name: string, pattern = ''): string =>
-    `${what} "${name}" does not match ${pattern}`;
-  return [
-    ...flags.flatMap((flag) => {
-      const { name, spec, file } = flag;
-      const treatments = file.keys('treatments').filter((each) => off(names.treatment, each));
-      const tags = spec.tags ?? [];
-      return [
-        ...(off(names.flag, name)
-          ? [ofFlag(flag, ['flag'], misfit('flag', name, names.flag))]
-          : []),
-        ...treatments.map((each) =>
-          ofFlag(flag, ['treatments', each], misfit('treatment', each, names.treatment), 'key'),
-        ),
-        ...tags.flatMap((tag, at) =>
-          off(names.tag, tag) ? [ofFlag(flag, ['tags', at], misfit('tag', tag, names.tag))] : [],
-        ),
-      ];
-    }),
-    ...[...segments.keys()]
-      .filter((name) => off(names.segment, name))
-      .flatMap((name) => {
-        return ofSegment(specs, name, ['segment'], misfit('segment', name, names.segment));
-      }),
-  ];
+  const judge = (what: keyof typeof names, name: string, place: Place): void => {
+    if (expressions.get(what)?.isIn(name) !== false) return;
+    report(place, `${what} "${name}" does not match ${names[what] ?? ''}`);
+  };
+  for (const { name, spec, file } of flags) {
+    judge('flag', name, { file, path: ['flag'] });
+    for (const each of file.keys('treatments')) {
+      judge('treatment', each, { file, path: ['treatments', each], at: 'key' });
+    }
+    for (const [at, tag] of (spec.tags ?? []).entries()) {
+      judge('tag', tag, { file, path: ['tags', at] });
+    }
+  }
+  for (const name of segments.keys()) {
+    judge('segment', name, placeOfSegment(repository, name, ['segment']));
+  }
 }
 
 /** All in one finding, because they share one place. */
-function missingFields({ flags, settings, config, specs }: LintedRepository): Finding[] {
+function missingFields({ flags, settings, config, specs }: LintedRepository, report: Report): void {
   const { require = [] } = settings;
-  if (require.length === 0) return [];
+  if (require.length === 0) return;
   const guarded = new Set(
     config.environments.filter((each) => each.protected === true).map(({ name }) => name),
   );
@@ -83,17 +72,15 @@ function missingFields({ flags, settings, config, specs }: LintedRepository): Fi
       spec.cases.some(({ environment }) => guarded.has(environment)) ? [spec.tests] : [],
     ),
   );
-  return eachFlag(flags, 'flag', (flag) => {
-    const isGuarded = [...flag.environments.keys()].some((name) => guarded.has(name));
-    const missing = require.filter((field) => {
-      if (field === 'tests') return isGuarded && !tested.has(flag.name);
-      return !isSaid(flag.spec[field]);
+  for (const { name, file, spec, environments } of flags) {
+    const isGuarded = [...environments.keys()].some((each) => guarded.has(each));
+    const missing = require.flatMap((field) => {
+      if (field !== 'tests') return isSaid(spec[field]) ? [] : [`"${field}"`];
+      return isGuarded && !tested.has(name) ? ['a spec test of a protected environment'] : [];
     });
-    const names = missing.map((field) =>
-      field === 'tests' ? 'a spec test of a protected environment' : `"${field}"`,
-    );
-    return names.length === 0 ? undefined : `the house wants ${names.join(', ')}`;
-  });
+    if (missing.length === 0) continue;
+    report({ file, path: ['flag'] }, `the house wants ${missing.join(', ')}`);
+  }
 }
 
 /** Empty texts, lists and mappings do not count. */
@@ -103,60 +90,62 @@ function isSaid(value: FlagSpec[keyof FlagSpec]): boolean {
 }
 
 /** Skips absent fields: `require` decides whether a field has to be there. */
-function unknownWords({ flags, settings }: LintedRepository): Finding[] {
+function unknownWords({ flags, settings }: LintedRepository, report: Report): void {
   const fields = Object.entries(settings.words ?? {}) as [keyof FlagSpec, readonly string[]][];
-  return flags.flatMap((flag) =>
-    fields.flatMap(([field, words]) => {
-      const value = flag.spec[field] as string | readonly string[] | undefined;
-      const isList = Array.isArray(value);
-      return [value ?? []].flat().flatMap((word, at) => {
-        if (words.includes(word)) return [];
+  for (const { file, spec } of flags) {
+    for (const [field, words] of fields) {
+      const value = spec[field] as string | readonly string[] | undefined;
+      for (const [at, word] of [value ?? []].flat().entries()) {
+        if (words.includes(word)) continue;
         const message = `"${word}" is none of the words for ${field} (lint.words in flagkeel.yaml)`;
-        return [ofFlag(flag, isList ? [field, at] : [field], message)];
-      });
-    }),
-  );
+        report({ file, path: Array.isArray(value) ? [field, at] : [field] }, message);
+      }
+    }
+  }
 }
 
 /** Counts from today: no file says on which day the flag was made. */
-function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
-  const { expiresWithin = {} } = settings;
-  return flags.flatMap((flag) => {
-    const { kind, expires } = flag.spec;
-    const days = kind !== undefined && Object.hasOwn(expiresWithin, kind) ? expiresWithin[kind] : 0;
-    if (kind === undefined || days === undefined || days === 0) return [];
+function lateExpiries({ flags, settings, today }: LintedRepository, report: Report): void {
+  for (const { file, spec } of flags) {
+    const { kind, expires } = spec;
+    const days = kind === undefined ? undefined : ownMember(settings.expiresWithin, kind);
+    if (kind === undefined || days === undefined || days === 0) continue;
     const last = new Date(Date.parse(today) + days * DAY_MS).toISOString().slice(0, 10);
     if (expires === undefined) {
       const message = `a flag of kind "${kind}" needs "expires", ${last} at the latest`;
-      return [ofFlag(flag, ['flag'], message)];
+      report({ file, path: ['flag'] }, message);
+    } else if (expires > last) {
+      const message = `a flag of kind "${kind}" expires within ${days} days, by ${last}`;
+      report({ file, path: ['expires'] }, message);
     }
-    if (byCodeUnits(expires, last) <= 0) return [];
-    const message = `a flag of kind "${kind}" expires within ${days} days, by ${last}`;
-    return [ofFlag(flag, ['expires'], message)];
-  });
+  }
 }
 
 /** Compares names of removed files, because a flag's file has the flag's name. */
-function reusedNames({ flags, settings, removals }: LintedRepository): Finding[] {
-  if (settings.reserveNames !== true) return [];
-  return eachFlag(flags, 'flag', ({ name }) => {
+function reusedNames({ flags, settings, removals }: LintedRepository, report: Report): void {
+  if (settings.reserveNames !== true) return;
+  for (const { name, file } of flags) {
     const day = removals.get(`${name}.yaml`);
-    return day && `another flag "${name}" was removed on ${day}`;
-  });
+    if (day === undefined) continue;
+    report({ file, path: ['flag'] }, `another flag "${name}" was removed on ${day}`);
+  }
 }
 
 /** A path that cannot be searched is reported once, in flagkeel.yaml, and then no flag is judged. */
-function missingInCode({ flags, settings, configFile, inCode }: LintedRepository): Finding[] {
+function missingInCode(
+  { flags, settings, configFile, inCode }: LintedRepository,
+  report: Report,
+): void {
   const paths: readonly string[] = settings.codeReferences ?? [];
-  if (paths.length === 0 || inCode === null) return [];
-  if (inCode.refused.length > 0) {
-    return inCode.refused.map(({ path, why }) => {
-      const place = { file: configFile, path: ['lint', 'codeReferences', paths.indexOf(path)] };
-      return { place, message: `"${path}" ${why}` };
-    });
+  if (paths.length === 0 || inCode === null) return;
+  for (const { path, why } of inCode.refused) {
+    const place = ['lint', 'codeReferences', paths.indexOf(path)];
+    report({ file: configFile, path: place }, `"${path}" ${why}`);
   }
+  if (inCode.refused.length > 0) return;
   const searched = paths.map((path) => `"${path}"`).join(', ');
-  return eachFlag(flags, 'flag', ({ name }) =>
-    inCode.found.has(name) ? undefined : `no code in ${searched} names flag "${name}"`,
-  );
+  for (const { name, file } of flags) {
+    if (inCode.found.has(name)) continue;
+    report({ file, path: ['flag'] }, `no code in ${searched} names flag "${name}"`);
+  }
 }

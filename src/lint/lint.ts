@@ -1,8 +1,6 @@
 import type { EnvironmentSpec } from '../generated/flag.schema.d.js';
-import { ownMember } from '../model/collections.js';
+import { grouped, ownMember } from '../model/collections.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import type { LintLevel } from '../generated/config.schema.d.js';
-import type { LintCode } from '../specs/codes.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
@@ -11,30 +9,38 @@ import { BUCKET_RULES } from './bucket-rules.js';
 import { DEFINITION_RULES } from './definition-rules.js';
 import { HOUSE_RULES } from './house-rules.js';
 import { REPOSITORY_RULES } from './repository-rules.js';
-import type { Finding, LintedDefinition, LintedRepository, LintRule, Place } from './rule.js';
+import {
+  placeOfSegment,
+  type LintedDefinition,
+  type LintedRepository,
+  type LintRule,
+  type Place,
+  type Report,
+} from './rule.js';
 
 /** Applied last, when it is known which allowances were used. */
-const ALLOW_RULES: readonly (LintRule & {
-  readonly find: (allowance: Allowance, isUsed: boolean) => string | undefined;
-})[] = [
+const ALLOW_RULES: readonly LintRule<Allowance>[] = [
   {
     code: 'allow-unknown',
     level: 'error',
-    find: ({ code }) => (CODES.has(code) ? undefined : `there is no rule "${code}"`),
+    find: ({ code, place }, report) => {
+      if (!CODES.has(code)) report(place, `there is no rule "${code}"`);
+    },
   },
   {
     code: 'allow-without-reason',
     level: 'error',
-    find: ({ code, reason }) =>
-      CODES.has(code) && reason === ''
-        ? `say why "${code}" is allowed in a comment behind it: allow: ${code} # reason`
-        : undefined,
+    find: ({ code, reason, place }, report) => {
+      if (!CODES.has(code) || reason !== '') return;
+      report(place, `say why "${code}" is allowed in a comment behind it: allow: ${code} # reason`);
+    },
   },
   {
     code: 'allow-unused',
     level: 'warning',
-    find: ({ code }, isUsed) =>
-      CODES.has(code) && !isUsed ? `nothing here needs "${code}" to be allowed` : undefined,
+    find: ({ code, isUsed, place }, report) => {
+      if (CODES.has(code) && !isUsed) report(place, `nothing here needs "${code}" to be allowed`);
+    },
   },
 ];
 
@@ -71,57 +77,59 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   if (config === undefined || configFile === undefined) return [];
   const settings = config.lint ?? {};
   const repository = { ...parts, config, configFile, settings, ...NOT_ASKED, ...options };
-  const levelOf = ({ code, level }: LintRule): LintLevel => settings.levels?.[code] ?? level;
+  const allowances = allowancesIn(parts);
   const diagnostics: Diagnostic[] = [];
-  const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));
-  const used = new Set<Allowance>();
-  const report = (rule: LintRule, finding: Finding): void => {
-    const level = levelOf(rule);
-    if (level === 'off') return;
-    const own = finding.allowedBy && allowances.get(finding.allowedBy);
-    const allowed = own?.find(({ code }) => code === rule.code);
-    if (allowed) used.add(allowed);
-    else diagnostics.push(diagnosticOf(rule.code, level, finding));
-  };
-  for (const rule of [...REPOSITORY_RULES, ...HOUSE_RULES]) {
-    if (levelOf(rule) !== 'off') for (const each of rule.find(repository)) report(rule, each);
-  }
-  const active = [...DEFINITION_RULES, ...BUCKET_RULES].filter((rule) => levelOf(rule) !== 'off');
-  for (const definition of definitionsOf(repository)) {
-    for (const rule of active) {
-      for (const each of rule.find(definition, repository)) report(rule, each);
-    }
-  }
-  for (const [file, each] of allowances) {
-    for (const allowance of each) {
-      for (const rule of ALLOW_RULES) {
-        const message = rule.find(allowance, used.has(allowance));
-        if (message !== undefined) report(rule, { place: { file, path: allowance.path }, message });
-      }
-    }
-  }
+  const active = <S>(
+    rules: readonly LintRule<S>[],
+    allowed: typeof allowances = allowances,
+  ): ((subject: S) => void)[] =>
+    rules.flatMap(({ code, level, find }) => {
+      const severity = settings.levels?.[code] ?? level;
+      if (severity === 'off') return [];
+      const report: Report = (place, message) => {
+        if (typeof place === 'string') {
+          diagnostics.push({ ...fileDiagnostic(place, code, message), severity });
+          return;
+        }
+        const allowance = allowed.get(place.file)?.find((each) => each.code === code);
+        if (allowance) allowance.isUsed = true;
+        else diagnostics.push(place.file.diagnostic(code, { ...place, severity }, message));
+      };
+      return [
+        (subject) => {
+          find(subject, report);
+        },
+      ];
+    });
+  for (const find of active([...REPOSITORY_RULES, ...HOUSE_RULES])) find(repository);
+  const inDefinition = active([...DEFINITION_RULES, ...BUCKET_RULES]);
+  for (const each of definitionsOf(repository)) for (const find of inDefinition) find(each);
+  // No allowance permits what is wrong with one.
+  const ofAllowance = active(ALLOW_RULES, new Map());
+  for (const each of [...new Set(allowances.values())].flat())
+    for (const find of ofAllowance) find(each);
   return inOrder(diagnostics);
 }
 
-function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
-  const keyOf = (flag: string, environment: string): string => JSON.stringify([flag, environment]);
-  const overlays = new Map(
-    specs.overlays.map((overlay) => [keyOf(overlay.spec.flag, overlay.spec.environment), overlay]),
-  );
-  for (const flag of flags) {
+function* definitionsOf(repository: LintedRepository): Generator<LintedDefinition> {
+  const overlays = new Map(repository.specs.overlays.map((each) => [each.file.path, each]));
+  for (const flag of repository.flags) {
     for (const [environment, { definition, rules }] of flag.environments) {
       if (definition === undefined) continue;
-      const overlay = overlays.get(keyOf(flag.name, environment));
-      const own: Block =
-        overlay === undefined
-          ? blockIn(flag, environment)
-          : { file: overlay.file, path: [], spec: overlay.spec };
-      const block: Place =
-        overlay === undefined
-          ? { file: own.file, path: own.path, at: 'key' }
-          : { file: own.file, path: ['environment'] };
+      const overlay = overlays.get(definition.location.file);
+      const own = overlay ? { ...overlay, path: [] } : blockIn(flag, environment);
+      const block: Place = overlay
+        ? { file: overlay.file, path: ['environment'] }
+        : { file: flag.file, path: own.path, at: 'key' };
       const defaultRule = defaultRuleIn(own) ?? defaultRuleIn(blockIn(flag, '*'));
-      yield { flag, environment, definition, rules, defaultRule, block };
+      const { creation } = definition;
+      const served = [
+        ...creation.rules.map(({ buckets }, rule) => {
+          return { rule, buckets, written: rules?.value[rule]?.serve };
+        }),
+        { rule: null, buckets: creation.defaultRule, written: defaultRule?.written },
+      ];
+      yield { repository, flag, environment, definition, rules, defaultRule, block, served };
     }
   }
 }
@@ -140,35 +148,34 @@ function defaultRuleIn({ file, path, spec }: Block): LintedDefinition['defaultRu
   return written === undefined ? undefined : { file, path: [...path, 'defaultRule'], written };
 }
 
-/** Stray files are not parsed, so the only place in them is their beginning. */
-function diagnosticOf(code: LintCode, level: LintLevel, { place, message }: Finding): Diagnostic {
-  const severity = level === 'error' ? 'error' : 'warning';
-  if ('strayPath' in place) return { ...fileDiagnostic(place.strayPath, code, message), severity };
-  const { file, path, at } = place;
-  return { ...file.diagnostic(code, { path, ...(at && { at }) }, message), severity };
-}
-
 interface Allowance {
   readonly code: string;
-  readonly path: Place['path'];
+  readonly place: Place;
   /** The comment behind it; may be empty. */
   readonly reason: string;
+  isUsed: boolean;
 }
 
-function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
-  return [
-    ...flags.map(({ file }) => file),
-    ...[...segments.keys()].flatMap((name) => specs.segments.get(name)?.file ?? []),
-  ];
+/** By the files in which they permit findings: those of a flag hold in its overlays too. */
+function allowancesIn({ flags, segments, specs }: SpecParts): Map<SpecFile, Allowance[]> {
+  const overlays = grouped(specs.overlays, ({ spec }) => spec.flag);
+  const found = new Map<SpecFile, Allowance[]>();
+  for (const { name, file } of flags) {
+    const own = allowancesOf(file);
+    for (const each of [{ file }, ...(overlays.get(name) ?? [])]) found.set(each.file, own);
+  }
+  for (const name of segments.keys()) {
+    const { file } = placeOfSegment({ specs }, name, []);
+    found.set(file, allowancesOf(file));
+  }
+  return found;
 }
 
 function allowancesOf(file: SpecFile): Allowance[] {
-  const { allow } = (file.value ?? {}) as { allow?: string | readonly string[] };
-  if (allow === undefined) return [];
-  const codes = typeof allow === 'string' ? [allow] : allow;
-  return codes.map((code, at) => {
+  const { allow = [] } = (file.value ?? {}) as { allow?: string | readonly string[] };
+  return [allow].flat().map((code, at) => {
     const path = typeof allow === 'string' ? ['allow'] : ['allow', at];
-    return { code, path, reason: commentBehind(file, path) };
+    return { code, place: { file, path }, reason: commentBehind(file, path), isUsed: false };
   });
 }
 

@@ -4,15 +4,14 @@ import { pointerOf } from '../model/json.js';
 import { usedConditions } from '../specs/usage.js';
 import {
   DAY_MS,
-  eachFlag,
-  ofSegment,
-  type Finding,
+  placeOfSegment,
   type LintedRepository,
+  type LintRule,
   type Place,
-  type RepositoryRule,
+  type Report,
 } from './rule.js';
 
-export const REPOSITORY_RULES: readonly RepositoryRule[] = [
+export const REPOSITORY_RULES: readonly LintRule<LintedRepository>[] = [
   { code: 'expired', level: 'warning', find: expired },
   { code: 'kill-review-passed', level: 'warning', find: passedReviews },
   { code: 'kill-too-old', level: 'warning', find: oldKills },
@@ -22,45 +21,37 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   { code: 'unused-condition', level: 'warning', find: unusedConditions },
   { code: 'duplicate-segment-keys', level: 'warning', find: twinSegments },
   { code: 'many-inline-keys', level: 'warning', find: longLists },
-  {
-    code: 'stray-file',
-    level: 'warning',
-    find: ({ strays }) =>
-      strays.map(({ path, advice }) => ({
-        place: { strayPath: path },
-        message: `the file looks like a spec and is not read: ${advice}`,
-      })),
-  },
+  { code: 'stray-file', level: 'warning', find: strayFiles },
 ];
 
 /** A flag is still valid on the day itself. */
-function expired({ flags, today }: LintedRepository): Finding[] {
-  return eachFlag(flags, 'expires', ({ spec: { expires } }) =>
-    expires === undefined || expires >= today ? undefined : `the flag was to be gone by ${expires}`,
-  );
+function expired({ flags, today }: LintedRepository, report: Report): void {
+  for (const { file, spec } of flags) {
+    if (spec.expires === undefined || spec.expires >= today) continue;
+    report({ file, path: ['expires'] }, `the flag was to be gone by ${spec.expires}`);
+  }
 }
 
 /** Includes kills of flags that live elsewhere: the list belongs to this repository. */
-function passedReviews({ today, ...repository }: LintedRepository): Finding[] {
-  return listedKills(repository).flatMap(({ flag, review, placeOf }) => {
-    if (review === undefined || dayOf(review) >= today) return [];
-    const message = `the kill of "${flag}" was to be reviewed on ${dayOf(review)}`;
-    return [{ place: placeOf('review'), message }];
-  });
+function passedReviews(repository: LintedRepository, report: Report): void {
+  for (const { flag, review, placeOf } of listedKills(repository)) {
+    if (review === undefined || dayOf(review) >= repository.today) continue;
+    report(placeOf('review'), `the kill of "${flag}" was to be reviewed on ${dayOf(review)}`);
+  }
 }
 
 /** Default of `lint.killsOlderThan`, in days. */
 const MOST_KILLED_DAYS = 30;
 
 /** Skips entries without `since`: no file says how old they are. */
-function oldKills({ today, settings, ...repository }: LintedRepository): Finding[] {
-  const days = settings.killsOlderThan ?? MOST_KILLED_DAYS;
-  const first = new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10);
-  return listedKills(repository).flatMap(({ flag, since, review, placeOf }) => {
-    if (review !== undefined || since === undefined || dayOf(since) >= first) return [];
+function oldKills(repository: LintedRepository, report: Report): void {
+  const days = repository.settings.killsOlderThan ?? MOST_KILLED_DAYS;
+  const first = dayOf(new Date(Date.parse(repository.today) - days * DAY_MS).toISOString());
+  for (const { flag, since, review, placeOf } of listedKills(repository)) {
+    if (review !== undefined || since === undefined || dayOf(since) >= first) continue;
     const message = `"${flag}" has been killed since ${dayOf(since)}, for more than ${days} days, and no "review" is set`;
-    return [{ place: placeOf('since'), message }];
-  });
+    report(placeOf('since'), message);
+  }
 }
 
 function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>): (DesiredKill & {
@@ -92,35 +83,34 @@ function lookOf(name: string): string {
 }
 
 /** Reports the later of two. Segments need no check: only specs name them, and a mistyped name is an error there. */
-function confusableNames({ flags }: LintedRepository): Finding[] {
-  const firstOf = CONFUSABLE.map(() => new Map<string, string>());
-  return eachFlag(flags, 'flag', ({ name }) => {
-    const found = CONFUSABLE.flatMap(([formOf, how], at) => {
-      const first = firstOf[at]?.get(formOf(name));
-      if (first === undefined) firstOf[at]?.set(formOf(name), name);
+function confusableNames({ flags }: LintedRepository, report: Report): void {
+  const seen = CONFUSABLE.map(([formOf, how]) => ({
+    formOf,
+    how,
+    firstOf: new Map<string, string>(),
+  }));
+  for (const { name, file } of flags) {
+    const found = seen.flatMap(({ formOf, how, firstOf }) => {
+      const first = firstOf.get(formOf(name));
+      if (first === undefined) firstOf.set(formOf(name), name);
       return first === undefined ? [] : [`"${name}" differs from flag "${first}" ${how}`];
     });
-    return found[0];
-  });
+    if (found[0] !== undefined) report({ file, path: ['flag'] }, found[0]);
+  }
 }
 
 /** Skips key files: their lines are trimmed when read. */
-function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
-  const fileOf = new Map(flags.map(({ name, file }) => [name, file]));
-  const owners = new Map(specs.overlays.map(({ file, spec }) => [file, fileOf.get(spec.flag)]));
-  return [...specs.loaded.files].flatMap(([kind, files]) => {
-    if (kind === 'keys') return [];
-    return files
-      .filter(({ valid, value }) => valid && holdsPadded(value))
-      .flatMap((file) =>
-        paddedIn(file.value).flatMap(({ text, at, path }): Finding[] => {
-          if (at === undefined && !KEY_PLACE.test(pointerOf(path))) return [];
-          const message = `key "${text}" begins or ends with a space`;
-          const place = { file, path, ...(at && { at }) };
-          return [{ place, message, allowedBy: owners.get(file) ?? file }];
-        }),
-      );
-  });
+function paddedKeys({ specs }: LintedRepository, report: Report): void {
+  for (const [kind, files] of specs.loaded.files) {
+    for (const file of kind === 'keys' ? [] : files) {
+      if (!file.valid || !holdsPadded(file.value)) continue;
+      for (const { text, at, path } of paddedIn(file.value)) {
+        if (at === undefined && !KEY_PLACE.test(pointerOf(path))) continue;
+        const place = { file, path, ...(at && { at }) };
+        report(place, `key "${text}" begins or ends with a space`);
+      }
+    }
+  }
 }
 
 /** Paths at which a text is a key: of a segment, a target, a case of a spec test, or the attribute of a condition. */
@@ -154,64 +144,70 @@ function paddedIn(value: unknown): PaddedText[] {
 }
 
 /** Another repository may use the segment, so the message speaks of this repository only. */
-function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[] {
+function unusedSegments({ flags, segments, specs }: LintedRepository, report: Report): void {
   // An unreadable flag may be the one that uses the segment.
-  if (specs.unjudged.flags.size > 0 || flags.length < specs.flags.size) return [];
-  const used = new Set(
-    flags.flatMap(({ environments }) =>
-      [...environments.values()].flatMap(({ definition }) =>
-        (definition?.creation.rules ?? []).flatMap(({ matchers }) => matchers.map(segmentOf)),
-      ),
-    ),
-  );
-  return [...segments.keys()].flatMap((name) => {
-    if (used.has(name)) return [];
-    const message = `no rule of this repository names segment "${name}"`;
-    return ofSegment(specs, name, ['segment'], message);
-  });
+  if (specs.unjudged.flags.size > 0 || flags.length < specs.flags.size) return;
+  const used = new Set<string | undefined>();
+  for (const { environments } of flags) {
+    for (const { definition } of environments.values()) {
+      for (const { matchers } of definition?.creation.rules ?? []) {
+        for (const matcher of matchers) used.add(segmentOf(matcher));
+      }
+    }
+  }
+  for (const name of segments.keys()) {
+    if (used.has(name)) continue;
+    const place = placeOfSegment({ specs }, name, ['segment']);
+    report(place, `no rule of this repository names segment "${name}"`);
+  }
 }
 
 /** A condition counts as used even if only other conditions use it. */
-function unusedConditions({ specs, configFile }: LintedRepository): Finding[] {
+function unusedConditions({ specs, configFile: file }: LintedRepository, report: Report): void {
   // An unreadable flag may be the one that uses the condition.
-  if (specs.unjudged.flags.size > 0) return [];
-  const names = configFile.keys('conditions');
+  if (specs.unjudged.flags.size > 0) return;
+  const names = file.keys('conditions');
   const used = names.length === 0 ? new Set() : usedConditions(specs);
-  return names.flatMap((name) => {
-    if (used.has(name)) return [];
-    const place = { file: configFile, path: ['conditions', name], at: 'key' as const };
-    return [{ place, message: `no rule of this repository uses condition "${name}"` }];
-  });
+  for (const name of names) {
+    if (used.has(name)) continue;
+    const place = { file, path: ['conditions', name], at: 'key' } as const;
+    report(place, `no rule of this repository uses condition "${name}"`);
+  }
 }
 
 /** Compares digests. Skips empty lists, and lists that git does not manage: equality means nothing there. */
-function twinSegments({ segments, specs }: LintedRepository): Finding[] {
+function twinSegments({ segments, specs }: LintedRepository, report: Report): void {
   const firstOf = new Map<string, string>();
-  return [...segments].flatMap(([name, { environments, trafficType }]) => {
+  for (const [name, { environments, trafficType }] of segments) {
     const lists = [...environments].map(([environment, { keys }]) => [environment, keys?.digest]);
     const isSaid = [...environments.values()].every(({ keys }) => (keys?.digest.count ?? 0) > 0);
-    if (!isSaid || lists.length === 0) return [];
+    if (!isSaid || lists.length === 0) continue;
     const form = JSON.stringify([trafficType, lists]);
     const first = firstOf.get(form);
-    if (first !== undefined) {
-      const message = `segment "${name}" has the same keys as "${first}" in every environment`;
-      return ofSegment(specs, name, ['segment'], message);
+    if (first === undefined) {
+      firstOf.set(form, name);
+      continue;
     }
-    firstOf.set(form, name);
-    return [];
-  });
+    const message = `segment "${name}" has the same keys as "${first}" in every environment`;
+    report(placeOfSegment({ specs }, name, ['segment']), message);
+  }
 }
 
 const MOST_INLINE = 200;
 
-function longLists({ segments, specs }: LintedRepository): Finding[] {
-  return [...segments.keys()].flatMap((name) =>
-    Object.entries(specs.segments.get(name)?.spec.environments ?? {}).flatMap(
-      ([environment, { keys = [] }]) => {
-        if (keys.length <= MOST_INLINE) return [];
-        const message = `${keys.length} keys stand in the spec itself; put them in a file and name it in keysFile`;
-        return ofSegment(specs, name, ['environments', environment, 'keys'], message);
-      },
-    ),
-  );
+function longLists({ segments, specs }: LintedRepository, report: Report): void {
+  for (const { file, spec } of specs.segments.values()) {
+    if (!segments.has(spec.segment)) continue;
+    for (const [environment, { keys = [] }] of Object.entries(spec.environments ?? {})) {
+      if (keys.length <= MOST_INLINE) continue;
+      const message = `${keys.length} keys stand in the spec itself; put them in a file and name it in keysFile`;
+      report({ file, path: ['environments', environment, 'keys'] }, message);
+    }
+  }
+}
+
+function strayFiles({ strays }: LintedRepository, report: Report): void {
+  for (const { path, advice } of strays) {
+    report(path, `the file looks like a spec and is not read: ${advice}`);
+  }
 }

@@ -1,8 +1,8 @@
 import type { LintLevel, LintSpec } from '../generated/config.schema.d.js';
 import type { Buckets } from '../generated/flag.schema.d.js';
-import type { Config, DesiredDefinition } from '../model/desired.js';
-import type { Matcher } from '../model/flag/flag.js';
 import type { SpecPath } from '../model/diagnostic.js';
+import type { Config, DesiredDefinition } from '../model/desired.js';
+import type { Bucket, Matcher } from '../model/flag/flag.js';
 import type { LintCode } from '../specs/codes.js';
 import type { StrayFile } from '../specs/parse/load-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
@@ -12,18 +12,20 @@ import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/flags.js';
 
 /** `docs/lint.md` has the reasons of rules, and how to fix a finding. */
-export interface LintRule {
+export interface LintRule<Subject = never> {
   readonly code: LintCode;
   /** Default, where `lint.levels` of flagkeel.yaml does not name the rule. */
   readonly level: LintLevel;
+  readonly find: (subject: Subject, report: Report) => void;
 }
 
-export interface DefinitionRule extends LintRule {
-  readonly find: (subject: LintedDefinition, repository: LintedRepository) => readonly Finding[];
-}
+/** @param place or the path of a file that is not parsed. @param message values in quotes; ends with the remedy. */
+export type Report = (place: Place | string, message: string) => void;
 
-export interface RepositoryRule extends LintRule {
-  readonly find: (repository: LintedRepository) => readonly Finding[];
+export interface Place {
+  readonly file: SpecFile;
+  readonly path: SpecPath;
+  readonly at?: 'key';
 }
 
 export interface LintedRepository extends SpecParts {
@@ -59,6 +61,7 @@ interface NamesInCode {
 }
 
 export interface LintedDefinition {
+  readonly repository: LintedRepository;
   readonly flag: ResolvedFlag;
   readonly environment: string;
   readonly definition: DesiredDefinition;
@@ -66,93 +69,57 @@ export interface LintedDefinition {
   readonly rules: ResolvedDefinition['rules'];
   readonly defaultRule: (Place & { readonly written: Buckets }) | undefined;
   readonly block: Place;
+  /** By the rules, and last by the default rule. */
+  readonly served: readonly Served[];
 }
 
-export interface Place {
-  readonly file: SpecFile;
-  readonly path: SpecPath;
-  readonly at?: 'key';
-}
-
-export interface Finding {
-  readonly place: Place | { readonly strayPath: string };
-  /** Values in quotes; ends with the remedy. */
-  readonly message: string;
-  /** The file whose `allow` may permit it. Without one the finding cannot be allowed. */
-  readonly allowedBy?: SpecFile;
+interface Served {
+  /** From 0; null for the default rule. */
+  readonly rule: number | null;
+  readonly buckets: readonly Bucket[];
+  /** As the file has it; undefined where it is unclear which file says it. */
+  readonly written: Buckets | undefined;
 }
 
 /** Offline, lint cannot ask the service. */
-export function isProtected({ environments }: Config, environment: string): boolean {
+export function isProtected({ repository, environment }: LintedDefinition): boolean {
+  const { environments } = repository.config;
   return environments.some((each) => each.name === environment && each.protected === true);
 }
 
-/** Rules count from 0. Placed at the block if it is unclear which file has the rules. */
-export function ofRule(
-  { flag, rules, block }: LintedDefinition,
+/** Rules count from 0. The block if it is unclear which file has the rules. */
+export function placeOfRule(
+  { rules, block }: LintedDefinition,
   position: number,
-  path: SpecPath,
-  message: string,
-): Finding {
-  const place = rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
-  return { place, message, allowedBy: flag.file };
+  path: SpecPath = [],
+): Place {
+  return rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
 }
 
-/** Placed at the name if the rule uses the condition by name. */
-function ofCondition(
-  subject: LintedDefinition,
-  position: number,
-  condition: number,
-  message: string,
-): Finding {
-  const rule = subject.rules?.value[position];
-  const path = rule && matcherPaths(rule, subject.rules.named)[condition];
-  return ofRule(subject, position, path ?? ['if'], message);
-}
-
-export function ofBlock({ flag, block }: LintedDefinition, message: string): Finding {
-  return { place: block, message, allowedBy: flag.file };
-}
-
+/** @param find gets a function for the place: the name of the condition if the rule uses it by name. */
 export function eachCondition(
   subject: LintedDefinition,
-  messageOf: (matcher: Matcher, at: number, others: readonly Matcher[]) => string | undefined,
-): Finding[] {
-  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
-    matchers.flatMap((matcher, at) => {
-      const message = messageOf(matcher, at, matchers);
-      return message === undefined ? [] : [ofCondition(subject, position, at, message)];
-    }),
-  );
+  find: (matcher: Matcher, place: () => Place, earlier: readonly Matcher[]) => void,
+): void {
+  for (const [position, { matchers }] of subject.definition.creation.rules.entries()) {
+    for (const [at, matcher] of matchers.entries()) {
+      const place = (): Place => {
+        const rule = subject.rules?.value[position];
+        const path = rule && matcherPaths(rule, subject.rules.named)[at];
+        return placeOfRule(subject, position, path ?? ['if']);
+      };
+      find(matcher, place, matchers.slice(0, at));
+    }
+  }
 }
 
-export function eachFlag(
-  flags: readonly ResolvedFlag[],
-  member: 'flag' | 'expires',
-  messageOf: (flag: ResolvedFlag) => string | undefined,
-): Finding[] {
-  return flags.flatMap((flag) => {
-    const message = messageOf(flag);
-    return message === undefined ? [] : [ofFlag(flag, [member], message)];
-  });
-}
-
-export function ofFlag(
-  { file }: ResolvedFlag,
-  path: Place['path'],
-  message: string,
-  at?: 'key',
-): Finding & { allowedBy: SpecFile } {
-  return { place: { file, path, ...(at && { at }) }, message, allowedBy: file };
-}
-
-/** None where the segment's own file has errors. */
-export function ofSegment(
-  { segments }: Pick<SpecParts['specs'], 'segments'>,
+/** @param name of a segment without errors. */
+export function placeOfSegment(
+  { specs }: Pick<LintedRepository, 'specs'>,
   name: string,
-  path: Place['path'],
-  message: string,
-): Finding[] {
-  const file = segments.get(name)?.file;
-  return file === undefined ? [] : [{ place: { file, path }, message, allowedBy: file }];
+  path: SpecPath,
+): Place {
+  const file = specs.segments.get(name)?.file;
+  if (file === undefined) throw new Error(`bug: segment "${name}" has no file`);
+  return { file, path };
 }

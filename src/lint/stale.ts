@@ -1,5 +1,5 @@
 import type { ResolvedFlag } from '../specs/resolve/flags.js';
-import { DAY_MS, ofFlag, type FileAge, type Finding, type LintedRepository } from './rule.js';
+import { DAY_MS, type FileAge, type LintedRepository, type Report } from './rule.js';
 
 export interface AgedFlag {
   readonly flag: ResolvedFlag;
@@ -70,15 +70,20 @@ function agedFlag(
 }
 
 /** Some kinds of flags may stay on for all keys for ever. */
-export function staleRollouts({ flags, settings, ages, today }: LintedRepository): Finding[] {
+export function staleRollouts(
+  { flags, settings, ages, today }: LintedRepository,
+  report: Report,
+): void {
   const { staleAfter: days, fullRollout: lasting = [] } = settings;
-  if (days === undefined) return [];
-  return agedFlags(flags, ages, { today, days }).flatMap((aged) => {
-    const { flag, why, servedToAll = '', quietDays = 0 } = aged;
-    if (!why.includes('settled') || lasting.includes(flag.spec.kind ?? '')) return [];
+  if (days === undefined) return;
+  for (const { flag, why, servedToAll = '', quietDays = 0 } of agedFlags(flags, ages, {
+    today,
+    days,
+  })) {
+    if (!why.includes('settled') || lasting.includes(flag.spec.kind ?? '')) continue;
     const message = `everybody gets "${servedToAll}" everywhere, and has for ${quietDays} days at least`;
-    return [ofFlag(flag, ['flag'], message)];
-  });
+    report({ file: flag.file, path: ['flag'] }, message);
+  }
 }
 
 /** Overlays count: the flag is as young as the youngest of its files. */
