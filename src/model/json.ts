@@ -53,7 +53,7 @@ function sameMembers(a: Members, b: Members): boolean {
   );
 }
 
-function isContainer(value: unknown): value is object {
+export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

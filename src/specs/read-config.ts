@@ -1,14 +1,13 @@
 import type { ConfigSpec } from '../generated/config.schema.d.js';
 import { Memory, ownMember, present } from '../model/collections.js';
 import { POLICIES, type Config, type EnvironmentConfig } from '../model/desired.js';
-import type { Diagnostic } from '../model/diagnostic.js';
+import type { Diagnostic, SpecPath } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, pathDiagnostics } from './parse/load-files.js';
 import { parseFile, type SpecFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
 import { readConditions } from './resolve/conditions.js';
-import { readChecks } from './resolve/ramps.js';
-import { readCalendar } from './resolve/windows.js';
+import { readEntries } from './resolve/config-entries.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
 /** flagkeel.yaml alone; undefined unless all of it is right. */
@@ -75,11 +74,8 @@ function rightPartOf(file: SpecFile): Config | undefined {
 /** The config with its defaults filled in, and environments in the order of the file. */
 function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
   const { references, defaults, service } = spec;
-  const calendar = readCalendar(file, spec);
+  const { windows, freezes, checks, diagnostics } = readEntries(file, spec);
   const named = readConditions(file, spec);
-  const asked = readChecks(file, spec);
-  const known = Object.keys(spec.environments);
-  const proving = spec.lint?.provenIn ?? [];
   const config = {
     workspace: spec.workspace,
     environments: file
@@ -103,19 +99,35 @@ function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
       ...Object.fromEntries(POLICIES.map((name) => [name, spec[name]])),
     }),
     ...(named.conditions.size > 0 && { conditions: named.conditions }),
-    ...(calendar.windows.length > 0 && { windows: calendar.windows }),
-    ...(calendar.freezes.length > 0 && { freezes: calendar.freezes }),
-    ...(asked.checks.length > 0 && { checks: asked.checks }),
+    ...(windows.length > 0 && { windows }),
+    ...(freezes.length > 0 && { freezes }),
+    ...(checks.length > 0 && { checks }),
   };
-  return {
-    config,
-    diagnostics: [
-      ...[calendar, asked, named].flatMap(({ diagnostics }) => diagnostics),
-      ...proving.flatMap((name, position) =>
-        file.unknownName('environment', name, known, { path: ['lint', 'provenIn', position] }),
-      ),
-    ],
-  };
+  return { config, diagnostics: [...diagnostics, ...named.diagnostics, ...strangers(file, spec)] };
+}
+
+/** Names of windows and environments that flagkeel.yaml uses and does not have. */
+function strangers(file: SpecFile, { environments, freezes = {}, lint }: ConfigSpec): Diagnostic[] {
+  const [windowNames, environmentNames] = [file.keys('windows'), Object.keys(environments)];
+  const unknown = (
+    noun: 'window' | 'environment',
+    names: readonly string[] = [],
+    path: SpecPath,
+  ): Diagnostic[] =>
+    names.flatMap((name, at) =>
+      file.unknownName(noun, name, noun === 'window' ? windowNames : environmentNames, {
+        path: [...path, at],
+      }),
+    );
+  return [
+    ...Object.entries(environments).flatMap(([name, { windows }]) =>
+      unknown('window', windows, ['environments', name, 'windows']),
+    ),
+    ...Object.entries(freezes).flatMap(([name, { environments: frozen }]) =>
+      unknown('environment', frozen, ['freezes', name, 'environments']),
+    ),
+    ...unknown('environment', lint?.provenIn, ['lint', 'provenIn']),
+  ];
 }
 
 function environmentOf(name: string, { environments }: ConfigSpec): EnvironmentConfig {

@@ -11,7 +11,7 @@ import {
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import { problemAt, type Problem, type Span } from './source-text.js';
 import type { SpecPath } from '../../model/diagnostic.js';
-import { isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
+import { isContainer, isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
 
 /** The key is missing for elements of lists and for the whole file. */
 export interface Place {
@@ -56,33 +56,23 @@ export function placeIn(spans: Spans, root: unknown, path: SpecPath): Place | un
   let value = root;
   let isMember = false;
   for (const part of path) {
-    const before = countBefore(value, String(part));
-    if (before === null) return undefined;
+    const position = isContainer(value) ? fileKeys(value).indexOf(String(part)) : -1;
+    if (position === -1) return undefined;
     isMember = isRecord(value);
-    index += 1 + before;
+    index += OFFSETS;
+    for (let left = position; left > 0; left -= 1) index = nextSibling(spans, index);
     value = memberOf(value, part);
   }
-  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index * OFFSETS);
+  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index);
   return { ...(isMember && { key: { from: keyFrom, to: keyTo } }), value: { from, to } };
 }
 
-/** The number of values before a member or an element, inside its container; null if it is missing. */
-function countBefore(value: unknown, part: string): number | null {
-  if (typeof value !== 'object' || value === null) return null;
-  let sum = 0;
-  for (const name of fileKeys(value)) {
-    if (name === part) return sum;
-    sum += countOf(memberOf(value, name));
-  }
-  return null;
-}
-
-/** Itself included. */
-function countOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  let count = 1;
-  for (const each of Object.values(value)) count += countOf(each);
-  return count;
+/** Values inside a value begin before its end or, if empty, at it; its neighbour begins behind a separator. */
+function nextSibling(spans: Spans, index: number): number {
+  const end = spans[index + 3] ?? 0;
+  let next = index + OFFSETS;
+  while (next < spans.length && (spans[next + 2] ?? 0) <= end) next += OFFSETS;
+  return next;
 }
 
 /** Keys that JavaScript objects sort before all others. */

@@ -1,8 +1,7 @@
-import type { CheckSpec, ConfigSpec } from '../../generated/config.schema.d.js';
 import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
-import { ownMember, present } from '../../model/collections.js';
+import { present } from '../../model/collections.js';
 import { parseDuration } from '../../platform/clock.js';
-import type { Config, RampCheck } from '../../model/desired.js';
+import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import {
@@ -212,64 +211,4 @@ export function rampDiagnostics(
       ...checksOf(spec).flatMap((each) => file.unknownName('check', each, checks, at('check'))),
     ];
   });
-}
-
-/** In the order of the file, without wrong ones. */
-export function readChecks(
-  file: SpecFile,
-  { checks = {} }: ConfigSpec,
-): { readonly checks: readonly RampCheck[]; readonly diagnostics: readonly Diagnostic[] } {
-  const wrong: Wrong[] = [];
-  const read = file.keys('checks').flatMap((name): RampCheck[] => {
-    const spec = ownMember(checks, name);
-    const before = wrong.length;
-    if (spec === undefined) return [];
-    wrong.push(...wrongIn(spec).map(([path, text]): Wrong => [['checks', name, ...path], text]));
-    return wrong.length > before ? [] : [checkOf(name, spec)];
-  });
-  const diagnostics = wrong.map(([path, text]) => file.diagnostic('wrong-value', { path }, text));
-  return { checks: read, diagnostics };
-}
-
-function wrongIn(spec: CheckSpec): Wrong[] {
-  const { url, value, prometheus, query, equals, atMost, atLeast } = spec;
-  const isBound = equals !== undefined || atMost !== undefined || atLeast !== undefined;
-  if ((url === undefined) === (prometheus === undefined)) {
-    return [[[], 'a check has either `url` or `prometheus`']];
-  }
-  const address = addressFault(url ?? prometheus ?? '');
-  const wrong: Wrong[] = [];
-  if (address !== undefined) wrong.push([[url === undefined ? 'prometheus' : 'url'], address]);
-  if ((query === undefined) !== (prometheus === undefined)) {
-    wrong.push([[], '`prometheus` and `query` go together']);
-  }
-  if (value !== undefined && url === undefined) wrong.push([['value'], '`value` is of an `url`']);
-  const isValued = value !== undefined || prometheus !== undefined;
-  if (isValued !== isBound) {
-    wrong.push([[], 'a value and what it has to be (`equals`, `atMost`, `atLeast`) go together']);
-  }
-  return wrong;
-}
-
-function addressFault(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return `"${text}" is no address (https://… is expected)`;
-  }
-  const isSecret = url.username !== '' || url.password !== '';
-  return isSecret ? 'the address holds credentials, which are not for git' : undefined;
-}
-
-function checkOf(name: string, spec: CheckSpec): RampCheck {
-  const { url, value, prometheus = '', query = '', timeout = '5s' } = spec;
-  const { equals, atMost, atLeast } = spec;
-  const server = prometheus.replace(/\/$/, '');
-  return {
-    name,
-    url: url ?? `${server}/api/v1/query?query=${encodeURIComponent(query)}`,
-    timeoutMs: Number.parseInt(timeout, 10) * 1_000,
-    ...(url === undefined && { value: 'prometheus' as const }),
-    ...(value !== undefined && { value: { pointer: value } }),
-    ...present({ equals, atMost, atLeast }),
-  };
 }
