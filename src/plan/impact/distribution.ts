@@ -8,15 +8,13 @@ import {
 } from './served-definition.js';
 import {
   constantServing,
-  pairKey,
-  pairOf,
+  isMove,
   servedAt,
   sharesOf,
   WHOLE,
   type Pair,
   type Serving,
-  isMove,
-  type Shares,
+  type Share,
 } from './serving.js';
 
 export type DistributionCache = Map<Serving, Map<Serving, Distribution>>;
@@ -55,13 +53,15 @@ function walkFlag(flag: string, walk: Walk): Distribution {
   // Flags that ask about each other in a circle have no computable result.
   if (walk.above.includes(flag)) return UNBOUNDED;
   const below = { ...walk, above: [...walk.above, flag], casesLeft: MAX_CASES };
-  const open: Case = { answers: new Map(), served: new Map(), drawn: new Set(below.above) };
+  const answers = walk.group.answers ?? new Map<string, boolean>();
+  const open: Case = { answers, served: new Map(), drawn: new Set(below.above) };
   const distribution = walkCase(flag, open, below);
   walk.known.set(flag, distribution);
   return distribution;
 }
 
 interface Case {
+  /** By the id of the question. */
   readonly answers: ReadonlyMap<string, boolean>;
   readonly served: ReadonlyMap<string, Pair>;
   /** Flags whose hashing this case already uses: a second share that depends on them would not be independent. */
@@ -79,7 +79,7 @@ function walkCase(flag: string, at: Case, walk: Walk): Distribution {
   const place = walk.group.places?.get(flag);
   if (place) {
     const pair = { from: servedAt(before, place), to: servedAt(after, place) };
-    return certainDistribution(new Map([[pairKey(pair), WHOLE]]));
+    return certainDistribution([{ ...pair, parts: WHOLE }]);
   }
   return cachedDistribution(before, after, walk.cache);
 }
@@ -115,17 +115,16 @@ function settled(open: Unsettled['open'], flag: string, at: Case, walk: Walk): D
 function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distribution {
   const distribution = walkFlag(asked, walk);
   if (!distribution.whole) return UNBOUNDED;
-  const pairs = [...distribution.pairs];
+  const pairs = [...distribution.pairs.values()];
   const behind = flagsBehind(asked, walk.sides);
-  const isDraw =
-    pairs.every(([, parts]) => isExact(parts)) && [...behind].every((each) => !at.drawn.has(each));
+  const isDraw = pairs.every(isExact) && [...behind].every((each) => !at.drawn.has(each));
   // A result that is the same for all keys leaves nothing to hashing.
   const drawn = isDraw && pairs.length > 1 ? new Set([...at.drawn, ...behind]) : at.drawn;
-  const cases = pairs.map(([key]) => {
-    const served = new Map([...at.served, [asked, pairOf(key)]]);
+  const cases = pairs.map((pair) => {
+    const served = new Map([...at.served, [asked, pair]]);
     return walkCase(flag, { ...at, served, drawn }, walk);
   });
-  const shares = pairs.map(([, { most }]) => most / WHOLE);
+  const shares = pairs.map(({ most }) => most / WHOLE);
   return isDraw ? weighted(cases, shares) : union(cases);
 }
 
@@ -159,33 +158,25 @@ function servingFor(
 
 function answerTo(question: Question, { side, at, walk }: Asking): boolean | Unsettled {
   const { sides, group } = walk;
-  switch (question.about) {
-    case 'list': {
-      if (!sides.lists.has(question.list)) return given(question.list, at);
-      const standing = group.lists.get(question.list);
-      return standing === 'kept' || standing === (side === 'before' ? 'removed' : 'added');
-    }
-    case 'flag': {
-      const { flag, treatments } = question;
-      if (!sides.flags.has(flag)) return given(JSON.stringify([flag, treatments]), at);
-      const pair = at.served.get(flag);
-      if (!pair) return { open: { flag } };
-      const served = side === 'before' ? pair.from : pair.to;
-      return served !== null && treatments.includes(served.treatment);
-    }
-    case 'unknown':
-      return given(question.id, at);
+  const { id: answer } = question;
+  if (question.about === 'list' && sides.lists.has(answer)) {
+    const standing = group.lists.get(answer);
+    return standing === 'kept' || standing === (side === 'before' ? 'removed' : 'added');
   }
-}
-
-function given(answer: string, { answers }: Case): boolean | Unsettled {
-  return answers.get(answer) ?? { open: { answer } };
+  if (question.about === 'flag' && sides.flags.has(question.flag)) {
+    const { flag, treatments } = question;
+    const pair = at.served.get(flag);
+    if (!pair) return { open: { flag } };
+    const served = side === 'before' ? pair.from : pair.to;
+    return served !== null && treatments.includes(served.treatment);
+  }
+  return at.answers.get(answer) ?? { open: { answer } };
 }
 
 /** The treatments that the keys of a group get before and after: parts of `WHOLE`, with bounds. */
 export interface Distribution {
   /** By `pairKey`; pairs that are missing here cannot occur, and each that is here may. */
-  readonly pairs: ReadonlyMap<string, Bounds>;
+  readonly pairs: ReadonlyMap<string, PairBounds>;
   /** Of all moves together: the bounds of single pairs need not occur at the same time. */
   readonly moved: Bounds;
   /** False if there were too many cases, so that the bounds allow anything. */
@@ -197,6 +188,8 @@ export interface Bounds {
   readonly most: number;
 }
 
+export interface PairBounds extends Pair, Bounds {}
+
 const NOTHING: Bounds = { least: 0, most: 0 };
 
 const UNBOUNDED: Distribution = {
@@ -205,13 +198,19 @@ const UNBOUNDED: Distribution = {
   whole: false,
 };
 
-export function certainDistribution(shares: Shares): Distribution {
-  const moves = [...shares].filter(([key]) => isMove(pairOf(key)));
-  return {
-    pairs: new Map([...shares].map(([key, parts]) => [key, exactly(parts)])),
-    moved: exactly(moves.reduce((sum, [, parts]) => sum + parts, 0)),
-    whole: true,
-  };
+export function certainDistribution(shares: readonly Share[]): Distribution {
+  const pairs = new Map<string, PairBounds>();
+  let moved = 0;
+  for (const { from, to, parts } of shares) {
+    const key = pairKey({ from, to });
+    pairs.set(key, { from, to, ...exactly((pairs.get(key)?.most ?? 0) + parts) });
+    if (isMove({ from, to })) moved += parts;
+  }
+  return { pairs, moved: exactly(moved), whole: true };
+}
+
+function pairKey({ from, to }: Pair): string {
+  return JSON.stringify([from, to].map((each) => each && [each.treatment, each.configuration]));
 }
 
 /** Whether keys of the group may get different results, and few enough cases that their places would tell them apart. */
@@ -242,9 +241,10 @@ function combined(
   join: (all: readonly Bounds[]) => Bounds,
 ): Distribution {
   if (distributions.some(({ whole }) => !whole)) return UNBOUNDED;
-  const keys = new Set(distributions.flatMap(({ pairs }) => [...pairs.keys()]));
-  const pairs = [...keys].map((key) => {
-    return [key, join(distributions.map((each) => each.pairs.get(key) ?? NOTHING))] as const;
+  const all = new Map(distributions.flatMap(({ pairs }) => [...pairs]));
+  const pairs = [...all].map(([key, { from, to }]) => {
+    const bounds = join(distributions.map((each) => each.pairs.get(key) ?? NOTHING));
+    return [key, { from, to, ...bounds }] as const;
   });
   return {
     pairs: new Map(pairs),

@@ -3,16 +3,17 @@ import type { Matcher } from '../../model/flag/flag.js';
 import { orderedDefinition } from '../kills/orders.js';
 import { asCompared, meets } from './attribute-match.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
-import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
+import type { EnvironmentSides, FlagSides } from './environment-sides.js';
 import type { KeyGroup, TargetSides } from './key-groups.js';
 import {
+  questionsOf,
   segmentList,
   servedDefinition,
   type ListId,
   type Question,
   type ServedDefinition,
 } from './served-definition.js';
-import { constantServing, pairOf, WHOLE, type Serving, placeOf, type Seeds } from './serving.js';
+import { constantServing, WHOLE, type Serving, placeOf, type Seeds } from './serving.js';
 
 export interface Situation {
   readonly key?: string;
@@ -39,45 +40,40 @@ export interface Answer {
   readonly behind: ReadonlySet<string>;
 }
 
-/** Lists that hold every key, and no key: an answered question is replaced by a question about one of these. */
-const EVERYBODY: ListId = 'answered/yes';
-const NOBODY: ListId = 'answered/no';
-const EMPTY: ListSides = { before: [], added: [], removed: [] };
-const LISTS: ReadonlyMap<ListId, ListSides> = new Map([
-  [EVERYBODY, EMPTY],
-  [NOBODY, EMPTY],
-]);
-
 /** By the evaluator that also computes the reach of plans. Undefined where the flag is not declared for the environment. */
 export function evaluate(
   desired: Desired,
   { flag, environment }: { readonly flag: string; readonly environment: string },
   situation: Situation,
 ): Answer | undefined {
-  const { key } = situation;
+  const { key, at } = situation;
   const flags = new Map<string, FlagSides>();
   const targets = new Map<string, TargetSides>();
+  const answers = new Map<string, boolean>();
   for (const name of desired.flags.keys()) {
     const ordered = orderedDefinition(desired, name, environment);
     if (!ordered) continue;
     const killed = name === flag ? (situation.killed ?? ordered.killed) : ordered.killed;
     const served = servedDefinition({ fields: { ...ordered, killed }, segments: {} });
-    const answered = withAnswers(served, { desired, environment, situation });
-    const at = name === flag ? situation.at : undefined;
-    const now = at === undefined ? answered : atPlace(answered, at);
+    const now = name === flag && at !== undefined ? atPlace(served, at) : served;
     flags.set(name, { before: now, after: now });
     const target = key === undefined ? undefined : now.targets.get(key);
     if (target) targets.set(name, { before: target, after: target });
+    for (const question of questionsOf(now)) {
+      const listed = served.listedKeys.get(question.id);
+      const answer = knownAnswer(question, listed, { desired, environment, situation });
+      if (answer !== undefined) answers.set(question.id, answer);
+    }
   }
   const own = flags.get(flag)?.after;
   if (!own) return undefined;
-  const sides: Sides = { flags, lists: LISTS };
   const group: KeyGroup = {
-    lists: new Map([[EVERYBODY, 'kept']]),
-    ...{ targets, places: placesOf(situation), count: 1, names: [] },
+    ...{ targets, answers, places: placesOf(situation) },
+    ...{ lists: new Map(), count: 1, names: [] },
   };
-  const shares = sharesOf(flag, group, sides);
-  const behind = flagsBehind(flag, sides);
+  const shares = sharesOf(flag, group, flags);
+  const behind = flagsBehind(flag, { flags });
+  const open = [...behind].flatMap((name) => questionsOf(flags.get(name)?.after));
   return {
     shares,
     behind,
@@ -85,13 +81,13 @@ export function evaluate(
     killed: own.whole.fields.killed,
     isTarget: targets.has(flag),
     rules: own.branches.map(({ questions }) =>
-      all(questions.map((question) => answerTo(question, group, sides))),
+      all(questions.map((question) => answerTo(question, group, flags))),
     ),
-    untold: [...new Set([...behind].flatMap((name) => untoldIn(name, sides)))].sort(),
+    untold: [...new Set(open.flatMap((question) => untoldIn(question, answers, flags)))].sort(),
   };
 }
 
-type Sides = Pick<EnvironmentSides, 'flags' | 'lists'>;
+type Flags = EnvironmentSides['flags'];
 
 interface Known {
   readonly desired: Desired;
@@ -99,32 +95,18 @@ interface Known {
   readonly situation: Situation;
 }
 
-/** The definition with the questions answered that a situation decides. */
-function withAnswers(served: ServedDefinition, known: Known): ServedDefinition {
-  const answered = (question: Question): Question => {
-    const answer = knownAnswer(question, served.listedKeys, known);
-    if (answer === undefined) return question;
-    return { about: 'list', list: answer ? EVERYBODY : NOBODY, negated: question.negated };
-  };
-  const branches = served.branches.map(({ questions, serving }) => {
-    return { questions: questions.map(answered), serving };
-  });
-  return { ...served, branches };
-}
-
+/** Apart from negation; undefined where the situation does not decide it. */
 function knownAnswer(
   question: Question,
-  listedKeys: ServedDefinition['listedKeys'],
+  listed: readonly string[] | undefined,
   known: Known,
 ): boolean | undefined {
   const { key } = known.situation;
   switch (question.about) {
     case 'flag':
       return undefined;
-    case 'list': {
-      const listed = listedKeys.get(question.list);
-      return listed ? key !== undefined && listed.includes(key) : isInSegment(question.list, known);
-    }
+    case 'list':
+      return listed ? key !== undefined && listed.includes(key) : isInSegment(question.id, known);
     case 'unknown':
       return isMet(question.matcher, known.situation);
   }
@@ -171,17 +153,18 @@ function placesOf({ key, seeds = new Map() }: Situation): NonNullable<KeyGroup['
 }
 
 /** In per cent; with too many cases to examine, any treatment of the flag is possible. */
-function sharesOf(flag: string, group: KeyGroup, sides: Sides): Map<string | null, Bounds> {
-  const { pairs, whole } = flagDistribution(flag, group, sides, new Map());
+function sharesOf(flag: string, group: KeyGroup, flags: Flags): Map<string | null, Bounds> {
+  const { pairs, whole } = flagDistribution(flag, group, { flags, lists: new Map() }, new Map());
   if (!whole) {
-    const names = sides.flags.get(flag)?.after?.whole.fields.treatments ?? [];
+    const names = flags.get(flag)?.after?.whole.fields.treatments ?? [];
     return new Map(names.map(({ name }) => [name, { least: 0, most: 100 }]));
   }
-  const shares = [...pairs].map(([key, { least, most }]) => {
-    const bounds = { least: percent(least), most: percent(most) };
-    return [pairOf(key).to?.treatment ?? null, bounds] as const;
-  });
-  return new Map(shares);
+  return new Map(
+    [...pairs.values()].map(({ to, least, most }) => [
+      to?.treatment ?? null,
+      { least: percent(least), most: percent(most) },
+    ]),
+  );
 }
 
 /** Two decimals, as precise as the service's shares; sums of other flags' shares have a far smaller error. */
@@ -189,12 +172,11 @@ function percent(parts: number): number {
   return Math.round((parts / WHOLE) * 10_000) / 100;
 }
 
-function answerTo(question: Question, group: KeyGroup, sides: Sides): boolean | null {
-  if (question.about === 'list' && sides.lists.has(question.list)) {
-    return group.lists.has(question.list) !== question.negated;
-  }
-  if (question.about !== 'flag' || !sides.flags.has(question.flag)) return null;
-  const served = [...sharesOf(question.flag, group, sides).keys()];
+function answerTo(question: Question, group: KeyGroup, flags: Flags): boolean | null {
+  const answer = group.answers?.get(question.id);
+  if (answer !== undefined) return answer !== question.negated;
+  if (question.about !== 'flag' || !flags.has(question.flag)) return null;
+  const served = [...sharesOf(question.flag, group, flags).keys()];
   const wanted = served.filter((each) => each !== null && question.treatments.includes(each));
   if (wanted.length === served.length) return !question.negated;
   return wanted.length === 0 ? question.negated : null;
@@ -206,21 +188,21 @@ function all(answers: readonly (boolean | null)[]): boolean | null {
   return answers.includes(null) ? null : true;
 }
 
-function untoldIn(name: string, { flags, lists }: Sides): string[] {
-  return (flags.get(name)?.after?.branches ?? []).flatMap(({ questions }) =>
-    questions.flatMap((question): string[] => {
-      switch (question.about) {
-        case 'list':
-          return lists.has(question.list)
-            ? []
-            : [`segment "${question.list.slice(segmentList('').length)}"`];
-        case 'flag':
-          return flags.has(question.flag) ? [] : [`flag "${question.flag}"`];
-        case 'unknown': {
-          const { type, attribute } = question.matcher;
-          return [typeof attribute === 'string' ? `attribute "${attribute}"` : `what ${type} asks`];
-        }
-      }
-    }),
-  );
+/** The missing fact of an open question, if it is one that the caller can give. */
+function untoldIn(
+  question: Question,
+  answers: ReadonlyMap<string, boolean>,
+  flags: Flags,
+): string[] {
+  if (answers.has(question.id)) return [];
+  switch (question.about) {
+    case 'list':
+      return [`segment "${question.id.slice(segmentList('').length)}"`];
+    case 'flag':
+      return flags.has(question.flag) ? [] : [`flag "${question.flag}"`];
+    case 'unknown': {
+      const { type, attribute } = question.matcher;
+      return [typeof attribute === 'string' ? `attribute "${attribute}"` : `what ${type} asks`];
+    }
+  }
 }

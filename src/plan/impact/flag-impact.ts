@@ -21,7 +21,7 @@ import {
   type DistributionCache,
 } from './distribution.js';
 import { questionsOf, type ListId } from './served-definition.js';
-import { isMove, pairOf, WHOLE } from './serving.js';
+import { isMove, WHOLE, type Pair } from './serving.js';
 
 export interface FlagAnalysis {
   readonly flag: string;
@@ -102,7 +102,7 @@ function audienceOf(flag: string, { flags, lists }: EnvironmentSides): Audience 
   const asked = new Set<ListId>();
   for (const [, { before, after }] of behind) {
     for (const question of [before, after].flatMap(questionsOf)) {
-      if (question.about === 'list' && lists.has(question.list)) asked.add(question.list);
+      if (question.about === 'list' && lists.has(question.id)) asked.add(question.id);
     }
   }
   return { lists: asked, flags: new Map(behind) };
@@ -115,7 +115,7 @@ function isChanged(audience: Audience, { flags, lists }: EnvironmentSides): bool
   );
 }
 
-const NOBODY = certainDistribution(new Map());
+const NOBODY = certainDistribution([]);
 const NOTHING: Bounds = { least: 0, most: 0 };
 /** Rounding error of sums of other flags' shares; far below a key, and a hundredth of a per cent. */
 const ROUNDING = 1e-6;
@@ -131,7 +131,7 @@ export function flagImpact(
   environment: string,
 ): FlagImpact {
   const shifts = [traffic, ...groups.map(({ shift }) => shift)];
-  const ids = shifts.flatMap(({ pairs }) => [...pairs.keys()]).filter((id) => isMove(pairOf(id)));
+  const pairs = [...new Map(shifts.flatMap((each) => [...each.pairs]))];
   const moved = keyCount(groups, ({ shift }) => shift.moved);
   return {
     flag,
@@ -139,8 +139,10 @@ export function flagImpact(
     traffic: percent(traffic.moved),
     keys: keysLeft > 0 ? { ...moved, atMost: moved.atMost + keysLeft, certain: false } : moved,
     listed: groups.reduce((sum, { group }) => sum + group.count, keysLeft),
-    moves: sortedSet(ids)
-      .map((id) => moveOf(id, traffic.pairs.get(id), groups))
+    moves: pairs
+      .filter(([, pair]) => isMove(pair))
+      .sort(([a], [b]) => byCodeUnits(a, b))
+      .map(([id, pair]) => moveOf(id, pair, traffic.pairs.get(id), groups))
       .filter((move) => move.traffic.atMost + move.keys.atMost > 0)
       .sort(largestFirst),
     bounded: keysLeft > 0 || shifts.some(({ whole }) => !whole),
@@ -151,10 +153,14 @@ export function isAffected({ traffic, keys }: FlagImpact): boolean {
   return traffic.atMost + keys.atMost > 0;
 }
 
-function moveOf(id: string, traffic: Bounds | undefined, groups: readonly GroupShift[]): Move {
+function moveOf(
+  id: string,
+  { from, to }: Pair,
+  traffic: Bounds | undefined,
+  groups: readonly GroupShift[],
+): Move {
   const partsOf = ({ shift }: GroupShift): Bounds => shift.pairs.get(id) ?? NOTHING;
   const names = groups.filter((each) => partsOf(each).most > 0).flatMap(({ group }) => group.names);
-  const { from, to } = pairOf(id);
   return {
     from: from?.treatment ?? null,
     to: to?.treatment ?? null,

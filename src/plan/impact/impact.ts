@@ -22,7 +22,7 @@ import {
   partOf,
   type FlagAnalysis,
 } from './flag-impact.js';
-import { isMove, pairOf, WHOLE, type Pair } from './serving.js';
+import { isMove, WHOLE } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';
 
 /** The buckets that some rules of a definition get later, by themselves. `rule` is a position; null is the default rule. */
@@ -198,7 +198,7 @@ function flagRisks({ analysis, part }: Felt, environment: PlannedEnvironment): R
 }
 
 function reachesAll(traffic: Distribution, after: ServedDefinition): boolean {
-  const pairs = possiblePairs(traffic);
+  const pairs = [...traffic.pairs.values()];
   const [first, ...others] = [...new Set(pairs.map(({ to }) => to?.treatment ?? null))];
   if (first === undefined || others.length > 0) return false;
   if (first === null || first === after.whole.fields.defaultTreatment) return false;
@@ -206,12 +206,12 @@ function reachesAll(traffic: Distribution, after: ServedDefinition): boolean {
 }
 
 function movesVariants(
-  distribution: Distribution,
+  { pairs }: Distribution,
   before: ServedDefinition,
   after: ServedDefinition,
 ): boolean {
   const [old, now] = [before, after].map(({ whole }) => whole.fields.defaultTreatment);
-  return possiblePairs(distribution).some(
+  return [...pairs.values()].some(
     ({ from, to }) =>
       from !== null &&
       to !== null &&
@@ -240,12 +240,7 @@ function servesNobody(
   ];
   if (named.every((treatment) => treatment === defaultTreatment)) return false;
   return [traffic, ...groups.map(({ shift }) => shift)].every(
-    (distribution) =>
-      distribution.whole &&
-      possiblePairs(distribution).every(({ to }) => to?.treatment === defaultTreatment),
+    ({ whole, pairs }) =>
+      whole && [...pairs.values()].every(({ to }) => to?.treatment === defaultTreatment),
   );
-}
-
-function possiblePairs({ pairs }: Distribution): Pair[] {
-  return [...pairs.keys()].map(pairOf);
 }

@@ -1,5 +1,4 @@
 import { byCodeUnits } from '../../model/json.js';
-import { findSorted } from '../../model/collections.js';
 import type { FlagSides, ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import { servedAt, type Serving, placeOf, type Place } from './serving.js';
@@ -20,6 +19,8 @@ export interface KeyGroup {
   readonly places?: ReadonlyMap<string, Place>;
   /** The keys, in no order; unset for the traffic. */
   readonly keys?: () => readonly string[];
+  /** Answers that are known of all the keys, by the id of the question; lists with known keys need none. */
+  readonly answers?: ReadonlyMap<string, boolean>;
 }
 
 export interface TargetSides {
@@ -36,7 +37,7 @@ export const TRAFFIC: KeyGroup = {
 
 /** Every listed key of an environment by the combination of lists that holds it: one step per key and list. */
 export interface KeyIndex {
-  readonly combinationOf: Pick<ReadonlyMap<string, Combination>, 'get'>;
+  readonly combinationOf: ReadonlyMap<string, Combination>;
   readonly combinations: readonly Combination[];
   readonly lists: ReadonlyMap<ListId, ListSides>;
 }
@@ -47,24 +48,6 @@ interface Combination {
 }
 
 export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
-  const [first, ...others] = lists;
-  if (first && others.length === 0) return indexOfOne(first, lists) ?? indexOf(lists);
-  return indexOf(lists);
-}
-
-/** Shortcut for the common case of a single unchanged list, whose keys are all alike. Null in any other case. */
-function indexOfOne(
-  [list, { before, added, removed }]: readonly [ListId, ListSides],
-  lists: KeyIndex['lists'],
-): KeyIndex | null {
-  if (added.length + removed.length > 0) return null;
-  const combination: Combination = { lists: new Map([[list, 'kept']]), count: before.length };
-  const get = (key: string): Combination | undefined =>
-    findSorted(before, key, (each) => each) === undefined ? undefined : combination;
-  return { combinationOf: { get }, combinations: before.length > 0 ? [combination] : [], lists };
-}
-
-function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const combinationOf = new Map<string, Combination>();
   const combinations: Combination[] = [];
   const none: Combination = { lists: new Map(), count: 0 };

@@ -27,11 +27,12 @@ export interface WholeDefinition {
 /** `segment/NAME`, or `keys/` and the canonical matcher that lists the keys. */
 export type ListId = string;
 
-export type Question = { readonly negated: boolean } & (
-  | { readonly about: 'list'; readonly list: ListId }
+/** Equal ids have equal answers, apart from `negated`; that of a list is its `ListId`. */
+export type Question = { readonly id: string; readonly negated: boolean } & (
+  | { readonly about: 'list' }
   | { readonly about: 'flag'; readonly flag: string; readonly treatments: readonly string[] }
-  /** Attributes and the like; equal ids have equal answers. */
-  | { readonly about: 'unknown'; readonly id: string; readonly matcher: Matcher }
+  /** Attributes and the like. */
+  | { readonly about: 'unknown'; readonly matcher: Matcher }
 );
 
 export interface ServedDefinition {
@@ -115,7 +116,7 @@ export function servedDefinition(whole: WholeDefinition): ServedDefinition {
   const names = fields.treatments.map(({ name }) => name);
   const targeted = names.flatMap((name) =>
     (ownMember(segments, name) ?? []).map((segment): Branch => {
-      const question = { about: 'list', list: segmentList(segment), negated: false } as const;
+      const question = { about: 'list', id: segmentList(segment), negated: false } as const;
       return { questions: [question], serving: constantServing(servedBy(name)) };
     }),
   );
@@ -212,15 +213,18 @@ function questionOf(raw: Matcher, listedKeys: Map<ListId, readonly string[]>): Q
   const { negate, ...matcher } = canonicalMatcher(raw);
   const negated = negate === true;
   const segment = segmentOf(matcher);
-  if (segment !== undefined) return { about: 'list', list: segmentList(segment), negated };
+  if (segment !== undefined) return { about: 'list', id: segmentList(segment), negated };
   const dependency = dependencyOf(matcher);
-  if (dependency) return { about: 'flag', ...dependency, negated };
+  if (dependency) {
+    const { flag, treatments } = dependency;
+    return { about: 'flag', id: JSON.stringify([flag, treatments]), ...dependency, negated };
+  }
   const id = canonicalJson(matcher);
   const keys = keysOf(matcher);
   if (!keys) return { about: 'unknown', id, matcher, negated };
   const list = `keys/${id}`;
   listedKeys.set(list, keys);
-  return { about: 'list', list, negated };
+  return { about: 'list', id: list, negated };
 }
 
 /** A matcher without an attribute compares the key itself, so it is a list of keys. */
@@ -276,7 +280,7 @@ export function servedTo(
   const isMet = (question: Question): boolean => {
     switch (question.about) {
       case 'list':
-        return listed.get(question.list)?.has(key) ?? segments.has(question.list);
+        return listed.get(question.id)?.has(key) ?? segments.has(question.id);
       case 'flag': {
         const other = servedTo(question.flag, known, definitions, [...above, flag]).served;
         return question.treatments.includes(other?.treatment ?? 'control');

@@ -19,28 +19,20 @@ export interface ServedTreatment {
   readonly configuration: string;
 }
 
+/** The treatments of a key before and after. */
 export interface Pair {
   readonly from: Served;
   readonly to: Served;
 }
 
-/** Parts of 10,000 of the keys by their treatments before and after, by `pairKey`. */
-export type Shares = ReadonlyMap<string, number>;
+/** Keys with this pair, in parts of `WHOLE`. */
+export interface Share extends Pair {
+  readonly parts: number;
+}
 
-/** All keys, in the unit of `Shares`: 100 places times 100 per cent of allocation. */
+/** All keys: 100 places times 100 per cent of allocation. */
 export const WHOLE = 10_000;
 const PLACES = 100;
-
-export function pairKey({ from, to }: Pair): string {
-  return JSON.stringify([from, to].map((each) => each && [each.treatment, each.configuration]));
-}
-
-export function pairOf(key: string): Pair {
-  const [from, to] = (JSON.parse(key) as ([string, string] | null)[]).map(
-    (each): Served => each && { treatment: each[0], configuration: each[1] },
-  );
-  return { from: from ?? null, to: to ?? null };
-}
 
 /** Whether a key gets another treatment, or the same with another configuration. */
 export function isMove({ from, to }: Pair): boolean {
@@ -72,7 +64,7 @@ export function bucketServing(
 }
 
 /** Exact without knowing the keys: each keeps its place and its draw when the definition is patched. */
-export function sharesOf(before: Serving, after: Serving): Shares {
+export function sharesOf(before: Serving, after: Serving): Share[] {
   const found = new Map<Served, Map<Served, number>>();
   const add = (from: Served, to: Served, parts: number): void => {
     if (parts === 0) return;
@@ -90,18 +82,9 @@ export function sharesOf(before: Serving, after: Serving): Shares {
     else add(from, after.unallocated, high - low);
   }
   add(before.unallocated, after.unallocated, (100 - high) * PLACES);
-  return sharesByKey(found);
-}
-
-function sharesByKey(found: ReadonlyMap<Served, ReadonlyMap<Served, number>>): Shares {
-  const shares = new Map<string, number>();
-  for (const [from, goals] of found) {
-    for (const [to, parts] of goals) {
-      const key = pairKey({ from, to });
-      shares.set(key, (shares.get(key) ?? 0) + parts);
-    }
-  }
-  return shares;
+  return [...found].flatMap(([from, goals]) =>
+    [...goals].map(([to, parts]) => ({ from, to, parts })),
+  );
 }
 
 export interface Seeds {
