@@ -19,7 +19,7 @@ import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/removal.js';
 import { renamesAmong } from './objects/renames.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
-import { withoutUsed } from './order/in-use.js';
+import { withoutHarm } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
 import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
@@ -36,9 +36,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     held?.get(change.id),
   );
   const objects = withRequests(left, input);
-  const needed = withoutUnmetNeeds(objects);
-  const unused = withoutUsed(needed.planned, input);
-  const withheld = [...needed.withheld, ...unused.withheld];
+  const { planned, withheld } = withoutHarm(objects, input);
   const environments = input.policy.environments.map((each) => each.name);
   // The specs of an older HEAD do not cover later objects.
   const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
@@ -46,7 +44,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     planKills(input).filter(({ change }) => covers(change.id)),
     input,
   );
-  const changed = withKills(unused.planned, kills);
+  const changed = withKills(planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
@@ -96,34 +94,6 @@ function planObjects(input: PlanInput): ObjectPlan[] {
     }),
     ...planUnmanagedRestores(input),
   ];
-}
-
-/** Withholds changes that need a withheld change: alone they would be refused, or do harm. */
-function withoutUnmetNeeds(objects: readonly ObjectPlan[]): {
-  planned: PlannedChange[];
-  withheld: Withheld[];
-} {
-  const withheld = objects.flatMap((each) => each.withheld);
-  // Other changes cannot do without these.
-  const made = withheld.filter(({ action }) => action === 'create' || action === 'activate');
-  const missing = new Set<ObjectId>(made.map(({ id }) => id));
-  let planned = objects.flatMap((each) => each.change ?? []);
-  for (;;) {
-    const blocked = planned.filter((each) => needsOf(each).some((id) => missing.has(id)));
-    if (blocked.length === 0) return { planned, withheld };
-    for (const each of blocked) {
-      const { change } = each;
-      const need = needsOf(each).find((id) => missing.has(id)) ?? '';
-      const because = `it needs ${need}, which is withheld`;
-      withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', because });
-      missing.add(change.id);
-    }
-    planned = planned.filter((each) => !blocked.includes(each));
-  }
-}
-
-function needsOf({ after, uses }: PlannedChange): ObjectId[] {
-  return [...after, ...uses.map(({ id }) => id)];
 }
 
 /** Not for what will never be more equal: a description that the service cannot change, and identities that left git. */

@@ -15,6 +15,7 @@ import {
   targetedSegments,
   treatmentChange,
   usesOf,
+  type ObjectPlan,
   type PlannedChange,
   type Use,
 } from '../planned-change.js';
@@ -24,19 +25,21 @@ import type { PlanInput } from '../input.js';
 import type { WithheldReason } from '../policy.js';
 
 /**
- * Withholds changes that would break others: removals of objects or treatments that remain in use (or of a flag that
- * remains in some place) after all other planned changes; changes that need a withheld change or a missing treatment;
- * and removals in a circle. Withholding one change may prevent others, so this repeats until nothing changes.
+ * Withholds changes that alone would be refused, or do harm: those that need a withheld change or a missing treatment;
+ * removals of objects or treatments that remain in use (or of a flag that remains in some place) after all other planned
+ * changes; and removals in a circle. Withholding one change may prevent others, so this repeats until nothing changes.
  */
-export function withoutUsed(
-  planned: readonly PlannedChange[],
+export function withoutHarm(
+  objects: readonly ObjectPlan[],
   input: PlanInput,
 ): { planned: PlannedChange[]; withheld: Withheld[] } {
-  const withheld: Withheld[] = [];
-  const missing: Missing = new Map();
-  let kept = [...planned];
+  const withheld = objects.flatMap((each) => each.withheld);
+  const held = withheld.filter(({ action }) => action === 'create' || action === 'activate');
+  const missing: Missing = new Map(held.map(({ id }) => [id, 'all']));
+  let kept = objects.flatMap(({ change }) => change ?? []);
   for (;;) {
-    let reasons = reasonsToKeep(kept, missing, input);
+    let reasons = unmetNeeds(kept, missing);
+    if (reasons.size === 0) reasons = reasonsToKeep(kept, input);
     if (reasons.size === 0) reasons = circular(kept, input);
     if (reasons.size === 0) return { planned: kept, withheld };
     for (const draft of kept) {
@@ -52,15 +55,27 @@ export function withoutUsed(
 /** Parts that will not be created after all: treatments of a flag, or all of an object. */
 type Missing = Map<ObjectId, ReadonlySet<string> | 'all'>;
 
-function reasonsToKeep(
+function unmetNeeds(
   planned: readonly PlannedChange[],
   missing: Missing,
+): Map<ObjectId, WithheldReason> {
+  const found = planned.flatMap(({ change, after, uses }): [ObjectId, WithheldReason][] => {
+    const need =
+      after.find((id) => missing.get(id) === 'all') ??
+      uses.find((use) => isMissing(use, missing))?.id;
+    return need === undefined ? [] : [[change.id, needs(`it needs ${need}, which is withheld`)]];
+  });
+  return new Map(found);
+}
+
+function reasonsToKeep(
+  planned: readonly PlannedChange[],
   input: PlanInput,
 ): Map<ObjectId, WithheldReason> {
   const removed = new Set(planned.filter(isRemoval).map(({ change }) => change.id));
   const takes = planned.filter(takesAway);
   const users =
-    takes.length === 0 ? new Map<ObjectId, User[]>() : usersAfter(planned, removed, input);
+    takes.length === 0 ? new Map<ObjectId, Use[]>() : usersAfter(planned, removed, input);
   const reasons = new Map<ObjectId, WithheldReason>();
   for (const draft of takes) {
     const { id, ref } = draft.change;
@@ -78,15 +93,12 @@ function reasonsToKeep(
   }
   const treatments = treatmentsAfter(planned, input);
   const coming = new Set(planned.filter(isCreation).map(({ change }) => change.id));
-  for (const draft of planned) {
-    const need = draft.uses.find((use) => isMissing(use, missing));
-    if (need) reasons.set(draft.change.id, needs(`it needs ${need.id}, which is withheld`));
-    else if (writesRules(draft)) {
-      const lack = draft.uses
-        .flatMap((use) => [...lacking(use, treatments), ...notThere(use, coming, input)])
-        .at(0);
-      if (lack !== undefined) reasons.set(draft.change.id, needs(lack));
-    }
+  for (const draft of planned.filter(writesRules)) {
+    const [lack] = draft.uses.flatMap((use) => [
+      ...lacking(use, treatments),
+      ...notThere(use, coming, input),
+    ]);
+    if (lack !== undefined) reasons.set(draft.change.id, needs(lack));
   }
   return reasons;
 }
@@ -160,14 +172,9 @@ function inUse(because: string): WithheldReason {
   return { why: 'still-in-use', because };
 }
 
-function usesWhatGoes({ treatments }: User, draft: PlannedChange): boolean {
+function usesWhatGoes({ treatments }: Use, draft: PlannedChange): boolean {
   const { removed } = treatmentChange(draft);
   return isRemoval(draft) || treatments.some((treatment) => removed.has(treatment));
-}
-
-interface User {
-  readonly id: ObjectId;
-  readonly treatments: readonly string[];
 }
 
 function placesLeft(
@@ -181,18 +188,18 @@ function placesLeft(
   );
 }
 
-/** Object → its users: by their spec if this plan writes their rules, else by live rules. */
+/** Object → its users with the treatments that they ask for: by their spec if this plan writes their rules, else live. */
 function usersAfter(
   planned: readonly PlannedChange[],
   removed: ReadonlySet<ObjectId>,
   { desired, actual }: PlanInput,
-): Map<ObjectId, User[]> {
+): Map<ObjectId, Use[]> {
   const written = new Set(
     planned
       .filter(({ change }) => change.fields.some(({ path }) => path === '/rules'))
       .map(({ change }) => change.id),
   );
-  const users = new Map<ObjectId, User[]>();
+  const users = new Map<ObjectId, Use[]>();
   for (const [flag, { definitions }] of actual.flags) {
     for (const [environment, live] of definitions) {
       const id = definitionId({ flag, environment });
