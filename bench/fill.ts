@@ -4,23 +4,12 @@ import { MAX_KEYS_PER_SEGMENT, type WireTreatment } from '../src/admin-api/wire.
 import { definitionFrom } from '../src/service/rules/definition.js';
 import { plantSeed, type Seed } from '../src/service/seed.js';
 import { insertDefinition } from '../src/service/store/definitions.js';
-import { sorted } from '../src/service/rules/names.js';
-import { insert } from '../src/service/store/statement.js';
+import { sorted, insert } from '../src/service/store/statement.js';
 import { addKeys } from '../src/service/store/keys.js';
-import {
-  findActivation,
-  findSegment,
-  insertActivation,
-  touchActivation,
-} from '../src/service/store/segments.js';
+import { findActivation, findSegment, insertActivation, touchActivation } from '../src/service/store/segments.js';
 import { openStore, type StoreLocation } from '../src/service/store/store.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../src/service/store/tables.js';
-import {
-  findWorkspace,
-  listEnvironments,
-  listRolloutStatuses,
-  listTrafficTypes,
-} from '../src/service/store/workspaces.js';
+import { findWorkspace, listEnvironments, listRolloutStatuses, listTrafficTypes } from '../src/service/store/workspaces.js';
 
 export const BENCH_SEED: Seed = {
   workspaces: [

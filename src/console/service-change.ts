@@ -4,7 +4,7 @@ import { definitionFromWire } from '../model/flag/wire.js';
 import type { FieldChange } from '../model/plan.js';
 import { noBreak, span, type FieldLine } from '../report/text/layout.js';
 import { itemText } from '../report/values.js';
-import type { KeysChange, MemberChange } from '../service/rules/difference.js';
+import type { KeysChange, MemberChange } from '../service/change-log.js';
 import type { AuditEntry } from '../service/store/audit.js';
 import { fieldLabel, fieldLines } from '../report/view/field.js';
 

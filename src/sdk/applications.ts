@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddRoutes } from '../service/http/app.js';
-import type { KeyCheck } from '../service/http/key-check.js';
+import { isSameKey, keyFromHeaders, type KeyCheck } from '../service/http/key-check.js';
 import { badRequest, forbidden, notFound, Problem, unauthorised } from '../service/http/problem.js';
 import type { ResponseCache } from '../service/http/response-cache.js';
-import { isSameKey, keyFromHeaders } from '../service/rules/admin-key.js';
 import type { Store } from '../service/store/store.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
 import type { Application, FindApplication, ServedEnvironment } from './environment.js';

@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import type { Caller } from './http/endpoint.js';
 import { recordObject } from './change-log.js';
-import { scopeOf } from './http/key-check.js';
-import { badRequest, conflict, notFound, type Problem } from './http/problem.js';
-import { createAdminKey } from './rules/admin-key.js';
-import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
+import type { Caller } from './http/endpoint.js';
+import { createAdminKey, newKeyRow, scopeOf } from './http/key-check.js';
+import { badRequest, conflict, notFound } from './http/problem.js';
+import type { Schema } from './rules/shape.js';
 import { findAdminKey, listAdminKeys, revokeAdminKey, validKeyCalled } from './store/admin-keys.js';
 import { insert } from './store/statement.js';
 import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
@@ -15,18 +13,20 @@ import {
   listWorkspaces,
 } from './store/workspaces.js';
 
+const MAX_KEY_NAME_LENGTH = 100;
+
+/** Any text that is not blank. */
+export const KEY_NAME_SCHEMA: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_KEY_NAME_LENGTH,
+  pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$',
+};
+
 /** An API key without its secret. Times and ids are those of `AdminKeyRow`. */
-export interface AdminKey {
-  readonly id: string;
-  readonly name: string;
-  readonly apiKeyType: KeyType;
-  readonly creationTime: number;
-  readonly revocationTime: number | null;
-  readonly expirationTime: number | null;
-  readonly lastUseTime: number | null;
-  readonly workspaces: readonly string[] | null;
-  readonly environments: readonly string[] | null;
-}
+export type AdminKey = ReturnType<typeof adminKey>;
+
+type MadeKey = AdminKey & { readonly key: string };
 
 export interface NewKey {
   readonly name: string;
@@ -38,7 +38,7 @@ export interface NewKey {
    */
   readonly workspaces?: readonly string[] | undefined;
   readonly environments?: readonly string[] | undefined;
-  /** When the key ends. Default: it does not end by itself. */
+  /** Default: the key does not end by itself. */
   readonly expirationTime?: number | undefined;
 }
 
@@ -49,65 +49,55 @@ export function isValidKey(
   return revocationTime === null && (expirationTime === null || now < expirationTime);
 }
 
+/** The last moment that a `Date` can hold. */
+const LAST_TIME = 8_640_000_000_000_000;
+
 /**
- * Makes a key. Only this answer has its text; the store keeps a hash.
+ * Makes a key. Only this answer has its text.
  *
  * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
  * has ended is free again; entries of the audit log hold the id too.
  *
  * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
  * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
- * application is for none or several environments.
- * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
- * @throws Problem (409) a valid key has the name.
+ * application is for none or several environments; (404) a workspace does not exist, or an environment does not exist
+ * in these workspaces; (409) a valid key has the name.
  */
-export async function addAdminKey(
-  db: Db,
-  caller: Caller,
-  wanted: NewKey,
-): Promise<AdminKey & { readonly key: string }> {
-  if (wanted.name.trim() === '' || wanted.name.length > MAX_KEY_NAME_LENGTH) {
+export async function addAdminKey(db: Db, caller: Caller, wanted: NewKey): Promise<MadeKey> {
+  const { name, apiKeyType = 'admin', expirationTime = null } = wanted;
+  if (name.trim() === '' || name.length > MAX_KEY_NAME_LENGTH) {
     throw badRequest(`Names of keys have 1 to ${MAX_KEY_NAME_LENGTH} characters`);
   }
-  const { expirationTime = null } = wanted;
-  checkExpiration(expirationTime, caller.now);
-  if (await validKeyCalled(db, wanted.name, caller.now)) {
-    throw conflict(`There is an API key ${wanted.name} already`);
+  if (expirationTime !== null && (expirationTime <= caller.now || expirationTime > LAST_TIME)) {
+    throw badRequest('expirationTime must be in the future, in milliseconds since the epoch');
   }
-  const { apiKeyType = 'admin' } = wanted;
+  if (await validKeyCalled(db, name, caller.now)) {
+    throw conflict(`There is an API key ${name} already`);
+  }
   const restrictions = await restrictionsOf(db, wanted);
   if (apiKeyType !== 'admin' && scopeOf(restrictions).environments?.length !== 1) {
     throw badRequest(`A key of the type ${apiKeyType} is for exactly one environment`);
   }
-  const { id, key, hash } = createAdminKey(randomBytes);
+  const { key, ...made } = createAdminKey();
   const row: AdminKeyRow = {
-    id,
-    name: wanted.name,
+    ...newKeyRow(name, caller.now),
+    ...made,
     key_type: apiKeyType,
-    hash,
-    creation_time: caller.now,
-    revocation_time: null,
     expiration_time: expirationTime,
-    last_use_time: null,
-    is_exact: 1,
     ...restrictions,
   };
   await insert(db, 'admin_keys', [row]);
-  const made = adminKey(row);
-  await recordObject({ db, caller }, 'admin-key', null, made);
-  return { ...made, key };
+  return { ...(await recordObject({ db, caller }, 'admin-key', null, adminKey(row))), key };
 }
 
-/** Names that an environment's own keys bear, with the type before the name of the environment. */
-const OWN_KEYS = ['server_side', 'client_side'] as const;
-
+/** Their names are the type and the name of the environment, or its id if another key has that name. */
 export async function addKeysOfEnvironment(
   db: Db,
   caller: Caller,
   environment: Pick<EnvironmentRow, 'id' | 'name'>,
-): Promise<(AdminKey & { readonly key: string })[]> {
-  const made: (AdminKey & { readonly key: string })[] = [];
-  for (const apiKeyType of OWN_KEYS) {
+): Promise<MadeKey[]> {
+  const made: MadeKey[] = [];
+  for (const apiKeyType of ['server_side', 'client_side'] as const) {
     const plain = `${apiKeyType} ${environment.name}`.slice(0, MAX_KEY_NAME_LENGTH);
     const namesake = await validKeyCalled(db, plain, caller.now);
     const name = namesake ? `${apiKeyType} ${environment.id}` : plain;
@@ -127,22 +117,16 @@ export async function removeKeysOfEnvironment(
   }
 }
 
-/** The last moment that a `Date` can hold. */
-const LAST_TIME = 8_640_000_000_000_000;
-
-function checkExpiration(time: number | null, now: number): void {
-  if (time !== null && (time <= now || time > LAST_TIME)) {
-    throw badRequest('expirationTime must be in the future, in milliseconds since the epoch');
-  }
-}
-
 /** Sorted ids. A key for environments sees their workspaces, but may not change what all environments of one share. */
 async function restrictionsOf(
   db: Db,
   wanted: NewKey,
 ): Promise<Pick<AdminKeyRow, 'workspaces_json' | 'environments_json'>> {
-  checkNotEmpty('workspaces', wanted.workspaces);
-  checkNotEmpty('environments', wanted.environments);
+  for (const what of ['workspaces', 'environments'] as const) {
+    // An empty list must not mean "no restriction": the client would get a key for everything.
+    if (wanted[what]?.length !== 0) continue;
+    throw badRequest(`${what} must not be empty: a key without that restriction leaves it out`);
+  }
   const workspaces = wanted.workspaces && (await workspacesNamed(db, wanted.workspaces));
   const environments =
     wanted.environments && (await environmentsNamed(db, wanted.environments, workspaces));
@@ -151,12 +135,6 @@ async function restrictionsOf(
     workspaces_json: jsonOf(ids),
     environments_json: jsonOf(environments?.map(({ id }) => id)),
   };
-}
-
-/** An empty list must not mean "no restriction": the client would get a key for everything. */
-function checkNotEmpty(what: string, names: readonly string[] | undefined): void {
-  if (names?.length !== 0) return;
-  throw badRequest(`${what} must not be empty: a key without that restriction leaves it out`);
 }
 
 function jsonOf(ids: readonly string[] | undefined): string | null {
@@ -190,37 +168,26 @@ async function environmentsNamed(
       ({ workspace_id }) => workspaces?.includes(workspace_id) ?? true,
     );
     if (meant.length === 0) throw notFound('environment', each);
-    if (meant.length > 1 && workspaces === undefined) throw await ambiguous(db, each, meant);
+    if (meant.length > 1 && workspaces === undefined) {
+      const names = new Map((await listWorkspaces(db)).map(({ id, name }) => [id, name]));
+      const choice = meant.map(
+        ({ id, workspace_id }) => `${id} of workspace ${names.get(workspace_id) ?? workspace_id}`,
+      );
+      throw badRequest(
+        `Several workspaces have an environment ${each}: name the workspace too, or one of ${choice.sort().join(', ')}`,
+      );
+    }
     found.push(...meant);
   }
   return found;
 }
 
-async function ambiguous(
-  db: Db,
-  name: string,
-  environments: readonly EnvironmentRow[],
-): Promise<Problem> {
-  const workspaces = await listWorkspaces(db);
-  const choice = environments.map(({ id, workspace_id }) => {
-    const workspace = workspaces.find((each) => each.id === workspace_id);
-    return `${id} of workspace ${workspace?.name ?? workspace_id}`;
-  });
-  return badRequest(
-    `Several workspaces have an environment ${name}: name the workspace too, or one of ${choice.sort().join(', ')}`,
-  );
-}
-
-/** All keys in the order of their creation, also those that were revoked. */
+/** In the order of their creation, also those that were revoked. */
 export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
   return (await listAdminKeys(db)).map(adminKey);
 }
 
-/**
- * Revokes a key: the service refuses it from the next request on. May be repeated.
- *
- * @throws Problem (404) there is no key of this id.
- */
+/** Revokes a key: the service refuses it from the next request on. May be repeated. @throws Problem (404) */
 export async function removeAdminKey(db: Db, caller: Caller, id: string): Promise<void> {
   const before = await findAdminKey(db, id);
   if (before === undefined) throw notFound('Admin API key', id);
@@ -231,7 +198,7 @@ export async function removeAdminKey(db: Db, caller: Caller, id: string): Promis
   await recordObject({ db, caller }, 'admin-key', key, after, 'delete');
 }
 
-function adminKey(row: AdminKeyRow): AdminKey {
+function adminKey(row: AdminKeyRow) {
   return {
     id: row.id,
     name: row.name,
@@ -250,23 +217,18 @@ interface Place {
   readonly name: string;
 }
 
-/** An environment that a key is restricted to; `workspace` is null if the environment was deleted. */
-interface EnvironmentPlace extends Place {
-  readonly workspace: Place | null;
-}
-
-/** A key with the names of the workspaces and environments that it is restricted to. */
+/** A key with the names of its places. */
 export interface NamedKey extends Omit<AdminKey, 'workspaces' | 'environments'> {
   /** null means all workspaces. */
   readonly workspaces: readonly Place[] | null;
-  /** null means all environments of these workspaces. */
-  readonly environments: readonly EnvironmentPlace[] | null;
+  /** null means all environments of these workspaces. The workspace is null if the environment was deleted. */
+  readonly environments: readonly (Place & { readonly workspace: Place | null })[] | null;
 }
 
 /** In the order of `allAdminKeys`. */
 export async function namedKeys(db: Db): Promise<NamedKey[]> {
   const workspaces = new Map<string, Place>();
-  const environments = new Map<string, EnvironmentPlace>();
+  const environments = new Map<string, Place & { workspace: Place }>();
   for (const { id, name } of await listWorkspaces(db)) {
     const workspace = { id, name };
     workspaces.set(id, workspace);
@@ -284,37 +246,26 @@ export async function namedKeys(db: Db): Promise<NamedKey[]> {
 }
 
 /** The restrictions as text: `everything`, `WORKSPACE, …`, or `WORKSPACE/ENVIRONMENT, …`, sorted by name. */
-export function reachText({ workspaces, environments }: NamedKey): string {
-  if (workspaces === null) return 'everything';
-  const places = (environments ?? []).map(({ name, workspace }) =>
+export function reachText(key: NamedKey): string {
+  if (key.workspaces === null) return 'everything';
+  const places = (key.environments ?? []).map(({ name, workspace }) =>
     workspace === null ? name : `${workspace.name}/${name}`,
   );
-  return [...workspacesWithout(workspaces, environments ?? []), ...places].sort().join(', ');
+  return [...wholeWorkspaces(key), ...places].sort().join(', ');
 }
 
-function workspacesWithout(
-  workspaces: readonly Place[],
-  environments: readonly EnvironmentPlace[],
-): string[] {
-  const used = new Set(environments.map(({ workspace }) => workspace?.id));
-  return workspaces.filter(({ id }) => !used.has(id)).map(({ name }) => name);
-}
-
-/** A valid key of an earlier version that may do more than its restrictions said. */
-export interface WideKey {
-  readonly id: string;
-  readonly name: string;
-  /** In the form of `reachText`. */
-  readonly reaches: string;
-  /** The commands that replace the key. The operator fills in which workspace was meant. */
-  readonly replacement: string;
+/** Names of the workspaces of which the key names no environment. */
+function wholeWorkspaces({ workspaces, environments }: NamedKey): string[] {
+  const used = new Set(environments?.map(({ workspace }) => workspace?.id));
+  return (workspaces ?? []).filter(({ id }) => !used.has(id)).map(({ name }) => name);
 }
 
 /**
- * Earlier versions took the name of an environment for all environments of that name, and added their workspaces to the
- * named ones. Keys that got too much that way keep it until they are replaced.
+ * Valid keys that may do more than their restrictions said, each with the commands that replace it, in which the
+ * operator fills in which workspace was meant. Earlier versions took the name of an environment for all environments of
+ * that name, and added their workspaces to the named ones.
  */
-export async function wideKeys(db: Db, now: number): Promise<WideKey[]> {
+export async function wideKeys(db: Db, now: number) {
   const rows = await listAdminKeys(db);
   const inexact = new Set(rows.filter((row) => row.is_exact === 0).map(({ id }) => id));
   if (inexact.size === 0) return [];
@@ -328,14 +279,15 @@ export async function wideKeys(db: Db, now: number): Promise<WideKey[]> {
     }));
 }
 
-function reachesTooMuch({ workspaces, environments }: NamedKey): boolean {
+function reachesTooMuch(key: NamedKey): boolean {
+  const { workspaces, environments } = key;
   if (workspaces === null || environments === null) return false;
   const names = new Set(environments.map(({ name }) => name));
-  return names.size < environments.length || workspacesWithout(workspaces, environments).length > 0;
+  return names.size < environments.length || wholeWorkspaces(key).length > 0;
 }
 
 function replacementOf({ id, environments }: NamedKey): string {
-  const names = new Set((environments ?? []).map(({ name }) => name));
+  const names = new Set(environments?.map(({ name }) => name));
   const options = [...names].map((name) => `--environment ${JSON.stringify(name)}`).join(' ');
   const create = `flagkeel service keys create NEW_NAME --workspace WORKSPACE ${options}`;
   return `${create}, then flagkeel service keys revoke ${id}`;

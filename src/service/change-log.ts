@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
-import { differenceOf } from './rules/difference.js';
+import { isSameJson } from './rules/json.js';
 import {
   deleteAuditEntries,
   insertAudit,
@@ -17,13 +17,8 @@ export interface PlaceOfChange {
   readonly environment?: { readonly id: string; readonly name: string };
 }
 
-export interface Change {
-  readonly kind: AuditKind;
-  readonly name: string;
-  readonly action: AuditAction;
-  /** If empty, nothing changed and no entry is recorded. */
-  readonly difference: readonly unknown[];
-}
+/** Without a difference nothing changed, and no entry is recorded. */
+export type Change = Pick<AuditEntry, 'kind' | 'name' | 'action' | 'difference'>;
 
 /** The caller of a change that is made without a key. The audit log shows it under `name`. */
 export function callerWithoutKey(
@@ -41,18 +36,26 @@ export function callerWithoutKey(
   };
 }
 
-/**
- * Writes the changes of one request into the audit log, in their order and in the transaction that makes them: either
- * both are there or neither.
- */
+/** Writes the changes of one request into the audit log, in their order and in the transaction that makes them. */
 export async function recordChanges(
-  place: PlaceOfChange,
+  { db, caller, workspace, environment }: PlaceOfChange,
   changes: readonly Change[],
 ): Promise<void> {
+  const { keyId, keyName, note, transactionId, now } = caller;
   const entries = changes
     .filter(({ difference }) => difference.length > 0)
-    .map((change) => entryOf(place, change));
-  if (entries.length > 0) await insertAudit(place.db, entries);
+    .map((change) => ({
+      time: now,
+      transactionId,
+      workspaceId: workspace?.id ?? null,
+      environment: environment?.name ?? null,
+      environmentId: environment?.id ?? null,
+      ...change,
+      ...note,
+      keyId,
+      keyName,
+    }));
+  if (entries.length > 0) await insertAudit(db, entries);
 }
 
 export async function recordChange(place: PlaceOfChange, change: Change): Promise<void> {
@@ -94,24 +97,96 @@ export async function pruneAudit(db: Db, caller: Caller, time: number): Promise<
   );
 }
 
-function entryOf(
-  { caller, workspace, environment }: PlaceOfChange,
-  change: Change,
-): Omit<AuditEntry, 'id'> {
-  return {
-    time: caller.now,
-    transactionId: caller.transactionId,
-    workspaceId: workspace?.id ?? null,
-    environment: environment?.name ?? null,
-    environmentId: environment?.id ?? null,
-    ...change,
-    ...caller.note,
-    keyId: caller.keyId,
-    keyName: caller.keyName,
-  };
-}
-
 export function written<T>(found: T | undefined): T {
   if (found === undefined) throw new Error('bug: an object vanished within a transaction');
   return found;
+}
+
+/** One member that a change touched. `before` is absent if the member is new, `after` if it was removed. */
+export interface MemberChange {
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** How many keys of a list were added and removed, and the first of them: there may be ten thousand. */
+export interface KeysChange {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly sample: readonly string[];
+}
+
+const SAMPLE_SIZE = 20;
+
+/**
+ * Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names.
+ * A treatment may target thousands of keys, so these are compared treatment by treatment and summed up like lists of
+ * keys.
+ */
+export function differenceOf(
+  before: object | null,
+  after: object | null,
+): (MemberChange | KeysChange)[] {
+  const had = membersOf(before);
+  const has = membersOf(after);
+  const names = [...new Set([...had.keys(), ...has.keys()])];
+  const changed = names.filter((name) => !isSameJson(had.get(name), has.get(name)));
+  return [
+    ...changed.sort().map((name) => ({
+      path: `/${name}`,
+      ...(had.has(name) ? { before: had.get(name) } : {}),
+      ...(has.has(name) ? { after: has.get(name) } : {}),
+    })),
+    ...targetsDifference(targetsOf(before), targetsOf(after)),
+  ];
+}
+
+function membersOf(holder: object | null): ReadonlyMap<string, unknown> {
+  const treatments = treatmentsOf(holder)?.map(({ keys: _, ...rest }) => rest);
+  return new Map(Object.entries({ ...holder, ...(treatments && { treatments }) }));
+}
+
+/** @param path of the list in the object that was changed. */
+export function keysDifference(
+  added: readonly string[],
+  removed: readonly string[],
+  path = '/keys',
+): KeysChange {
+  return {
+    path,
+    added: added.length,
+    removed: removed.length,
+    sample: [...added, ...removed].slice(0, SAMPLE_SIZE),
+  };
+}
+
+interface Treatment {
+  readonly name: string;
+  readonly keys?: readonly string[];
+}
+
+/** Definitions alone have treatments. */
+function treatmentsOf(holder: object | null): readonly Treatment[] | undefined {
+  return (holder as { readonly treatments?: readonly Treatment[] } | null)?.treatments;
+}
+
+/** Treatment → keys. */
+type Targets = ReadonlyMap<string, ReadonlySet<string>>;
+
+function targetsOf(holder: object | null): Targets {
+  return new Map(treatmentsOf(holder)?.map(({ name, keys = [] }) => [name, new Set(keys)]));
+}
+
+/** One entry for each treatment whose keys differ, in the order of names. */
+function targetsDifference(before: Targets, after: Targets): KeysChange[] {
+  const none: ReadonlySet<string> = new Set();
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
+    const had = before.get(name) ?? none;
+    const has = after.get(name) ?? none;
+    const added = [...has].filter((key) => !had.has(key));
+    const removed = [...had].filter((key) => !has.has(key));
+    if (added.length === 0 && removed.length === 0) return [];
+    return [keysDifference(added, removed, `/targets/${name}`)];
+  });
 }

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { callerWithoutKey, recordChange } from './change-log.js';
+import { callerWithoutKey, recordChange, differenceOf } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
-import { differenceOf } from './rules/difference.js';
 import type { EnvironmentContent, WorkspaceContent } from './rules/environment.js';
-import { closed, type Schema } from './rules/matchers.js';
-import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
-import { checkShape, compileSchema } from './rules/shape.js';
+import { closed, checkShape, compileSchema, type Schema } from './rules/shape.js';
+import { checkTitleName, checkTrafficTypeName } from './rules/members.js';
 import { insert } from './store/statement.js';
 import type { Db } from './store/tables.js';
 import {

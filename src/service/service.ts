@@ -15,7 +15,7 @@ import {
   type NewKey,
 } from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
-import type { Page } from './rules/paging.js';
+import type { Page } from './rules/members.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';

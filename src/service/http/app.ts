@@ -9,11 +9,10 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { keyFromHeaders } from '../rules/admin-key.js';
+import { keyFromHeaders, callerWith, type KeyCheck, type ServiceLog } from './key-check.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
-import { compileSchema, describeShapeErrors } from '../rules/shape.js';
-import type { Schema } from '../rules/matchers.js';
-import { noteFrom } from '../rules/note.js';
+import { compileSchema, describeShapeErrors, type Schema } from '../rules/shape.js';
+import { noteFrom } from '../rules/members.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 import { takeAnyBody } from './bodies.js';
@@ -21,8 +20,6 @@ import { refuseBrokenRequest } from './broken-request.js';
 import type { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import type { ApiRequest, Endpoint } from './endpoint.js';
-import type { KeyCheck } from './key-check.js';
-import { callerWith, type ServiceLog } from './key-check.js';
 import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 

@@ -2,7 +2,7 @@ import { API_PREFIX } from '../../admin-api/wire.js';
 import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 import { ANSWER_SCHEMAS } from '../routes/answer-schemas.js';
-import type { Schema } from '../rules/matchers.js';
+import type { Schema } from '../rules/shape.js';
 import type { Endpoint } from './endpoint.js';
 import { parametersOf, type Parameter } from './openapi.js';
 

@@ -1,8 +1,8 @@
 import type { PreparedRead } from '../store/statement.js';
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
-import type { Schema } from '../rules/matchers.js';
-import type { GivenNote } from '../rules/note.js';
+import type { Schema } from '../rules/shape.js';
+import type { GivenNote } from '../rules/members.js';
 
 export interface Caller {
   /** Id of the Admin API key; null for changes without one: from a seed, or by the operator of the store. */

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../admin-api/wire.js';
 import { ANSWER_SCHEMAS, answer } from '../routes/answer-schemas.js';
-import type { Schema } from '../rules/matchers.js';
-import { WORDS_MEMBERS, WORDS_QUERY } from '../rules/note.js';
+import type { Schema } from '../rules/shape.js';
+import { WORDS_MEMBERS, WORDS_QUERY } from '../rules/members.js';
 import type { Endpoint } from './endpoint.js';
 import { KEYS_FILE } from './bodies.js';
 import { badRequest } from './problem.js';

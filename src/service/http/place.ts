@@ -16,7 +16,7 @@ import {
   findTrafficType,
   findWorkspace,
 } from '../store/workspaces.js';
-import { checkNote, type NoteRequirement } from '../rules/note.js';
+import { checkNote, type NoteRequirement } from '../rules/members.js';
 import {
   isVisible,
   isUnrestricted,

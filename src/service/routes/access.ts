@@ -4,21 +4,26 @@
  */
 
 import type { WirePage } from '../../admin-api/wire.js';
-import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin-keys.js';
+import {
+  addAdminKey,
+  allAdminKeys,
+  removeAdminKey,
+  KEY_NAME_SCHEMA,
+  type NewKey,
+} from '../admin-keys.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
-import { closed, type Schema } from '../rules/matchers.js';
-import { KEY_NAME_SCHEMA } from '../rules/names.js';
-import { WORDS_MEMBERS } from '../rules/note.js';
+import { closed, type Schema } from '../rules/shape.js';
 import {
+  WORDS_MEMBERS,
   PAGE_SIZES,
   pageFrom,
   PAGE_QUERY,
   textParameter,
   givenText,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
 import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
 

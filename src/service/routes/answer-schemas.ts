@@ -1,5 +1,5 @@
 import { DEFINITION_SCHEMA } from '../rules/definition-schema.js';
-import type { Schema } from '../rules/matchers.js';
+import type { Schema } from '../rules/shape.js';
 
 /**
  * Shapes of answers, for the description of the service. Answers may hold more members than stand here; those that

@@ -24,7 +24,7 @@ import {
 import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
-import { WORDS_BODY } from '../rules/note.js';
+import { WORDS_BODY } from '../rules/members.js';
 import { answer } from './answer-schemas.js';
 import { recordRemoval, REMOVAL } from './flags.js';
 

@@ -4,21 +4,20 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { recordChange } from '../change-log.js';
+import { recordChange, differenceOf } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, type Demands, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
-import { differenceOf } from '../rules/difference.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
-import { closed, type Schema } from '../rules/matchers.js';
-import { WORDS_MEMBERS } from '../rules/note.js';
+import { closed, type Schema } from '../rules/shape.js';
 import {
+  WORDS_MEMBERS,
   givenText,
   wholeNumber,
   NUMBER_PARAMETER,
   textParameter,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
 import type { AttributeRow } from '../store/tables.js';
 import { answer, answerList, DATA_TYPE } from './answer-schemas.js';

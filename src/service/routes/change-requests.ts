@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WireRef } from '../../admin-api/wire.js';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
-import { recordChange, written } from '../change-log.js';
+import { recordChange, written, differenceOf } from '../change-log.js';
 import {
   isPlaceVisible,
   isVisible,
@@ -38,7 +38,7 @@ import {
   NUMBER_PARAMETER,
   textParameter,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
 import {
   closeChangeRequest,
   findChangeRequest,
@@ -52,7 +52,6 @@ import {
 import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
 import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
-import { differenceOf } from '../rules/difference.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { checkRolloutStatus, moveRolloutStatus } from './flags.js';

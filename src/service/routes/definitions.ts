@@ -18,8 +18,7 @@ import {
   type Uses,
 } from '../rules/definition.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
-import { WORDS_BODY } from '../rules/note.js';
-import { PAGE_QUERY, PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
+import { WORDS_BODY, PAGE_QUERY, PAGE_SIZES, pageFrom, type Page } from '../rules/members.js';
 import type { AuditAction } from '../store/tables.js';
 import {
   listDefinitions,

@@ -18,15 +18,17 @@ import {
   type GivenFlagMembers,
 } from '../rules/flag.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
-import { checkFlagName, sorted, CONTRACT_NEW_OBJECT_BODY } from '../rules/names.js';
 import {
+  checkFlagName,
+  CONTRACT_NEW_OBJECT_BODY,
   givenText,
   PAGE_SIZES,
   pageFrom,
   textParameter,
   PAGE_QUERY,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
+import { sorted, insert } from '../store/statement.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   deleteFlag,
@@ -37,7 +39,6 @@ import {
   wireFlag,
   type FlagFilter,
 } from '../store/flags.js';
-import { insert } from '../store/statement.js';
 import type { Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { checkUnused } from './checked-definition.js';

@@ -8,12 +8,11 @@ import {
   type WireIdentitiesResult,
   type WireIdentity,
 } from '../../admin-api/wire.js';
-import { recordChange, recordChanges, written, type Change } from '../change-log.js';
+import { recordChange, recordChanges, written, differenceOf, type Change } from '../change-log.js';
 import type { Endpoints } from '../http/endpoint.js';
 import { at, type Places, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { partsOf } from '../parts.js';
-import { differenceOf } from '../rules/difference.js';
 import {
   IDENTITY_SCHEMA,
   IDENTITY_VALUES_SCHEMA,

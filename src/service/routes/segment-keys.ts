@@ -8,10 +8,9 @@ import type {
   WireSegmentDefinition,
   WireSegmentKeys,
 } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
+import { recordChange, keysDifference } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, type Demands, type Work } from '../http/place.js';
-import { keysDifference } from '../rules/difference.js';
 import {
   checkSegmentSize,
   keysToRemove,
@@ -25,8 +24,9 @@ import {
   pageFrom,
   PAGE_QUERY,
   textParameter,
+  WORDS_MEMBERS,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
 import type { AuditAction } from '../store/tables.js';
 import { addKeys, listKeys, noteKeyChange, removeKeys, replaceKeys } from '../store/keys.js';
 import {
@@ -35,8 +35,7 @@ import {
   wireSegmentDefinition,
   type StoredActivation,
 } from '../store/segments.js';
-import { WORDS_MEMBERS } from '../rules/note.js';
-import { closed, type Schema } from '../rules/matchers.js';
+import { closed, type Schema } from '../rules/shape.js';
 import { answer } from './answer-schemas.js';
 
 /** The path holds the name of the segment; segments have no id in the contract. */

@@ -5,13 +5,25 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
-import { recordChange, recordObject, written } from '../change-log.js';
+import {
+  recordChange,
+  recordObject,
+  written,
+  differenceOf,
+  keysDifference,
+} from '../change-log.js';
 import type { Endpoints } from '../http/endpoint.js';
 import { at, type Work } from '../http/place.js';
 import { conflict } from '../http/problem.js';
-import { differenceOf, keysDifference } from '../rules/difference.js';
-import { sorted, CONTRACT_NEW_OBJECT_BODY } from '../rules/names.js';
-import { PAGE_SIZES, pageFrom, PAGE_QUERY } from '../rules/paging.js';
+import { sorted, insert } from '../store/statement.js';
+import {
+  CONTRACT_NEW_OBJECT_BODY,
+  PAGE_SIZES,
+  pageFrom,
+  PAGE_QUERY,
+  WORDS_BODY,
+  WORDS_MEMBERS,
+} from '../rules/members.js';
 import { allKeys, noteKeyChange } from '../store/keys.js';
 import {
   deleteActivation,
@@ -24,9 +36,7 @@ import {
   wireActivation,
   wireSegment,
 } from '../store/segments.js';
-import { insert } from '../store/statement.js';
 import { listEnvironments } from '../store/workspaces.js';
-import { WORDS_BODY, WORDS_MEMBERS } from '../rules/note.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkUnused } from './checked-definition.js';
 

@@ -36,9 +36,8 @@ import {
   updateWorkspace,
   workspaceColumns,
 } from '../store/workspaces.js';
-import { NAME_SCHEMA } from '../rules/names.js';
-import { WORDS_MEMBERS } from '../rules/note.js';
-import { closed } from '../rules/matchers.js';
+import { NAME_SCHEMA, WORDS_MEMBERS } from '../rules/members.js';
+import { closed } from '../rules/shape.js';
 import { wireEnvironment, wireTrafficType, wireWorkspace } from './workspaces.js';
 import { answer } from './answer-schemas.js';
 

@@ -20,7 +20,7 @@ import {
   PAGE_QUERY,
   textParameter,
   type QuerySchema,
-} from '../rules/paging.js';
+} from '../rules/members.js';
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
   listEnvironments,

@@ -10,8 +10,8 @@ import type {
 import { isUnrestricted, type Caller } from '../http/endpoint.js';
 import { DEFINITION_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
-import { closed, type Schema } from './matchers.js';
-import { WORDS_MEMBERS } from './note.js';
+import { closed, type Schema } from './shape.js';
+import { WORDS_MEMBERS } from './members.js';
 
 const OPERATIONS: readonly ChangeRequestOperation[] = [
   'CREATE',

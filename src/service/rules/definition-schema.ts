@@ -1,5 +1,6 @@
-import { closed, CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
-import { WORDS_MEMBERS } from './note.js';
+import { closed, type Schema } from './shape.js';
+import { CONTRACT_MATCHER_SCHEMA, matcherSchema } from './matchers.js';
+import { WORDS_MEMBERS } from './members.js';
 
 /** JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
 const BUCKETS_SCHEMA: Schema = {

@@ -16,7 +16,7 @@ import {
 } from './definition-schema.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import { measuresOf } from './json.js';
-import { checkTreatmentName } from './names.js';
+import { checkTreatmentName } from './members.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
 /** Complete and tidied, as it is stored and sent. */

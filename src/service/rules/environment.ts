@@ -1,8 +1,6 @@
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import { closed, type Schema } from './matchers.js';
-import { checkTitleName, TITLE_NAME_SCHEMA } from './names.js';
-import { WORDS_MEMBERS } from './note.js';
-import { checkShape, checkUntouched, compileSchema } from './shape.js';
+import { closed, checkShape, checkUntouched, compileSchema, type Schema } from './shape.js';
+import { checkTitleName, TITLE_NAME_SCHEMA, WORDS_MEMBERS } from './members.js';
 
 /** What clients and seeds set. Truth values that are absent are false. */
 export interface EnvironmentContent {

@@ -1,10 +1,8 @@
 import type { WireFlag } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import { closed, type Schema } from './matchers.js';
-import { NAME_SCHEMA } from './names.js';
-import { WORDS_MEMBERS } from './note.js';
-import { checkShape, checkUntouched, compileSchema } from './shape.js';
+import { closed, checkShape, checkUntouched, compileSchema, type Schema } from './shape.js';
+import { NAME_SCHEMA, WORDS_MEMBERS } from './members.js';
 
 export interface FlagContent {
   readonly description: string;

@@ -4,7 +4,7 @@ export const MAX_JSON_DEPTH = 64;
 /** About the cost of walking a value, beside its text. */
 const VALUE_SIZE = 20;
 
-function isContainer(value: unknown): value is Record<string, unknown> {
+export function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 

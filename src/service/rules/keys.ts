@@ -1,7 +1,7 @@
 import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
-import { closed, type Schema } from './matchers.js';
-import { WORDS_MEMBERS } from './note.js';
+import { closed, type Schema } from './shape.js';
+import { WORDS_MEMBERS } from './members.js';
 
 /** The longest key in UTF-16 code units. The contract shows no limit. */
 const MAX_KEY_LENGTH = 1_000;

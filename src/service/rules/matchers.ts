@@ -1,14 +1,4 @@
-/** A JSON Schema (2020-12) as data. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-export function closed<P extends Schema>(properties: P, required: readonly string[] = []) {
-  return {
-    type: 'object',
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
-    properties,
-  } as const;
-}
+import { closed, type Schema } from './shape.js';
 
 const TEXT: Schema = { type: 'string', minLength: 1 };
 const TEXTS: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };

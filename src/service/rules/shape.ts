@@ -1,7 +1,18 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { badRequest } from '../http/problem.js';
 import { isSameJson } from './json.js';
-import type { Schema } from './matchers.js';
+
+/** A JSON Schema (2020-12) as data. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export function closed<P extends Schema>(properties: P, required: readonly string[] = []) {
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    properties,
+  } as const;
+}
 
 /**
  * A test checks the schemas against their meta-schema. Compiling the meta-schema at every start took as long as

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Page } from '../rules/paging.js';
+import type { Page } from '../rules/members.js';
 import { firstRow, givenRows, statement, statementFor } from './statement.js';
 import type { AuditAction, AuditKind, AuditTable, Db } from './tables.js';
 

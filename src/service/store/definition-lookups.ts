@@ -1,4 +1,4 @@
-import type { Page } from '../rules/paging.js';
+import type { Page } from '../rules/members.js';
 import { DEFINITION_COLUMNS, definitionTextSql, type StoredDefinition } from './definitions.js';
 import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';

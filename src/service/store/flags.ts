@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
-import type { Page } from '../rules/paging.js';
+import type { Page } from '../rules/members.js';
 import { newSeeds } from './definitions.js';
 import { firstRow, insert, namesFound, statement, statements } from './statement.js';
 import type { Db, DefinitionRow, DefinitionUseRow, FlagRow } from './tables.js';

@@ -1,5 +1,5 @@
 import { changedKeys, compareBytes, sortedByBytes, type ChangedKeys } from '../rules/keys.js';
-import type { Page } from '../rules/paging.js';
+import type { Page } from '../rules/members.js';
 import { firstRow, statement } from './statement.js';
 import type { Db, KeyBlockRow, KeyChangeRow } from './tables.js';
 

@@ -3,7 +3,7 @@ import type {
   WireSegmentDefinition,
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
-import type { Page } from '../rules/paging.js';
+import type { Page } from '../rules/members.js';
 import { firstRow, namesFound, statement, statements } from './statement.js';
 import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';

@@ -63,6 +63,11 @@ export async function namesFound(
   return found;
 }
 
+/** A row with the name by which lists are sorted, byte by byte: upper and lower case make no difference. */
+export function sorted<Row extends { readonly name: string }>(row: Row) {
+  return { ...row, sort_name: row.name.toLowerCase() };
+}
+
 export async function insert<Table extends keyof Tables>(
   db: Db,
   table: Table,

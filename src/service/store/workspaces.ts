@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { EnvironmentContent, WorkspaceContent } from '../rules/environment.js';
-import { sorted } from '../rules/names.js';
-import { firstRow, statement, statements } from './statement.js';
+import { sorted, firstRow, statement, statements } from './statement.js';
 import type {
   Db,
   EnvironmentRow,

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/service/http/problem.js';
-import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/rules/admin-key.js';
-import { differenceOf } from '../../../src/service/rules/difference.js';
+import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/http/key-check.js';
+import { differenceOf } from '../../../src/service/change-log.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import {
   changedKeys,
@@ -14,10 +13,11 @@ import {
   checkFlagName,
   checkTrafficTypeName,
   checkTreatmentName,
-} from '../../../src/service/rules/names.js';
-import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
+  PAGE_SIZES,
+  pageFrom,
+  noteFrom,
+} from '../../../src/service/rules/members.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
-import { noteFrom } from '../../../src/service/rules/note.js';
 
 /** A call that is made when the assertion asks for it. */
 function running<Args extends unknown[]>(
@@ -31,7 +31,7 @@ function running<Args extends unknown[]>(
 
 describe('Admin API keys', () => {
   it('have a prefix, an id that is found again, and a hash that is not the key', () => {
-    const { id, key, hash } = createAdminKey(randomBytes);
+    const { id, key, hash } = createAdminKey();
 
     expect(key).toMatch(/^fka_[0-9A-Za-z]{48}$/);
     expect(adminKeyId(key)).toBe(id);
@@ -40,8 +40,8 @@ describe('Admin API keys', () => {
   });
 
   it('differ each time, are not the same with one other character, and have no id where they are cut', () => {
-    const { id, key, hash } = createAdminKey(randomBytes);
-    const next = createAdminKey(randomBytes);
+    const { id, key, hash } = createAdminKey();
+    const next = createAdminKey();
     const other = key.charAt(20) === 'x' ? 'y' : 'x';
 
     expect(next.id).not.toBe(id);
