@@ -6,7 +6,7 @@ import type { FieldChange } from '../model/plan.js';
 import { pointerOf } from '../model/json.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 import { html, type Html } from '../platform/html.js';
-import { foldedHtml } from '../report/html/rows.js';
+import { foldedHtml } from '../report/html/parts.js';
 import { keysText } from '../report/values.js';
 import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';

@@ -1,7 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { html, type Html } from '../platform/html.js';
-import { definitionBlock, ruleTexts } from '../report/html/definition.js';
+import { definitionBlock, ruleTexts } from '../report/html/parts.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { listAudit } from '../service/store/audit.js';

@@ -1,5 +1,5 @@
 import { html, type Html } from '../platform/html.js';
-import { foldedHtml } from '../report/html/rows.js';
+import { foldedHtml } from '../report/html/parts.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { listAudit, type AuditEntry } from '../service/store/audit.js';

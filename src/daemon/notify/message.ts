@@ -6,8 +6,7 @@ import {
 } from '../../report/view/sentences.js';
 import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
-import { remedyText } from '../../report/view/remedy.js';
-import { headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
+import { remedyText, headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import { byEnvironment, WHY_WORDS } from '../../report/plan-report.js';
 import { isApplied, isDrift, unsignedVerdict } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';

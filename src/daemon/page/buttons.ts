@@ -12,7 +12,7 @@ import {
   type Fact,
 } from './phrases.js';
 import { refOfId } from '../../model/ref.js';
-import { lineHtml } from '../../report/html/rows.js';
+import { lineHtml } from '../../report/html/parts.js';
 import type { PlanDocument } from '../../report/json/plan.js';
 import type { PlacedRow } from '../../report/view/plan-view.js';
 

@@ -1,7 +1,6 @@
 import { keyOf, keyOfId } from '../../model/ref.js';
 import { html, type Html } from '../../platform/html.js';
-import { definitionBlock, rampSteps } from '../../report/html/definition.js';
-import { lineHtml } from '../../report/html/rows.js';
+import { definitionBlock, rampSteps, lineHtml } from '../../report/html/parts.js';
 import type { ChangeDocument } from '../../report/json/plan.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';

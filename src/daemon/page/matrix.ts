@@ -4,7 +4,7 @@ import type { EnvironmentFlags, LiveFlag, SourceView, Serving } from '../view.js
 import { newestPlan } from '../health.js';
 import type { StandingView } from '../standings.js';
 import { html, type Html } from '../../platform/html.js';
-import { shareBar } from '../../report/html/definition.js';
+import { shareBar } from '../../report/html/parts.js';
 import { clean } from '../../report/sanitize.js';
 import { noBreak } from '../../report/text/layout.js';
 import { plural } from '../../report/values.js';

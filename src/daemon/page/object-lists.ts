@@ -1,12 +1,11 @@
 import { html, type Html } from '../../platform/html.js';
-import { rowHtml } from '../../report/html/rows.js';
+import { rowHtml } from '../../report/html/parts.js';
 import type { FirstRows, PlacedRow } from '../../report/view/plan-view.js';
 import type { Row } from '../../report/view/row.js';
 import type { Remedy } from '../../model/remedy.js';
 import { STANDINGS } from '../../model/verdict.js';
-import { remedyText } from '../../report/view/remedy.js';
+import { remedyText, whyText } from '../../report/view/verdict.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
-import { whyText } from '../../report/view/verdict.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
 import { newestPlanned } from '../health.js';

@@ -5,7 +5,7 @@ import { byCodeUnits } from '../../model/json.js';
 import { keyOf, objectId } from '../../model/ref.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
-import { ruleTexts } from '../../report/html/definition.js';
+import { ruleTexts } from '../../report/html/parts.js';
 import { cut } from '../../report/text/layout.js';
 import { isAmong } from '../standings.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';

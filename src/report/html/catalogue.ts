@@ -6,7 +6,7 @@ import type { DesiredRamp, RampStep } from '../../model/flag/ramp.js';
 import { clean } from '../sanitize.js';
 import { mostProtectedFirst, type DesiredDefinition } from '../../model/desired.js';
 import { plural } from '../values.js';
-import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './definition.js';
+import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './parts.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 

@@ -12,8 +12,8 @@ import type { Outcome } from '../../model/outcome.js';
 import { quoted } from '../sanitize.js';
 import { maskKeys, ordered } from '../values.js';
 import { guardTexts } from '../view/guards.js';
-import { remedyText } from '../view/remedy.js';
-import { refusals as refusedIdentities } from '../view/identities.js';
+import { remedyText } from '../view/verdict.js';
+import { refusals as refusedIdentities } from '../view/brief.js';
 import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 const FORMAT_VERSION = 1;

@@ -21,8 +21,7 @@ import {
   Markup,
   trusted,
 } from './markup.js';
-import { riskBlocks } from './risks.js';
-import { tableBlocks } from './table.js';
+import { riskBlocks, tableBlocks } from './blocks.js';
 
 interface MarkdownOptions {
   readonly subject?: 'merge' | 'apply';

@@ -7,7 +7,7 @@ import type { PlanReport } from '../plan-report.js';
 import { firstOf, moreText, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
 import { isRemoval } from './impact.js';
-import { remedyText } from './remedy.js';
+import { remedyText } from './verdict.js';
 
 const REASON_COLUMNS = 200;
 

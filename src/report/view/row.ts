@@ -21,12 +21,11 @@ import {
 import { clean } from '../sanitize.js';
 import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
 import { placeText, shortSha, keysText, plural } from '../values.js';
-import { contextOf, factText } from './brief.js';
+import { contextOf, factText, identityLines, stayingLines } from './brief.js';
 import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
 
-import { identityLines, stayingLines } from './identities.js';
 import { impactLines } from './impact.js';
-import { remedyText } from './remedy.js';
+import { remedyText } from './verdict.js';
 import type { FieldContext } from './rule.js';
 
 const MESSAGE_COLUMNS = 400;

@@ -15,7 +15,7 @@ import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-repor
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
 import { shortSha, namesText, plural } from '../values.js';
-import { commandText, remedyText } from './remedy.js';
+import { commandText, remedyText } from './verdict.js';
 import type { Row } from './row.js';
 
 const TOUCHED_TEXT =

@@ -8,7 +8,7 @@ import { REASONS } from '../../../src/model/plan.js';
 import { remedyOf } from '../../../src/model/remedy.js';
 import { DEFAULT_GUARDS } from '../../../src/plan/guards/guards.js';
 import { rulesIn, withholdReason } from '../../../src/plan/policy.js';
-import { remedyText } from '../../../src/report/view/remedy.js';
+import { remedyText } from '../../../src/report/view/verdict.js';
 import { readConfig, readWatchConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { dueMoments } from '../../../src/timing/ladder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shareBar, shareTexts, type Shares } from '../../../src/report/html/definition.js';
+import { shareBar, shareTexts, type Shares } from '../../../src/report/html/parts.js';
 
 const FLAG: Shares = {
   killed: false,
