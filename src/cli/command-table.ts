@@ -1,6 +1,5 @@
 import type { CommandTable } from './command.js';
 
-/** Every command, in the order of `flagkeel --help`. */
 export const COMMANDS: CommandTable = {
   init: {
     usage: '[options] [directory]',

@@ -11,24 +11,20 @@ export interface Invocation {
   readonly done: (code: ExitCode) => void;
   /** For a command that runs others; absent where commands are only declared. */
   readonly run?: RunCommand;
-  /** The help leaves nothing out. */
   readonly hasWholeHelp?: boolean;
 }
 
 /** Gives a command its arguments, options and action. The program prints a `FlagkeelError` that the action throws. */
 export type DeclareCommand = (command: Command, invocation: Invocation) => void;
 
-/** All that `flagkeel --help` says of a command, and where the rest is. */
 interface CommandRow {
   /** Its options and arguments, as the list of commands shows them. */
   readonly usage: string;
   /** What the command does, in one line: its description in every help text. */
   readonly summary: string;
-  /** Heading of the list that `flagkeel --help` has it in. */
   readonly group: string;
   /** The page of `docs/` that says most of it, without its ending. */
   readonly page: string;
-  /** Command lines that the help shows before the options. */
   readonly examples?: readonly string[];
   /** Whether it asks a service, a forge or git's `origin`, as far as its options tell. Default: never, or it is a daemon. */
   readonly asks?: (has: (option: string) => boolean) => boolean;
@@ -40,7 +36,6 @@ export type CommandTable = Readonly<Record<string, CommandRow>>;
 
 const PROGRAM_EXAMPLES = ['flagkeel init --example shop', 'flagkeel plan --embedded shop'];
 
-/** Makes the parser of the command line, which loads the options of a command when the command line calls it. */
 export function createProgram(commands: CommandTable, invocation: Invocation): Command {
   const { stdout, stderr, progress } = invocation.terminal;
   const program = new Command('flagkeel')
@@ -98,9 +93,7 @@ export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/**
- * The layout of every help: examples before options, and no more than a screen, unless the command line has `--all`.
- */
+/** Examples come before options, and a help takes no more than a screen, unless the command line has `--all`. */
 export function helpLayout(
   isWhole: boolean,
   termOf: (command: Command) => string,
@@ -137,7 +130,6 @@ function exampleLines(command: Command): string[] {
   return ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines.map((line) => `  ${line}`)];
 }
 
-/** Choices and defaults as a person types them. */
 function plainly(description: string): string {
   return description
     .replace(/ ?\(default: \[\]\)/, '')

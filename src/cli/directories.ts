@@ -7,15 +7,11 @@ import { nearestWith } from '../git/checkout.js';
 export interface DirectoryResult {
   readonly directory: string;
   readonly exitCode: ExitCode;
-  /** For people. */
   readonly text: string;
-  /** Makes the value that `--format json` prints. */
   readonly document: () => object;
 }
 
-/**
- * Runs a command over its directories, in the order of the command line. A rejection ends it, and nothing is printed.
- */
+/** In the order of the command line. A rejection ends it, and nothing is printed. */
 export async function forEachDirectory<T extends { readonly exitCode: ExitCode }>(
   directories: readonly string[],
   run: (directory: string, index: number) => Promise<T>,
@@ -91,7 +87,6 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
 
 const CONFIG_FILE = 'flagkeel.yaml';
 
-/** Whether a file of the config directory belongs to what was named. */
 export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'>): boolean {
   return within === null || file === within || file.startsWith(`${within}/`);
 }

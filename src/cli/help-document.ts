@@ -13,7 +13,6 @@ import { clean, quoted } from '../report/sanitize.js';
 import { renderLines, span, type Layout, type Line } from '../report/text/layout.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 
-/** What `--help` says of the program or of one command, for programs. */
 export type HelpDocument = Frozen<WrittenHelp>;
 export type OptionDocument = HelpDocument['options'][number];
 type ArgumentDocument = HelpDocument['arguments'][number];
@@ -160,9 +159,7 @@ export interface CodeEntry {
 const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
-/**
- * What the pages say of a code, in upper or lower case; a word may mean several things. @throws FlagkeelError `USAGE`
- */
+/** In upper or lower case; a word may mean several things. @throws FlagkeelError `USAGE` */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
   const found = all.filter((each) => each.code.toLowerCase() === code.toLowerCase());
@@ -193,7 +190,6 @@ async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]>
   return codeEntries(await readFile(packageFile(page), 'utf8'), page);
 }
 
-/** The rows of all tables of a page whose first column holds codes. */
 export function codeEntries(text: string, page: string): CodeEntry[] {
   const entries: CodeEntry[] = [];
   let place = page;

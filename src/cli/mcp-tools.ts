@@ -1,18 +1,14 @@
 import type { Tool as ToolListed } from '@modelcontextprotocol/sdk/types.js';
 import type { HelpDocument, OptionDocument } from './help-document.js';
 
-/** A command that only reads, with those of its words that a call may give. */
 export interface Tool {
   readonly description: string;
   /** One that writes nothing, whatever these options say. */
   readonly command: string;
-  /** Options of the command, without their dashes. */
   readonly options?: readonly string[];
-  /** The word before the directory. */
   readonly argument?: Argument;
   /** Whether the command asks the service: always, or where there is a key. Default: never. */
   readonly asks?: 'always' | 'with-key';
-  /** What is shown of the document; default: all. */
   readonly shown?: (document: Document) => Document;
 }
 
@@ -22,7 +18,6 @@ interface Argument {
   readonly required?: true;
 }
 
-/** What a command prints with `--format json`. */
 export type Document = Readonly<Record<string, unknown>>;
 
 const OBJECT: Argument = { name: 'object', description: 'As KIND/NAME: flag/new-checkout.' };
@@ -139,7 +134,6 @@ export type Given = Readonly<Record<string, unknown>>;
 
 interface Where {
   readonly directory: string;
-  /** Options that say where the service is. */
   readonly place: readonly string[];
   readonly online: boolean;
 }

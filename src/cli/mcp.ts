@@ -37,7 +37,6 @@ export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
   );
 };
 
-/** The options of the server, as the commands that it runs take them. */
 function placeWords(command: Command, options: ConnectionFlags): string[] {
   return command.options.flatMap((option) => {
     const value = options[option.attributeName() as keyof ConnectionFlags];
@@ -144,7 +143,6 @@ async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<
 interface Ran {
   readonly document: Document | undefined;
   readonly exitCode: number;
-  /** What it said on standard error. */
   readonly said: string;
 }
 

@@ -6,7 +6,6 @@ import type { Desired } from '../model/desired.js';
 import { placeOptions, timeoutOption } from './options.js';
 import type { Screen } from './terminal.js';
 
-/** Of commands that work offline and may look at the service as well. */
 export interface OnlineOptions extends ConnectionFlags {
   readonly online?: boolean;
 }
@@ -17,10 +16,7 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
-/**
- * Asks the service, which cannot be written to, and closes it again. @throws FlagkeelError as a run that reads:
- * `NO_KEY`, …
- */
+/** Without a writer. @throws FlagkeelError as a run that reads: `NO_KEY`, … */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
   options: OnlineOptions,
@@ -33,7 +29,6 @@ export async function askService<T>(
   return await ask(opened.reader);
 }
 
-/** Opens what a dry run has: the service, which cannot be written to, and the state. */
 export async function openDryRun(
   directory: string,
   options: RunFlags,

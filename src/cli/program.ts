@@ -21,11 +21,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['serve', 'service'],
 ]);
 
-/**
- * Runs the command that the command line names, of whose files it imports that one alone. @param args without the
- * interpreter and the script. @returns the exit code of the process. @throws FlagkeelError what the command could not
- * do.
- */
+/** Imports the file of the called command alone. @throws FlagkeelError what the command could not do. */
 export async function runCli(args: readonly string[], outside: Outside): Promise<ExitCode> {
   const [name = ''] = args;
   const meant = ELSEWHERE.get(name);

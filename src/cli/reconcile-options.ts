@@ -43,7 +43,6 @@ export interface ReconcileOptions
   readonly kills?: boolean;
   readonly approveComment?: boolean;
   readonly force?: boolean;
-  /** Hash of a plan that may pass. */
   readonly approve?: string;
   readonly commitStatuses?: boolean;
   readonly allowHeld?: boolean;
@@ -112,10 +111,7 @@ export function approvalOptions(command: Command): void {
 /** A plan of a hundred thousand changes is smaller. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/**
- * What reviewed plans showed, by directory; undefined: no plan limits the run. A file with an empty list shows nothing.
- * @throws FlagkeelError `USAGE`
- */
+/** By directory; undefined: no plan limits the run. A file with an empty list shows nothing. @throws FlagkeelError `USAGE` */
 export async function readShown(
   { plan: files }: Pick<ReconcileOptions, 'plan'>,
   directories: readonly string[],
@@ -135,10 +131,7 @@ export async function readShown(
   return found.map(shownIn);
 }
 
-/**
- * What the command line approves, and the pull request where it is asked. Notes say which comments count for nothing.
- * @throws FlagkeelError as `askedPullRequest`; `FORGE`.
- */
+/** Of the command line and the pull request. Notes say which comments do not count. @throws FlagkeelError as `askedPullRequest`; `FORGE`. */
 export async function readGivenApprovals(
   options: ReconcileOptions,
   asking: Asking,

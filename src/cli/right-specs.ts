@@ -25,7 +25,6 @@ export async function changedCodeOwners(
   return null;
 }
 
-/** Valid specs, as they lie on disk. */
 export interface RightSpecs {
   readonly desired: Desired;
   readonly parts: SpecParts;
@@ -33,16 +32,12 @@ export interface RightSpecs {
   readonly prefix: string;
   /** What the files on disk are; null: they differ from HEAD, or there is no commit. */
   readonly commit: string | null;
-  /** What the path of the command line meant. */
   readonly named: ConfigDirectory;
   /** Closed: its commits can be asked for, its objects cannot. */
   readonly checkout: Pick<Checkout, 'repository' | 'head' | 'directory'>;
 }
 
-/**
- * Reads a config repository as it lies on disk. @throws FlagkeelError `SPECS_INVALID`; every problem was printed on
- * standard error.
- */
+/** Every problem is printed on standard error. @throws FlagkeelError `SPECS_INVALID` */
 export async function readRightSpecs(path: string, screen: Screen): Promise<RightSpecs> {
   const named = await configDirectoryOf(path);
   await using source = await openSource(named.directory, { workingTree: true });

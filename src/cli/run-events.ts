@@ -13,7 +13,6 @@ import type { PlanReport } from '../report/plan-report.js';
 import { quoted } from '../report/sanitize.js';
 import { packageVersion } from '../platform/version.js';
 
-/** Takes the lines of `RunEvents`. */
 export interface EventSink extends AsyncDisposable {
   write(line: string): void;
 }
@@ -155,7 +154,6 @@ export class RunEvents {
     this.#tell('started', { version: packageVersion(), dryRun: run.dryRun });
   }
 
-  /** The head of the plan: each change follows when it is sent. */
   planned(report: PlanReport): void {
     const { planHash, heldHash, origin, workspace, revision, stateless, summary, guards } =
       planDocument(report, { showKeys: false });
@@ -164,7 +162,6 @@ export class RunEvents {
     this.#tell('planned', { ...head, heldHash, guards: names });
   }
 
-  /** A kill that went out before the plan was made. */
   killed(id: string, result: KillResult): void {
     const write = { id, step: 'kill-flag' };
     if (result.status === 'absent') {

@@ -85,7 +85,6 @@ async function sharingOf({ tree }: Source): Promise<StateSharing> {
   return config ? stateSharing(config.pushState) : 'never';
 }
 
-/** The origin that the command line or the operator names; null for any. */
 function askedOrigin(
   { directory }: Checkout,
   options: StateOptions,

@@ -25,7 +25,6 @@ export interface Outside {
 }
 
 export interface Terminal extends Outside {
-  /** Of long work. It has to end before anything but notes and failures is written to standard error. */
   readonly progress: ProgressReporter;
 }
 
@@ -79,17 +78,14 @@ export function prettyJson(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** How one command prints: results to standard output or a file, everything else to standard error. */
 export interface Screen {
   readonly terminal: Terminal;
   readonly color: boolean;
   readonly width: number;
   readonly showKeys: boolean;
   readonly verbose: boolean;
-  /** What a run gets from here. @throws FlagkeelError `USAGE`: a variable of the environment is invalid. */
   surroundings(): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'>;
   result(text: string): Promise<void>;
-  /** A result: with `--format json` the document, and otherwise the text. */
   print(document: object, text: () => string): Promise<void>;
   /** @throws FlagkeelError `OUTPUT` */
   writeFile(file: string, text: string): Promise<void>;

@@ -16,14 +16,12 @@ interface CommandRun {
   readonly writes?: boolean;
 }
 
-/** The end of a command with the plan that it made, or the reason why there is none. */
 interface CommandEnd {
   readonly exitCode: ExitCode;
   readonly report?: PlanReport;
   readonly error?: { readonly code: string };
 }
 
-/** Does the work of a command in one directory as one run, as OpenTelemetry shows it. */
 export async function tracedCommand<T extends ExitCode | CommandEnd>(
   { name, directory, writes }: CommandRun,
   { environment, signal }: Pick<Terminal, 'environment' | 'signal'>,
@@ -75,11 +73,9 @@ const RESULTS: Partial<Record<ExitCode, string>> = {
   [EXIT.sigterm]: 'interrupted',
 };
 
-/** What came of a plan of one directory, or of its apply. */
 export interface PlannedDirectory extends DirectoryResult {
   /** The plan, or the plan with its results; unset where there is none. */
   readonly report?: PlanReport;
-  /** Why there is no plan. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -100,10 +96,7 @@ export function killsDirectory(directory: string, results: KillResults): Planned
   };
 }
 
-/**
- * Plans one directory, as one run in a trace. A `FlagkeelError` is printed on standard error and takes the place of the
- * plan, so that the other directories are planned all the same.
- */
+/** A `FlagkeelError` is printed and takes the place of the plan, so that the other directories are planned all the same. */
 export async function plannedOrRefused(
   run: { name: string; directory: string; writes: boolean; format: string | undefined },
   screen: Screen,

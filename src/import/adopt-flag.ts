@@ -31,12 +31,10 @@ export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edi
   });
 }
 
-/** A block of a spec that is to match the service. */
 interface BlockToEdit {
   readonly live: Required<Definition>;
   readonly spec: {
     readonly definition: Required<Definition>;
-    /** Names of the rules in the spec, by position. */
     readonly ruleNames: readonly (string | undefined)[];
   };
   /** Positions of the rules whose shares grow by steps; null for the default rule. */
@@ -68,7 +66,6 @@ function set({ at }: BlockToEdit, member: string, value: Written): Edit {
   return { kind: 'set', path: [...at, member], value };
 }
 
-/** The fields whose value is no list or mapping, which a file writes as it is. */
 function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
   return DEFINITION_FIELDS.flatMap((name) => {
     const value = block.live[name];

@@ -22,7 +22,6 @@ export interface Adoption {
   /** Path → new text, sorted by path; only files that change. */
   readonly files: ReadonlyMap<string, string>;
   readonly adopted: readonly Adopted[];
-  /** Objects that a person has to decide about. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
 }
 
@@ -94,7 +93,6 @@ type Read = (path: string) => Promise<string>;
 type Files = ReadonlyMap<string, string>;
 
 interface KindAdoption {
-  /** Why only a person can do it; undefined if this code can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
   readonly files: (change: Change, input: PlanInput, read: Read) => Promise<Files>;
 }
@@ -116,7 +114,6 @@ function lacksOwnershipTag({ fields }: Change, { config }: BoundDesired): string
     : undefined;
 }
 
-/** The reason not to edit a key file that also holds keys of other segments or environments. */
 function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefined {
   const { name, environment } = ref;
   if (environment === null) return undefined;
@@ -207,7 +204,6 @@ function configWord({ desired }: PlanInput, environment: string): string {
   return word;
 }
 
-/** Why the edited files are no valid specs, in one clause; undefined if they are. */
 async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined> {
   const specs = await readSpecs(filesTree(files, tree));
   if (specs.ok) return undefined;
@@ -216,7 +212,6 @@ async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined
   return `specs cannot say what is live${where}`;
 }
 
-/** Whether the adoption of a change writes a plain share in place of one that grows by steps. */
 function endsSteps({ ref: { name, environment }, fields }: Change, input: PlanInput): boolean {
   const spec = input.desired.flags.get(name)?.environments.get(environment ?? '');
   const wire = input.actual.flags.get(name)?.definitions.get(environment ?? '');

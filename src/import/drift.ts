@@ -29,7 +29,6 @@ export interface Difference {
   readonly gone: boolean;
 }
 
-/** The changes made outside git in a plan, without differences that the service can never change. */
 export function driftOf(
   plan: Plan,
   state: State,

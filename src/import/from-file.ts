@@ -28,7 +28,6 @@ export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
 
 /** The workspace is the file's own by default, or `Default`. Environments are names in the order of application. */
 interface FileImportOptions extends Omit<ImportOptions, 'progress'> {
-  /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;
 }
 
@@ -37,10 +36,7 @@ export interface ImportedFile extends Imported {
   readonly departures: readonly Departure[];
 }
 
-/**
- * Converts a file of another tool to specs. @throws FlagkeelError `SPECS_INVALID` if it is none, or specs cannot say
- * its content; `USAGE` if it lacks an environment.
- */
+/** @throws FlagkeelError `SPECS_INVALID` if it is no file of the tool, or specs cannot say its content; `USAGE` if it lacks an environment. */
 export async function importFile(
   source: SourceName,
   path: string,
@@ -110,7 +106,6 @@ function noSuch(path: string, why: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
 }
 
-/** Sorted by name, each with only the chosen environments, in their order. */
 function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D> }>(
   objects: readonly T[],
   environments: readonly EnvironmentToWrite[],
@@ -128,7 +123,6 @@ function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D
     }));
 }
 
-/** Reads the files as a run would, and checks that they mean the same. */
 async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrite): Promise<void> {
   const problems = differing(await readBack(files, 'the file'), meant);
   if (problems.length > 0) throw cannotSay(problems, 'the file');

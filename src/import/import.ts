@@ -53,10 +53,7 @@ export interface Imported {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/**
- * Exports a live workspace to files, so that the next plan is empty. @throws FlagkeelError `SPECS_INVALID`: specs
- * cannot say it.
- */
+/** The files make the next plan empty. @throws FlagkeelError `SPECS_INVALID`: specs cannot say it. */
 export async function importWorkspace(
   reader: AdminReader,
   options: ImportOptions,
@@ -175,10 +172,7 @@ async function prove(
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */
 const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
-/**
- * Refuses a directory whose specs an import would replace unasked, or beyond what this git can restore. @throws
- * FlagkeelError `OUTPUT`
- */
+/** Refuses to replace specs unasked, or beyond what this git can restore. @throws FlagkeelError `OUTPUT` */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
   const present = await presentParts(directory);
   const [first] = present;

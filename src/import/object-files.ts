@@ -38,7 +38,6 @@ const PROPOSED: Shared = {
 const PROPOSED_COMMENT =
   'Not defined in any of these environments: the treatments are a proposal, and are not sent.';
 
-/** The file of one flag, without empty texts, empty lists and defaults. */
 export function flagFileText(flag: FlagToWrite): string {
   const definitions = [...flag.environments.values()];
   const shared = definitions.length === 0 ? PROPOSED : sharedParts(definitions);
@@ -164,7 +163,6 @@ export function fitsKeyFile(key: string): boolean {
   return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
 }
 
-/** The name of an environment as part of a file name, if it can be one. */
 function fileWord(environment: string): string | undefined {
   return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(environment) ? environment : undefined;
 }
@@ -193,17 +191,12 @@ export interface SegmentToWrite {
   readonly name: string;
   readonly trafficType: string;
   readonly description: string;
-  /**
-   * Environment, by its name in the config → sorted keys, in config order; null if the keys are unknown and stay under
-   * the service's control.
-   */
+  /** Environment, by its name in the config → sorted keys, in config order; null if the service alone holds them. */
   readonly environments: ReadonlyMap<string, readonly string[] | null>;
 }
 
-/** An environment to be written, in the order of application. */
 export interface EnvironmentToWrite {
   readonly name: string;
-  /** Whether the config marks it as protected. */
   readonly production: boolean;
 }
 
@@ -214,7 +207,6 @@ export function shownNames(environments: readonly EnvironmentToWrite[]): string[
 }
 
 export interface RepositoryToWrite {
-  /** Name or id, as in the config. */
   readonly workspace: string;
   readonly environments: readonly EnvironmentToWrite[];
   /** Sorted by name. */

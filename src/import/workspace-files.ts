@@ -43,7 +43,6 @@ export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string
   });
 }
 
-/** The files of a config repository of which `nameProblem` finds no fault: path → text, sorted by path. */
 export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const files = [
@@ -115,7 +114,6 @@ const MAX_FILE_NAME_BYTES = 255;
 /** Room after the object's name in a file name: its environment, and `.keys`. */
 const MAX_ENDING_BYTES = 110;
 
-/** Why objects cannot be written, one line each: a file has the name of its object. */
 export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segments'>): string[] {
   return [
     ...[...flags.keys()].flatMap((name) => nameProblem('flag', name) ?? []),
@@ -172,9 +170,7 @@ function matchersOf(
   );
 }
 
-/**
- * Presents unwritten files, path → text, as a tree of specs. They replace files of the same path in the tree `below`.
- */
+/** Unwritten files, path → text, as a tree of specs. They replace files of the same path in the tree `below`. */
 export function filesTree(files: ReadonlyMap<string, string>, below?: SpecTree): SpecTree {
   const contents = new Map([...files].map(([path, text]) => [path, Buffer.from(text)]));
   const entries = [...contents].map(([path, content]) => ({

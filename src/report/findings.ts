@@ -113,7 +113,6 @@ export function workflowCommands(findings: readonly Finding[]): string {
     .join('');
 }
 
-/** Escapes the characters that would end the command or begin another; the runner decodes them. */
 function commandText(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -11,11 +11,7 @@ interface OutputTarget {
   readonly stdout: Writable;
 }
 
-/**
- * A file is replaced in one move, so that readers never see half of it and a failed run keeps the old one.
- *
- * @throws FlagkeelError `OUTPUT` if it cannot be written. A reader that closes the pipe early is no error.
- */
+/** Replaces a file in one move. A reader that closes the pipe early is no error. @throws FlagkeelError `OUTPUT` if it cannot be written. */
 export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
   if (file === undefined) {
     await writeStream(stdout, text);
@@ -87,7 +83,6 @@ function isClosedPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
 }
 
-/** Writes a file beside its final place, and moves it there once it is on disk. Keeps the mode of an old file. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const target = await targetOf(file);
   if (!target.replaceable) {

@@ -27,21 +27,17 @@ export interface PlanReport {
   readonly plan: Plan;
   /** Title and comment of the writes of each change; withheld changes may have none. */
   readonly notes: PlanNotes;
-  /** `sha256:` and lower-case hex. */
   readonly planHash: string;
   /** Those that decide what the plan contains, as arguments of `reconcile`. */
   readonly planOptions?: readonly string[];
-  /** The fields of the changes in the form in which `--plan` compares them. */
   readonly shown?: readonly ShownField[];
   /** Lets the changes held by guards or windows pass; left out if there are none. */
   readonly heldHash?: string;
-  /** Scheme, host and port of the service. */
   readonly origin: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly revision: Revision;
   /** Whether the run neither read nor will write a state of earlier runs. */
   readonly stateless: boolean;
-  /** A suspension of the source, which holds all writes but kills. */
   readonly suspended?: Suspension | null;
   readonly ramps?: readonly RampStanding[];
   /** Of the flags in scope, in the order of the specs. */
@@ -101,7 +97,6 @@ export function shownEnvironments(report: PlanReport): string[] {
   return [...new Set([...configuredEnvironments(report), ...others.toSorted()])];
 }
 
-/** Objects in the order of `places`; those outside of all of them come last. */
 export function byEnvironment<T extends { readonly id: string }>(
   items: readonly T[],
   places: readonly string[],

@@ -1,7 +1,6 @@
 import type { Phase, Progress, ProgressView, Wait } from '../model/run.js';
 import { clean } from './sanitize.js';
 
-/** One line that is rewritten in place, a plain line now and then, or facts for a log. */
 export type ProgressSink =
   | {
       readonly kind: 'terminal';
@@ -58,7 +57,6 @@ export class ProgressReporter implements Progress {
     for (const to of sinks) this.add(to);
   }
 
-  /** Shows the progress in one more place. @returns ends that. */
   add(to: ProgressSink): () => void {
     const sink: Told = { to, toldAt: null, saidWait: false };
     this.#sinks.add(sink);
@@ -128,7 +126,6 @@ export class ProgressReporter implements Progress {
     };
   }
 
-  /** Writes other text in the place of the line; the next tick draws the line again. */
   print(write: () => void): void {
     this.#erase();
     write();

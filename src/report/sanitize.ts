@@ -6,7 +6,6 @@ import { withoutApiKeys } from '../model/audit-note.js';
  * All printed text that this program did not write itself goes through `clean` first.
  */
 
-/** Line breaks included, so that text stays on one line. */
 const SPACE = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]|\p{Zs}/gu;
 
 /**

@@ -17,7 +17,6 @@ export function itemText(values: readonly string[], limit: number): string {
   return firstOf(values, limit, quoted, moreText).join(', ');
 }
 
-/** @param rest counts the items beyond the limit. */
 export function firstOf<T, U>(
   all: readonly T[],
   limit: number,
@@ -150,7 +149,6 @@ export function jsonText(value: unknown): string {
 
 const SHOWN_KEYS = 5;
 
-/** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each, or all with `inFull`. */
 export function keysText(
   { added, removed }: Pick<KeyChange, 'added' | 'removed'>,
   { showKeys, inFull = false }: { readonly showKeys: boolean; readonly inFull?: boolean },

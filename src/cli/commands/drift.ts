@@ -130,7 +130,6 @@ const WORDS: Readonly<Record<string, string>> = {
   unknown: 'differs, and nothing is remembered that would tell why',
 };
 
-/** The differences that the service has from git. Arrows lead from the value in git to the value on the service. */
 function driftText(
   { differences, pending, unseen }: Drift,
   { report, unchanged }: { readonly report: PlanReport; readonly unchanged: number },

@@ -70,7 +70,6 @@ function objectOrCode(text: string): string {
 
 const MOST_COMMITS = 5;
 
-/** Prints what the pages say of a code, or what the specs on disk say of a flag, and what a key gets of it. */
 async function explain(
   object: string,
   directory: string,

@@ -31,7 +31,6 @@ interface Found {
   readonly code?: string;
   readonly file: string;
   readonly line: number;
-  /** What names it in the specs, or the line of code. */
   readonly text: string;
 }
 

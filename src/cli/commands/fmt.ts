@@ -84,7 +84,6 @@ async function repositoryOf(directory: string): Promise<Checkout['repository']> 
   return checkout.repository;
 }
 
-/** The same text if the file is wrong, or of a kind that has no other form. */
 function formattedText(kind: FileKind, { valid, source }: SpecFile): string {
   const { text } = source;
   if (!valid || kind === 'identities-csv') return text;

@@ -24,7 +24,6 @@ export const declareHistory: DeclareCommand = (command, invocation) => {
 
 interface HistoryOptions extends StateOptions {
   readonly maxCount?: number;
-  /** Milliseconds since the epoch. */
   readonly since?: number;
 }
 
@@ -79,17 +78,13 @@ function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
   });
 }
 
-/**
- * Whether the change reached the service, or may have: a run that was killed did not say what became of what it began.
- * Older versions recorded no comment.
- */
+/** Also what may have reached the service: a killed run recorded no outcome, and older versions no comment. */
 function mayBeWritten({ outcome, written }: LoggedChange): boolean {
   return outcome === 'applied' || outcome === 'planned' || written !== undefined;
 }
 
 type ShownChange = Omit<LoggedChange, 'written'> & Partial<LoggedWrite>;
 
-/** Counts the changes that are shown: those of one object are what was written of it, in all environments. */
 function historyRow({ timeMs, head, subject, changes, more }: LoggedApply, object: Named | null) {
   const isMeant = (change: LoggedChange): boolean =>
     object === null ||
@@ -105,7 +100,6 @@ function historyRow({ timeMs, head, subject, changes, more }: LoggedApply, objec
 const SHORT = 8;
 const VALUE_COLUMNS = 60;
 
-/** @param isDetailed adds the values that were written, and the comments. */
 function historyText(rows: readonly ReturnType<typeof historyRow>[], isDetailed: boolean): string {
   if (rows.length === 0) return 'Nothing was written.\n';
   return rows

@@ -120,7 +120,6 @@ async function writeSpecs(directory: string, files: ReadonlyMap<string, string>)
   await writeSchemas(directory);
 }
 
-/** One line for all places of which the same is said. */
 function departureLines(departures: readonly Departure[]): string[] {
   if (departures.length === 0) return [];
   const lines = [...grouped(departures, ({ what }) => what)].map(([what, [first, ...others]]) => {
@@ -156,7 +155,6 @@ function asText(directory: string, imported: Imported, options: ServiceOptions):
   ].join('\n');
 }
 
-/** The command of the next plan: of the same service, which the files do not name. */
 function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOptions): string {
   const service = embedded
     ? ['--embedded', ...(embeddedDir === undefined ? [] : ['--embedded-dir', embeddedDir])]
@@ -170,7 +168,6 @@ function counts({ flags, segments, files }: Imported): string {
   return `${plural(flags, 'flag')}, ${plural(segments, 'segment')}, ${plural(files.size, 'file')}`;
 }
 
-/** The document names the files and does not hold them: they are on disk. */
 function documentOf(directory: string, { files, ...imported }: Imported): object {
   return { directory, ...imported, files: [...files.keys()] };
 }

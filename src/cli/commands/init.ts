@@ -33,7 +33,6 @@ interface InitOptions extends CommonOptions {
 
 interface Written {
   readonly path: string;
-  /** False: the file was there. */
   readonly written: boolean;
 }
 
@@ -96,7 +95,6 @@ async function init(directory: string, options: InitOptions, screen: Screen): Pr
   );
 }
 
-/** Folders of workflows in this package and in a repository, and files of bots that keep them current. */
 const WORKFLOWS: Readonly<
   Record<ForgeName, { from: string; to: string; bots: Readonly<Record<string, string>> }>
 > = {

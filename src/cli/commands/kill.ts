@@ -39,14 +39,10 @@ export const declareKill: DeclareCommand = (command, invocation) => {
 interface KillRequest {
   readonly flag: string;
   readonly directory: string;
-  /** False: the kill is taken back. */
   readonly isKill: boolean;
 }
 
-/**
- * Kills or restores a flag on the service at once, and prepares the commit that makes git agree. Takes no lock of the
- * state, since an emergency does not wait for a run. May be repeated: a flag that is killed already stays so.
- */
+/** Takes no lock of the state, since an emergency does not wait for a run. May be repeated. */
 async function killOrRestore(
   request: KillRequest,
   options: KillOptions,
@@ -85,10 +81,7 @@ async function recordDone(
   }
 }
 
-/**
- * Prepares the entry in the list of kills and says what is left to do. A list that cannot be written is no failure: the
- * service was changed by then.
- */
+/** A list of kills that cannot be written is no failure: the service was changed by then. */
 async function resultText(
   { flag, isKill }: KillRequest,
   act: LiveAct,

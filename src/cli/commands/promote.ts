@@ -44,10 +44,7 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
   commonOptions(selectionOptions(command)).action(ending(promote, invocation));
 };
 
-/**
- * Takes along the segments and flags that the promoted ones name and the other environment lacks. Writes nothing if the
- * specs would be invalid afterwards.
- */
+/** Takes along what the promoted flags name and the other environment lacks. Writes nothing that would be invalid. */
 async function promote(
   words: readonly string[],
   options: PromoteOptions,
@@ -91,7 +88,6 @@ async function promote(
   return EXIT.ok;
 }
 
-/** The flags that are named, or that tags and owners select among those that are declared for `from`. */
 function flagsOf(
   objects: readonly string[],
   { from, to, tag, owner, exclude }: PromoteOptions,

@@ -56,7 +56,6 @@ export const declareReconcile: DeclareCommand = (command, invocation) => {
   );
 };
 
-/** An error of one directory does not keep the others from being reconciled. */
 async function reconcileAll(
   directories: readonly string[],
   options: ReconcileOptions,
@@ -188,7 +187,6 @@ async function planOrApply(reporting: Reporting): Promise<Planned | Applied> {
   return planned;
 }
 
-/** What an apply is given beside the plan: the note of every write, and who may let it pass the guards. */
 function applyOptions({ run, options, screen, events }: Reporting): ApplyOptions {
   const ask = async (planned: Planned): Promise<boolean> => {
     screen.progress.end();
@@ -243,7 +241,6 @@ function reported(
   };
 }
 
-/** The code of a dry run that is to say whether there is anything to do. */
 function detailed(
   result: Planned | Applied,
   { detailedExitcode }: ReconcileOptions,

@@ -70,10 +70,7 @@ export const declareReview: DeclareCommand = (command, invocation) => {
   );
 };
 
-/**
- * Plans what a merge would do, and tells the pull request: one comment, which replaces that of an earlier run, statuses,
- * notes on lines.
- */
+/** The comment replaces that of an earlier run. */
 async function reviewAll(
   directories: readonly string[],
   options: ReviewCommandOptions,
@@ -100,7 +97,6 @@ interface Reviewing {
   readonly place: ReviewTarget;
 }
 
-/** What the pull request gets to read; without a plan it has neither `document` nor `report`. */
 interface Verdict {
   readonly exitCode: ExitCode;
   readonly markdown: string;
@@ -176,7 +172,6 @@ async function leniently(
   }
 }
 
-/** One status for the whole and one for each environment, as far as the config can be read. */
 async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]> {
   const { head } = checkout;
   const config = head === null ? null : await readConfig(await commitTree(checkout, head));
@@ -228,7 +223,6 @@ function failure(error: FlagkeelError): Verdict {
   return { exitCode: error.exitCode, summary: markdown, findings, markdown };
 }
 
-/** Warns if the plan would differ from that of the merge, as far as git can tell. */
 async function warnOfOldBranch(
   checkout: Checkout,
   since: string,

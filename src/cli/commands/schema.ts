@@ -31,7 +31,6 @@ An editor completes and explains flags that begin with this line:
     .action(ending(printSchema, invocation));
 };
 
-/** Prints the schema by which an editor takes what `validate` takes, or the names of all. */
 async function printSchema(
   name: SchemaName | undefined,
   _: SchemaOptions,
@@ -41,7 +40,6 @@ async function printSchema(
   await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
 }
 
-/** Schemas for editors, as files beside the specs: path → text. */
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
     SPEC_SCHEMA_NAMES.map((name) => [

@@ -77,7 +77,6 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   return found.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-/** Refuses to propose removals if neither code nor traffic are known. */
 async function useOf(
   { desired, checkout, parts }: RightSpecs,
   options: StaleOptions,
@@ -217,7 +216,6 @@ async function proposeRemoval(
   return proposed ?? { refused: `its branch ${branch} is there already` };
 }
 
-/** What a commit changes that removes a flag from git, by path from the root of the repository. */
 async function filesWithout(
   { flag }: AgedFlag,
   { parts, checkout, prefix }: RightSpecs,

@@ -98,7 +98,6 @@ function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string 
   ].join(', ');
 }
 
-/** Lists the base of an environment by the id of the environment, with its name if the state knows it. */
 async function showObject(
   object: string,
   directory: string,
@@ -189,7 +188,6 @@ function notThere(verb: string, object: string): FlagkeelError {
 }
 
 interface Rebuilt {
-  /** Ids of objects that are equal to HEAD: their bases are known again. */
   readonly recorded: readonly string[];
   /** Ids of objects of HEAD whose base stays unknown. */
   readonly unknown: readonly string[];
@@ -207,7 +205,6 @@ async function rebuildState(
   await screen.print(rebuilt, () => rebuiltText(rebuilt));
 }
 
-/** Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it. */
 async function rebuild({ context }: Run): Promise<Rebuilt> {
   const { source, options } = context;
   const { desired: declared, reader, at } = await askCatalog(context);
@@ -239,7 +236,6 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
   return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
 }
 
-/** Null if there is a state that cannot be read. */
 async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
   try {
     return await home.read();

@@ -20,10 +20,7 @@ export const declareTest: DeclareCommand = (command, invocation) => {
   commonOptions(command, FORMATS).action(ending(test, invocation));
 };
 
-/**
- * Of a file or folder in `tests/` only its own tests are run. Any other path stands for its whole repository, since a test
- * may hold any part of it.
- */
+/** Of a path in `tests/` only its own tests are run; any other stands for its whole repository, since a test may hold any part of it. */
 async function test(
   directories: readonly string[],
   { format }: TestOptions,

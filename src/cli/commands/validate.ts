@@ -55,10 +55,7 @@ export const declareValidate: DeclareCommand = (command, invocation) => {
   commonOptions(command, FORMATS).action(ending(validate, invocation));
 };
 
-/**
- * Checks the working trees of config repositories, lint included. Of a file or a folder the whole repository is checked,
- * and only the problems that lie in it are printed.
- */
+/** Of a file or a folder the whole repository is checked, and only the problems that lie in it are printed. */
 async function validate(
   directories: readonly string[],
   options: ValidateOptions,
@@ -77,7 +74,6 @@ interface Checked extends DirectoryResult {
   readonly findings: readonly Finding[];
 }
 
-/** Turns a `FlagkeelError` into a result, so that the other directories are checked all the same. */
 async function check(
   directory: string,
   options: ValidateOptions,
@@ -187,10 +183,7 @@ function comparesCommits({ specs: { config } }: SpecParts): boolean {
   return (defaults ?? 'off') !== 'off' || (order ?? 'off') !== 'off';
 }
 
-/**
- * Flags of the commit that the files are compared with: HEAD if they differ from it, else its first parent, which is the
- * target branch if CI checks out the merge of a pull request.
- */
+/** Of HEAD if the files differ from it, else of its first parent: the target branch where CI checks out the merge of a pull request. */
 async function flagsBefore(
   { checkout, revision }: Source,
   memory: SpecCache,

@@ -208,7 +208,6 @@ function watchLog(
   });
 }
 
-/** Of the interval, where no jitter is given. */
 const JITTER_PART = 0.1;
 /** A shorter interval would do nothing but look. */
 const MIN_INTERVAL_MS = 100;
@@ -298,7 +297,6 @@ function ownSettings(
   };
 }
 
-/** How often a source is looked at, and the note of every write. */
 function rhythm(
   options: SourceOptions,
 ): Pick<WatchedSource, 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'> {

@@ -25,7 +25,6 @@ function at(node: ForeignNode | undefined, path: string): ForeignNode | undefine
   return path.split('.').reduce((inner, name) => inner?.members?.get(name), node);
 }
 
-/** The text at the first of the paths that has one; an empty text otherwise. */
 function text(node: ForeignNode | undefined, ...paths: readonly string[]): string {
   return paths.map((path) => at(node, path)?.text ?? '').find((each) => each !== '') ?? '';
 }
@@ -52,7 +51,6 @@ class FlagReader {
   /** Variation → treatment, of the flag that is read. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
 
-  /** @param known all flags of the file, by identifier. */
   constructor(conversion: Conversion, known: ReadonlyMap<string, ForeignNode>) {
     this.#conversion = conversion;
     this.#depart = conversion.depart;
@@ -263,13 +261,11 @@ function variationsOf(flag: ForeignNode): string[] {
   return items(flag, 'spec.variations').map((each) => text(each, 'identifier'));
 }
 
-/** The treatment of a variation. @param all variations of the flag. */
 function renamed(identifier: string, all: readonly string[]): string {
   const other = { true: 'on', false: 'off' }[identifier];
   return other === undefined || all.includes(other) ? identifier : other;
 }
 
-/** Description of a variation, and its value if that differs from its identifier. */
 function meaningOf(node: ForeignNode, isText: boolean): Omit<Treatment, 'name'> {
   const [identifier, value] = [text(node, 'identifier'), text(node, 'value')];
   const configuration = (isText ? value : jsonOrText(value)) as Json;
@@ -298,7 +294,6 @@ function tagsOf(flag: ForeignNode): string[] {
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }
 
-/** All ways to take one item of each list. */
 function combinations<T>(lists: readonly (readonly T[] | undefined)[]): T[][] {
   return lists.reduce<T[][]>(
     (before, list) => before.flatMap((some) => (list ?? []).map((each) => [...some, each])),

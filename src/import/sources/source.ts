@@ -14,13 +14,11 @@ export interface SourceFile {
 }
 
 export interface SourceOptions {
-  /** Names. If empty, those of the file. */
   readonly environments: readonly string[];
   /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;
 }
 
-/** A difference between the specs and the file, or something left out. */
 export interface Departure {
   /** `FILE:LINE`, or the address of a resource. */
   readonly place: string;
@@ -54,7 +52,6 @@ export class Conversion {
     this.trafficType = trafficType;
   }
 
-  /** @param place a node of the file, or the address of a resource. */
   readonly depart = (place: ForeignNode | string, what: string): void => {
     const text = typeof place === 'string' ? place : `${this.#path}:${place.line}`;
     this.#departures.push({ place: text, what });
@@ -64,7 +61,6 @@ export class Conversion {
     if (!this.#environments.has(name)) this.#environments.set(name, { name, production });
   }
 
-  /** The environments of a flag, to add to. */
   flag(flag: Named<FlagToWrite>): OpenFlag['environments'] {
     const { trafficType } = this;
     const found = this.#flags.get(flag.name);

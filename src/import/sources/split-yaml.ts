@@ -30,7 +30,6 @@ const MEMBERS = ['treatment', 'keys', 'config'];
 interface Found {
   readonly treatments: Map<string, Treatment>;
   readonly targets: Map<string, string[]>;
-  /** Treatment of keys that are not targets. */
   everybodyElse?: string;
 }
 

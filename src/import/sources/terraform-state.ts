@@ -5,10 +5,7 @@ import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
 import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
-/**
- * Converts a Terraform state with resources of the providers of Split (`split_*`) and Harness (`harness_fme_*`): the
- * state file, or the output of `terraform show -json`. Skips resources of other kinds silently.
- */
+/** `split_*` and `harness_fme_*` of a state file, or of `terraform show -json`. Skips other resources silently. */
 export const convertTerraformState: ConvertSource = (file, options) => {
   const document = jsonOrText(file.text);
   const resources = isRecord(document) ? resourcesIn(document) : undefined;
@@ -30,13 +27,11 @@ export const convertTerraformState: ConvertSource = (file, options) => {
   return conversion.result(textIn(workspace?.values, 'name') || undefined);
 };
 
-/** A resource or a data source, from either form of a state. */
 interface Resource {
   /** Terraform's name, with module and index. */
   readonly address: string;
   /** The type without its provider; undefined for another provider. */
   readonly kind: string | undefined;
-  /** false for a data source. */
   readonly isManaged: boolean;
   readonly values: Members;
 }
@@ -127,7 +122,6 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   return trafficType;
 }
 
-/** The name of the object with an id, from resources and data sources. */
 function nameOf({ resources }: State, kind: string, id: string): string | undefined {
   const found = resources.find((each) => each.kind === kind && textIn(each.values, 'id') === id);
   return textIn(found?.values, 'name') || undefined;
@@ -173,7 +167,6 @@ function readDefinition(resource: Resource, state: State): void {
 
 type Depart = (what: string) => void;
 
-/** The names of the blocks of `split_split_definition`, by the part of a definition. */
 const BLOCK_NAMES = {
   treatments: 'treatment',
   defaultTreatment: 'default_treatment',

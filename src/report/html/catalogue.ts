@@ -73,7 +73,6 @@ export function cataloguedDefinition(
   };
 }
 
-/** Text such as `2026-10-05 09:00 UTC` or `after 2 h`. */
 function whenText({ atMs, afterMs }: RampStep): string {
   if (atMs !== undefined)
     return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -96,11 +95,7 @@ export interface CataloguedSegment {
   readonly environments: Readonly<Record<string, number | null>>;
 }
 
-/**
- * A page that needs no server and loads nothing. Keys are counted and never shown.
- *
- * @param today UTC day; earlier expiry dates are marked.
- */
+/** Needs no server and loads nothing. Counts keys and never shows one. @param today UTC day. */
 export function cataloguePage(catalogue: Catalogue, today: string): string {
   const { workspace, commit, flags, segments } = catalogue;
   const title = `Flags of ${clean(workspace)}`;
@@ -136,7 +131,6 @@ interface View {
   /** The protected ones first, and within each group the one that is applied last. */
   readonly environments: readonly string[];
   readonly today: string;
-  /** By anchor, the flags that use the object. */
   readonly users: ReadonlyMap<string, readonly Linked[]>;
   readonly anchors: ReadonlySet<string>;
 }
@@ -269,7 +263,6 @@ function definitionOf(definition: CataloguedDefinition): Html {
   return html`${definitionBlock({ ...definition, rules })}${ramps}`;
 }
 
-/** Links to the rows of other objects; names alone where the specs have no such row. */
 function linksTo(word: string, uses: readonly Linked[], view: View): Html {
   if (uses.length === 0) return html``;
   const items = uses.map(({ kind, name, environments = [] }) => {

@@ -6,7 +6,6 @@ import { bucketsText, conditionText } from '../view/rule.js';
 import { cut, type FieldLine, type Span } from '../text/layout.js';
 import type { Row } from '../view/row.js';
 
-/** What a flag serves to the users whom no rule and no target names. */
 export type Shares = Required<
   Pick<Definition, 'killed' | 'defaultTreatment' | 'trafficAllocation' | 'defaultRule'>
 >;
@@ -58,10 +57,7 @@ function toneOf(treatment: string, { defaultRule, defaultTreatment }: Shares): s
   return `tone${String(others.findIndex((each) => each.treatment === treatment) % TONES)}`;
 }
 
-/**
- * Pale if a kill keeps the shares from being served. The ground is the default treatment. Hidden from screen readers,
- * because `shareTexts` says the same. Widths are attributes, which the policies of pages allow.
- */
+/** Pale if a kill keeps the shares from being served. Hidden from screen readers, because `shareTexts` says the same. */
 export function shareBar(flag: Shares): Html {
   const { killed, defaultRule, trafficAllocation, defaultTreatment } = flag;
   let from = 0;
@@ -126,7 +122,6 @@ export function rampSteps(label: string, steps: readonly DrawnStep[]): Html {
 const TEXT_COLUMNS = 400;
 const HEADING_COLUMNS = 120;
 
-/** In the words of the text report; `subject` may be a link. */
 export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subject: Html): Html {
   return html`<span aria-hidden="true">${spanHtml(mark)}</span>
     <strong>${subject}</strong>
@@ -140,7 +135,6 @@ export function lineHtml(line: FieldLine, columns = TEXT_COLUMNS): Html {
   return html`${line.map((each) => spanHtml(each, columns))}`;
 }
 
-/** Where the line is long, its beginning is the heading of a fold. */
 export function foldedHtml(line: FieldLine): Html {
   const whole = lineHtml(line, Infinity);
   if (line.every(({ text }) => text === cut(text, TEXT_COLUMNS))) return whole;

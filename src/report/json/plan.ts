@@ -18,7 +18,6 @@ import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 const FORMAT_VERSION = 1;
 
-/** The plan for programs, in the form of `schemas/plan.schema.json`. */
 export type PlanDocument = Frozen<WrittenPlan>;
 export type ChangeDocument = PlanDocument['changes'][number];
 type StandingDocument = NonNullable<PlanDocument['verdict']>['objects'][number];
@@ -137,7 +136,6 @@ export function standingDocument(
   };
 }
 
-/** The document leaves an empty list out. */
 function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length ? list : undefined;
 }
@@ -240,12 +238,7 @@ function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const MAX_DEPTH = 64;
 
-/**
- * The plans in the JSON of an earlier dry run: one document, or an array of them.
- *
- * @param text untrusted; the caller has limited its size.
- * @throws FlagkeelError `USAGE` if the text is not such a file.
- */
+/** One document, or an array of them. @param text untrusted, of limited size. @throws FlagkeelError `USAGE` if it is not such a file. */
 export async function parseReviewedPlans(
   text: string,
   file: string,

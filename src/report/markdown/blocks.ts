@@ -17,7 +17,6 @@ const LINE_COLUMNS = 120;
 const SHOWN_LINES = 3;
 const SHOWN_TITLES = 2;
 const SHOWN_NAMES = 3;
-/** Side by side; the others follow in the next table. */
 const SHOWN_PLACES = 6;
 const LINE_BREAK = '<br>';
 
@@ -136,7 +135,6 @@ function bar(percent: number): Markup {
   return code('█'.repeat(full) + '░'.repeat(BAR_BLOCKS - full));
 }
 
-/** The tables mark each of the others. */
 const SHOWN_OBJECTS = 8;
 const SHOWN_TEXTS = 12;
 const RISK_COLUMNS = 80;
@@ -200,10 +198,7 @@ function boundedItems(sign: string, texts: readonly string[], more: string, end 
   );
 }
 
-/**
- * One line for each risk, and one for each environment if the words name it. The risk of the largest change comes
- * first; of equal ones, the first in `RISKS`.
- */
+/** The risk of the largest change comes first; of equal ones, the first in `RISKS`. */
 function riskItems(risks: readonly PlannedRisk[], report: PlanReport): Markup[] {
   const inOrder = risks.toSorted(
     (a, b) =>

@@ -44,12 +44,10 @@ export function joined(parts: readonly Markup[], separator: string): Markup {
   return Markup.own(parts.map(String).join(separator));
 }
 
-/** A name or a hash as code, which looks alike in tables and in HTML. */
 export function code(text: string): Markup {
   return Markup.own(`<code>${entities(clean(text))}</code>`);
 }
 
-/** A link if `url` is http or https; otherwise the label alone. */
 export function link(label: string, url: string): Markup {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return trusted`${label}`;
   // Encodes every character that could end the link target early.
@@ -172,7 +170,6 @@ export function rowsOf(lines: readonly Line[]): string[] {
   return firstOf(marked, MOST_ROWS, String, (more) => `    … ${String(more)} more lines`);
 }
 
-/** Groups of neighbours, each small enough to be kept or left out by itself. */
 export function chunked<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
   const chunks: { items: T[]; size: number }[] = [];
   for (const item of items) {

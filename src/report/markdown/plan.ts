@@ -76,7 +76,6 @@ export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): st
   return String(joined([opening(report, options, view), ...risks], '\n\n'));
 }
 
-/** A pull request has those of its changes, and a run has all. */
 function caveatsIn(report: PlanReport, { subject }: MarkdownOptions): Caveats {
   return subject === 'merge' ? caveatsOfChanges(report) : caveatsOf(report);
 }
@@ -225,7 +224,6 @@ function environmentsText(
 
 const MESSAGE_COLUMNS = 1_000;
 
-/** If no plan could be made. Diagnostics are empty if the specs are not the reason. */
 export function failureMarkdown(message: string, diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const title =

@@ -8,7 +8,6 @@ import { counted, plural } from '../values.js';
 const CONTEXT = 60;
 const LONGEST_MARK = 80;
 
-/** Problems in the given order, each with its place and line; at the end the totals. Empty without problems. */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
   options: { readonly color: boolean },
@@ -28,7 +27,6 @@ export function diagnosticsText(
   return `${blocks.join('\n')}\n${totals(diagnostics)}\n`;
 }
 
-/** The line, and the mark below it; each with its gutter. */
 function excerptLines({ excerpt, location }: Diagnostic): (readonly [string, string])[] {
   if (!excerpt) return [];
   const from = clamp(excerpt.from, 0, excerpt.text.length);

@@ -22,7 +22,6 @@ export interface ExplainedFlag {
   readonly description?: string;
   readonly owner?: string;
   readonly environments: readonly ExplainedDefinition[];
-  /** The newest commits of its files, newest first. */
   readonly commits: readonly { readonly id: string; readonly subject: string }[];
 }
 
@@ -41,7 +40,6 @@ export interface ExplainedDefinition extends Served {
 }
 
 interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
-  /** The share of each step, in whole per cent. */
   readonly steps: readonly number[];
   readonly checks: readonly string[];
   readonly onFail: 'hold' | 'previous' | 'kill';
@@ -146,7 +144,6 @@ function rampLine({ rule, treatment, steps, checks, onFail }: ExplainedRamp): st
   return `ramp${where}: ${quoted(treatment)} at ${steps.join(', ')} %${checked}`;
 }
 
-/** @param killed whether git orders the kill. */
 function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Line[] {
   if (live === null) return [detail('on the service: not there', 'change')];
   if (live === 'unknown') {

@@ -44,7 +44,6 @@ export function noBreak(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
-/** Rows of text, each with a line feed at the end. The text is the same with and without colour. */
 export function renderLines(lines: readonly Line[], layout: Layout): string {
   const paint = painter(layout.color);
   return lines
@@ -62,7 +61,6 @@ function unlikeCommand(words: readonly Word[]): readonly Word[] {
   return start.trimStart().startsWith('::') ? [[span('·')], ...words] : words;
 }
 
-/** Never broken; may have pieces of several tones. */
 type Word = readonly Span[];
 
 interface Row {
@@ -87,7 +85,6 @@ function rows(line: Line, width: number): Row[] {
   return [...done, row];
 }
 
-/** The spans of a row, with neighbours of one tone merged. Spaces between two tones are plain. */
 function merged(words: readonly Word[]): Span[] {
   const spans: { text: string; tone: Tone }[] = [];
   for (const [index, word] of words.entries()) {
@@ -132,7 +129,6 @@ function painter(color: boolean): (piece: Span) => string {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The number of columns of cleaned text in a terminal, by the widths of the Unicode standard. */
 export function displayWidth(text: string): number {
   // A quick path, because nearly all text is plain and there is much of it.
   return PLAIN.test(text) ? text.length : stringWidth(text);

@@ -33,7 +33,6 @@ export type TextOptions = Layout & ViewOptions;
 const FRESH_NOTE = 'New objects are shown in short; --verbose shows all of them.';
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
-/** For people. Colour adds nothing that the words do not say. */
 export function planText(
   report: PlanReport,
   options: TextOptions,
@@ -49,7 +48,6 @@ export function planSummary(report: PlanReport, layout: Layout): string {
   return renderLines([...refused, paragraph(summaryLine(report), 'strong')], layout);
 }
 
-/** Empty if there is nothing to report. */
 function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Line[] {
   const { folds, withheld, liveKills, left, guards, commit } = view;
   if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];

@@ -20,7 +20,6 @@ import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { byCodeUnits, type ItemOf } from '../../model/json.js';
 
 const REASON_COLUMNS = 80;
-/** The most important first. */
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
 interface Brief {

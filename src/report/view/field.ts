@@ -57,7 +57,6 @@ export function fieldLabel(path: string): string {
   return noBreak([first, ...rest].map((part) => clean(part)).join(' '));
 }
 
-/** The lines of one field; undefined if the values do not have the field's shape. */
 type Lines = (
   before: unknown,
   after: unknown,
@@ -283,7 +282,6 @@ export function wholeLines(
   ];
 }
 
-/** The treatments that have texts. */
 function wholeTreatments(
   treatments: readonly Treatment[],
   side: 'before' | 'after',

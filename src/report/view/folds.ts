@@ -18,11 +18,9 @@ import { changeRow, type ChangeRow, type Row } from './row.js';
 export interface ViewOptions {
   /** Names the first keys of each list; otherwise keys are counted. */
   readonly showKeys: boolean;
-  /** Lists each object, even if many have equal changes. */
   readonly verbose?: boolean;
 }
 
-/** One object, or several with equal changes. */
 export interface Fold {
   readonly kind: Kind;
   readonly keys: readonly ObjectKey[];
@@ -84,7 +82,6 @@ function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[
   });
 }
 
-/** Empty unless there are so many new objects without risks that a list of them would hide the rest. */
 function foldersOfMany(objects: readonly Fold[]): ReadonlyMap<Fold, string> {
   const fresh = objects.filter((fold) => fold.fresh !== '' && !fold.isUrgent);
   if (fresh.length < FOLD_FROM) return new Map();
@@ -110,7 +107,6 @@ function placesText(rows: readonly ChangeRow[]): string {
   return counts.map(([place, { length }]) => `${place} ${String(length)}`).join(', ');
 }
 
-/** Several folds as one; what is not common to all of them is that of the first. */
 function joined(first: Fold, group: readonly Fold[]): Fold {
   return {
     ...first,
@@ -136,7 +132,6 @@ function sameText({ rows }: Fold, report: PlanReport): string {
   );
 }
 
-/** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
 function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const places = shownEnvironments(report);
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
@@ -174,7 +169,6 @@ function objectFold(
   };
 }
 
-/** Whether the rows are the creation of a whole object, without a failure or a rename, which need more words. */
 function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
   return (
     rows.some(({ change }) => change.ref.environment === null) &&

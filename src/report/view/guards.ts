@@ -12,7 +12,6 @@ import { remedyText } from './verdict.js';
 const REASON_COLUMNS = 200;
 
 export interface GuardTexts {
-  /** The findings that refuse the plan, each with its figures and what it would let pass. */
   readonly refusals: readonly string[];
   readonly remedy: string;
   readonly allowed: readonly string[];
@@ -64,7 +63,6 @@ function findingText(finding: GuardFinding, report: PlanReport): string {
 
 const SHOWN_CHANGES = 3;
 const EVIDENCE_COLUMNS = 200;
-/** The size of each change that would pass, the users that it reaches, and its commit. */
 function evidenceText(finding: GuardFinding, report: PlanReport): string {
   const changes = changesOf(finding, report);
   if (changes.length === 0) return '';
@@ -81,7 +79,6 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
   return `; ${firstOf(changes, SHOWN_CHANGES, evidenceOf, moreText).join('; ')}`;
 }
 
-/** Empty for a finding about the whole workspace. */
 function changesOf({ guard, id, environment }: GuardFinding, report: PlanReport): Change[] {
   const { changes } = report.plan;
   const own = changes.filter((change) => change.id === id);

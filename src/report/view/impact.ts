@@ -15,7 +15,6 @@ import { deedOf, isUndone, kindText, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
 import { firstOf, itemText, moreText, plural } from '../values.js';
 
-/** The most flags, moves of one flag, and names of keys to show; the others are counted. */
 const SHOWN_FLAGS = 3;
 const SHOWN_MOVES = 4;
 const SHOWN_NAMES = 5;

@@ -25,7 +25,6 @@ export interface PlanView {
   readonly left: readonly Row[];
   readonly guards: GuardTexts;
   readonly caveats: Caveats;
-  /** The common commit of the changes of several objects; empty if there is none. */
   readonly commit: string;
 }
 
@@ -85,7 +84,6 @@ function nothingParts(withheld: readonly ChangeRow[], liveKills: readonly Row[])
   ];
 }
 
-/** Nothing of it failed. */
 function isNew({ kind, fresh, rows }: Fold, report: PlanReport): boolean {
   if (fresh !== '') return true;
   const isAdded = rows.every(({ change: { action } }) => action === 'create');
@@ -130,7 +128,6 @@ function newParts(report: PlanReport, folds: readonly Fold[]): Span[][] {
   return [[span(words, 'strong')], ...riskParts(report, rows), ...othersParts(report, rows)];
 }
 
-/** The first risk, with its object if there are several. */
 function riskParts(report: PlanReport, rows: readonly ChangeRow[]): Span[][] {
   for (const { change } of rows) {
     const [risk] = risksOf(change, report);
@@ -176,7 +173,6 @@ export interface FirstRows {
   readonly rows: readonly PlacedRow[];
 }
 
-/** Null if the specs do not contain the object. */
 export interface PlacedRow extends Row {
   readonly location: { readonly file: string; readonly line: number } | null;
 }

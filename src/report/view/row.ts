@@ -33,7 +33,6 @@ export interface Row {
   /** A symbol that says as much as its colour. */
   readonly mark: Span;
   readonly subject: string;
-  /** The action on the subject, or its state. */
   readonly deed: Span;
   /** The size of the change in a few words; empty if that needs many words. */
   readonly fact?: string;

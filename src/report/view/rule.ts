@@ -128,7 +128,6 @@ function rawText(matcher: Matcher, { showKeys }: MatcherOptions): string {
   return `${quoted(type)} ${boundedJson(fields)}`;
 }
 
-/** Buckets in their order: `on 10 %, off 90 %`. */
 export function bucketsText(buckets: readonly Bucket[]): string {
   if (buckets.length === 0) return NONE;
   return buckets
@@ -153,7 +152,6 @@ export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[
   return [...allShares(before, after).map(sizeChange), ...orderChange(held, wanted)].join(', ');
 }
 
-/** In per cent; undefined for a side without a bucket of the treatment. */
 export interface ShareChange {
   readonly treatment: string;
   readonly before: number | undefined;
@@ -221,7 +219,6 @@ export interface FieldContext {
 /** The most values to show of a list that did not change itself, and of a new or removed rule. */
 export const LIST_LIMIT = 10;
 
-/** Rules that exist on one side only. */
 export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): FieldLine[] {
   return rules.map((rule, index) => ruleLine(index, rule, context, '', 'strong'));
 }

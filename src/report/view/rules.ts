@@ -14,7 +14,6 @@ import {
   type FieldContext,
 } from './rule.js';
 
-/** One line for each rule that was removed, added, moved or changed; positions count from 1. */
 export function ruleLines(
   before: readonly Rule[],
   after: readonly Rule[],
@@ -83,7 +82,6 @@ function conditionChange(
   return `${conditionText(before, context)} → ${conditionText(after, context)}`;
 }
 
-/** Undefined if more than the list of values differs. */
 function listChange(
   before: Matcher | undefined,
   after: Matcher,

@@ -24,9 +24,7 @@ const TOUCHED_TEXT =
 /** A sentence names this many flags; a service that hides them may have hundreds. */
 const MAX_UNSEEN = 5;
 
-/** The limits of a report, each as one sentence of cleaned text. */
 export interface Caveats {
-  /** Facts that make the plan differ from the specs. */
   readonly serious: readonly string[];
   readonly ramps: readonly string[];
   readonly reminders: readonly string[];

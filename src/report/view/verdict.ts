@@ -124,7 +124,6 @@ export function whyText(standing: NotLive): string {
 
 const MAX_NAMED = 3;
 
-/** Without a full stop. */
 export function killsText(failed: number): string {
   return failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
 }
@@ -174,7 +173,6 @@ function onceText({ once }: { readonly once?: string }): string {
   return once === undefined ? '' : `, once ${once}`;
 }
 
-/** @param args of `flagkeel`. */
 export function commandText(args: readonly string[]): string {
   return `\`${['flagkeel', ...args].map(shellWord).join(' ')}\``;
 }

@@ -87,10 +87,7 @@ interface LogOptions {
   readonly logFormat: 'pretty' | 'json';
 }
 
-/**
- * Serves until the signal comes, then answers what is under way. Prints where it listens, and, in a store without a
- * valid key, the key that it made: the only time that it can be seen. @throws FlagkeelError `IN_USE`, `USAGE`
- */
+/** In a store without a valid key it prints the key that it made: the only time that it can be seen. @throws FlagkeelError `IN_USE`, `USAGE` */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
   const service = await startService({
     store: storeLocation(options),

@@ -34,10 +34,7 @@ export interface SpecsOptions {
 const LOCAL_EVERY_MS = 2_000;
 const REMOTE_EVERY_MS = 15_000;
 
-/**
- * Serves what specs say to applications until the signal comes. Specs that become invalid meanwhile change nothing.
- * @throws FlagkeelError `SPECS_INVALID` at the start; `USAGE`: the config has no such environment.
- */
+/** Specs that become invalid meanwhile change nothing. @throws FlagkeelError `SPECS_INVALID` at the start; `USAGE`: no such environment. */
 export async function serveSpecs(
   options: SpecsOptions,
   environment: Environment,
@@ -107,7 +104,6 @@ function servedEnvironment({ config }: Desired, [name]: readonly string[]): stri
   );
 }
 
-/** Looks at the specs until the signal comes; also at the clock, by which shares grow. */
 async function follow(
   upstream: Upstream,
   start: { readonly seen: Seen; readonly desired: Desired },

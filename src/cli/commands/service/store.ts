@@ -18,7 +18,6 @@ export type Write = (text: string) => void;
 export interface CommandIo {
   readonly write: Write;
   readonly log: ServiceLog;
-  /** Ends what would go on for ever. */
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +33,6 @@ interface SubcommandOptions extends StoreOptions {
   /** `service` takes the option for all its subcommands. */
   readonly environment: readonly string[];
   readonly type: KeyType;
-  /** Milliseconds from now on. */
   readonly expires?: number;
   readonly format: 'text' | 'json';
   readonly object?: string;
@@ -101,7 +99,6 @@ function addBackup(service: Command, write: Write): void {
     );
 }
 
-/** What an operator looks for to see that it is the right store. */
 function countsText({ rows, keys }: BackupSummary): string {
   const { flags = 0, segments = 0, audit = 0 } = rows;
   return `${flags} flags, ${segments} segments, ${keys} keys of segments, ${audit} entries of the audit log`;
@@ -190,7 +187,6 @@ function addLog(service: Command, write: Write): void {
 /** A key that ends within this time is called `ending`, as a reminder to replace it. */
 const ENDING_WITHIN_MS = 14 * 86_400_000;
 
-/** A line for each key, or one list in JSON with everything that is known of them. */
 function keysText(keys: readonly NamedKey[], { format }: SubcommandOptions): string {
   const now = Date.now();
   if (format === 'text') return keys.map((key) => `${keyLine(key, now)}\n`).join('');
@@ -218,7 +214,6 @@ function hourText(time: number): string {
   return `${new Date(time).toISOString().slice(0, 13)}Z`;
 }
 
-/** Prints as text a line for each member that a change touched, as JSON one list with everything. */
 async function writeLog(
   administration: Administration,
   { object, environment, format }: SubcommandOptions,
@@ -243,7 +238,6 @@ async function writeLog(
   write(before === '[' ? '[]\n' : '\n]\n');
 }
 
-/** When, what, by which key and why, on one line; below it the differences in the words of a plan. */
 function entryText(entry: AuditEntry): string {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
   const key = entry.keyId === null ? '' : ` (${entry.keyId})`;
