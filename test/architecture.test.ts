@@ -129,7 +129,7 @@ const DOORS: Record<string, readonly string[]> = {
   canonicalize: ['model/json.ts'],
   chokidar: ['daemon/upstream/local.ts'],
   commander: ['cli'],
-  'fast-json-patch': ['model/flag'],
+  'fast-json-patch': ['model/flag', 'service/rules/json-patch.ts'],
   'fastest-levenshtein': ['specs/parse'],
   fastify: ['service', 'console', 'sdk', 'daemon/http'],
   kysely: ['service/store'],

@@ -159,7 +159,7 @@ export interface CodeEntry {
 const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
-/** In upper or lower case; a word may mean several things. @throws FlagkeelError `USAGE` */
+/** @param code in upper or lower case; it may mean several things. @throws FlagkeelError `USAGE` */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
   const found = all.filter((each) => each.code.toLowerCase() === code.toLowerCase());

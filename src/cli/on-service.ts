@@ -16,7 +16,7 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
-/** Without a writer. @throws FlagkeelError as a run that reads: `NO_KEY`, … */
+/** Nothing can be written to the service here. @throws FlagkeelError as a run that reads: `NO_KEY`, … */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
   options: OnlineOptions,

@@ -111,7 +111,10 @@ export function approvalOptions(command: Command): void {
 /** A plan of a hundred thousand changes is smaller. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** By directory; undefined: no plan limits the run. A file with an empty list shows nothing. @throws FlagkeelError `USAGE` */
+/**
+ * What reviewed plans showed, by directory; undefined if no plan limits the run. A file with an empty list shows nothing.
+ * @throws FlagkeelError `USAGE`
+ */
 export async function readShown(
   { plan: files }: Pick<ReconcileOptions, 'plan'>,
   directories: readonly string[],
@@ -131,7 +134,10 @@ export async function readShown(
   return found.map(shownIn);
 }
 
-/** Of the command line and the pull request. Notes say which comments do not count. @throws FlagkeelError as `askedPullRequest`; `FORGE`. */
+/**
+ * The approvals of the command line and of the pull request. Notes say which comments do not count. @throws
+ * FlagkeelError as `askedPullRequest`; `FORGE`.
+ */
 export async function readGivenApprovals(
   options: ReconcileOptions,
   asking: Asking,

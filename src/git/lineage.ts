@@ -15,8 +15,8 @@ export interface History {
 }
 
 /**
- * Whether commit `a` is `b` or an ancestor of it, both as full hashes. Unknown if the history is too shallow for a no, or either is missing
- * here.
+ * Whether commit `a` is `b` or an ancestor of it, both as full hashes. Unknown if the history is too shallow for a no,
+ * or either is missing here.
  */
 export async function isAncestor(
   checkout: History,

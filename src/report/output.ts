@@ -11,7 +11,10 @@ interface OutputTarget {
   readonly stdout: Writable;
 }
 
-/** Replaces a file in one move. A reader that closes the pipe early is no error. @throws FlagkeelError `OUTPUT` if it cannot be written. */
+/**
+ * Replaces a file in one move, so that a failed run keeps the old one. A reader that closes the pipe early is no error.
+ * @throws FlagkeelError `OUTPUT` if it cannot be written.
+ */
 export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
   if (file === undefined) {
     await writeStream(stdout, text);

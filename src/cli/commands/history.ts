@@ -24,6 +24,7 @@ export const declareHistory: DeclareCommand = (command, invocation) => {
 
 interface HistoryOptions extends StateOptions {
   readonly maxCount?: number;
+  /** Milliseconds since the epoch. */
   readonly since?: number;
 }
 

@@ -236,6 +236,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
   return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
 }
 
+/** Null if there is a state that cannot be read. */
 async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
   try {
     return await home.read();

@@ -238,7 +238,10 @@ function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const MAX_DEPTH = 64;
 
-/** One document, or an array of them. @param text untrusted, of limited size. @throws FlagkeelError `USAGE` if it is not such a file. */
+/**
+ * The plans in the JSON of an earlier dry run: one document, or an array of them. @param text untrusted, of limited size.
+ * @throws FlagkeelError `USAGE` if it is not such a file.
+ */
 export async function parseReviewedPlans(
   text: string,
   file: string,

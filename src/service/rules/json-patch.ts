@@ -1,3 +1,4 @@
+import jsonPatch from 'fast-json-patch';
 import { badRequest } from '../http/problem.js';
 import type { Schema } from './shape.js';
 import { copyOf, isContainer, isSameJson, MAX_JSON_DEPTH, measuresOf } from './json.js';
@@ -40,13 +41,21 @@ const patchOf = (operations: readonly string[], more: Schema = {}): Schema => ({
 
 const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
 export const CONTRACT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
+/** The other three operations belong to the same standard (RFC 6902), so the service takes them too. */
 export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test'], {
   from: POINTER,
 });
 
+interface Bounds {
+  /** Measured by `measuresOf`. */
+  copiesLeft: number;
+  /** Elements of lists that insertions and removals may still move. */
+  shiftsLeft: number;
+}
+
 /**
- * The most that the copies of one patch may hold together, by `measuresOf`: as much as a whole definition. Copies of
- * copies double, so two dozen short operations could fill the memory.
+ * The most that the copies of one patch may hold together, by `measuresOf`: as much as a whole definition. Copies of copies
+ * double: without a bound, two dozen short operations would fill the memory.
  */
 const MAX_COPIED = 1024 * 1024;
 
@@ -54,129 +63,121 @@ const MAX_COPIED = 1024 * 1024;
 const MAX_SHIFTED = 20_000_000;
 
 /**
- * Runs all operations in order on a copy; the document itself never changes. Inherited members do not count.
+ * Runs all operations in order on a copy; the document itself never changes. Checks path and cost of each operation
+ * before the library runs it, because the library follows inherited members and knows no bounds.
  *
  * @param operations fit `PATCH_BODY`.
  * @throws Problem (400) an operation cannot be run, or they copy or shift too much, or nest too deep.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
-  const patch = new Patch(document);
-  for (const operation of operations) patch.run(operation);
-  const patched = patch.read('');
+  const bounds = { copiesLeft: MAX_COPIED, shiftsLeft: MAX_SHIFTED };
+  const patched = operations.reduce<unknown>(
+    (current, operation) => run(current, operation, bounds),
+    copyOf(document),
+  );
   if (measuresOf(patched).depth > MAX_JSON_DEPTH) {
     throw badRequest(`What the patch makes is nested more than ${MAX_JSON_DEPTH} levels deep`);
   }
   return patched;
 }
 
-class Patch {
-  /** Every pointer begins with an empty name, which leads from here to the document. */
-  readonly #root: Record<string, unknown>;
-  #copiesLeft = MAX_COPIED;
-  #shiftsLeft = MAX_SHIFTED;
-
-  constructor(document: object) {
-    this.#root = { '': copyOf(document) };
-  }
-
-  run({ op, path, from = '', value: given }: PatchOperation): void {
-    // A copy, so that a later operation does not change the request.
-    const value = copyOf(given);
-    switch (op) {
-      case 'test':
-        if (isSameJson(this.read(path), value)) return;
-        throw badRequest(`Patch test of ${path} failed`);
-      case 'copy':
-        this.#add(path, this.#copied(this.read(from)));
-        return;
-      case 'move': {
-        const moved = this.read(from);
-        if (path.startsWith(`${from}/`)) throw badRequest(`Patch cannot move ${from} into itself`);
-        this.#remove(from);
-        this.#add(path, moved);
-        return;
-      }
-      case 'add':
-        this.#add(path, value);
-        return;
-      case 'remove':
-        this.#remove(path);
-        return;
-      case 'replace': {
-        this.read(path);
-        const { parent, name } = this.#placeOf(path);
-        parent[name] = value;
-      }
+function run(
+  document: unknown,
+  { op, path, from = '', value: given }: PatchOperation,
+  bounds: Bounds,
+): unknown {
+  // A copy, so that a later operation does not change the request.
+  const value = copyOf(given);
+  switch (op) {
+    case 'test':
+      if (isSameJson(read(document, pointer(path)), value)) return document;
+      throw badRequest(`Patch test of ${path} failed`);
+    case 'copy':
+      return add(document, path, copied(read(document, pointer(from)), bounds), bounds);
+    case 'move': {
+      const moved = read(document, pointer(from));
+      if (path.startsWith(`${from}/`)) throw badRequest(`Patch cannot move ${from} into itself`);
+      return add(remove(document, from, bounds), path, moved, bounds);
     }
-  }
-
-  read(path: string): unknown {
-    return valueAt(this.#root, namesIn(path));
-  }
-
-  /** Sets a member, or inserts an element; `-` means the end of a list, as in the contract's `/treatments/0/keys/-`. */
-  #add(path: string, value: unknown): void {
-    const { parent, name, names } = this.#placeOf(path);
-    if (Array.isArray(parent)) {
-      const index = name === '-' ? parent.length : indexOf(name, names);
-      if (index > parent.length) throw missing(names);
-      this.#shift(parent.length - index);
-      parent.splice(index, 0, value);
-    } else if (name === '__proto__' && !Object.hasOwn(parent, name)) throw missing(names);
-    else parent[name] = value;
-  }
-
-  #remove(path: string): void {
-    if (path === '') throw badRequest('Patch cannot remove the whole document');
-    this.read(path);
-    const { parent, name } = this.#placeOf(path);
-    if (Array.isArray(parent)) {
-      this.#shift(parent.length - Number(name));
-      parent.splice(Number(name), 1);
-    } else Reflect.deleteProperty(parent, name);
-  }
-
-  #placeOf(path: string) {
-    const names = namesIn(path);
-    const parent = valueAt(this.#root, names.slice(0, -1));
-    if (!isContainer(parent)) throw missing(names);
-    return { parent, name: names.at(-1) ?? '', names };
-  }
-
-  #copied(value: unknown): unknown {
-    const { size } = measuresOf(value, this.#copiesLeft);
-    if (size > this.#copiesLeft) throw badRequest('Patch copies more than a document can hold');
-    this.#copiesLeft -= size;
-    return copyOf(value);
-  }
-
-  #shift(count: number): void {
-    this.#shiftsLeft -= count;
-    if (this.#shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
+    case 'add':
+      return add(document, path, value, bounds);
+    case 'remove':
+      return remove(document, path, bounds);
+    case 'replace':
+      read(document, pointer(path));
+      return applied(document, { op, path, value });
   }
 }
 
-function valueAt(root: object, names: readonly string[]): unknown {
-  let value: unknown = root;
-  for (const each of names) {
-    if (!isContainer(value)) throw missing(names);
-    const name = Array.isArray(value) ? String(indexOf(each, names)) : each;
-    if (!Object.hasOwn(value, name)) throw missing(names);
+function applied(
+  document: unknown,
+  operation:
+    | { readonly op: 'add' | 'replace'; path: string; value: unknown }
+    | { readonly op: 'remove'; path: string },
+): unknown {
+  // `add` below refuses the only path that could lead to a prototype.
+  return jsonPatch.applyOperation(document, operation, false, true, false).newDocument;
+}
+
+function copied(value: unknown, bounds: Bounds): unknown {
+  const { size } = measuresOf(value, bounds.copiesLeft);
+  if (size > bounds.copiesLeft) throw badRequest('Patch copies more than a document can hold');
+  bounds.copiesLeft -= size;
+  return copyOf(value);
+}
+
+function pointer(text: string): string[] {
+  return text.split('/').slice(1).map(jsonPatch.unescapePathComponent);
+}
+
+/** Sets a member, or inserts an element; `-` means the end of a list, as in the contract's `/treatments/0/keys/-`. */
+function add(document: unknown, path: string, value: unknown, bounds: Bounds): unknown {
+  const parts = pointer(path);
+  const last = parts.at(-1);
+  if (last !== undefined) {
+    const parent = read(document, parts.slice(0, -1));
+    if (!isContainer(parent)) throw missing(parts);
+    if (Array.isArray(parent)) {
+      const index = last === '-' ? parent.length : indexOf(last, parts);
+      if (index > parent.length) throw missing(parts);
+      shift(bounds, parent.length - index);
+    } else if (last === '__proto__' && !Object.hasOwn(parent, last)) throw missing(parts);
+  }
+  return applied(document, { op: 'add', path, value });
+}
+
+function remove(document: unknown, path: string, bounds: Bounds): unknown {
+  const parts = pointer(path);
+  if (parts.length === 0) throw badRequest('Patch cannot remove the whole document');
+  read(document, parts);
+  const parent = read(document, parts.slice(0, -1));
+  if (Array.isArray(parent)) shift(bounds, parent.length - Number(parts.at(-1)));
+  return applied(document, { op: 'remove', path });
+}
+
+function shift(bounds: Bounds, count: number): void {
+  bounds.shiftsLeft -= count;
+  if (bounds.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
+}
+
+/** Inherited members do not count. */
+function read(document: unknown, parts: readonly string[]): unknown {
+  let value = document;
+  for (const part of parts) {
+    if (!isContainer(value)) throw missing(parts);
+    const name = Array.isArray(value) ? String(indexOf(part, parts)) : part;
+    if (!Object.hasOwn(value, name)) throw missing(parts);
     value = value[name];
   }
   return value;
 }
 
-function namesIn(pointer: string): string[] {
-  return pointer.split('/').map((each) => each.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
 /** RFC 6901 allows no sign and no leading zero. */
-function indexOf(name: string, names: readonly string[]): number {
-  if (!/^(0|[1-9]\d{0,8})$/.test(name)) throw missing(names);
-  return Number(name);
+function indexOf(part: string, parts: readonly string[]): number {
+  if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw missing(parts);
+  return Number(part);
 }
 
-function missing(names: readonly string[]): Error {
-  return badRequest(`Patch path ${names.join('/')} does not exist`);
+function missing(parts: readonly string[]): Error {
+  return badRequest(`Patch path /${parts.join('/')} does not exist`);
 }

@@ -87,7 +87,10 @@ interface LogOptions {
   readonly logFormat: 'pretty' | 'json';
 }
 
-/** In a store without a valid key it prints the key that it made: the only time that it can be seen. @throws FlagkeelError `IN_USE`, `USAGE` */
+/**
+ * Serves until the signal comes. In a store without a valid key it prints the key that it made: the only time that it can
+ * be seen. @throws FlagkeelError `IN_USE`, `USAGE`
+ */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
   const service = await startService({
     store: storeLocation(options),

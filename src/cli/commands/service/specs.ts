@@ -34,7 +34,10 @@ export interface SpecsOptions {
 const LOCAL_EVERY_MS = 2_000;
 const REMOTE_EVERY_MS = 15_000;
 
-/** Specs that become invalid meanwhile change nothing. @throws FlagkeelError `SPECS_INVALID` at the start; `USAGE`: no such environment. */
+/**
+ * Serves until the signal comes. Specs that become invalid meanwhile change nothing. @throws FlagkeelError
+ * `SPECS_INVALID` at the start; `USAGE`: the config has no such environment.
+ */
 export async function serveSpecs(
   options: SpecsOptions,
   environment: Environment,

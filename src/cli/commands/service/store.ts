@@ -33,6 +33,7 @@ interface SubcommandOptions extends StoreOptions {
   /** `service` takes the option for all its subcommands. */
   readonly environment: readonly string[];
   readonly type: KeyType;
+  /** Milliseconds from now on. */
   readonly expires?: number;
   readonly format: 'text' | 'json';
   readonly object?: string;
