@@ -1,4 +1,4 @@
-import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
+import type { CommitView, SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { placeOf } from './standings.js';
 import { isNotLookedAt } from '../model/plan.js';
@@ -67,6 +67,16 @@ export function newestPlanned(runs: readonly RunRecord[]): RunRecord | undefined
 
 /** Results after which a commit has done all that it may do now without a person. */
 export const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
+
+/** The newest commit, while it is not applied. */
+export function notApplied({ seen, applied }: SourceView): CommitView | null {
+  return seen?.commit === applied?.commit ? null : seen;
+}
+
+/** In git or by request; also the newest run, if it was suspended. */
+export function isSuspended({ suspended, runs: [newest] }: SourceView): boolean {
+  return suspended !== null || newest?.result === 'suspended';
+}
 
 export function endMs({ startedAt, durationMs }: RunRecord): number {
   return Date.parse(startedAt) + durationMs;
@@ -159,15 +169,10 @@ function troubleOf({ troubles, runs: [newest], standings }: SourceView): Verdict
   return { level: 'trouble', headline, detail: named ?? newest.summary };
 }
 
-function overrideOf({
-  suspended,
-  pinned,
-  unsigned,
-  seen,
-  runs: [newest],
-}: SourceView): Verdict | undefined {
+function overrideOf(source: SourceView): Verdict | undefined {
+  const { suspended, pinned, unsigned, seen, runs } = source;
   const level = 'attention';
-  if (suspended !== null || newest?.result === 'suspended') {
+  if (isSuspended(source)) {
     const headline = 'Suspended: nothing but kills is written';
     return { level, headline, detail: suspended?.reason ?? null };
   }
@@ -175,8 +180,8 @@ function overrideOf({
     return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };
   }
   if (unsigned !== null) return { level, ...unsignedVerdict(unsigned, seen) };
-  if (newest?.result === 'interrupted') {
-    return { level, headline: 'The last run was interrupted', detail: newest.summary };
+  if (runs[0]?.result === 'interrupted') {
+    return { level, headline: 'The last run was interrupted', detail: runs[0].summary };
   }
   return undefined;
 }
@@ -194,16 +199,16 @@ export function unsignedVerdict(
 
 const BUSY: ReadonlySet<Phase> = new Set(['debouncing', 'running', 'queued', 'backing-off']);
 
-function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict | undefined {
-  if (!leader && runs.length === 0) {
-    return { level: 'busy', headline: 'Another replica keeps this source', detail: null };
-  }
+function progressOf(source: SourceView): Verdict | undefined {
+  const { runs, phase, leader } = source;
   if (runs.length === 0) {
-    return { level: 'busy', headline: 'The first run is under way', detail: null };
+    const headline = leader ? 'The first run is under way' : 'Another replica keeps this source';
+    return { level: 'busy', headline, detail: null };
   }
-  if (seen !== null && seen.commit !== applied?.commit && BUSY.has(phase)) {
-    const headline = `${shortSha(seen.commit)} is being applied`;
-    return { level: 'busy', headline, detail: seen.subject };
+  const next = notApplied(source);
+  if (next !== null && BUSY.has(phase)) {
+    const headline = `${shortSha(next.commit)} is being applied`;
+    return { level: 'busy', headline, detail: next.subject };
   }
   const { notCompared = [] } = newestPlanned(runs)?.plan ?? {};
   const owed = notCompared.filter(isNotLookedAt);

@@ -8,7 +8,16 @@ import {
   histogram,
   type Metric,
 } from '../../platform/prometheus.js';
-import { APPLIED, AWAY, endMs, isReady, newestPlan, healthOf } from '../health.js';
+import {
+  APPLIED,
+  AWAY,
+  endMs,
+  healthOf,
+  isReady,
+  isSuspended,
+  newestPlan,
+  notApplied,
+} from '../health.js';
 import type { DaemonView, RunRecord, SourceView, Trouble } from '../view.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
@@ -87,7 +96,7 @@ function setSource(view: SourceView, now: number, set: SetGauge): void {
   const away = new Set(view.troubles.map(({ what }) => what));
   for (const what of Object.keys(AWAY) as Trouble['what'][])
     set('trouble', away.has(what), { what });
-  set('suspended', view.suspended !== null || newest?.result === 'suspended');
+  set('suspended', isSuspended(view));
   set('pinned', view.pinned !== null);
   set('unsigned', view.unsigned !== null);
   set('leader', view.leader);
@@ -128,9 +137,9 @@ function setObjects(view: SourceView, set: SetGauge): void {
   set('unmanaged', unmanaged.segments, { kind: 'segment' });
 }
 
-function lagSeconds({ seen, applied }: SourceView, now: number): number {
-  if (seen === null || seen.commit === applied?.commit) return 0;
-  return Math.max(0, (now - Date.parse(seen.committedAt)) / 1_000);
+function lagSeconds(view: SourceView, now: number): number {
+  const next = notApplied(view);
+  return next === null ? 0 : Math.max(0, (now - Date.parse(next.committedAt)) / 1_000);
 }
 
 const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];

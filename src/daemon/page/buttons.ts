@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { plural, shortSha } from '../../report/values.js';
-import { isApplied, newestPlan, newestPlanned } from '../health.js';
+import { isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
 import type { CommitView, SourceView, RunRecord } from '../view.js';
 import {
   shortened,
@@ -132,14 +132,13 @@ function strangersOf(source: SourceView): readonly string[] {
 }
 
 function waiting(source: SourceView): string {
-  const { seen, applied } = source;
   const count = newestPlan(source)?.changes.filter((change) => !isApplied(change)).length ?? 0;
   const left =
     count === 0
       ? 'No change of the last plan is left'
       : `${plural(count, 'change')} of the last plan left`;
-  const isNewer = seen !== null && seen.commit !== applied?.commit;
-  return isNewer ? `${left}; ${commitText(seen)} is not applied yet.` : `${left}.`;
+  const next = notApplied(source);
+  return next === null ? `${left}.` : `${left}; ${commitText(next)} is not applied yet.`;
 }
 
 function commitText({ commit, subject }: CommitView): string {

@@ -6,6 +6,7 @@ import {
   AWAY,
   healthOf,
   LEVEL_OF,
+  notApplied,
   verdictOver,
   type Verdict,
   type EnvironmentHealth,
@@ -141,8 +142,8 @@ function overrideLines(
 }
 
 function factsOf(source: SourceView, now: number): Html {
-  const { location, branch, service, workspace, seen, applied, appliedAt, leader } = source;
-  const isBehind = seen !== null && seen.commit !== applied?.commit;
+  const { location, branch, service, workspace, applied, appliedAt, leader } = source;
+  const next = notApplied(source);
   return factList([
     ['Source', html`${untrusted(location)}${branch === null ? [] : html`, ${untrusted(branch)}`}`],
     service !== null &&
@@ -154,7 +155,7 @@ function factsOf(source: SourceView, now: number): Html {
       'Applied',
       applied === null ? html`nothing yet` : commitLine(applied, location, { at: appliedAt, now }),
     ],
-    isBehind && ['Newest', commitLine(seen, location, { at: seen.committedAt, now })],
+    next !== null && ['Newest', commitLine(next, location, { at: next.committedAt, now })],
     ['Next', nextLine(source, now)],
     !leader && ['Role', html`standby: another replica writes`],
   ]);
