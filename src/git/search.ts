@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isSpecPath } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
-import { contentOf } from './directory-tree.js';
+import { contentOf } from './trees.js';
 import { gitError, openGit, runGit } from './git.js';
 
 interface FoundLine {

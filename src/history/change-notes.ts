@@ -1,5 +1,5 @@
 import type { Checkout } from '../git/checkout.js';
-import { commitTree } from '../git/commit-tree.js';
+import { commitTree } from '../git/trees.js';
 import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';

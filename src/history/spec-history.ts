@@ -1,6 +1,6 @@
 import { resolveRevision, type Checkout } from '../git/checkout.js';
 import { isAncestor, mergeBase, parentsIn } from '../git/lineage.js';
-import { commitTree } from '../git/commit-tree.js';
+import { commitTree } from '../git/trees.js';
 import { readLog } from '../git/log.js';
 import {
   bindConfig,

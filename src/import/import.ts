@@ -29,7 +29,7 @@ import { shownNames } from './object-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
 import { openCheckout } from '../git/checkout.js';
-import { directoryTree } from '../git/directory-tree.js';
+import { directoryTree } from '../git/trees.js';
 import { localChanges } from '../git/spec-source.js';
 
 export interface ImportOptions {

@@ -1,5 +1,5 @@
 import type { Checkout } from '../git/checkout.js';
-import { commitTree } from '../git/commit-tree.js';
+import { commitTree } from '../git/trees.js';
 import { type SpecTree, topOf } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';

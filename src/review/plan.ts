@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openRun, type Surroundings } from '../compose/run.js';
 import { openCheckout, resolveRevision } from '../git/checkout.js';
 import { mergeBase } from '../git/lineage.js';
-import { commitTree } from '../git/commit-tree.js';
+import { commitTree } from '../git/trees.js';
 import { deedsText, type PlanReport } from '../report/plan-report.js';
 import { plan, reconcile } from '../reconcile/reconcile.js';
 import { reportOf } from '../reconcile/result.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
-import { directoryTree } from '../../git/directory-tree.js';
+import { directoryTree } from '../../git/trees.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import { directoryTree } from '../../git/directory-tree.js';
+import { directoryTree } from '../../git/trees.js';
 import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
 import { filesTree } from '../../import/workspace-files.js';

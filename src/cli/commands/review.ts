@@ -3,7 +3,7 @@ import { EXIT, exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from 
 import { syncComment, type ReviewStatus } from '../../forge/forge.js';
 import { openCheckout, resolveRevision, type Checkout } from '../../git/checkout.js';
 import { isAncestor } from '../../git/lineage.js';
-import { commitTree } from '../../git/commit-tree.js';
+import { commitTree } from '../../git/trees.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { clean } from '../../report/sanitize.js';
 import {

@@ -17,7 +17,7 @@ import type { Desired } from '../../model/desired.js';
 import { readWithParts } from '../../specs/read-specs.js';
 import { validOf } from '../../specs/resolve/spec-set.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
-import { directoryTree } from '../../git/directory-tree.js';
+import { directoryTree } from '../../git/trees.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
   readonly code: readonly string[];

@@ -5,7 +5,7 @@ import { watch, type FSWatcher } from 'chokidar';
 import { FlagkeelError } from '../../errors.js';
 import { openCheckout, type Checkout, headFolders } from '../../git/checkout.js';
 import { commitIn } from '../../git/log.js';
-import { directoryTree, directoryFingerprint } from '../../git/directory-tree.js';
+import { directoryTree, directoryFingerprint } from '../../git/trees.js';
 import { GitCache } from '../../git/cache.js';
 import { localChanges, openCommit, openSource, type Source } from '../../git/spec-source.js';
 import { OpenedCommits, type Seen, type Upstream } from './upstream.js';
