@@ -134,7 +134,7 @@ const DOORS: Record<string, readonly string[]> = {
   fastify: ['service', 'console', 'sdk', 'daemon/http'],
   kysely: ['service/store'],
   libsql: ['platform/sqlite.ts'],
-  'node-cron': ['daemon/source/schedule.ts'],
+  'node-cron': ['daemon/source/triggers.ts'],
   'p-map': ['admin-api/observe.ts'],
   pg: ['service/store', 'daemon/replicas/database.ts'],
   'pg-boss': ['daemon/replicas/queue.ts'],

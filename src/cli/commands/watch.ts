@@ -47,7 +47,7 @@ import { dirname, resolve } from 'node:path';
 import { present } from '../../model/collections.js';
 import { parseDuration } from '../../platform/clock.js';
 import type { RunFlags } from '../../compose/run.js';
-import { isSchedule } from '../../daemon/source/schedule.js';
+import { isSchedule } from '../../daemon/source/triggers.js';
 import type { SourceSpec } from '../../generated/watch.schema.d.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { readWatchConfig } from '../../specs/read-config.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Alarm } from '../../../../src/daemon/source/schedule.js';
+import { Alarm } from '../../../../src/daemon/source/triggers.js';
 import { HandTime } from '../../../support/hand-time.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FlagkeelError } from '../../../../src/errors.js';
-import { Follower } from '../../../../src/daemon/source/follower.js';
+import { Follower } from '../../../../src/daemon/source/triggers.js';
 import type { Seen, Upstream } from '../../../../src/daemon/upstream/upstream.js';
 import { HandTime } from '../../../support/hand-time.js';
 
