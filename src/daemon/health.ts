@@ -68,6 +68,11 @@ export function newestPlanned(runs: readonly RunRecord[]): RunRecord | undefined
 /** Results after which a commit has done all that it may do now without a person. */
 export const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
 
+/** The newest run that looked at everything: it alone lists objects that no file declares. */
+export function newestFull({ runs }: SourceView): RunRecord | undefined {
+  return runs.find(({ plan }) => plan?.observed === 'full');
+}
+
 /** The newest commit, while it is not applied. */
 export function notApplied({ seen, applied }: SourceView): CommitView | null {
   return seen?.commit === applied?.commit ? null : seen;

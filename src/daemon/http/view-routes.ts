@@ -5,7 +5,7 @@ import { flagPage } from '../page/flag-page.js';
 import { runPage } from '../page/runs.js';
 import { LOOK } from '../page/phrases.js';
 import { statusPage } from '../page/status-page.js';
-import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
+import { missingFor, newestFull, healthOf, verdictOver } from '../health.js';
 import type { StandingsView } from '../standings.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
 import { standingDocument } from '../../report/json/plan.js';
@@ -104,7 +104,7 @@ function sourceDocument(source: SourceView): Frozen<Source> {
       lastChange: lastChange?.id ?? null,
     })),
     standings: standings && standingsDocument(standings),
-    unmanaged: newestPlan(source)?.unmanaged ?? null,
+    unmanaged: newestFull(source)?.plan?.unmanaged ?? null,
     runs: runs.map(({ text, plan, open, ...run }) => ({
       ...run,
       planHash: plan?.planHash ?? null,

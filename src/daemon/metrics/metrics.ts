@@ -15,6 +15,7 @@ import {
   healthOf,
   isReady,
   isSuspended,
+  newestFull,
   newestPlan,
   notApplied,
 } from '../health.js';
@@ -131,7 +132,7 @@ function setObjects(view: SourceView, set: SetGauge): void {
     set('reminders', due.length, { what });
   }
   set('heldRamps', plan?.ramps?.filter(({ held }) => held !== null).length ?? 0);
-  const unmanaged = plan?.unmanaged;
+  const unmanaged = newestFull(view)?.plan?.unmanaged;
   if (!unmanaged) return;
   set('unmanaged', unmanaged.flags, { kind: 'flag' });
   set('unmanaged', unmanaged.segments, { kind: 'segment' });

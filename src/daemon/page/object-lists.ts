@@ -8,7 +8,7 @@ import { remedyText, whyText } from '../../report/view/verdict.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
-import { newestPlanned } from '../health.js';
+import { newestFull, newestPlanned } from '../health.js';
 import { forgePages, linkTo, moment, untrusted } from './phrases.js';
 
 /** Only of the newest run: errors of older commits no longer matter. */
@@ -121,8 +121,9 @@ export function invalidKillList({ liveKills }: SourceView): Html {
   return listUnder(`${LIVE_KILLS_TITLE} (invalid file, as last known)`, items);
 }
 
-export function unmanagedList({ runs, name }: SourceView, now: number): Html {
-  const run = runs.find(({ unmanaged }) => unmanaged !== undefined);
+export function unmanagedList(source: SourceView, now: number): Html {
+  const { name } = source;
+  const run = newestFull(source);
   const counts = run?.plan?.unmanaged ?? null;
   if (run?.unmanaged === undefined || counts === null || counts.flags + counts.segments === 0) {
     return html``;

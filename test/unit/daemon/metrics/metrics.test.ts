@@ -74,8 +74,13 @@ describe('the metrics of a source', () => {
       ['live_kills,environment="production" 1'],
     ],
     [
-      'beside objects that nobody declares',
-      plan({ unmanaged: { flags: 12, segments: 3 } }),
+      'beside objects that nobody declares, also after a run over what was touched alone',
+      {
+        runs: [
+          aRun(aReport({ observed: 'touched', unmanaged: null })),
+          aRun(aReport({ unmanaged: { flags: 12, segments: 3 } })),
+        ],
+      },
       ['unmanaged_objects,kind="flag" 12', 'unmanaged_objects,kind="segment" 3'],
     ],
     ['with a ramp that is held, and one that goes on', { runs: [RAMPING] }, ['held_ramps 1']],
