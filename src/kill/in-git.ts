@@ -10,7 +10,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
 import { flagEntry, type State } from '../model/state.js';
-import { seenLiveKills } from '../plan/kills/base.js';
+import { seenLiveKills } from '../plan/kills/plan.js';
 import { environmentNamed, type PlanPolicy } from '../plan/policy.js';
 
 /**

@@ -1,4 +1,5 @@
-import { byCodeUnits } from '../model/json.js';
+import { grouped } from '../model/collections.js';
+import { byCodeUnits, canonicalJson } from '../model/json.js';
 import type { DesiredFlag } from '../model/desired.js';
 import {
   isNotLookedAt,
@@ -12,12 +13,11 @@ import {
   type Withheld,
   type WithheldWhy,
 } from '../model/plan.js';
-import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
-import { flagEntry } from '../model/state.js';
+import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { flagEntry, type Base, type StateEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
 import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/removal.js';
-import { renamesAmong } from './objects/renames.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
@@ -82,6 +82,68 @@ function withdrawStep(withdrawal: Withdrawal): Step {
 function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, Rename>): T {
   const rename = renames.get(change.id);
   return rename ? { ...change, rename } : change;
+}
+
+/**
+ * Pairs of a created and a removed object that look like a rename: of the same kind and traffic type, and equal in
+ * every environment, by the present specs of one and the base of the other. Ambiguous matches are left out. The service
+ * knows no rename, so this only informs people.
+ *
+ * @param changes planned and withheld ones.
+ * @returns workspace-level changes by id.
+ */
+function renamesAmong(changes: readonly Change[], input: PlanInput): ReadonlyMap<ObjectId, Rename> {
+  const whole = changes.filter(({ ref }) => ref.environment === null);
+  const removed = whole.filter(({ action }) => action === 'delete');
+  // Without removals there are no renames.
+  if (removed.length === 0) return new Map();
+  const created = whole.filter(({ action }) => action === 'create');
+  const going = grouped(removed, ({ id }) => rememberedForm(input.state.get(id)));
+  const coming = grouped(created, ({ ref }) => declaredForm(ref, input));
+  return new Map(
+    [...coming].flatMap(([form, changes]): [ObjectId, Rename][] => {
+      if (form === undefined) return [];
+      const [to, ...others] = changes.map(({ id }) => id);
+      const [from, ...more] = (going.get(form) ?? []).map(({ id }) => id);
+      if (to === undefined || from === undefined || others.length + more.length > 0) return [];
+      return [
+        [to, { from }],
+        [from, { to }],
+      ];
+    }),
+  );
+}
+
+/** Undefined if it is in no environment: it would match any other such object. */
+function declaredForm(
+  { kind, name }: ObjectRef,
+  { desired, policy }: PlanInput,
+): string | undefined {
+  const rules = observedKind(kind);
+  const declared = rules?.declared(desired).get(name);
+  if (!rules || !declared) return undefined;
+  const places = policy.environments.flatMap((environment): [string, unknown][] => {
+    const spec = rules.spec(desired, { kind, name, environment: environment.name });
+    return spec === undefined ? [] : [[environment.id, spec]];
+  });
+  return formOf(kind, declared.trafficType, places);
+}
+
+function rememberedForm(entry: StateEntry | undefined): string | undefined {
+  if (!entry) return undefined;
+  const { kind, workspace, environments } = entry;
+  const bases = Object.entries<Base<unknown>>(environments);
+  const places = bases.map(([id, { spec }]): [string, unknown] => [id, spec ?? null]);
+  return formOf(kind, workspace?.spec?.trafficType ?? '', places);
+}
+
+function formOf(
+  kind: Kind,
+  trafficType: string,
+  places: readonly [string, unknown][],
+): string | undefined {
+  if (places.length === 0) return undefined;
+  return canonicalJson({ kind, trafficType, environments: Object.fromEntries(places) });
 }
 
 function planObjects(input: PlanInput): ObjectPlan[] {

@@ -2,7 +2,7 @@ import type { Workspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import { flagIdsIn } from '../kill/send.js';
 import { flagEntry, type State } from '../model/state.js';
-import { afterRestore } from '../plan/kills/base.js';
+import { afterRestore } from '../plan/kills/plan.js';
 import { objectId, type ObjectId } from '../model/ref.js';
 import type {
   ChangeNote,

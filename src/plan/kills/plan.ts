@@ -1,30 +1,23 @@
 import { KILL } from '../../admin-api/wire.js';
-import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import { definitionId, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
-import {
-  takesKillBack,
-  type Change,
-  type FieldChange,
-  type LiveKill,
-  type Withheld,
-} from '../../model/plan.js';
-import { flagEntry, type Base } from '../../model/state.js';
+import { takesKillBack, type Change, type FieldChange, type LiveKill } from '../../model/plan.js';
+import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import type { PlacedObject } from '../objects/placed-object.js';
+import type { Sighting } from '../objects/planned-kind.js';
 import {
   plannedChange,
   plannedUpdate,
   splitFields,
   strongest,
-  withheld,
   type PlannedChange,
   type ObjectPlan,
   type ChangeSubject,
 } from '../planned-change.js';
-import { isKillOrdered, killOrders, type KillOrder } from './orders.js';
+import { isKillListed, isKillOrdered, killOrders, type KillOrder } from './orders.js';
 import type { PlanInput } from '../input.js';
 import {
   environmentNamed,
@@ -34,6 +27,7 @@ import {
   plannedObjects,
   type PlannedEnvironment,
   type PlanPolicy,
+  type WithheldReason,
 } from '../policy.js';
 
 export function isKillInReach(
@@ -136,24 +130,29 @@ export interface PlacedDefinition extends PlacedObject {
 
 /**
  * The restore of a live kill that git does not order. Git's silence alone never restores: the base must have the kill
- * and the specs take it back, or `killed: false` was committed after the kill was seen. Any other live kill stays.
+ * and the specs take it back, or `killed: false` was committed after the kill was seen. Any other live kill is drift.
  */
 export function plannedRestore(
   of: PlacedDefinition,
   killed: boolean,
   { desired, policy }: PlanInput,
-): { readonly changes: readonly FieldChange[]; readonly withheld: readonly Withheld[] } {
+): FieldChange | undefined {
   const { flag, definition, environment } = of;
-  const [changes, withheld]: [FieldChange[], Withheld[]] = [[], []];
-  if (!killed || isKillOrdered(desired, flag.name, environment.name)) return { changes, withheld };
-  if (isTakenBack(of, desired) || policy.restorable.has(objectId(of.ref))) {
-    changes.push(killedChange(false, 'restore'));
-    // A kill by a failed check stays until a commit answers it.
-  } else if (definition.fields.killed === false && !definition.timed?.has('/killed')) {
-    if (environment.onLiveKill === 'revert') changes.push(killedChange(false, 'drift'));
-    else withheld.push(liveKill(of, environment));
-  }
-  return { changes, withheld };
+  if (!killed || isKillOrdered(desired, flag.name, environment.name)) return undefined;
+  const isRestored = isTakenBack(of, desired) || policy.restorable.has(objectId(of.ref));
+  if (isRestored) return killedChange(false, 'restore');
+  // A kill by a failed check stays until a commit answers it.
+  const isDrift = definition.fields.killed === false && !definition.timed?.has('/killed');
+  return isDrift ? killedChange(false, 'drift') : undefined;
+}
+
+/** Why a live kill stays, if the config does not revert it. */
+export function liveKillHold(
+  { path, reason }: FieldChange,
+  { onLiveKill, place }: PlannedEnvironment,
+): WithheldReason | undefined {
+  if (path !== '/killed' || reason !== 'drift' || onLiveKill === 'revert') return undefined;
+  return { why: 'live-kill', ...(place !== undefined && { place }) };
 }
 
 /** A break-glass list that vanished takes nothing back, even if the flag says `killed: false`. */
@@ -169,21 +168,6 @@ function isTakenBack(
 
 function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'drift'): FieldChange {
   return { path: '/killed', reason, before: !killed, after: killed };
-}
-
-function liveKill(subject: ChangeSubject, { place }: PlannedEnvironment): Withheld {
-  const fields = [killedChange(false, 'drift')];
-  const held = { why: 'live-kill' as const, ...(place !== undefined && { place }) };
-  return withheld(subject, { action: 'update', fields }, held);
-}
-
-export function effectiveFields(
-  definition: DesiredDefinition,
-  { flag, environment }: { readonly flag: string; readonly environment: string },
-  desired: BoundDesired,
-): Definition {
-  const fields = canonicalDefinition(definition.fields);
-  return isKillOrdered(desired, flag, environment) ? { ...fields, killed: true } : fields;
 }
 
 /**
@@ -225,4 +209,80 @@ export function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInpu
     return [name, { ...flag, definitions: new Map(definitions) }] as const;
   });
   return { ...input, actual: { ...input.actual, flags: new Map(flags) } };
+}
+
+/**
+ * The base with the facts about kills that later runs need: whether the break-glass list ordered its kill, and at which
+ * commit a kill without an order was first seen. A change in git alone may later take back either.
+ *
+ * @param base the new one; if it is `before` itself, only the sighting is updated.
+ */
+export function rememberingKills(
+  base: Base<unknown>,
+  { ref: { name: flag, environment }, before, head, now }: Sighting,
+  { desired, actual }: PlanInput,
+): Base<unknown> {
+  if (environment === null) return base;
+  const {
+    killListed: heldListed,
+    liveKillSeenAt: heldSeenAt,
+    liveKillSeen: heldMoment,
+    ...rest
+  } = base;
+  const isKill = (base.spec as Definition | undefined)?.killed === true;
+  const isListed =
+    base === before
+      ? heldListed
+      : (heldListed ?? (isKill && isKillListed(desired, flag, environment)));
+  const live = actual.flags.get(flag)?.definitions.get(environment);
+  const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
+  const seenAt = before?.liveKillSeenAt ?? heldSeenAt;
+  const seen = live === undefined ? seenAt : live?.killed && !isOrdered ? (seenAt ?? head) : null;
+  // Without its commit, the time would belong to another sighting.
+  const moment = seenAt === undefined ? now : (before?.liveKillSeen ?? heldMoment);
+  return {
+    ...rest,
+    ...(isListed === true && { killListed: true }),
+    ...(seen && { liveKillSeenAt: seen }),
+    ...(seen && moment !== undefined && { liveKillSeen: moment }),
+  };
+}
+
+/** After a restore outside all runs: a later kill must not be taken for the one that git ordered. */
+export function afterRestore(state: State, flag: string, environmentId: string): State {
+  const entry = flagEntry(state, flag);
+  const base = entry?.environments[environmentId];
+  if (!entry || !base) return state;
+  const { killListed, liveKillSeenAt, liveKillSeen, ...rest } = base;
+  const spec = rest.spec?.killed === true ? { ...rest.spec, killed: false } : rest.spec;
+  const restored = { ...rest, ...(spec && { spec }) };
+  const environments = { ...entry.environments, [environmentId]: restored };
+  return new Map(state).set(keyOf('flag', flag), { ...entry, environments });
+}
+
+/** Definitions with a live kill that git had not ordered, and that the specs now want without one. */
+export function seenLiveKills({
+  desired,
+  state,
+  policy,
+}: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
+  const seen: LiveKillSeen[] = [];
+  for (const entry of entriesOf(state, 'flag')) {
+    for (const { id, name: environment } of policy.environments) {
+      const seenAt = entry.environments[id]?.liveKillSeenAt;
+      if (seenAt === undefined) continue;
+      const definition = desired.flags.get(entry.name)?.environments.get(environment);
+      if (definition?.fields.killed !== false) continue;
+      const ref = { kind: 'flag' as const, name: entry.name, environment };
+      seen.push({ id: objectId(ref), ref, seenAt });
+    }
+  }
+  return seen;
+}
+
+export interface LiveKillSeen {
+  readonly id: string;
+  readonly ref: { readonly kind: 'flag'; readonly name: string; readonly environment: string };
+  /** HEAD of the run that first saw it. */
+  readonly seenAt: string;
 }

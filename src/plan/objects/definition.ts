@@ -21,11 +21,11 @@ import {
 } from '../planned-change.js';
 import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
-import { effectiveFields, plannedRestore, type PlacedDefinition } from '../kills/plan.js';
+import { liveKillHold, plannedRestore, type PlacedDefinition } from '../kills/plan.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
-import { baseOfFound } from './flag-base.js';
+import { baseOfFound, definitionSpec } from './flag-base.js';
 import { planCreation, type PlacedObject } from './placed-object.js';
 
 /** Undefined for a definition that the run left unread. */
@@ -51,22 +51,20 @@ export function planDefinition(
 /** @param live includes the kill, if one is ordered. */
 function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput): ObjectPlan {
   const { flag, definition, environment, rules } = of;
+  const place = { flag: flag.name, environment: environment.name };
   const base = of.base && baseOfFound(of.base as Base<Definition>, live);
   const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(definition, base, live, input);
-  const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
+  const others = [...differences, ...baselineToFollow(of, live, differences)];
   const id = objectId(of.ref);
   const hold = requestHold(live, input.actual.requests?.get(id));
-  const parted = splitFields(of, fields, rules, base, ({ path }) => {
+  const parted = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
     // A restore passes the change request of another change.
-    if (hold !== undefined) return path === '/killed' ? undefined : hold;
-    return rules.revertDrift ? undefined : definition.timed?.get(path)?.held;
+    if (field === restore) return liveKillHold(field, environment);
+    return hold ?? (rules.revertDrift ? undefined : definition.timed?.get(field.path)?.held);
   });
-  const withheldFields = [
-    ...parted.withheld,
-    ...restore.withheld,
-    ...(restore.changes.length === 0 ? takenBack(of) : []),
-  ];
+  const isRestored = restore && !liveKillHold(restore, environment);
+  const withheldFields = [...parted.withheld, ...(isRestored ? [] : takenBack(of))];
   let { allowed } = parted;
   if (allowed.length === 0) return { id, withheld: withheldFields };
   let target = targetOf(definition, live, allowed);
@@ -79,7 +77,6 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
     allowed = allowed.filter(({ path }) => path === '/killed');
     target = targetOf(definition, live, allowed);
   }
-  const place = { flag: flag.name, environment: environment.name };
   return plannedUpdate(of, { allowed, withheld: withheldFields }, () => [
     {
       action: 'patch-definition',
@@ -95,16 +92,17 @@ function planDefinitionCreation(
   isKilled: boolean,
   { desired }: PlanInput,
 ): ObjectPlan {
-  const place = { flag: of.flag.name, environment: of.environment.name };
+  const { flag, environment } = of;
   const said = canonicalDefinition(of.definition.creation) as Required<Definition>;
   // Created killed, so that it never serves what git has ordered off.
   const creation = isKilled ? { ...said, killed: true } : said;
-  const created = {
-    spec: effectiveFields(of.definition, place, desired),
-    fields: definitionFields(creation, []),
-  };
-  return planCreation(of, created, () => [
-    { action: 'create-definition', ...place, body: definitionBody(creation) },
+  const spec = definitionSpec(desired, { name: flag.name, environment: environment.name });
+  return planCreation(of, { spec, fields: definitionFields(creation, []) }, () => [
+    {
+      action: 'create-definition',
+      ...{ flag: flag.name, environment: environment.name },
+      body: definitionBody(creation),
+    },
   ]);
 }
 

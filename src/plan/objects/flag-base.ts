@@ -3,7 +3,7 @@ import type { ActualFlag } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { flagFieldsFromWire, withTag } from '../../model/flag/fields.js';
 import type { Definition, FlagFields } from '../../model/flag/flag.js';
-import { definitionFromWire } from '../../model/flag/wire.js';
+import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import type { Base, FlagBase } from '../../model/state.js';
 import { sameJson, type Json } from '../../model/json.js';
@@ -15,7 +15,7 @@ import {
   treatmentOfTargetPath,
   type Fields,
 } from '../fields.js';
-import { effectiveFields } from '../kills/plan.js';
+import { isKillOrdered } from '../kills/orders.js';
 import type { PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
 import type { Sighting } from './planned-kind.js';
@@ -64,7 +64,8 @@ export function definitionSpec(
   { name, environment }: { readonly name: string; readonly environment: string },
 ): Definition | undefined {
   const definition = desired.flags.get(name)?.environments.get(environment);
-  return definition && effectiveFields(definition, { flag: name, environment }, desired);
+  const fields = definition && canonicalDefinition(definition.fields);
+  return fields && isKillOrdered(desired, name, environment) ? { ...fields, killed: true } : fields;
 }
 
 /** What the request that creates a definition makes. Leaves out a kill: only one that was seen can be taken back. */

@@ -11,7 +11,7 @@ import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.j
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
-import { rememberingKills } from '../kills/base.js';
+import { rememberingKills } from '../kills/plan.js';
 import {
   baseOfFlag,
   comparedFields,

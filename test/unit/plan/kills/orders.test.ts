@@ -11,7 +11,7 @@ import {
   killOrders,
   orderedDefinition,
 } from '../../../../src/plan/kills/orders.js';
-import { seenLiveKills } from '../../../../src/plan/kills/base.js';
+import { seenLiveKills } from '../../../../src/plan/kills/plan.js';
 import { sinceText } from '../../../../src/report/view/sentences.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanInput } from '../../../../src/plan/input.js';

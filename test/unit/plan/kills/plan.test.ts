@@ -6,7 +6,7 @@ import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { DesiredKill } from '../../../../src/model/desired.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import type { Reason } from '../../../../src/model/plan.js';
-import { afterRestore } from '../../../../src/plan/kills/base.js';
+import { afterRestore } from '../../../../src/plan/kills/plan.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
