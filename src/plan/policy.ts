@@ -274,8 +274,13 @@ const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 export const CONTESTED_AFTER = 3;
 export const CONTEST_MS = 60 * 60 * 1_000;
 
+/** Path of the whole object in its corrections, for objects that are deleted again and again. */
+export const WHOLE_OBJECT = '';
+/** Path of the keys of a segment in an environment, which are one field. */
+export const SEGMENT_KEYS = '/keys';
+
 /** Whether corrections at these times amount to a fight. @param moments the latest ones, rising; ISO 8601. */
-export function isContested(moments: readonly string[]): boolean {
+function isContested(moments: readonly string[]): boolean {
   const [first, ...others] = moments.slice(-CONTESTED_AFTER).map((each) => Date.parse(each));
   const last = others.at(-1);
   if (first === undefined || last === undefined) return false;

@@ -5,9 +5,9 @@ import type { Killing } from '../kill/send.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
-import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
   stateAfterAnswers,
+  stateAfterCorrections,
   stateAfterRefusals,
   stateAfterVerify,
   stateBeforeApply,

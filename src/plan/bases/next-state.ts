@@ -1,6 +1,13 @@
 import { present } from '../../model/collections.js';
 import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
-import { keyOf, objectId, refOfId, type Kind, type ObjectId } from '../../model/ref.js';
+import {
+  keyOf,
+  objectId,
+  refOfId,
+  type Kind,
+  type ObjectId,
+  type ObjectRef,
+} from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
 import {
@@ -12,7 +19,6 @@ import {
   type StateEntry,
 } from '../../model/state.js';
 import { baseOf } from './compare.js';
-import { rememberingCorrections } from './corrections.js';
 import {
   baseIn,
   emptyEntry,
@@ -22,19 +28,37 @@ import {
   selectedPlaces,
   withBase,
   WORKSPACE,
+  type Place,
 } from '../place.js';
 import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
 import {
+  CONTEST_MS,
+  CONTESTED_AFTER,
   environmentNamed,
   isPlanned,
   placeNamed,
   plannedObjects,
   wantedEntries,
   type PlanPolicy,
+  SEGMENT_KEYS,
+  WHOLE_OBJECT,
 } from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind, Sighting } from '../objects/planned-kind.js';
+
+/** Gives an object another base, if the service has its place. */
+function rebase(
+  state: Map<string, StateEntry>,
+  policy: Pick<PlanPolicy, 'environments'>,
+  ref: ObjectRef,
+  baseAfter: (before: Base<unknown> | undefined, place: Place) => Base<unknown> | undefined,
+): void {
+  const place = placeNamed(policy, ref.environment);
+  if (!place) return;
+  const before = baseIn(state.get(keyOf(ref.kind, ref.name)), place);
+  putBase(state, ref, place, baseAfter(before, place));
+}
 
 /** The state before the first request: it lets the run after a crash recognise its half-made objects. */
 export function stateBeforeApply(
@@ -46,13 +70,11 @@ export function stateBeforeApply(
   const next = new Map(state);
   for (const { ref } of changes.filter(isBegun)) {
     const rules = observedKind(ref.kind);
-    const place = placeNamed(policy, ref.environment);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
-    if (!rules || !place) continue;
-    const before = baseIn(next.get(keyOf(ref.kind, ref.name)), place);
+    if (!rules) continue;
     const created = rules.created?.(desired, ref);
     const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
-    putBase(next, ref, place, { ...before, ...begun });
+    rebase(next, policy, ref, (before) => ({ ...before, ...begun }));
   }
   return next;
 }
@@ -68,9 +90,8 @@ export function stateAfterRefusals(
   if (refused.length === 0) return begun;
   const next = new Map(begun);
   for (const { ref } of refused) {
-    const place = placeNamed(policy, ref.environment);
     const known = before.get(keyOf(ref.kind, ref.name));
-    if (place) putBase(next, ref, place, baseIn(known, place));
+    rebase(next, policy, ref, (_, place) => baseIn(known, place));
   }
   return next;
 }
@@ -160,11 +181,9 @@ export function stateAfterAnswers(
   return next;
 }
 
-interface Seen {
+interface Seen extends Pick<Sighting, 'head' | 'now'> {
   readonly input: PlanInput;
   readonly equal: ReadonlySet<ObjectId>;
-  readonly head: string | null;
-  readonly now: string | undefined;
 }
 
 /** Undefined if the object was never ours and no part of it was found equal. */
@@ -195,7 +214,7 @@ function baseAfter(
 ): Base<unknown> | undefined {
   const place = { ref, before, head, now };
   const base = equal.has(objectId(ref))
-    ? rememberingCorrections(baseOf(spec, before, head), before, now)
+    ? rememberingCorrections(baseOf(spec, before, head), place)
     : before && (withEqualFields?.(before, place, input) ?? before);
   return base && (completed?.(base, place, input) ?? base);
 }
@@ -216,27 +235,75 @@ function withoutGone(
   return gone.reduce((left, place) => withBase(left, place, undefined), entry);
 }
 
+/** The state with the corrections of an apply added. @param now the time of the apply, ISO 8601 in UTC. */
+export function stateAfterCorrections(
+  { state, policy }: Pick<PlanInput, 'state' | 'policy'>,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  now: string,
+): State {
+  const next = new Map(state);
+  for (const change of changes) {
+    const paths = correctedPaths(change, outcomes);
+    if (paths.length === 0) continue;
+    rebase(next, policy, change.ref, (base) => base && corrected(base, paths, now));
+  }
+  return next;
+}
+
+function correctedPaths(
+  { id, action, reason, fields, keys }: Change,
+  outcomes: Outcomes,
+): string[] {
+  if (outcomes.get(id)?.status !== 'applied') return [];
+  if (action === 'create' || action === 'activate') return reason === 'drift' ? [WHOLE_OBJECT] : [];
+  if (action !== 'update') return [];
+  if (keys) return reason === 'drift' ? [SEGMENT_KEYS] : [];
+  return fields.filter((field) => field.reason === 'drift').map(({ path }) => path);
+}
+
+function corrected(base: Base<unknown>, paths: readonly string[], now: string): Base<unknown> {
+  const moments = paths.map((path) => {
+    const earlier = base.corrections?.[path] ?? [];
+    return [path, [...earlier, now].slice(-CONTESTED_AFTER)] as const;
+  });
+  return { ...base, corrections: { ...base.corrections, ...Object.fromEntries(moments) } };
+}
+
+/** Earlier corrections are forgotten once the object is found equal more than an hour after the last of them. */
+function rememberingCorrections(
+  base: Base<unknown>,
+  { before, now }: Pick<Sighting, 'before' | 'now'>,
+): Base<unknown> {
+  if (!before?.corrections) return base;
+  const lately = Object.entries(before.corrections).filter(([, moments]) => {
+    const last = Date.parse(moments.at(-1) ?? '');
+    return now === undefined || Date.parse(now) - last <= CONTEST_MS;
+  });
+  return lately.length === 0 ? base : { ...base, corrections: Object.fromEntries(lately) };
+}
+
 /** Identities that left git have been reported by now and are forgotten: the service can neither show nor delete them. */
 function identitiesAfterVerify(
-  input: PlanInput,
+  { desired, policy }: PlanInput,
   state: State,
   equal: ReadonlySet<ObjectId>,
   head: string | null,
 ): State {
-  const { desired, policy } = input;
-  const names = [...trafficTypesOfIdentities(desired, state)].filter((name) =>
-    isPlanned(policy, 'identities', name),
-  );
-  if (names.length === 0) return state;
   const next = new Map(state);
-  for (const name of names) {
-    const bases = identitiesEntry(state, name)?.environments ?? {};
+  for (const name of trafficTypesOfIdentities(desired, state)) {
+    if (!isPlanned(policy, 'identities', name)) continue;
     for (const place of policy.environments) {
       const ref = { kind: 'identities' as const, name, environment: place.name };
       if (!place.selected || !equal.has(objectId(ref))) continue;
       const keys = identitiesIn(desired, name, place.name)?.keys;
       const spec = keys?.size ? { groups: identityGroups(keys) } : undefined;
-      putBase(next, ref, place, spec && baseOf(spec, bases[place.id], head));
+      rebase(
+        next,
+        policy,
+        ref,
+        (before) => spec && baseOf(spec, before as Base<typeof spec>, head),
+      );
     }
   }
   return next;

@@ -2,7 +2,6 @@ import type { Location } from '../../model/diagnostic.js';
 import type { StepRequest, Withheld } from '../../model/plan.js';
 import { keyOf, objectId, type Kind } from '../../model/ref.js';
 import type { Base } from '../../model/state.js';
-import { WHOLE_OBJECT } from '../bases/corrections.js';
 import { createdFields, type Fields } from '../fields.js';
 import { creationReason, type PlanInput } from '../input.js';
 import { baseIn, WORKSPACE } from '../place.js';
@@ -13,6 +12,7 @@ import {
   withholdReason,
   type FieldRules,
   type PlannedEnvironment,
+  WHOLE_OBJECT,
 } from '../policy.js';
 import type { DeclaredObject } from './planned-kind.js';
 

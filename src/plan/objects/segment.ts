@@ -13,7 +13,6 @@ import {
   type Base,
   type SegmentBase,
 } from '../../model/state.js';
-import { SEGMENT_KEYS, WHOLE_OBJECT } from '../bases/corrections.js';
 import { reasonOfChange } from '../fields.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
@@ -23,6 +22,8 @@ import {
   type PlannedEnvironment,
   type PlanPolicy,
   type WithheldReason,
+  SEGMENT_KEYS,
+  WHOLE_OBJECT,
 } from '../policy.js';
 import { requestHold } from '../requests.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';

@@ -50,20 +50,30 @@ describe('what is held back', () => {
     expect(withholdReason({ reason }, CLOSED)).toEqual(held);
   });
 
-  it('is drift that was corrected three times within an hour, unless somebody asked for it', () => {
-    const moments = ['2026-10-03T22:00:00.000Z', '2026-10-03T22:20:00.000Z'];
-    const fought = [...moments, '2026-10-03T23:00:00.000Z'];
+  it.each<[string, string[], Reason, Partial<FieldRules>, string | undefined]>([
+    ['three times within an hour', ['10:00', '10:10', '11:00'], 'drift', {}, 'contested'],
+    [
+      'often, lately thrice in an hour',
+      ['8:00', '10:00', '10:10', '10:20'],
+      'drift',
+      {},
+      'contested',
+    ],
+    ['three times in more than an hour', ['10:00', '10:10', '11:01'], 'drift', {}, undefined],
+    ['twice', ['10:00', '10:01'], 'drift', {}, undefined],
+    ['never', [], 'drift', {}, undefined],
+    ['as asked', ['10:00', '10:10', '11:00'], 'drift', { revertDrift: true }, undefined],
+    ['before a commit', ['10:00', '10:10', '11:00'], 'commit', {}, undefined],
+    ['before it was reported', ['10:00', '10:10', '11:00'], 'drift', CLOSED, 'drift-reported'],
+  ])('is drift that was corrected too often: %s', (_, times, reason, rules, why) => {
+    const moments = times.map((time) => `2026-10-03T${time.padStart(5, '0')}:00.000Z`);
+    const held = withholdReason({ reason }, { ...OPEN, ...rules }, moments);
 
-    expect(withholdReason({ reason: 'drift' }, OPEN, moments)).toBeUndefined();
-    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.why).toBe('contested');
-    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.because).toBe(
-      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; another writer keeps changing it, perhaps another repository, and the service does not name it: find it, and leave the field to one side',
-    );
-    expect(
-      withholdReason({ reason: 'drift' }, { ...OPEN, revertDrift: true }, fought),
-    ).toBeUndefined();
-    expect(withholdReason({ reason: 'commit' }, OPEN, fought)).toBeUndefined();
-    expect(withholdReason({ reason: 'drift' }, CLOSED, fought)?.why).toBe('drift-reported');
+    expect(held?.why).toBe(why);
+    if (why === 'contested')
+      expect(held?.because).toBe(
+        `corrected at ${moments.join(', ')}; another writer keeps changing it, perhaps another repository, and the service does not name it: find it, and leave the field to one side`,
+      );
   });
 
   it('is no adoption that somebody asked for', () => {

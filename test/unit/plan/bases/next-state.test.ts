@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { keyList } from '../../../../src/model/segment-keys.js';
 import type { Actual } from '../../../../src/model/actual.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
+import type { Change } from '../../../../src/model/plan.js';
 import type { Outcome } from '../../../../src/model/outcome.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { Base, State } from '../../../../src/model/state.js';
 import {
   stateAfterAnswers,
+  stateAfterCorrections,
   stateAfterRefusals,
   stateAfterVerify,
   stateBeforeApply,
@@ -27,7 +29,7 @@ import {
   NO_STATE,
   onShare,
 } from '../../../support/builders.js';
-import { aChange } from '../../../support/plan-builder.js';
+import { aChange, aField } from '../../../support/plan-builder.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const BEFORE = 'a'.repeat(40);
@@ -450,5 +452,87 @@ describe('after answers that nothing can be verified against', () => {
     ['of what the specs do not have', ['flag/pay', 'update'], { desired: aDesired() }],
   ])('nothing else is remembered: %s', (_, change, given) => {
     expect(answered([change], given)).toEqual(state);
+  });
+});
+
+describe('what is remembered of corrections', () => {
+  const ID = 'flag/pay@staging';
+  const at = (...times: string[]): string[] => times.map((time) => `2026-10-03T${time}:00.000Z`);
+  const [now = ''] = at('10:00');
+  const base: Base<never> = { commit: null };
+  const state: State = new Map([
+    ['flag/pay', { kind: 'flag', name: 'pay', environments: { 'env-staging': base } }],
+    ['flag/new', { kind: 'flag', name: 'new', workspace: base as never, environments: {} }],
+    ['segment/vip', { kind: 'segment', name: 'vip', environments: { 'env-staging': base } }],
+    ['segment/new', { kind: 'segment', name: 'new', environments: { 'env-staging': base } }],
+  ]);
+  const drift = (path: string) => ({ ...aField(path, 1, 2), reason: 'drift' as const });
+  const corrected = (from: State, changes: readonly Change[], time: string): State => {
+    const outcomes = new Map(changes.map(({ id }) => [id, { status: 'applied' } as const]));
+    return stateAfterCorrections({ state: from, policy: aPolicy() }, changes, outcomes, time);
+  };
+
+  it('is when each field was corrected, and the latest three times only', () => {
+    const changes = [aChange(ID, 'update', { fields: [drift('/rules'), aField('/killed', 1, 2)] })];
+    const first = [aChange(ID, 'update', { fields: [drift('/tags')] })];
+    const seen = at('10:00', '10:01', '10:02', '10:03').reduce(
+      (last, time) => corrected(last, changes, time),
+      corrected(state, first, at('09:59').join()),
+    );
+
+    expect(seen.get('flag/pay')?.environments['env-staging']?.corrections).toEqual({
+      '/rules': at('10:01', '10:02', '10:03'),
+      '/tags': at('09:59'),
+    });
+    expect(seen.get('segment/vip')).toEqual(state.get('segment/vip'));
+  });
+
+  it('is that of the keys of a segment, and of an object that was deleted and made again', () => {
+    const keys = { added: ['a'], removed: [], sha256: '' };
+    const changes = [
+      aChange('segment/vip@staging', 'update', { reason: 'drift', keys }),
+      aChange(ID, 'create', { reason: 'drift', fields: [drift('/rules')] }),
+      aChange('segment/new@staging', 'activate', { reason: 'drift', keys }),
+      aChange('flag/new', 'update', { fields: [drift('/tags')] }),
+    ];
+    const seen = corrected(state, changes, now);
+
+    expect(
+      [...seen.values()].map(({ workspace, environments }) =>
+        [workspace, environments['env-staging']].map((each) => each?.corrections),
+      ),
+    ).toEqual([
+      [undefined, { '': [now] }],
+      [{ '/tags': [now] }, undefined],
+      [undefined, { '/keys': [now] }],
+      [undefined, { '': [now] }],
+    ]);
+  });
+
+  it('is nothing of what was not applied', () => {
+    const changes = [aChange(ID, 'update', { fields: [drift('/rules')] })];
+    const skipped = new Map([[ID, { status: 'skipped', why: 'interrupted' } as const]]);
+
+    expect(stateAfterCorrections({ state, policy: aPolicy() }, changes, skipped, now)).toEqual(
+      state,
+    );
+  });
+
+  it('is forgotten once the object is equal more than an hour after the last', () => {
+    const corrections = { '/rules': at('09:00', '10:00'), '/tags': at('08:00') };
+    const found = (time?: string) => {
+      const [[key, entry] = ['', undefined]] = stateOf(aDesired({ flags: [pay] }));
+      const workspace = { ...entry?.workspace, corrections };
+      const input = {
+        ...{ desired: both, actual: anActual(), policy: aPolicy() },
+        state: new Map([[key, { ...entry, workspace } as never]]),
+      };
+      return stateAfterVerify(input, new Set(['flag/pay']), HEAD, time).get(key)?.workspace;
+    };
+    const [within, after] = at('11:00', '11:01');
+
+    expect(found(within)?.corrections).toEqual({ '/rules': at('09:00', '10:00') });
+    expect(found(after)).not.toHaveProperty('corrections');
+    expect(found()?.corrections).toEqual(corrections);
   });
 });
