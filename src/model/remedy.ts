@@ -4,7 +4,7 @@ import type { OutcomeError } from './outcome.js';
 import { keyOfId, refOfId, type ObjectId } from './ref.js';
 import type { RunOptions } from './run.js';
 
-/** A way out of a hold or a failure. Data: `report/view/remedy.ts` has the words. */
+/** A way out of a hold or a failure. Data: `report/view/verdict.ts` has the words. */
 export interface Remedy {
   /** The exact obstacle, as a clause; may contain text of the service. Null if the reason itself says it all. */
   readonly because: string | null;

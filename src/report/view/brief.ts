@@ -105,12 +105,9 @@ function withKeys(word: string, change: Change): string {
 
 function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
-  switch (kindText(change.ref.kind).details) {
-    case 'fields':
-      return [keysText(change.keys, { showKeys: false })];
-    case 'identities':
-      return identityLines(change, undefined, false).map(plainText);
-  }
+  return kindText(change.ref.kind).details === 'identities'
+    ? identityLines(change, undefined, false).map(plainText)
+    : [keysText(change.keys, { showKeys: false })];
 }
 
 function firstShare(change: Change): ShareChange | undefined {

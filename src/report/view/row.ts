@@ -96,12 +96,9 @@ function kindLines(
   outcome: Outcome | undefined,
   context: DetailContext,
 ): FieldLine[] {
-  switch (kindText(change.ref.kind).details) {
-    case 'fields':
-      return detailLines(change, context);
-    case 'identities':
-      return identityLines(change, outcome, context.showKeys);
-  }
+  return kindText(change.ref.kind).details === 'identities'
+    ? identityLines(change, outcome, context.showKeys)
+    : detailLines(change, context);
 }
 
 function withheldDeed(withheld: Withheld): string {

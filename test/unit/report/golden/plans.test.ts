@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
+import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { planDocument, planJson } from '../../../../src/report/json/plan.js';
+import { planDocument, type PlanDocument } from '../../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planText } from '../../../../src/report/text/plan.js';
 import { projectText } from '../../docs/page.js';
@@ -22,15 +22,29 @@ function printed({ report }: GoldenPlan, width: number, color = false, showKeys 
   return planText(report, { color, width, showKeys });
 }
 
-/** Every width once, and colours as they are written, with the escape character shown. */
+/** Colours as they are written, with the escape character shown. */
 function golden(plan: GoldenPlan): string {
-  const plain = Object.entries(WIDTHS).map(
-    ([name, width]) => `===== ${name}\n${printed(plan, width)}`,
-  );
   const colored = printed(plan, WIDTHS['100 columns'], true).replaceAll('\u001b', '␛');
-  const parts = [...plain, `===== 100 columns, in colour\n${colored}`];
-  if (plan.inFull) parts.push(`===== a pipe, with keys\n${printed(plan, Infinity, false, true)}`);
+  const parts = [
+    `===== a pipe\n${printed(plan, Infinity, false, plan.inFull)}`,
+    `===== 60 columns\n${printed(plan, WIDTHS['60 columns'])}`,
+    `===== 100 columns, in colour\n${colored}`,
+  ];
   return parts.join('\n');
+}
+
+/** The members that are not as in the other document, and of each change those that are not. */
+function news(document: PlanDocument, other: PlanDocument): object {
+  const differing = (after: object, before: object): object => {
+    const known = new Map(Object.entries(before));
+    return Object.fromEntries(
+      Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(value, known.get(name))),
+    );
+  };
+  const changes = document.changes.map((change, at) => {
+    return { id: change.id, ...differing(change, other.changes[at] ?? {}) };
+  });
+  return { ...differing(document, other), changes };
 }
 
 /** As a comment on a pull request. */
@@ -54,7 +68,12 @@ describe.each(GOLDEN_PLANS)('the plan of $name', (plan) => {
     expect([problemsOf(hidden), problemsOf(shown)]).toEqual([[], []]);
     expect(JSON.stringify(hidden) + comment(plan)).not.toMatch(/"(?:user|gone|qa-bot)-\d/);
     if (!plan.inFull) return;
-    await expect(planJson([hidden, shown])).toMatchFileSnapshot(`./documents/${plan.name}.json`);
+    const documents = plan.before
+      ? news(hidden, planDocument(plan.before))
+      : [hidden, news(shown, hidden)];
+    await expect(`${JSON.stringify(documents, null, 2)}\n`).toMatchFileSnapshot(
+      `./documents/${plan.name}.json`,
+    );
   });
 
   it('is understood in five seconds, from its first three lines', () => {

@@ -23,6 +23,8 @@ export interface GoldenPlan {
   readonly report: PlanReport;
   /** Also printed with the names of keys, and as JSON. */
   readonly inFull?: true;
+  /** The JSON is what it has beyond the document of this report. */
+  readonly before?: PlanReport;
 }
 
 const CHECKOUT = 'flag/new-checkout@production';
@@ -381,6 +383,7 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
       { status: 'skipped', why: 'needs segment/beta@production' },
     ]),
     inFull: true,
+    before: STORY,
   },
   {
     name: 'touched-and-stateless',
