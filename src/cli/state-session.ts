@@ -15,7 +15,7 @@ import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { Checkout } from '../git/checkout.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { openDryRun } from './on-service.js';
+import { openDryRun } from './right-specs.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
 import type { Screen } from './terminal.js';
 

@@ -38,9 +38,10 @@ import {
   openDryRun,
   refuseWithoutOnline,
   type OnlineOptions,
-} from '../on-service.js';
+  readRightSpecs,
+  type RightSpecs,
+} from '../right-specs.js';
 import { entriesOf, entriesText } from '../help-document.js';
-import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
 interface ExplainOptions extends CommonOptions, OnlineOptions {

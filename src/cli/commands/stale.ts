@@ -4,11 +4,17 @@ import { fileAges } from '../../git/log.js';
 import { agedFlags, type AgedFlag, type FlagUse } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
-import { askService, onlineOptions, type OnlineOptions } from '../on-service.js';
+import {
+  askService,
+  onlineOptions,
+  type OnlineOptions,
+  changedCodeOwners,
+  readRightSpecs,
+  type RightSpecs,
+} from '../right-specs.js';
 import { collect, commonOptions, positive, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
-import { changedCodeOwners, readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 import type { AdminReader } from '../../admin-api/reader.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';

@@ -38,7 +38,7 @@ import {
   onlineOptions,
   refuseWithoutOnline,
   type OnlineOptions,
-} from '../on-service.js';
+} from '../right-specs.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { ending, type Screen } from '../terminal.js';
 
