@@ -79,19 +79,6 @@ describe('a patch', () => {
     await client.ok('PATCH', path, [{ op: 'remove', path: '/treatments/0/keys' }]);
   });
 
-  it('with more rules or matchers than a definition may have is refused', async () => {
-    const matcher = { type: 'BOOLEAN', attribute: 'a', bool: true };
-    const path = await defined('ruled', { rules: many(250, () => ruleOn(matcher)) });
-    const rule = ruleOn(matcher);
-    const crowded = { ...rule, condition: { matchers: many(21, () => matcher) } };
-
-    expect(await refused(path, [{ op: 'add', path: '/rules/-', value: rule }])).toMatch(/250/);
-    expect(await refused(path, [{ op: 'replace', path: '/rules/0', value: crowded }])).toMatch(
-      /20/,
-    );
-    await client.ok('PATCH', path, [{ op: 'replace', path: '/rules', value: [rule] }]);
-  });
-
   it('of a definition that names more segments than a statement takes is refused for the first', async () => {
     const path = await defined('segments');
     const names = many(36_000, (index) => `s${index}`);

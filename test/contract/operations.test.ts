@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
-  WireFlag,
   WireIdentitiesResult,
   WirePage,
   WireSegment,
   WireSegmentKeys,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
+import { expectAnswers, replacing, type Exchange } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -58,7 +58,9 @@ beforeAll(async () => {
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
 const SEGMENTS = '/segments/ws/Default/trafficTypes/user';
 const IDENTITIES = '/trafficTypes/user/environments/staging/identities';
-const kill = (value: boolean): object[] => [{ op: 'replace', path: '/killed', value }];
+const kill = (value: boolean): readonly object[] => replacing('/killed', value);
+const DESCRIBED = replacing('/description', 'd');
+const REMOVAL = { keys: ['a'], comment: 'c' };
 
 /** A request of each operation that would succeed, deletions last. */
 const OPERATIONS: readonly [method: string, path: string, body?: unknown][] = [
@@ -69,14 +71,14 @@ const OPERATIONS: readonly [method: string, path: string, body?: unknown][] = [
   ['GET', at('f')],
   ['POST', at('f', 'production'), aDefinition()],
   ['PATCH', at('f'), kill(true)],
-  ['PATCH', '/splits/ws/Default/f', [{ op: 'replace', path: '/description', value: 'd' }]],
+  ['PATCH', '/splits/ws/Default/f', DESCRIBED],
   ['POST', SEGMENTS, { name: 'new' }],
   ['GET', '/segments/ws/Default'],
   ['POST', IDENTITIES, [{ key: 'a', values: {} }]],
   ['POST', '/segments/production/s'],
   ['PUT', '/segments/staging/s/upload', ['a']],
   ['GET', '/segments/staging/s/keys'],
-  ['PUT', '/segments/staging/s/removeKeys', { keys: ['a'], comment: 'c' }],
+  ['PUT', '/segments/staging/s/removeKeys', REMOVAL],
   ['DELETE', at('f')],
   ['DELETE', '/splits/ws/Default/f'],
   ['DELETE', '/segments/ws/Default/s'],
@@ -95,10 +97,8 @@ describe('every operation', () => {
 
   it.each(OF_ONE_WORKSPACE)('is 404 for a key of another workspace: %s %s', async (...request) => {
     for (const stranger of strangers) {
-      const answer = await stranger.call(...request);
-
-      expect(answer.status).toBe(404);
-      expect(answer.body).toMatchObject({ code: 404, details: '' });
+      const [method, path, body] = request;
+      await expectAnswers(stranger, [404, method, path, body, { code: 404, details: '' }]);
     }
   });
 
@@ -126,10 +126,7 @@ describe('every operation', () => {
   ])('is 400 with a body of another form: %s %s %j', async (method, path, body) => {
     const before = await client.ok('GET', at('f'));
 
-    const answer = await client.call(method, path, body);
-
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ code: 400, details: '' });
+    await expectAnswers(client, [400, method, path, body, { code: 400, details: '' }]);
     expect(await client.ok('GET', at('f'))).toEqual(before);
   });
 
@@ -161,22 +158,19 @@ describe('every operation', () => {
   });
 
   it('succeeds with 200', async () => {
-    for (const [method, path, body] of OPERATIONS) {
-      const { status } = await client.call(method, path, body);
-      expect([method, path, status]).toEqual([method, path, 200]);
-    }
+    await expectAnswers(client, ...OPERATIONS.map((request): Exchange => [200, ...request]));
     await client.define('f');
     await client.segment('s');
   });
 });
 
 describe('a list with more than fits on a page', () => {
-  it('shows ten workspaces, or as many as the limit says, up to two hundred', async () => {
-    const page = async (query: string): Promise<WirePage<WireWorkspace>> =>
-      client.ok('GET', `/workspaces?${query}`);
+  const pagesOf = async <T>(path: string, ...queries: readonly string[]): Promise<T[]> =>
+    Promise.all(queries.map(async (query) => client.ok<T>('GET', `${path}?${query}`)));
 
+  it('shows ten workspaces, or as many as the limit says, up to two hundred', async () => {
     const queries = ['', 'limit=3', 'limit=200', 'limit=201', 'offset=200'];
-    const pages = await Promise.all(queries.map(page));
+    const pages = await pagesOf<WirePage<WireWorkspace>>('/workspaces', ...queries);
 
     expect(pages.map(({ objects }) => objects.length)).toEqual([10, 3, 200, 200, 3]);
     expect(pages.map(({ limit }) => limit)).toEqual([10, 3, 200, 200, 10]);
@@ -189,50 +183,41 @@ describe('a list with more than fits on a page', () => {
     for (let index = 0; index < 21; index += 1) {
       await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: `s${index}` });
     }
-    const page = async (query: string): Promise<WirePage<WireSegment>> =>
-      client.ok('GET', `/segments/ws/Worded${query}`);
+    const queries = ['', 'limit=3', 'offset=20'];
+    const pages = await pagesOf<WirePage<WireSegment>>('/segments/ws/Worded', ...queries);
 
-    const first = await page('');
-    const few = await page('?limit=3');
-    const last = await page('?offset=20');
-
-    expect([first, few, last].map(({ objects }) => objects.length)).toEqual([20, 3, 1]);
-    expect(few).toMatchObject({ offset: 0, limit: 3, totalCount: 21 });
-    const seen = new Set([...first.objects, ...last.objects].map(({ name }) => name));
-    expect(seen.size).toBe(21);
+    expect(pages.map(({ objects }) => objects.length)).toEqual([20, 3, 1]);
+    expect(pages[1]).toMatchObject({ offset: 0, limit: 3, totalCount: 21 });
+    const names = [pages[0], pages[2]].flatMap((each) => each?.objects.map(({ name }) => name));
+    expect(new Set(names).size).toBe(21);
   });
 
   it('shows a hundred keys, or as many as the limit says', async () => {
     await client.segment('paged');
     const keys = Array.from({ length: 101 }, (_, index) => `k${index}`);
     await client.ok('PUT', '/segments/staging/paged/upload', keys);
-    const page = async (query: string): Promise<WireSegmentKeys> =>
-      client.ok('GET', `/segments/staging/paged/keys${query}`);
+    const queries = ['', 'limit=3', 'offset=100'];
+    const pages = await pagesOf<WireSegmentKeys>('/segments/staging/paged/keys', ...queries);
 
-    const first = await page('');
-    const few = await page('?limit=3');
-    const last = await page('?offset=100');
-
-    expect([first, few, last].map((each) => each.keys.length)).toEqual([100, 3, 1]);
-    expect(few).toMatchObject({ offset: 0, limit: 3, count: 101 });
-    const seen = [...first.keys, ...last.keys].map(({ key }) => key);
+    expect(pages.map((each) => each.keys.length)).toEqual([100, 3, 1]);
+    expect(pages[1]).toMatchObject({ offset: 0, limit: 3, count: 101 });
+    const seen = [pages[0], pages[2]].flatMap((each) => each?.keys.map(({ key }) => key));
     expect(seen.sort()).toEqual(keys.sort());
   });
 });
 
 describe('a page behind the end', () => {
   it('is empty and knows the total', async () => {
-    const workspaces = await client.ok('GET', '/workspaces?offset=5000');
-    const segments = await client.ok<WirePage<WireSegment>>(
-      'GET',
-      '/segments/ws/Default?offset=5000',
-    );
-    const keys = await client.ok<WireSegmentKeys>('GET', '/segments/staging/s/keys?offset=5000');
+    const pageBehind = async (path: string): Promise<object> =>
+      client.ok('GET', `${path}?offset=5000`);
+    const { totalCount } = await client.ok<WirePage<object>>('GET', '/segments/ws/Default');
 
-    expect(workspaces).toEqual({ objects: [], offset: 5000, limit: 10, totalCount: 203 });
-    expect(segments).toMatchObject({ objects: [], offset: 5000, limit: 20 });
-    expect(segments.totalCount).toBeGreaterThan(0);
-    expect(keys).toMatchObject({ keys: [], offset: 5000, limit: 100, count: 0 });
+    expect(totalCount).toBeGreaterThan(0);
+    const none = { objects: [], offset: 5000 };
+    expect(await pageBehind('/workspaces')).toEqual({ ...none, limit: 10, totalCount: 203 });
+    expect(await pageBehind('/segments/ws/Default')).toEqual({ ...none, limit: 20, totalCount });
+    const page = await pageBehind('/segments/staging/s/keys');
+    expect(page).toMatchObject({ keys: [], offset: 5000, limit: 100, count: 0 });
   });
 });
 
@@ -240,18 +225,13 @@ describe('what belongs to one workspace', () => {
   it('is not in another: flags', async () => {
     await client.flag('only-here');
     const there = '/splits/ws/Second/only-here';
-    const operations = [{ op: 'replace', path: '/description', value: 'd' }];
 
-    expect(await client.status('PATCH', there, operations)).toBe(404);
-    expect(await client.status('DELETE', there)).toBe(404);
-    const twin = await client.ok('POST', '/splits/ws/Second/trafficTypes/user', {
-      name: 'only-here',
-      description: 'of its own',
-    });
+    await expectAnswers(client, [404, 'PATCH', there, DESCRIBED], [404, 'DELETE', there]);
+    const own = { name: 'only-here', description: 'of its own' };
+    const twin = await client.ok('POST', '/splits/ws/Second/trafficTypes/user', own);
     await client.ok('DELETE', '/splits/ws/Default/only-here');
-    expect(await client.ok('PATCH', there, [{ ...operations[0], value: 'of its own' }])).toEqual(
-      twin,
-    );
+    const same = replacing('/description', 'of its own');
+    expect(await client.ok('PATCH', there, same)).toEqual(twin);
   });
 
   it('is not in another: segments', async () => {
@@ -267,28 +247,28 @@ describe('what belongs to one workspace', () => {
   });
 
   it('has the traffic types of that workspace alone', async () => {
-    const flag = await client.call('POST', '/splits/ws/Second/trafficTypes/account', { name: 'f' });
-    const segment = await client.call('POST', '/segments/ws/Second/trafficTypes/account', {
-      name: 's',
-    });
-
-    expect([flag.status, segment.status]).toEqual([404, 404]);
+    await expectAnswers(
+      client,
+      [404, 'POST', '/splits/ws/Second/trafficTypes/account', { name: 'f' }],
+      [404, 'POST', '/segments/ws/Second/trafficTypes/account', { name: 's' }],
+    );
   });
 });
 
 describe('a change where title and comment are required', () => {
-  const createWorded = async (name: string): Promise<WireFlag> =>
-    client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name });
+  /** Creates a flag. @returns the path of its definition. */
+  const createWorded = async (name: string): Promise<string> => {
+    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name });
+    return at(name, 'worded', 'Worded');
+  };
   const INCOMPLETE = ['', '?title=t', '?comment=c', '?title=&comment=c'];
 
   it('needs both', async () => {
-    await createWorded('both');
+    const path = await createWorded('both');
     await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'both' });
-    const path = at('both', 'worded', 'Worded');
-    const kill = [{ op: 'replace', path: '/killed', value: true }];
     const writes: [string, string, unknown?][] = [
       ['POST', path, aDefinition()],
-      ['PATCH', path, kill],
+      ['PATCH', path, kill(true)],
       ['POST', '/segments/worded/both'],
       ['PUT', '/segments/worded/both/upload', ['a']],
       ['DELETE', path],
@@ -297,42 +277,42 @@ describe('a change where title and comment are required', () => {
     ];
 
     for (const [method, place, body] of writes) {
-      const statuses = [];
-      for (const query of [...INCOMPLETE, '?title=t&comment=c']) {
-        statuses.push(await client.status(method, `${place}${query}`, body));
-      }
-      expect([method, place, ...statuses]).toEqual([method, place, 400, 400, 400, 400, 200]);
+      await expectAnswers(
+        client,
+        ...INCOMPLETE.map((query): Exchange => [400, method, `${place}${query}`, body]),
+        [200, method, `${place}?title=t&comment=c`, body],
+      );
     }
   });
 
   it('has no body in the refusal of a PATCH, and the error shape in all others', async () => {
-    await createWorded('bodies');
-    const path = at('bodies', 'worded', 'Worded');
+    const path = await createWorded('bodies');
     await client.ok('POST', `${path}?title=t&comment=c`, aDefinition());
-    const kill = [{ op: 'replace', path: '/killed', value: true }];
 
     for (const query of INCOMPLETE) {
-      const patched = await client.call('PATCH', `${path}${query}`, kill);
-      const deleted = await client.call('DELETE', `${path}${query}`);
-      const posted = await client.call('POST', `${path}${query}`, aDefinition());
-
+      const patched = await client.call('PATCH', `${path}${query}`, kill(true));
       expect(patched).toMatchObject({ status: 400, text: '' });
       expect(patched.headers.get('content-length')).toBe('0');
-      expect([deleted, posted]).toMatchObject([{ body: { code: 400 } }, { body: { code: 400 } }]);
+      await expectAnswers(
+        client,
+        [400, 'DELETE', `${path}${query}`, undefined, { code: 400 }],
+        [400, 'POST', `${path}${query}`, aDefinition(), { code: 400 }],
+      );
     }
     expect(await client.ok('GET', path)).toMatchObject({ killed: false });
   });
 
   it('takes them from the query of a PATCH, whatever its operations say', async () => {
-    await createWorded('told');
-    const path = at('told', 'worded', 'Worded');
+    const path = await createWorded('told');
     await client.ok('POST', `${path}?title=first&comment=c`, aDefinition());
-    const kill = [{ op: 'replace', path: '/killed', value: true, title: 't', comment: 'c' }];
+    const told = [{ op: 'replace', path: '/killed', value: true, title: 't', comment: 'c' }];
 
-    const untold = await client.call('PATCH', path, kill);
-    await client.ok('PATCH', `${path}?title=The%20title&comment=The%20comment`, kill);
+    await expectAnswers(
+      client,
+      [400, 'PATCH', path, told],
+      [200, 'PATCH', `${path}?title=The%20title&comment=The%20comment`, told],
+    );
 
-    expect(untold.status).toBe(400);
     const [change] = await service.audit({ kind: 'flag', name: 'told' });
     expect(change).toMatchObject({ title: 'The title', comment: 'The comment' });
   });
@@ -342,10 +322,13 @@ describe('a flag that is new', () => {
   it('has a definition in no environment', async () => {
     await client.flag('blank');
 
-    for (const { name } of [...ENVIRONMENTS, { name: 'none' }]) {
-      expect(await client.status('GET', at('blank', name))).toBe(404);
-      expect(await client.status('PATCH', at('blank', name), kill(true))).toBe(404);
-      expect(await client.status('DELETE', at('blank', name))).toBe(404);
+    for (const path of ['staging', 'production', 'none'].map((name) => at('blank', name))) {
+      await expectAnswers(
+        client,
+        [404, 'GET', path],
+        [404, 'PATCH', path, kill(true)],
+        [404, 'DELETE', path],
+      );
     }
   });
 });
@@ -361,6 +344,21 @@ describe('a definition', () => {
     { treatment: 'off', size: off },
   ];
 
+  /** By POST, and by a patch of the definition that is right, which stays as it was. */
+  async function expectRefused(
+    title: string,
+    right: object,
+    wrong: object,
+    patch: readonly object[],
+  ): Promise<void> {
+    const name = title.replaceAll(/\W/g, '-');
+    await client.flag(name);
+    await expectAnswers(client, [400, 'POST', at(name), wrong]);
+    const before = await client.ok('POST', at(name), right);
+    await expectAnswers(client, [400, 'PATCH', at(name), patch]);
+    expect(await client.ok('GET', at(name))).toEqual(before);
+  }
+
   it.each([
     ['sizes of the default rule that sum to 50', '/defaultRule', half],
     ['sizes of the default rule that sum to 150', '/defaultRule', sizes(50, 100)],
@@ -375,24 +373,13 @@ describe('a definition', () => {
     ['a baseline that is none of its treatments', '/baselineTreatment', 'none'],
     ['a treatment in its default rule that is none of its own', '/defaultRule', foreign],
     ['a treatment in a rule that is none of its own', '/rules', [rule(foreign)]],
-    [
-      'a combiner that is not AND',
-      '/rules',
-      [{ buckets: [{ treatment: 'on', size: 100 }], condition: anyOf }],
-    ],
+    ['a combiner that is not AND', '/rules', [{ ...ruleOn({}), condition: anyOf }]],
     ['killed that is no truth value', '/killed', 'yes'],
     ['rules that are no list', '/rules', {}],
     ['treatments that are no list', '/treatments', {}],
   ])('is refused with %s, by POST and PATCH', async (what, path, value) => {
-    const name = `f-${what.replaceAll(/\W/g, '-')}`;
-    await client.flag(name);
-
-    const posted = await client.call('POST', at(name), aDefinition({ [path.slice(1)]: value }));
-    const before = await client.ok('POST', at(name), aDefinition());
-    const patched = await client.call('PATCH', at(name), [{ op: 'replace', path, value }]);
-
-    expect([posted.status, patched.status]).toEqual([400, 400]);
-    expect(await client.ok('GET', at(name))).toEqual(before);
+    const wrong = aDefinition({ [path.slice(1)]: value });
+    await expectRefused(`f ${what}`, aDefinition(), wrong, replacing(path, value));
   });
 
   const without = (document: object, path: string): object => {
@@ -410,24 +397,16 @@ describe('a definition', () => {
     ...['/rules/0/condition', '/rules/0/condition/matchers'],
     ...['/rules/0/condition/matchers/0/type', '/rules/0/condition/matchers/0/string'],
   ])('is refused without %s, by POST and PATCH', async (path) => {
-    const name = `without${path.replaceAll('/', '-')}`;
-    await client.flag(name);
     const whole = aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 's' })] });
-
-    const posted = await client.call('POST', at(name), without(whole, path));
-    const before = await client.ok('POST', at(name), whole);
-    const patched = await client.call('PATCH', at(name), [{ op: 'remove', path }]);
-
-    expect([posted.status, patched.status]).toEqual([400, 400]);
-    expect(await client.ok('GET', at(name))).toEqual(before);
+    const removal = [{ op: 'remove', path }];
+    await expectRefused(`without ${path}`, whole, without(whole, path), removal);
   });
 
   it('keeps an allocation of any share', async () => {
     await client.define('allocated');
 
     for (const value of [0, 37, 100]) {
-      const operations = [{ op: 'replace', path: '/trafficAllocation', value }];
-      await client.ok('PATCH', at('allocated'), operations);
+      await client.ok('PATCH', at('allocated'), replacing('/trafficAllocation', value));
       expect(await client.ok('GET', at('allocated'))).toMatchObject({ trafficAllocation: value });
     }
   });
@@ -450,16 +429,14 @@ describe('a definition', () => {
 
   it('belongs to one environment alone', async () => {
     await client.define('apart');
-    const absent = await client.call('GET', at('apart', 'production'));
-    const other = await client.ok('POST', at('apart', 'production'), aDefinition());
+    const there = at('apart', 'production');
+    await expectAnswers(client, [404, 'GET', there]);
+    const other = await client.ok('POST', there, aDefinition());
 
-    await client.ok('PATCH', at('apart'), [{ op: 'replace', path: '/killed', value: true }]);
-    const untouched = await client.ok('GET', at('apart', 'production'));
+    await client.ok('PATCH', at('apart'), kill(true));
+    expect(await client.ok('GET', there)).toEqual(other);
     await client.ok('DELETE', at('apart'));
-
-    expect(absent.status).toBe(404);
-    expect(untouched).toEqual(other);
-    expect(await client.ok('GET', at('apart', 'production'))).toEqual(other);
+    expect(await client.ok('GET', there)).toEqual(other);
   });
 
   it('is killed and restored by a patch of killed alone', async () => {
@@ -476,12 +453,9 @@ describe('a definition', () => {
   });
 
   it('keeps its rules in the order in which they were sent', async () => {
-    await client.flag('ordered');
-    const rules = ['z', 'a', 'm'].map((attribute) =>
-      ruleOn({ type: 'BOOLEAN', attribute, bool: true }),
-    );
-
-    await client.ok('POST', at('ordered'), aDefinition({ rules }));
+    const names = ['z', 'a', 'm'];
+    const rules = names.map((attribute) => ruleOn({ type: 'BOOLEAN', attribute, bool: true }));
+    await client.define('ordered', { rules });
 
     expect(await client.ok('GET', at('ordered'))).toMatchObject({ rules });
   });
@@ -489,20 +463,19 @@ describe('a definition', () => {
 
 describe('a segment', () => {
   it('is activated in one environment alone', async () => {
-    await client.segment('here');
+    const [here, there] = [await client.segment('here'), '/segments/production/here'];
 
-    expect(await client.ok('GET', '/segments/staging/here/keys')).toMatchObject({ count: 0 });
-    expect(await client.status('GET', '/segments/production/here/keys')).toBe(404);
-    const upload = await client.call('PUT', '/segments/production/here/upload', ['a']);
-    const removal = await client.call('PUT', '/segments/production/here/removeKeys', {
-      keys: ['a'],
-      comment: 'c',
-    });
-    expect([upload.status, removal.status]).toEqual([404, 404]);
-    await client.ok('POST', '/segments/production/here');
-    await client.ok('PUT', '/segments/production/here/upload', ['a']);
-    expect(await client.ok('GET', '/segments/staging/here/keys')).toMatchObject({ count: 0 });
-    expect(await client.ok('GET', '/segments/production/here/keys')).toMatchObject({ count: 1 });
+    await expectAnswers(
+      client,
+      [200, 'GET', `${here}/keys`, undefined, { count: 0 }],
+      [404, 'GET', `${there}/keys`],
+      [404, 'PUT', `${there}/upload`, ['a']],
+      [404, 'PUT', `${there}/removeKeys`, REMOVAL],
+      [200, 'POST', there],
+      [200, 'PUT', `${there}/upload`, ['a']],
+      [200, 'GET', `${here}/keys`, undefined, { count: 0 }],
+      [200, 'GET', `${there}/keys`, undefined, { count: 1 }],
+    );
   });
 });
 
@@ -510,22 +483,20 @@ describe('a flag', () => {
   it('takes no rollout status but those that are listed', async () => {
     const { rolloutStatus } = await client.flag('status');
     const path = '/splits/ws/Default/status';
+    const wrong = ['none', '', 7, null].map((value) => replacing('/rolloutStatus/id', value));
 
-    for (const value of ['none', '', 7, null]) {
-      const operations = [{ op: 'replace', path: '/rolloutStatus/id', value }];
-      expect(await client.status('PATCH', path, operations)).toBe(400);
-    }
-
-    const operations = [{ op: 'replace', path: '/description', value: 'd' }];
-    expect(await client.ok('PATCH', path, operations)).toMatchObject({ rolloutStatus });
+    await expectAnswers(client, ...wrong.map((patch): Exchange => [400, 'PATCH', path, patch]), [
+      200,
+      'PATCH',
+      path,
+      DESCRIBED,
+      { rolloutStatus },
+    ]);
   });
 
   it('keeps the time of its rollout status through all other changes', async () => {
     const { rolloutStatusTimestamp } = await client.flag('timed');
-    const operations = [
-      { op: 'replace', path: '/description', value: 'd' },
-      { op: 'add', path: '/tags', value: [{ name: 'web' }] },
-    ];
+    const operations = [...DESCRIBED, { op: 'add', path: '/tags', value: [{ name: 'web' }] }];
     await wait(5);
 
     const patched = await client.ok('PATCH', '/splits/ws/Default/timed', operations);
@@ -538,48 +509,43 @@ describe('a flag', () => {
 
 describe('the keys of a segment', () => {
   it('have no attributes until an identity gives them some', async () => {
-    await client.segment('blank');
-    await client.ok('PUT', '/segments/staging/blank/upload', ['blank-key']);
-    const identities = '/trafficTypes/user/environments/staging/identities';
+    const path = await client.segment('blank');
+    await client.ok('PUT', `${path}/upload`, ['blank-key']);
 
-    const { objects } = await client.ok<WireIdentitiesResult>('POST', identities, [
-      { key: 'blank-key' },
-    ]);
+    const blank = [{ key: 'blank-key' }];
+    const { objects } = await client.ok<WireIdentitiesResult>('POST', IDENTITIES, blank);
 
     expect(objects.map(({ values }) => values)).toEqual([{}]);
-    const { keys } = await client.ok<WireSegmentKeys>('GET', '/segments/staging/blank/keys');
-    expect(keys).toEqual([{ key: 'blank-key' }]);
+    const { keys } = await client.ok<WireSegmentKeys>('GET', `${path}/keys`);
+    expect(keys).toEqual(blank);
   });
 
   it('are no longer listed once they were removed', async () => {
-    await client.segment('thinned');
-    await client.ok('PUT', '/segments/staging/thinned/upload', ['a', 'b', 'c']);
-
+    const path = await client.segment('thinned');
     const body = { keys: ['a', 'c'], comment: 'c' };
-    await client.ok('PUT', '/segments/staging/thinned/removeKeys', body);
-    const again = await client.ok('PUT', '/segments/staging/thinned/removeKeys', body);
 
-    expect(again).toMatchObject({ code: 200, message: 'Deleted 0 keys' });
-    expect(await client.ok('GET', '/segments/staging/thinned/keys')).toMatchObject({
-      keys: [{ key: 'b' }],
-      count: 1,
-    });
+    await expectAnswers(
+      client,
+      [200, 'PUT', `${path}/upload`, ['a', 'b', 'c']],
+      [200, 'PUT', `${path}/removeKeys`, body],
+      [200, 'PUT', `${path}/removeKeys`, body, { code: 200, message: 'Deleted 0 keys' }],
+      [200, 'GET', `${path}/keys`, undefined, { keys: [{ key: 'b' }], count: 1 }],
+    );
   });
 
   it('go with the segment', async () => {
-    await client.segment('gone');
-    await client.ok('PUT', '/segments/staging/gone/upload', ['a']);
+    const path = await client.segment('gone');
+    await client.ok('PUT', `${path}/upload`, ['a']);
 
     await client.ok('DELETE', '/segments/ws/Default/gone');
 
-    expect(await client.status('GET', '/segments/staging/gone/keys')).toBe(404);
+    await expectAnswers(client, [404, 'GET', `${path}/keys`]);
     await client.segment('gone');
-    expect(await client.ok('GET', '/segments/staging/gone/keys')).toMatchObject({ keys: [] });
+    expect(await client.ok('GET', `${path}/keys`)).toMatchObject({ keys: [] });
   });
 });
 
 describe('what is not there', () => {
-  const words = { keys: ['a'], comment: 'c' };
   it.each<[string, string, unknown?]>([
     ['GET', '/environments/ws/none'],
     ['GET', '/rolloutStatuses?wsId=none'],
@@ -587,8 +553,8 @@ describe('what is not there', () => {
     ['POST', '/splits/ws/Default/trafficTypes/none', { name: 'f' }],
     ['GET', at('none')],
     ['POST', at('none'), aDefinition()],
-    ['PATCH', at('none'), [{ op: 'replace', path: '/killed', value: true }]],
-    ['PATCH', '/splits/ws/Default/none', [{ op: 'replace', path: '/description', value: 'd' }]],
+    ['PATCH', at('none'), kill(true)],
+    ['PATCH', '/splits/ws/Default/none', DESCRIBED],
     ['DELETE', at('none')],
     ['DELETE', '/splits/ws/Default/none'],
     ['POST', '/segments/ws/Default/trafficTypes/none', { name: 's' }],
@@ -599,13 +565,10 @@ describe('what is not there', () => {
     ['PUT', '/segments/staging/none/upload', ['a']],
     ['GET', '/segments/staging/none/keys'],
     ['GET', '/segments/none/members/keys'],
-    ['PUT', '/segments/staging/none/removeKeys', words],
+    ['PUT', '/segments/staging/none/removeKeys', REMOVAL],
     ['DELETE', '/segments/ws/Default/none'],
   ])('is 404: %s %s', async (method, path, body) => {
-    const answer = await client.call(method, path, body);
-
-    expect(answer.status).toBe(404);
-    expect(answer.body).toMatchObject({ code: 404, details: '' });
+    await expectAnswers(client, [404, method, path, body, { code: 404, details: '' }]);
   });
 });
 
@@ -614,12 +577,11 @@ describe('a creation', () => {
     await client.define('twice');
     await client.segment('twice');
 
-    const second = [
-      await client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: 'twice' }),
-      await client.call('POST', at('twice'), aDefinition()),
-      await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'twice' }),
-    ];
-
-    expect(second.map(({ status }) => status)).toEqual([409, 409, 409]);
+    await expectAnswers(
+      client,
+      [409, 'POST', FLAGS, { name: 'twice' }],
+      [409, 'POST', at('twice'), aDefinition()],
+      [409, 'POST', SEGMENTS, { name: 'twice' }],
+    );
   });
 });

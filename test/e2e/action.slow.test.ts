@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestRunner, type ActionResult, type TestRunner } from '../support/action.js';
-import { flagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { makeRepository } from '../support/git.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
@@ -19,22 +18,16 @@ describe('the GitHub action', () => {
   beforeEach(async () => {
     forge = await startTestForge('github');
     runner = await startTestRunner();
-    base = scenario.commit(
-      {
-        'flagkeel.yaml': STAGING_CONFIG,
-        'flags/alpha.yaml': flag(10),
-      },
-      'Add a flag',
-    );
+    onTestFinished(async () => {
+      await runner[Symbol.asyncDispose]();
+      await forge.close();
+    });
+    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/alpha.yaml': flag(10) };
+    base = scenario.commit(files, 'Add a flag');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
     scenario.repository.git('checkout', '--quiet', '-b', 'ramp');
     scenario.commit({ 'flags/alpha.yaml': flag(25) }, 'Ramp alpha');
     scenario.service.requests.length = 0;
-  });
-
-  afterEach(async () => {
-    await runner[Symbol.asyncDispose]();
-    await forge.close();
   });
 
   async function act(
@@ -73,7 +66,7 @@ describe('the GitHub action', () => {
     expect(forge.comments.map(({ body }) => body)).toEqual([expect.stringContaining('10 → 25 %')]);
     expect(run.stdout).toContain('10 → 25 %');
     expect(existsSync(join(scenario.repository.directory, 'found here.sarif'))).toBe(true);
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.writes()).toEqual([]);
     expect(readdirSync(runner.temporary)).toEqual(['event.json']);
   });
 
@@ -107,12 +100,10 @@ describe('the GitHub action', () => {
     expect(ahead, ahead.stderr).toMatchObject({ code: 2 });
     expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
 
-    using other = new ConfigRepository();
-    const config = STAGING_CONFIG;
-    other.write({ 'flagkeel.yaml': config, 'flags/alpha.yaml': flag(90) });
-    other.commit('Say something else');
-    const args = ['reconcile', '--adopt', '--url', scenario.service.origin, other.directory];
-    const changed = await flagkeel(args, { env: scenario.env });
+    const other = makeRepository();
+    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/alpha.yaml': flag(90) };
+    other.commit('Say something else', files);
+    const changed = await scenario.runAt(other.directory, 'reconcile', '--adopt');
     expect(changed, changed.stderr).toMatchObject({ code: 0 });
     expect(await act({ command: 'drift' })).toMatchObject({ code: 2, outputs: 'exit-code=2\n' });
   });
@@ -125,7 +116,7 @@ describe('the GitHub action', () => {
     expect(run).toMatchObject({ code: 1, outputs: 'exit-code=1\n' });
     expect(run.stderr).toContain('cannot find revision');
     expect(existsSync(mark)).toBe(false);
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.writes()).toEqual([]);
   });
 
   it('passes on that the job is cancelled, so that no status stays open', async () => {

@@ -10,16 +10,9 @@ const ALLOW = 'allow: [{ guard: maxShift, reason: "sale starts at noon" }], ';
 
 const flag = (percent: number, said = ''): string => flagText('pay', percent, { production: said });
 
-interface PlanJson {
-  readonly planHash: string;
-  readonly guards?: { guard: string; found: number; spentAllow?: true }[];
-  readonly allowed?: { guard: string; id: string; found: number; limit: number; reason: string }[];
-}
-
 describe('a shift that is larger than the limit', () => {
   const scenario = useScenario();
-  const { reconcile } = scenario;
-  const dryRun = scenario.dryRun<PlanJson>;
+  const { reconcile, dryRun } = scenario;
 
   beforeEach(async () => {
     scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flag(10) }, 'Add pay');

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { startTestForge, type TestForge } from '../support/forge.js';
+import { makeDirectory } from '../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
 import { cliRun, type CliRun } from '../support/terminal.js';
@@ -13,17 +13,13 @@ let folder: string;
 
 beforeEach(async () => {
   forge = await startTestForge('github');
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-approve-test-'));
+  onTestFinished(async () => forge.close());
+  folder = makeDirectory();
   const config = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
   scenario.commit({ 'flagkeel.yaml': config, 'flags/pay.yaml': flagSpec('pay') }, 'Add pay');
   await scenario.reconcile();
   scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Ramp by far (#7)');
   scenario.service.requests.length = 0;
-});
-
-afterEach(async () => {
-  await forge.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** What a job does that a comment on the pull request has started. */
@@ -48,7 +44,7 @@ function comment(author: string, hash: string, times: Readonly<Record<string, st
 }
 
 it('applies the plan that a new comment of somebody who may merge approves, once, and says why others do not count', async () => {
-  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  const { planHash } = await scenario.dryRun('--since', 'HEAD^1');
   forge.members.set('ana', 'write').set('reader', 'read');
   comment('reader', planHash);
   comment('ana', `sha256:${'0'.repeat(64)}`);
@@ -73,10 +69,10 @@ it('applies the plan that a new comment of somebody who may merge approves, once
   expect(forge.requests.filter((each) => !each.startsWith('GET '))).toEqual([]);
 
   scenario.commit({ 'flags/pay.yaml': flagSpec('pay') }, 'Take it back');
-  const back = await scenario.dryRun<{ planHash: string }>();
+  const back = await scenario.dryRun();
   expect(await scenario.reconcile('--approve', back.planHash)).toMatchObject({ code: 0 });
   scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Ramp by far once more');
-  const again = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  const again = await scenario.dryRun('--since', 'HEAD^1');
   expect(again.planHash).toBe(planHash);
   scenario.service.requests.length = 0;
   const used = await job();
@@ -88,17 +84,14 @@ it('applies the plan that a new comment of somebody who may merge approves, once
 });
 
 it('sends nothing where the comments cannot be read, nobody knows whose they are, or another machine could use them again', async () => {
-  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  const { planHash } = await scenario.dryRun('--since', 'HEAD^1');
   forge.members.set('ana', 'write');
   comment('ana', planHash);
-  const { service, repository, env } = scenario;
-  const args = ['reconcile', '--approve-comment', '--url', service.origin, repository.directory];
-  const outside = await cliRun(args, env);
-  const tokenless = await cliRun(
-    [...args, '--forge', 'github', '--repository', 'acme/flags', '--pull-request', '7'],
-    env,
-  );
-  expect([outside, tokenless].map(({ exitCode }) => exitCode)).toEqual([64, 64]);
+  const { repository } = scenario;
+  const place = ['--forge', 'github', '--repository', 'acme/flags', '--pull-request', '7'];
+  const outside = await scenario.reconcile('--approve-comment');
+  const tokenless = await scenario.reconcile('--approve-comment', ...place);
+  expect([outside.code, tokenless.code]).toEqual([64, 64]);
   expect(outside.stderr).toContain('set --forge, --repository and --pull-request');
   expect(tokenless.stderr).toContain('FLAGKEEL_FORGE_TOKEN');
 

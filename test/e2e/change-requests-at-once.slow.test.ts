@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startFlagkeel, type CliResult } from '../support/cli.js';
+import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario, type Scenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
@@ -35,13 +34,8 @@ async function playRounds(
   const pay = (on: number): string => flagText('pay', on, { production: '' });
   scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay(1) }, 'Add pay');
   expect(await scenario.reconcile('--adopt')).toMatchObject({ code: 0 });
-  const live = await liveWorkspace(scenario.service);
-  const value = { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true };
-  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [value]);
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+  await (await liveWorkspace(scenario.service)).permit({ areApprovalsRequired: true });
+  const folder = makeDirectory();
   const clones = ['one', 'two'].map((name) => join(folder, name));
   for (const clone of clones) {
     execFileSync('git', ['clone', '--quiet', scenario.repository.directory, clone]);

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
-import type { PlanDocument } from '../../src/report/json/plan.js';
 import type { CliResult } from '../support/cli.js';
-import { flagkeel, startFlagkeel } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { startFlagkeel } from '../support/cli.js';
+import { makeDirectory, makeRepository } from '../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -29,9 +26,6 @@ environments:
   staging: {}
   production: { protected: true, approvals: request }
 `;
-const FROZEN = `${CONFIG}freezes:
-  long: { from: 2020-01-01, to: 2099-01-01, zone: UTC, environments: [production] }
-`;
 
 const scenario = useScenario();
 let live: LiveWorkspace;
@@ -43,20 +37,12 @@ beforeEach(async () => {
   expect(await scenario.reconcile()).toMatchObject({ code: 0 });
   const { service } = scenario;
   live = await liveWorkspace(service);
-  await requireApprovals({ areApprovalsRequired: true });
+  await live.permit({ areApprovalsRequired: true });
   approver = callsOf({ origin: service.origin, key: await service.createKey('ana') });
 });
 
 function pay(on: number): string {
   return flagText('pay', on, { staging: '', production: '' });
-}
-
-async function requireApprovals(permissions: Readonly<Record<string, boolean>>): Promise<void> {
-  const path = `/environments/ws/${live.id}/${live.production}`;
-  const operations = Object.entries(permissions).map(([name, value]) => {
-    return { op: 'replace', path: `/changePermissions/${name}`, value };
-  });
-  await live.ok('PATCH', path, operations);
 }
 
 /** All change requests that the service has, oldest first. */
@@ -73,12 +59,12 @@ async function decide(id: string | undefined, status: string, by = approver): Pr
   await by.ok('PUT', `/changeRequests/${id ?? ''}`, { status, comment: 'Looked at it' });
 }
 
-async function share(): Promise<number> {
-  return live.share('pay');
+function flat({ stdout }: CliResult): string {
+  return stdout.replaceAll(/\s+/g, ' ');
 }
 
 describe('a change where the service requires approvals, with `approvals: request`', () => {
-  it('is submitted, shown, live once approved, renewed when git changes it, and not repeated once rejected', async () => {
+  it('is submitted, shown, live once approved, renewed when git changes it, not repeated once rejected, and withdrawn when git takes it back', async () => {
     scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay\n\nLooks good so far.');
     const submitted = await scenario.reconcile();
     expect(submitted).toMatchObject({ code: 8 });
@@ -94,10 +80,10 @@ describe('a change where the service requires approvals, with `approvals: reques
     expect(request?.comment).toContain('from flags/pay.yaml:');
     expect(request?.comment).toContain('Looks good so far.');
     expect(flat(submitted)).toContain(`waits for approval: change request ${id}`);
-    expect(await share()).toBe(10);
+    expect(await live.share('pay')).toBe(10);
 
     const plan = await scenario.run('plan');
-    const document = await scenario.dryRun<PlanDocument>();
+    const document = await scenario.dryRun();
     const shown = await scenario.run('state', 'show', 'flag/pay');
     const listed = await scenario.run('state', 'list');
     expect(plan).toMatchObject({ code: 0 });
@@ -114,7 +100,7 @@ describe('a change where the service requires approvals, with `approvals: reques
     expect(await requests()).toHaveLength(1);
     await decide(id, 'APPROVED');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    expect(await share()).toBe(20);
+    expect(await live.share('pay')).toBe(20);
     expect(await requests()).toMatchObject([{ status: 'PUBLISHED' }]);
 
     scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay further');
@@ -128,9 +114,9 @@ describe('a change where the service requires approvals, with `approvals: reques
 
     // Published while no run looked: what git says next is a plain commit.
     await decide((await openRequests())[0]?.id, 'APPROVED');
-    expect(await share()).toBe(40);
+    expect(await live.share('pay')).toBe(40);
     scenario.commit({ 'flags/pay.yaml': pay(50) }, 'Ramp pay to half');
-    expect((await scenario.dryRun<PlanDocument>()).changes).toMatchObject([
+    expect((await scenario.dryRun()).changes).toMatchObject([
       { id: 'flag/pay@staging', reason: 'commit' },
       { id: 'flag/pay@production', reason: 'commit' },
     ]);
@@ -148,58 +134,12 @@ describe('a change where the service requires approvals, with `approvals: reques
       { status: 'REJECTED' },
       { status: 'REQUESTED', title: expect.stringContaining('Ramp pay with care') as string },
     ]);
-  });
 
-  it.each([
-    ['takes the change back', () => scenario.commit({ 'flags/pay.yaml': pay(10) }, 'Back'), 0],
-    [
-      'wants no change requests any more',
-      () => {
-        const config = CONFIG.replace('request', 'report');
-        return scenario.commit({ 'flagkeel.yaml': config }, 'Report');
-      },
-      8,
-    ],
-    [
-      'wants no change requests any more, and a freeze holds the change',
-      () => scenario.commit({ 'flagkeel.yaml': FROZEN.replace('request', 'report') }, 'Report'),
-      0,
-    ],
-  ])('is withdrawn when git %s', async (_, edit, code) => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile('--environment', 'production');
-    expect(await openRequests()).toHaveLength(1);
-    edit();
-
-    const planned = await scenario.run('plan', '--environment', 'production');
-    const withdrawn = await scenario.reconcile('--environment', 'production');
-
+    scenario.commit({ 'flags/pay.yaml': pay(40) }, 'Back');
+    const planned = await scenario.run('plan');
     expect(flat(planned)).toContain('will be withdrawn: git asks for something else by now.');
-    expect(withdrawn).toMatchObject({ code });
-    expect(await requests()).toMatchObject([{ status: 'WITHDRAWN' }]);
-  });
-
-  it.each([
-    ['a freeze holds the change', { 'flagkeel.yaml': FROZEN }, []],
-    [
-      'git takes the change back and suspends everything',
-      { 'flagkeel.yaml': `${CONFIG}suspend: true\n`, 'flags/pay.yaml': pay(10) },
-      [],
-    ],
-    [
-      'git takes the change back and the run leaves the flag out',
-      { 'flags/buy.yaml': pay(5).replace('pay', 'buy'), 'flags/pay.yaml': pay(10) },
-      ['--only', 'flag/buy'],
-    ],
-  ])('stays open while %s', async (_, files, filter) => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    const [asked] = await openRequests();
-    scenario.commit(files, 'Go on');
-
-    await scenario.reconcile(...filter);
-
-    expect(await openRequests()).toContainEqual(asked);
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect((await requests()).at(-1)).toMatchObject({ status: 'WITHDRAWN' });
   });
 
   it('is left to its author where another key runs by now, with exit 8 and the way out', async () => {
@@ -220,11 +160,10 @@ describe('a change where the service requires approvals, with `approvals: reques
   });
 
   it('keeps its hands off requests of another repository, which bear a mark too', async () => {
-    using other = new ConfigRepository();
-    other.write({ 'flagkeel.yaml': CONFIG, 'flags/buy.yaml': pay(5).replace('pay', 'buy') });
-    other.commit('Add buy');
-    const words = ['reconcile', '--url', scenario.service.origin, other.directory];
-    expect(await flagkeel(words, { env: scenario.env })).toMatchObject({ code: 8 });
+    const other = makeRepository();
+    const flags = { 'flags/buy.yaml': pay(5).replace('pay', 'buy') };
+    other.commit('Add buy', { 'flagkeel.yaml': CONFIG, ...flags });
+    expect(await scenario.runAt(other.directory, 'reconcile')).toMatchObject({ code: 8 });
     const [asked] = await openRequests();
 
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
@@ -280,12 +219,12 @@ describe('creations, deletions, kills and segments', () => {
   });
 
   it('adds and removes keys of a segment, one request after the other', async () => {
-    await requireApprovals({ areApprovalsRequired: false });
+    await live.permit({ areApprovalsRequired: false });
     const segment = (keys: string): string =>
       `segment: beta\ntrafficType: user\nenvironments:\n  production: { keys: [${keys}] }\n`;
     scenario.commit({ 'segments/beta.yaml': segment('a, b') }, 'Add beta');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    await requireApprovals({ areApprovalsRequired: true });
+    await live.permit({ areApprovalsRequired: true });
     scenario.commit({ 'segments/beta.yaml': segment('b, c') }, 'Swap a for c');
 
     expect(await scenario.reconcile()).toMatchObject({ code: 8 });
@@ -301,29 +240,14 @@ describe('creations, deletions, kills and segments', () => {
   });
 });
 
-function flat({ stdout }: CliResult): string {
-  return stdout.replaceAll(/\s+/g, ' ');
-}
-
 describe('a strict service, which has no change requests', () => {
   it('is left to a person, with exit 8 and the reason', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
-    const store = { kind: 'directory', path: join(folder, 'store') } as const;
+    const store = { kind: 'directory', path: join(makeDirectory(), 'store') } as const;
     const first = await startTestService({ store });
-    const live = await liveWorkspace(first);
-    const { id, production } = live;
-    const required = {
-      op: 'replace',
-      path: '/changePermissions/areApprovalsRequired',
-      value: true,
-    };
-    await live.ok('PATCH', `/environments/ws/${id}/${production}`, [required]);
+    await (await liveWorkspace(first)).permit({ areApprovalsRequired: true });
     await first.stop();
     const strict = await startTestService({ store, strict: true });
-    onTestFinished(async () => {
-      await strict.stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    onTestFinished(async () => strict.stop());
     const words = ['reconcile', '--url', strict.origin, scenario.repository.directory];
     const env = { FLAGKEEL_API_KEY: strict.key };
 

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { cliRun } from '../support/terminal.js';
-import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
 import { operationsOver } from '../support/operations.js';
@@ -11,7 +11,6 @@ const FROZEN = `${PIPELINE_CONFIG}freezes:
   sale: { from: 2026-01-01, to: 2099-12-31, zone: UTC, environments: [production] }
 `;
 const BY_FAR = { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) };
-const until = (): string => new Date(Date.now() + 60_000).toISOString();
 
 const scenario = useScenario();
 let live: LiveWorkspace;
@@ -19,25 +18,22 @@ let watched: InProcessDaemon;
 
 beforeEach(async () => {
   live = await liveWorkspace(scenario.service);
-  scenario.commit(
-    { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') },
-    'Add pay',
-  );
-  watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
-  watched.daemon.start();
-  await watched.rest(1);
+  const files = { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') };
+  scenario.commit(files, 'Add pay');
+  watched = await watchHere(scenario);
 });
 
-afterEach(async () => {
-  await watched.daemon.stop('SIGTERM');
-});
+/** Approves as `POST /approve` does. */
+function order(hash: string): void {
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const approval = { hash, by: 'ana', reason: 'reviewed', until };
+  watched.daemon.override('default', { approval });
+}
 
-/** Approves as `POST /approve` does, and waits for what this brings. */
+/** The same, and waits for what this brings. */
 async function approve(hash: string): Promise<void> {
   const before = watched.runs.length;
-  watched.daemon.override('default', {
-    approval: { hash, by: 'ana', reason: 'reviewed', until: until() },
-  });
+  order(hash);
   await watched.rest(before + 1);
 }
 
@@ -119,9 +115,7 @@ it('keeps an approval while the service is away, for the run that finds it again
   const hash = (await watched.run()).plan?.heldHash ?? '';
   scenario.service.failNext({ path: /workspaces/ }, 404);
   const before = watched.runs.length;
-  watched.daemon.override('default', {
-    approval: { hash, by: 'ana', reason: 'reviewed', until: until() },
-  });
+  order(hash);
   await watched.until(() => watched.runs.length > before, 'a run that fails');
   expect([watched.runs.at(-1)?.result, watched.view.approved?.hash]).toEqual(['failed', hash]);
 

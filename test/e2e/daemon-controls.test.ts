@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
@@ -16,21 +16,10 @@ describe('what may be asked of a daemon', () => {
 
   beforeEach(async () => {
     live = await liveWorkspace(scenario.service);
-    first = scenario.commit(
-      {
-        'flagkeel.yaml': STAGING_CONFIG,
-        'flags/pay.yaml': flag(10),
-        'kills/staging.yaml': 'kills: {}\n',
-      },
-      'Add pay',
-    );
-    watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
-    watched.daemon.start();
-    await watched.rest(1);
-  });
-
-  afterEach(async () => {
-    await watched.daemon.stop('SIGTERM');
+    const kills = { 'kills/staging.yaml': 'kills: {}\n' };
+    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10), ...kills };
+    first = scenario.commit(files, 'Add pay');
+    watched = await watchHere(scenario);
   });
 
   function ramp(percent: number): string {
@@ -91,16 +80,11 @@ describe('what may be asked of a daemon', () => {
       { severity: 'error', code: 'unknown-field', file: 'flags/pay.yaml', column: 1 },
     ]);
 
-    const files = {
-      'flagkeel.yaml': `${STAGING_CONFIG}suspend: true\n`,
-      'flags/pay.yaml': flag(10),
-    };
-    scenario.commit(files, 'Suspend');
+    const suspended = { 'flagkeel.yaml': `${STAGING_CONFIG}suspend: true\n` };
+    scenario.commit({ ...suspended, 'flags/pay.yaml': flag(10) }, 'Suspend');
     await watched.run();
-    expect(watched.view.suspended).toEqual({
-      reason: '`suspend: true` in flagkeel.yaml',
-      until: null,
-    });
+    const reason = '`suspend: true` in flagkeel.yaml';
+    expect(watched.view.suspended).toEqual({ reason, until: null });
   });
 
   it('plans and writes nothing but kills while it is suspended, and catches up when it is resumed', async () => {

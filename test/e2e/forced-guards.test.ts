@@ -3,6 +3,7 @@ import { flagkeelOnTerminal, type CliResult } from '../support/cli.js';
 import { lacks } from '../support/requirements.js';
 import { useScenario } from '../support/scenario.js';
 import { TEST_SEED } from '../support/service.js';
+import { flagText } from '../support/spec-texts.js';
 
 const SEED = {
   workspaces: TEST_SEED.workspaces.flatMap((workspace) => [
@@ -11,27 +12,13 @@ const SEED = {
   ]),
 };
 
-const FLAG = `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: "off" }
-`;
-
-interface PlanJson {
-  readonly planHash: string;
-  readonly guards?: readonly { guard: string; found: number; workspace?: string }[];
-}
-
 describe('specs of one workspace', () => {
   const scenario = useScenario({ seed: SEED });
-  const { reconcile, writes } = scenario;
-  const planJson = scenario.dryRun<PlanJson>;
+  const { reconcile, writes, dryRun } = scenario;
 
   beforeEach(async () => {
     writeConfig('Default');
-    scenario.commit({ 'flags/pay.yaml': FLAG }, 'Add a flag');
+    scenario.commit({ 'flags/pay.yaml': flagText('pay', 0, { staging: '' }) }, 'Add a flag');
     expect(await reconcile()).toMatchObject({ code: 0 });
     scenario.service.requests.length = 0;
   });
@@ -57,10 +44,9 @@ describe('specs of one workspace', () => {
 
   it('in another one than last time, or all gone, need --force with the hash of this plan', async () => {
     moveTo('Other');
-    const dryRun = await reconcile('--dry-run');
-    const { planHash, guards } = await planJson();
+    const { planHash, guards, code } = await dryRun();
     const run = await reconcile();
-    expect([dryRun.code, run.code]).toEqual([4, 4]);
+    expect([code, run.code]).toEqual([4, 4]);
     expect(guards).toMatchObject([{ guard: 'anotherWorkspace', found: 1 }]);
     const text = run.stdout.replace(/\s+/g, ' ');
     expect(text).toContain(
@@ -83,7 +69,7 @@ describe('specs of one workspace', () => {
 
     scenario.repository.remove('flags');
     scenario.repository.commit('Remove everything');
-    const empty = await planJson();
+    const empty = await dryRun();
     expect(empty.guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);
     expect(await reconcile('--approve', empty.planHash)).toMatchObject({ code: 4 });
     expect(await reconcile('--force', '--approve', empty.planHash)).toMatchObject({ code: 0 });

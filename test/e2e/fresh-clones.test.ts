@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { flagkeel, type CliResult } from '../support/cli.js';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import type { CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
@@ -16,12 +17,6 @@ interface Job extends CliResult {
   readonly changes: readonly string[];
   readonly withheld: readonly string[];
   readonly unknowns: readonly string[];
-}
-
-interface Printed {
-  readonly changes: readonly { id: string; reason: string; outcome: string; title: string }[];
-  readonly withheld: readonly { id: string; why: string }[];
-  readonly unknowns?: readonly { code: string }[];
 }
 
 /** A repository on a git server, and CI that clones it anew for each push. */
@@ -45,14 +40,13 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
   async function push(message: string, files: Readonly<Record<string, string>>): Promise<Job> {
     scenario.commit(files, message);
     scenario.repository.git('push', '--quiet', 'origin', 'main');
-    const args = ['reconcile', '--format', 'json', '--url', scenario.service.origin, cloned()];
-    const result = await flagkeel(args, { env: scenario.env });
-    const { changes, withheld, unknowns = [] } = JSON.parse(result.stdout) as Printed;
+    const result = await scenario.runAt(cloned(), 'reconcile', '--format', 'json');
+    const { changes, withheld, unknowns = [] } = JSON.parse(result.stdout) as PlanDocument;
     return {
       ...result,
       changes: changes
         .filter(({ id }) => id.includes('@'))
-        .map(({ id, reason, outcome, title }) => `${id} ${reason} ${outcome}: ${title}`),
+        .map(({ id, reason, outcome = '', title }) => `${id} ${reason} ${outcome}: ${title}`),
       withheld: withheld.map(({ id, why }) => `${id} ${why}`),
       unknowns: unknowns.map(({ code }) => code),
     };
@@ -92,7 +86,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     expect(jobs.map(({ withheld }) => withheld)).toEqual([[], [], drift]);
     expect(jobs.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(jobs.flatMap(({ unknowns }) => unknowns)).toEqual([]);
-    const history = await flagkeel(['history', 'flag/alpha', cloned()], { env: scenario.env });
+    const history = await scenario.runAt(cloned(), 'history', 'flag/alpha');
     expect(history.stdout, history.stderr).toContain('Ramp alpha to 40 %');
   });
 

@@ -1,36 +1,35 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { start } from '../support/cli.js';
+import { makeDirectory } from '../support/git.js';
+import { projectText } from '../unit/docs/page.js';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
 /** Every command of a page, in its order. */
 function commandsOf(page: string): string[] {
-  const text = readFileSync(join(PROJECT, 'docs', page), 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-  return blocks.join('').split('\n');
+  const blocks = projectText(`docs/${page}`).matchAll(/^```sh\n([^]*?)^```$/gm);
+  const texts = [...blocks].map(([, block = '']) => block);
+  return texts.join('').split('\n');
 }
 
-let home: string;
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'flagkeel-newcomer-'));
-});
-afterEach(() => {
-  rmSync(home, { recursive: true, force: true });
-});
-
-/** Somebody whose git knows a name, and nothing else about this machine. */
-function newcomer(): Record<string, string> {
-  const [name, email] = ['Ana', 'ana@example.com'];
-  return {
-    HOME: home,
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: 'Forge',
-    GIT_COMMITTER_EMAIL: 'forge@example.com',
+/**
+ * Runs the commands as somebody whose git knows a name, and nothing else about this machine. Every command must
+ * succeed; the trace of the shell tells which one did not.
+ *
+ * @param place default: the home of that person.
+ * @returns what they printed.
+ */
+async function runAll(commands: readonly string[], place?: string): Promise<string> {
+  const home = makeDirectory();
+  const env = {
+    ...{ HOME: home, GIT_AUTHOR_NAME: 'Ana', GIT_AUTHOR_EMAIL: 'ana@example.com' },
+    ...{ GIT_COMMITTER_NAME: 'Forge', GIT_COMMITTER_EMAIL: 'forge@example.com' },
   };
+  const shell = ['sh', '-eux', '-c', commands.join('\n')];
+  const { code, stdout, stderr } = await start(shell, '', { cwd: place ?? home, env }).ended;
+  expect({ code, last: stderr.split('\n').slice(-12) }).toMatchObject({ code: 0 });
+  return stdout;
 }
 
 it('takes a newcomer through every command of docs/getting-started.md', async () => {
@@ -39,14 +38,8 @@ it('takes a newcomer through every command of docs/getting-started.md', async ()
   const commands = lines.filter((line) => line !== 'npm ci');
   expect(lines.length - commands.length).toBe(1);
 
-  // Every command must succeed; the trace of the shell tells which one did not.
-  const run = start(['sh', '-eux', '-c', commands.join('\n')], '', {
-    cwd: PROJECT,
-    env: newcomer(),
-  });
-  const { code, stdout, stderr } = await run.ended;
+  const stdout = await runAll(commands, PROJECT);
 
-  expect({ code, last: stderr.split('\n').slice(-12) }).toMatchObject({ code: 0 });
   const told = stdout.slice(stdout.lastIndexOf('In sync'));
   const story = [
     'Restore example-banner in production',
@@ -62,12 +55,9 @@ it('takes a newcomer through every command of docs/getting-started.md', async ()
 
 it('gets through every recipe of docs/how-to.md', async () => {
   const program = `flagkeel() { node "${PROJECT}/dist/main.js" "$@"; }`;
-  const script = [program, ...commandsOf('how-to.md')].join('\n');
 
-  const run = start(['sh', '-eux', '-c', script], '', { cwd: home, env: newcomer() });
-  const { code, stdout, stderr } = await run.ended;
+  const stdout = await runAll([program, ...commandsOf('how-to.md')]);
 
-  expect({ code, last: stderr.split('\n').slice(-12) }).toMatchObject({ code: 0 });
   // The ramp reaches as many as the page says, the revert undoes the last step, and nothing is stale.
   const told = ['reaches: 15 % off → on', 'Revert "Show the banner to half"', '0 flags of 1 stale'];
   expect(told.filter((text) => !stdout.includes(text))).toEqual([]);

@@ -1,25 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import type { CliOptions, CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const CONFIG = `${PROTECTED_CONFIG}defaults: { trafficType: user }
 `;
-
-interface PlanJson {
-  readonly planHash: string;
-  readonly converged?: boolean;
-  readonly summary: { readonly requests: number };
-  readonly changes: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly comment: string;
-    readonly keys: { readonly added: number; readonly changed: number };
-    readonly outcome?: string;
-    readonly error?: { readonly code: string; readonly refused?: readonly object[] };
-  }[];
-  readonly withheld: readonly { readonly id: string; readonly why: string }[];
-}
 
 function yaml(environment: string, keys: object): string {
   return JSON.stringify({ identities: { environment, keys } });
@@ -48,9 +34,9 @@ describe('identities', () => {
   const run = async (args: readonly string[], options: CliOptions = {}): Promise<CliResult> =>
     scenario.runWith(options, ...args);
 
-  async function json(...args: readonly string[]): Promise<PlanJson & { code: number | null }> {
+  async function json(...args: readonly string[]): ReturnType<typeof scenario.dryRun> {
     const { stdout, code } = await run(['reconcile', '--format', 'json', ...args]);
-    return { ...(JSON.parse(stdout) as PlanJson), code };
+    return { ...(JSON.parse(stdout) as PlanDocument), code };
   }
 
   /** Writes that were answered; there are no others than of identities. */
@@ -77,15 +63,11 @@ describe('identities', () => {
     expect(again).toMatchObject({ code: 0 });
     expect(again.stdout).toContain('In sync: 1 object equal');
 
-    scenario.commit(
-      {
-        'identities/user.production.csv': csv(BATCH + 1).replace('7,pro', '7,team'),
-      },
-      'Move one to the team plan',
-    );
+    const moved = csv(BATCH + 1).replace('7,pro', '7,team');
+    scenario.commit({ 'identities/user.production.csv': moved }, 'Move one to the team plan');
     const second = await json();
     expect(second).toMatchObject({ code: 0, converged: true, summary: { requests: 1 } });
-    expect(second.changes.map(({ id, title, keys }) => [id, title, keys.changed])).toEqual([
+    expect(second.changes.map(({ id, title, keys }) => [id, title, keys?.changed])).toEqual([
       ['identities/user@production', 'Move one to the team plan', 1],
     ]);
     expect(posts()).toBe(3);
@@ -107,12 +89,8 @@ describe('identities', () => {
       });
       expect((await json('--dry-run')).changes[0]?.keys).toMatchObject({ added: 1, changed: 0 });
 
-      scenario.commit(
-        {
-          'identities/staging.yaml': yaml('staging', { ...keys, bob: { name: 'x' } }),
-        },
-        'Name the attribute as the service wants it',
-      );
+      const named = yaml('staging', { ...keys, bob: { name: 'x' } });
+      scenario.commit({ 'identities/staging.yaml': named }, 'Name the attribute as it wants it');
       const mended = await json();
       expect(mended).toMatchObject({ code: 0, converged: true });
       expect(mended.changes[0]?.comment).toContain('Name the attribute');
@@ -137,7 +115,7 @@ describe('identities', () => {
     const next = await json();
 
     expect(next).toMatchObject({ code: 0, converged: true });
-    expect(next.changes[0]?.keys.added).toBe(BATCH + 1);
+    expect(next.changes[0]?.keys?.added).toBe(BATCH + 1);
     expect(await run(['reconcile', '--dry-run', '--detailed-exitcode'])).toMatchObject({ code: 0 });
   });
 

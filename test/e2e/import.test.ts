@@ -120,8 +120,7 @@ it('import says everything that is live, by the same bytes wherever it writes, a
   const files = { 'flags/folder/gone.yaml': 'flag: gone\n', 'kills/production.yaml': '' };
   scenario.commit(files, 'Add a flag that is not live');
   const again = await run('import', '--overwrite');
-  const below = ['import', '--url', scenario.service.origin, join(directory, 'below/new')];
-  const elsewhere = await flagkeel(below, { env: scenario.env });
+  const elsewhere = await scenario.runAt(join(directory, 'below/new'), 'import');
   expect(again, again.stderr).toMatchObject({ code: 0 });
   expect(elsewhere, elsewhere.stderr).toMatchObject({ code: 0 });
   for (const [path, content] of first) {
@@ -132,8 +131,8 @@ it('import says everything that is live, by the same bytes wherever it writes, a
   expect(existsSync(join(directory, 'kills/production.yaml'))).toBe(true);
   expect(readdirSync(directory).filter((name) => name.includes('import-'))).toEqual([]);
 
-  const one = [...below.slice(0, -1), '--environment', 'production', '--only', 'flag/checkout'];
-  const part = await flagkeel([...one, join(directory, 'part')], { env: scenario.env });
+  const one = ['--environment', 'production', '--only', 'flag/checkout'];
+  const part = await scenario.runAt(join(directory, 'part'), 'import', ...one);
   expect(part, part.stderr).toMatchObject({ code: 0 });
   expect(text('part/flagkeel.yaml'))
     .toBe(`# yaml-language-server: $schema=schemas/config.schema.json

@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startFlagkeel, type CliResult, type RunningCli } from '../support/cli.js';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import type { CliResult, RunningCli } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
 const CONFIG = 'workspace: Default\nenvironments: { staging: {}, production: {} }\n';
-
-interface PlanJson {
-  readonly changes: { id: string; reason: string; outcome?: string }[];
-}
 
 const SIGNALS = [
   ['SIGINT', 130],
@@ -15,54 +12,38 @@ const SIGNALS = [
 ] as const;
 
 const scenario = useScenario();
+const { reconcile } = scenario;
 
 beforeEach(async () => {
-  scenario.commit(
-    {
-      'flagkeel.yaml': CONFIG,
-      'flags/alpha.yaml': flagText('alpha', 10),
-      'flags/beta.yaml': flagText('beta', 10),
-    },
-    'Add two flags',
-  );
+  const both = (share: number): Record<string, string> => ({
+    'flags/alpha.yaml': flagText('alpha', share),
+    'flags/beta.yaml': flagText('beta', share),
+  });
+  scenario.commit({ 'flagkeel.yaml': CONFIG, ...both(10) }, 'Add two flags');
   expect(await reconcile()).toMatchObject({ code: 0 });
-  scenario.commit(
-    {
-      'flags/alpha.yaml': flagText('alpha', 20),
-      'flags/beta.yaml': flagText('beta', 20),
-    },
-    'Ramp both to 20 %',
-  );
+  scenario.commit(both(20), 'Ramp both to 20 %');
   scenario.service.requests.length = 0;
 });
 
-function started(...args: readonly string[]): RunningCli {
-  return startFlagkeel(
-    ['reconcile', ...args, '--url', scenario.service.origin, scenario.repository.directory],
-    { env: scenario.env },
-  );
-}
-
-async function reconcile(...args: readonly string[]): Promise<CliResult> {
-  return started(...args).ended;
-}
+const started = (...args: readonly string[]): RunningCli => scenario.start('reconcile', ...args);
 
 async function left(): Promise<string[]> {
-  const { stdout } = await reconcile('--dry-run', '--format', 'json');
-  return (JSON.parse(stdout) as PlanJson).changes.map(({ id, reason }) => `${id} ${reason}`);
+  return (await scenario.dryRun()).changes.map(({ id, reason }) => `${id} ${reason}`);
+}
+
+async function expectNothingLeft(): Promise<void> {
+  expect(await reconcile()).toMatchObject({ code: 0 });
+  expect(await left()).toEqual([]);
 }
 
 function outcomesIn({ stdout }: CliResult): string[] {
-  return (JSON.parse(stdout) as PlanJson).changes.map(
+  return (JSON.parse(stdout) as PlanDocument).changes.map(
     ({ id, outcome }) => `${id} ${outcome ?? ''}`,
   );
 }
 
-function writes(): string[] {
-  return scenario.service.requests
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method }) => method);
-}
+const writes = (): (string | undefined)[] =>
+  scenario.writes().map((request) => request.split(' ')[0]);
 
 describe.each(SIGNALS)('%s', (signal, code) => {
   it('while the service is read ends the run before anything is written', async () => {
@@ -74,8 +55,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
 
     expect(await run.ended).toMatchObject({ code });
     expect(writes()).toEqual([]);
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await left()).toEqual([]);
+    await expectNothingLeft();
   });
 
   it('during a write lets it finish, skips the rest, and remembers what was done', async () => {
@@ -101,8 +81,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
       'flag/alpha@production commit',
       'flag/beta@production commit',
     ]);
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await left()).toEqual([]);
+    await expectNothingLeft();
   });
 
   it('while the service holds requests back ends the waiting', async () => {
@@ -117,8 +96,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
 
     expect(ended.code).toBe(code);
     expect(outcomesIn(ended).map((each) => each.split(' ')[1])).toEqual(Array(4).fill('skipped'));
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await left()).toEqual([]);
+    await expectNothingLeft();
   });
 });
 
@@ -174,40 +152,26 @@ it('a second signal ends the run at once, and the next run converges', async () 
 
   expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
   scenario.service.release();
-  expect(await reconcile()).toMatchObject({ code: 0 });
-  expect(await left()).toEqual([]);
+  await expectNothingLeft();
 });
 
-describe('two runs at once', () => {
-  let first: RunningCli;
+it('a second run waits with --lock-timeout, finds nothing left to do, and ends by a signal', async () => {
+  scenario.service.failNext({ method: 'PATCH' }, 'hold');
+  const first = started();
+  await scenario.service.held();
+  const second = started('--lock-timeout', '60s', '--format', 'json');
+  const third = started('--lock-timeout', '60s');
+  await second.says('waiting for another run');
+  await third.says('waiting for another run');
+  third.send('SIGINT');
 
-  beforeEach(async () => {
-    scenario.service.failNext({ method: 'PATCH' }, 'hold');
-    first = started();
-    await scenario.service.held();
-  });
-
-  it('lets the second one wait with --lock-timeout, and it finds nothing left to do', async () => {
-    const second = started('--lock-timeout', '60s', '--format', 'json');
-    await second.says('waiting for another run');
-    scenario.service.release();
-
-    expect(await first.ended).toMatchObject({ code: 0 });
-    const waited = await second.ended;
-    expect(waited.code).toBe(0);
-    expect(outcomesIn(waited)).toEqual([]);
-    expect(writes()).toHaveLength(4);
-  });
-
-  it('lets a signal end the waiting for the other', async () => {
-    const second = started('--lock-timeout', '60s');
-    await second.says('waiting for another run');
-    second.send('SIGINT');
-
-    const ended = await second.ended;
-    expect(ended.code).toBe(130);
-    expect(ended.stderr).toContain('cannot lock the state: interrupted');
-    scenario.service.release();
-    expect(await first.ended).toMatchObject({ code: 0 });
-  });
+  const ended = await third.ended;
+  scenario.service.release();
+  expect(ended.code).toBe(130);
+  expect(ended.stderr).toContain('cannot lock the state: interrupted');
+  expect(await first.ended).toMatchObject({ code: 0 });
+  const waited = await second.ended;
+  expect(waited.code).toBe(0);
+  expect(outcomesIn(waited)).toEqual([]);
+  expect(writes()).toHaveLength(4);
 });

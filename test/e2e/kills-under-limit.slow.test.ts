@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { useScenario } from '../support/scenario.js';
 import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
-import { Watching } from '../support/watching.js';
 
 const FLAGS = 60;
 const KILLS = 3;
@@ -14,26 +13,15 @@ const name = (index: number): string => `flag-${String(index)}`;
 
 describe('a service that admits 20 requests in any 10 s', () => {
   const scenario = useScenario({ strict: true });
-  let watching: Watching | undefined;
 
   beforeEach(async () => {
     const flags = Array.from({ length: FLAGS }, (_, index): [string, string] => [
       `flags/${name(index)}.yaml`,
-      flagText(name(index), 10, { staging: '', production: '' }),
+      flagText(name(index), 10),
     ]);
-    scenario.commit(
-      {
-        ...Object.fromEntries(flags),
-        'flagkeel.yaml': PROTECTED_CONFIG,
-        'kills/production.yaml': 'kills: {}\n',
-      },
-      'Add flags',
-    );
+    const others = { 'flagkeel.yaml': PROTECTED_CONFIG, 'kills/production.yaml': 'kills: {}\n' };
+    scenario.commit({ ...Object.fromEntries(flags), ...others }, 'Add flags');
     expect(await scenario.reconcile('--adopt')).toMatchObject({ code: 0 });
-  });
-
-  afterEach(async () => {
-    await watching?.stop('SIGKILL');
   });
 
   /** From now on. */
@@ -61,19 +49,7 @@ describe('a service that admits 20 requests in any 10 s', () => {
     async () => {
       limit();
       scenario.service.requests.length = 0;
-      const daemon = new Watching(
-        [
-          '--interval',
-          '200ms',
-          '--schedule',
-          'off',
-          '--url',
-          scenario.service.origin,
-          scenario.repository.directory,
-        ],
-        scenario.env,
-      );
-      watching = daemon;
+      const daemon = scenario.watch(['--interval', '200ms']);
       const asked = (): number =>
         scenario.service.requests.filter(({ status }) => status === 200).length;
       // The look is in its second window by then, and far from its end.

@@ -10,13 +10,6 @@ const KILLS = 'kills/production.yaml';
 const scenario = useScenario();
 let live: LiveWorkspace;
 
-async function permit(permissions: Readonly<Record<string, boolean>>): Promise<void> {
-  const operations = Object.entries(permissions).map(([name, value]) => {
-    return { op: 'replace', path: `/changePermissions/${name}`, value };
-  });
-  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, operations);
-}
-
 /** The change requests, newest first, and whether `pay` is killed. */
 async function found(): Promise<{ requests: string[]; killed: boolean }> {
   const list = await live.ok<{ data: { operationType: string; status: string }[] }>(
@@ -40,7 +33,7 @@ async function begin(approvals: string): Promise<void> {
   scenario.commit(files, 'Add pay');
   expect(await scenario.reconcile()).toMatchObject({ code: 0 });
   live = await liveWorkspace(scenario.service);
-  await permit({ areApprovalsRequired: true });
+  await live.permit({ areApprovalsRequired: true });
 }
 
 describe('where the service requires approvals', () => {
@@ -65,9 +58,9 @@ describe('where the service requires approvals', () => {
       expect(await scenario.reconcile()).toMatchObject({ code: 8 });
       expect(await found()).toEqual({ requests: asked.killing, killed: false });
 
-      await permit({ areApprovalsRequired: false });
+      await live.permit({ areApprovalsRequired: false });
       expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-      await permit({ areApprovalsRequired: true });
+      await live.permit({ areApprovalsRequired: true });
       const before = await found();
       const restore = await scenario.run('restore', ...inProduction);
       expect(restore.code).toBe(1);
@@ -81,7 +74,7 @@ describe('where the service requires approvals', () => {
 
   it('the service may let kills pass, which then go at once, by hand and by git', async () => {
     await begin('request');
-    await permit({ allowKills: true });
+    await live.permit({ allowKills: true });
 
     expect(await scenario.run('kill', ...inProduction)).toMatchObject({ code: 0 });
     expect(await found()).toEqual({ requests: [], killed: true });

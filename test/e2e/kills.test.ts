@@ -12,17 +12,8 @@ const ID = 'flag/pay@production';
 const flag = (percent: number, said = ''): string =>
   flagText('pay', percent, { staging: '', production: said });
 
-interface PlanJson {
-  readonly planHash: string;
-  readonly summary: Readonly<Record<string, number>>;
-  readonly changes: { id: string; reason: string; title: string; outcome?: string }[];
-  readonly withheld: { id: string; why: string }[];
-  readonly liveKills: readonly { id: string; seen: string | null; commit: string | null }[];
-}
-
 const scenario = useScenario();
-const { reconcile, run } = scenario;
-const dryRun = scenario.dryRun<PlanJson>;
+const { reconcile, run, dryRun } = scenario;
 let live: LiveWorkspace;
 
 async function isKilled(environment?: 'staging'): Promise<boolean> {
@@ -158,7 +149,7 @@ it('a kill on the service that git does not order is named, stays, is drift, and
 
   const found = await dryRun('--detailed-exitcode');
   expect(found).toMatchObject({ code: 0, changes: [], withheld: [], summary: before.summary });
-  expect([found.planHash, found.liveKills.map(({ id }) => id)]).toEqual([before.planHash, [ID]]);
+  expect([found.planHash, found.liveKills?.map(({ id }) => id)]).toEqual([before.planHash, [ID]]);
   const applied = await reconcile();
   expect(applied).toMatchObject({ code: 0 });
   expect(applied.stdout).toMatch(/Waiting: \S+ killed on the service; \d+ other objects in sync/);

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import type { CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
-import { cliRun, type CliRun } from '../support/terminal.js';
+import { ruleOn } from '../support/service-calls.js';
 
 /** The same conditions for many rules. */
 const CONFIG = (country: string): string => `workspace: Default
@@ -28,26 +30,16 @@ const FLAGS = {
   'flags/other.yaml': flag('other', '{ attribute: beta, is: true }'),
 };
 
-interface Change {
-  readonly id: string;
-  readonly title: string;
-  readonly reason: string;
-}
-
 describe('a commit that changes a named condition alone', () => {
   const scenario = useScenario({ strict: false });
+  const { run } = scenario;
 
-  const run = async (...args: readonly string[]): Promise<CliRun> =>
-    cliRun(
-      [...args, '--url', scenario.service.origin, scenario.repository.directory],
-      scenario.env,
-    );
-  const changesOf = ({ stdout }: CliRun): Change[] =>
-    (JSON.parse(stdout) as { changes: Change[] }).changes;
+  const changesOf = ({ stdout }: CliResult): PlanDocument['changes'] =>
+    (JSON.parse(stdout) as PlanDocument).changes;
 
   beforeEach(async () => {
     scenario.commit({ 'flagkeel.yaml': CONFIG('ES'), ...FLAGS }, 'Add three flags');
-    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
     scenario.commit({ 'flagkeel.yaml': CONFIG('ES, FR') }, 'Sell to France');
   });
 
@@ -63,24 +55,20 @@ describe('a commit that changes a named condition alone', () => {
     });
     expect(changesOf(plan)).toMatchObject(wanted);
     const applied = await run('reconcile', '--touched', '--format', 'json');
-    expect(applied.exitCode).toBe(0);
+    expect(applied.code).toBe(0);
     expect(changesOf(applied)).toMatchObject(wanted);
     const path = '/splits/ws/Default/ship/environments/staging';
     expect(JSON.stringify(await scenario.call('GET', path))).toContain('["ES","FR"]');
-    const history = await cliRun(['history', 'flag/ship', scenario.repository.directory]);
-    expect(history.stdout).toContain('Sell to France');
-    expect((await run('plan', '--detailed-exitcode')).exitCode).toBe(0);
+    expect((await run('history', 'flag/ship')).stdout).toContain('Sell to France');
+    expect((await run('plan', '--detailed-exitcode')).code).toBe(0);
 
     // Somebody puts a rule of their own before the one that names the condition.
-    const rule = {
-      condition: { combiner: 'AND', matchers: [{ type: 'BOOLEAN', attribute: 'vip', bool: true }] },
-      buckets: [{ treatment: 'on', size: 100 }],
-    };
+    const rule = ruleOn({ type: 'BOOLEAN', attribute: 'vip', bool: true });
     const answer = await scenario.call('PATCH', path, [
       { op: 'add', path: '/rules/0', value: rule },
     ]);
     expect(answer).toMatchObject({ rules: [{}, {}] });
-    expect((await run('drift', '--adopt')).exitCode).toBe(0);
+    expect((await run('drift', '--adopt')).code).toBe(0);
     expect(scenario.text('flags/ship.yaml')).toContain(
       '- { if: [{ attribute: beta, is: true }, { use: eu-adults }], serve: "on" } # ship',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireFlag } from '../../src/admin-api/wire.js';
-import type { PlanDocument } from '../../src/report/json/plan.js';
+
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { STAGING_CONFIG, flagText } from '../support/spec-texts.js';
@@ -31,12 +31,12 @@ describe('the tag that marks flags of git', () => {
 
     await setTags('pay', 'git', 'theirs');
     await setTags('free', 'theirs');
-    const quiet = await scenario.dryRun<PlanDocument>();
+    const quiet = await scenario.dryRun();
     expect(quiet).toMatchObject({ changes: [], withheld: [] });
     expect(quiet.leftToPeople).toEqual([{ id: 'flag/free', fields: ['tags'] }]);
 
     await setTags('pay', 'theirs');
-    expect(await scenario.dryRun<PlanDocument>()).toMatchObject({
+    expect(await scenario.dryRun()).toMatchObject({
       changes: [{ id: 'flag/pay', fields: [{ path: '/tags', reason: 'drift' }] }],
     });
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
@@ -63,6 +63,6 @@ describe('the tag that marks flags of git', () => {
     expect(await tagsOf('pay')).toEqual(['theirs']);
     expect(await tagsOf('cart')).toEqual(['theirs', 'web']);
     expect(await tagsOf('free')).toEqual(['theirs']);
-    expect(await scenario.dryRun<PlanDocument>()).toMatchObject({ changes: [], withheld: [] });
+    expect(await scenario.dryRun()).toMatchObject({ changes: [], withheld: [] });
   });
 });

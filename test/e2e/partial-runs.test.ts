@@ -1,37 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import { useScenario } from '../support/scenario.js';
-import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
-
-interface PlanJson {
-  readonly changes: { id: string; reason: string; outcome?: string }[];
-  readonly converged?: boolean;
-}
+import { flagText, PROTECTED_CONFIG, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
 describe('a run that does not reach everything', () => {
   const scenario = useScenario();
   const { reconcile } = scenario;
 
   beforeEach(async () => {
-    scenario.commit(
-      {
-        'flagkeel.yaml': UNPROTECTED_CONFIG,
-        'flags/alpha.yaml': flagText('alpha', 10),
-        'flags/beta.yaml': flagText('beta', 10),
-      },
-      'Add two flags',
-    );
+    const both = (share: number): Record<string, string> => ({
+      'flags/alpha.yaml': flagText('alpha', share),
+      'flags/beta.yaml': flagText('beta', share),
+    });
+    scenario.commit({ 'flagkeel.yaml': UNPROTECTED_CONFIG, ...both(10) }, 'Add two flags');
     expect(await reconcile()).toMatchObject({ code: 0 });
-    scenario.commit(
-      {
-        'flags/alpha.yaml': flagText('alpha', 20),
-        'flags/beta.yaml': flagText('beta', 20),
-      },
-      'Ramp both to 20 %',
-    );
+    scenario.commit(both(20), 'Ramp both to 20 %');
   });
 
   async function plannedReasons(): Promise<string[]> {
-    return (await scenario.dryRun<PlanJson>()).changes.map(({ id, reason }) => `${id} ${reason}`);
+    return (await scenario.dryRun()).changes.map(({ id, reason }) => `${id} ${reason}`);
   }
 
   it('failing half-way, it says what was applied, failed and skipped, and leaves the rest planned as commits', async () => {
@@ -40,7 +27,7 @@ describe('a run that does not reach everything', () => {
 
     const run = await reconcile('--format', 'json', '--timeout', '3s');
 
-    const result = JSON.parse(run.stdout) as PlanJson;
+    const result = JSON.parse(run.stdout) as PlanDocument;
     expect(run.code).toBe(5);
     expect(result.converged).toBe(false);
     expect(result.changes.map(({ id, outcome }) => `${id} ${outcome ?? ''}`)).toEqual([
@@ -56,31 +43,16 @@ describe('a run that does not reach everything', () => {
   });
 
   it('killed after its first creation, it leaves a half-made object that is known as its own', async () => {
-    const guarded = UNPROTECTED_CONFIG.replace('protected: false', 'protected: true').replace(
-      'staging: {}',
-      'staging: { protected: true }',
-    );
-    scenario.commit(
-      {
-        'flagkeel.yaml': guarded,
-        'flags/gamma.yaml': flagText('gamma', 30),
-      },
-      'Add gamma',
-    );
-    const half = { method: 'POST', path: /\/gamma\/environments\// };
-    scenario.service.failNext(half, 'hang');
+    const guarded = PROTECTED_CONFIG.replace('staging: {}', 'staging: { protected: true }');
+    const files = { 'flagkeel.yaml': guarded, 'flags/gamma.yaml': flagText('gamma', 30) };
+    scenario.commit(files, 'Add gamma');
+    const { service } = scenario;
+    service.failNext({ method: 'POST', path: /\/gamma\/environments\// }, 'hang');
+    const killAfter = async (): Promise<void> => {
+      while (service.faultsLeft() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
 
-    const killed = await scenario.runWith(
-      {
-        env: scenario.env,
-        killAfter: async () => {
-          while (scenario.service.faultsLeft() > 0) await tick();
-        },
-      },
-      'reconcile',
-      '--only',
-      'flag/gamma',
-    );
+    const killed = await scenario.runWith({ killAfter }, 'reconcile', '--only', 'flag/gamma');
 
     expect(killed.code).toBeNull();
     expect(await plannedReasons()).toEqual(
@@ -89,7 +61,3 @@ describe('a run that does not reach everything', () => {
     expect(await reconcile('--only', 'flag/gamma')).toMatchObject({ code: 0 });
   });
 });
-
-async function tick(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-}

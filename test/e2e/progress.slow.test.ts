@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { flagkeel, flagkeelOnTerminal, startFlagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
 const ERASE = '\r\u001b[K';
 
@@ -11,19 +12,8 @@ let env: Readonly<Record<string, string>>;
 beforeEach(() => {
   env = { FLAGKEEL_API_KEY: scenario.service.key, TERM: 'xterm' };
   args = ['reconcile', '--url', scenario.service.origin, scenario.repository.directory];
-  scenario.commit(
-    {
-      'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
-      'flags/alpha.yaml': `flag: alpha
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": 10, "off": rest } }
-`,
-    },
-    'Add alpha',
-  );
+  const alpha = flagText('alpha', 10, { staging: '' });
+  scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/alpha.yaml': alpha }, 'Add alpha');
 });
 
 it('on a terminal, is one line that is gone when the report is printed', async () => {

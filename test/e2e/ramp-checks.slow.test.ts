@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { operatorSettings } from '../../src/compose/settings.js';
-import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { watchHere } from '../support/in-process-daemon.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { startScripted } from '../support/http.js';
 import { operationsOver } from '../support/operations.js';
@@ -20,7 +20,7 @@ afterEach(() => {
 
 /** A daemon over a shop that serves `on` to 10 % from nine o'clock, and to more each hour while the check passes. */
 async function aRampedShop() {
-  const { repository, service } = scenario;
+  const { service } = scenario;
   const world = { live: await liveWorkspace(service), errors: '0.001' };
   const prometheus = await startScripted(() => {
     const result = [{ metric: {}, value: [1, world.errors] }];
@@ -30,21 +30,14 @@ async function aRampedShop() {
   const check = `{ prometheus: "${prometheus.url}", query: "rate(errors[5m])", atMost: 0.01 }`;
   const production = `ramp: { start: 2026-01-05T09:00Z, steps: "10, 1h, 50, 1h, 100", check: errors }`;
   vi.setSystemTime(new Date('2026-01-05T09:00Z'));
-  scenario.commit(
-    {
-      'flagkeel.yaml': `${PIPELINE_CONFIG}checks: { errors: ${check} }\n`,
-      'flags/shop.yaml': flagSpec('shop', { on: 0, production }),
-    },
-    'Ramp the shop',
-  );
+  const config = `${PIPELINE_CONFIG}checks: { errors: ${check} }\n`;
+  const shop = flagSpec('shop', { on: 0, production });
+  scenario.commit({ 'flagkeel.yaml': config, 'flags/shop.yaml': shop }, 'Ramp the shop');
   const settings = operatorSettings({
     FLAGKEEL_API_KEY: service.key,
     FLAGKEEL_ORIGINS: prometheus.url,
   });
-  const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50, settings });
-  onTestFinished(async () => watching.daemon.stop('SIGTERM'));
-  watching.daemon.start();
-  await watching.rest(1);
+  const watching = await watchHere(scenario, { intervalMs: 50, settings });
   return {
     ...{ world, prometheus, watching },
     until: async (time: string): Promise<void> => {

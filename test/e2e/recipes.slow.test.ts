@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { start } from '../support/cli.js';
 import { withTools } from '../support/forge-jobs.js';
-import { TestRepository } from '../support/git.js';
+import { makeDirectory, TestRepository } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
@@ -15,17 +14,13 @@ const scenario = useScenario();
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-recipes-'));
+  folder = makeDirectory();
   const { repository } = scenario;
   scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/a.yaml': flag(10) }, 'Add a flag');
   repository.git('init', '--quiet', '--bare', '--initial-branch=main', join(folder, 'origin.git'));
   repository.git('remote', 'add', 'origin', join(folder, 'origin.git'));
   repository.git('push', '--quiet', 'origin', 'main');
   expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 const flag = (percent: number): string => flagText('a', percent, { staging: '' });
@@ -73,14 +68,8 @@ async function job(
   const temporary = join(folder, name);
   mkdirSync(join(temporary, 'review'), { recursive: true });
   const checkout = join(temporary, 'checkout');
-  scenario.repository.git(
-    'clone',
-    '--quiet',
-    '--branch',
-    branch,
-    join(folder, 'origin.git'),
-    checkout,
-  );
+  const origin = join(folder, 'origin.git');
+  scenario.repository.git('clone', '--quiet', '--branch', branch, origin, checkout);
   expect(steps.length).toBeGreaterThan(0);
   let end = { code: 0 as number | null, stdout: '', stderr: '' };
   for (const step of steps) {
@@ -146,10 +135,7 @@ it.each([
     const applied = await job('apply', 'main', stepsAt(file, apply), {});
 
     expect(applied.end, applied.end.stderr).toMatchObject({ code: 0 });
-    const live = await liveWorkspace(scenario.service);
-    const path = `/splits/ws/${live.id}/a/environments/${live.staging}`;
-    const { defaultRule } = await live.ok<{ defaultRule: { size: number }[] }>('GET', path);
-    expect(defaultRule[0]?.size).toBe(20);
+    expect(await (await liveWorkspace(scenario.service)).share('a', 'staging')).toBe(20);
   },
   120_000,
 );

@@ -3,11 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConfigRepository } from '../support/git.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
@@ -17,11 +16,10 @@ const LEASE_MS = 2_000;
 const flag = (name: string, percent: number): string => flagText(name, percent, { staging: '' });
 
 describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
-  const repository = new ConfigRepository();
+  const scenario = useScenario({ store: { kind: 'memory' } });
   let root: string;
   let origin: string;
   let postgres: TestDatabase;
-  let service: TestService;
   let live: LiveWorkspace;
   let replicas: Watching[];
 
@@ -30,8 +28,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     origin = join(root, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
     postgres = await openDatabase();
-    service = await startTestService({ store: { kind: 'memory' } });
-    live = await liveWorkspace(service);
+    live = await liveWorkspace(scenario.service);
     replicas = [];
     const sources = SOURCES.map(
       (name) => `  - { name: ${name}, repo: ${origin}, path: ${name} }\n`,
@@ -41,9 +38,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
 
   afterEach(async () => {
     for (const each of replicas) await each.stop('SIGKILL');
-    await service.stop();
     await postgres.stop();
-    repository[Symbol.dispose]();
     // Programs that git leaves behind may still write there; the retries of `rmSync` itself do not look for new files.
     await vi.waitFor(() => {
       rmSync(root, { recursive: true, force: true });
@@ -56,10 +51,10 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
       [
         ...quick,
         ...['--schedule', 'off', '--config', join(root, 'sources.yaml')],
-        ...['--url', service.origin, '--lease', `${String(LEASE_MS)}ms`],
+        ...['--url', scenario.service.origin, '--lease', `${String(LEASE_MS)}ms`],
       ],
       {
-        FLAGKEEL_API_KEY: service.key,
+        ...scenario.env,
         FLAGKEEL_DATABASE: postgres.url,
         FLAGKEEL_STATE_DIR: join(root, `replica-${String(replicas.length)}.git`),
       },
@@ -71,6 +66,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
 
   /** One flag for each source, which bears its name. */
   function push(percent: number): void {
+    const { repository } = scenario;
     for (const name of SOURCES)
       repository.write({
         [`${name}/flagkeel.yaml`]: STAGING_CONFIG,

@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
+import { makeDirectory } from '../support/git.js';
 import { CONFIG, holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
 
@@ -57,9 +57,9 @@ async function ask(replica: Replica, path: string, body: object): Promise<number
 it.skipIf(lacks('postgresql'))(
   'replicas of a daemon are asked at any of them, are held back and let go together, show the runs of each other, and take over',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-replicas-tokens-'));
-    writeFileSync(join(folder, 'tokens'), 'the-token\n');
-    const surface = ['--listen', '127.0.0.1:0', '--token-file', join(folder, 'tokens')];
+    const tokens = join(makeDirectory(), 'tokens');
+    writeFileSync(tokens, 'the-token\n');
+    const surface = ['--listen', '127.0.0.1:0', '--token-file', tokens];
     await using world = await ReplicaWorld.openTwo(STEADY_LEASE_MS, surface);
     const leader = await world.leader();
     const other = world.replicas.find((each) => each !== leader) ?? leader;
@@ -106,6 +106,5 @@ it.skipIf(lacks('postgresql'))(
     expect(reigns.at(-1)?.endsAt).toBeLessThanOrEqual(stoppedAt);
     world.push(40);
     await world.applied(40);
-    rmSync(folder, { recursive: true });
   },
 );

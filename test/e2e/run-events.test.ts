@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAIN, startFlagkeel } from '../support/cli.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import { MAIN } from '../support/cli.js';
+import { makeDirectory } from '../support/git.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 import { projectText } from '../unit/docs/page.js';
@@ -21,17 +22,6 @@ interface RunEvent {
   readonly exitCode?: number;
 }
 
-interface PlanJson {
-  readonly planHash: string;
-  readonly summary: object;
-  readonly changes: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly comment: string;
-    readonly error?: object;
-  }[];
-}
-
 const schema = JSON.parse(projectText('schemas/event.schema.json')) as {
   readonly properties: { readonly event: { readonly enum: readonly string[] } };
 };
@@ -44,7 +34,7 @@ let folder: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-events-'));
+  folder = makeDirectory();
   file = join(folder, 'events.jsonl');
   scenario.commit(
     {
@@ -56,10 +46,6 @@ beforeEach(() => {
     },
     'Add pay, search and a segment',
   );
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 function eventsIn(text: string): RunEvent[] {
@@ -86,7 +72,7 @@ describe('the events of a run', () => {
 
     const { code, stdout } = await scenario.reconcile('--format', 'json', '--events', file);
     const events = told();
-    const plan = JSON.parse(stdout) as PlanJson;
+    const plan = JSON.parse(stdout) as PlanDocument;
     expect(code).toBe(0);
     expect(events[0]).toMatchObject({ event: 'started', dryRun: false });
     expect(events[1]).toMatchObject({ event: 'planned', planHash: plan.planHash });
@@ -141,7 +127,7 @@ describe('the events of a run', () => {
 
     const { code, stdout } = await scenario.reconcile('--format', 'json', '--events', file);
     const events = told();
-    const plan = JSON.parse(stdout) as PlanJson;
+    const plan = JSON.parse(stdout) as PlanDocument;
 
     expect(code).toBe(5);
     const failed = events.filter(({ event }) => event === 'failed');
@@ -154,9 +140,7 @@ describe('the events of a run', () => {
 
   it('are there while the run goes on', async () => {
     scenario.service.failNext({ method: 'POST' }, 'hold');
-    const args = ['reconcile', '--concurrency', '1', '--events', file];
-    const where = ['--url', scenario.service.origin, scenario.repository.directory];
-    const run = startFlagkeel([...args, ...where], { env: scenario.env });
+    const run = scenario.start('reconcile', '--concurrency', '1', '--events', file);
     await scenario.service.held();
 
     const during = namesOf(told());
@@ -180,7 +164,7 @@ describe('the events of a run', () => {
     const { stdout } = await promisify(execFile)('bash', shell, { env });
 
     expect(namesOf(eventsIn(stdout))).toEqual(['started']);
-    expect((await scenario.dryRun<PlanJson>()).changes).toEqual([]);
+    expect((await scenario.dryRun()).changes).toEqual([]);
   });
 
   it('stand in the docs, each of them', () => {

@@ -3,11 +3,6 @@ import { flagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
-interface PlanJson {
-  readonly changes: { readonly id: string; readonly action: string }[];
-  readonly leftOut?: { readonly objects: string[]; readonly environments: string[] };
-}
-
 const CONFIG = `${STAGING_CONFIG}references: { segments: [staff], flags: [gift] }\n`;
 const flag = (name: string, percent: number, more: string): string =>
   `${flagText(name, percent, { staging: '' })}${more}`;
@@ -27,7 +22,7 @@ beforeEach(() => {
 
 describe('the objects that a run selects', () => {
   async function planned(...args: string[]): Promise<string[]> {
-    const { changes } = await scenario.dryRun<PlanJson>(...args);
+    const { changes } = await scenario.dryRun(...args);
     return [...new Set(changes.map(({ id }) => id.split('@')[0] ?? ''))];
   }
 
@@ -45,7 +40,7 @@ describe('the objects that a run selects', () => {
 
     const { stdout } = await reconcile('--tag', 'checkout');
     const paths = scenario.writes().join('\n');
-    const { leftOut } = await scenario.dryRun<PlanJson>('--owner', 'team-pay');
+    const { leftOut } = await scenario.dryRun('--owner', 'team-pay');
     expect(stdout).toContain('Left out by filters, and not looked at: 1 object (flag/search).');
     expect(paths).toContain('/pay');
     expect(paths).not.toContain('search');

@@ -1,15 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAIN } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../support/git.js';
 import { HttpGitServer, makeServedRepository } from '../support/git-server.js';
+import { projectText } from '../unit/docs/page.js';
 
 /** Applications against a branch, by the commands of docs/how-to.md. */
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/how-to.md'), 'utf8');
+const PAGE = projectText('docs/how-to.md');
 const CONFIG = `workspace: Default
 environments: { staging: {}, production: {} }
 defaults: { trafficType: user }
@@ -31,20 +31,21 @@ const forced = (change: (text: string) => string = (text) => text): Record<strin
   'flags/new-checkout.yaml': change(block('Force a flag in an end-to-end test', 'flag: ')),
 });
 
+const ramped = (): Record<string, string> =>
+  forced((text) => text.replace("defaultRule: 'off'", "defaultRule: 'on'"));
+
 let folder: string;
-let repository: ConfigRepository;
+let repository: TestRepository;
 let served: Served | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'served-branch-'));
+  folder = makeDirectory();
   mkdirSync(join(folder, 'tmp'));
-  repository = new ConfigRepository();
+  repository = makeRepository();
   repository.write(forced());
 });
 afterEach(async () => {
   await served?.stop();
   served = undefined;
-  repository[Symbol.dispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The built program as a command of the page starts it, on a free port. */
@@ -131,12 +132,8 @@ describe('an application against a branch, as docs/how-to.md says', () => {
   });
 
   it('gets a forced flag, and another one when the file changes', async () => {
-    const place = join(folder, 'e2e');
-    mkdirSync(join(place, 'flags'), { recursive: true });
-    const write = (files: Record<string, string>): void => {
-      for (const [file, text] of Object.entries(files)) writeFileSync(join(place, file), text);
-    };
-    write(forced());
+    const place = new TestRepository(join(folder, 'e2e'));
+    place.write(forced());
     const command = block('Force a flag in an end-to-end test', 'FLAGKEEL_SDK_KEY=');
     served = new Served(command, folder);
 
@@ -144,7 +141,7 @@ describe('an application against a branch, as docs/how-to.md says', () => {
     const treatments: unknown[] = [];
     for (const user of users) treatments.push(await served.treatment(user));
     expect(treatments).toEqual(['on', 'off', 'off']);
-    write(forced((text) => text.replace("defaultRule: 'off'", "defaultRule: 'on'")));
+    place.write(ramped());
     await served.until('other', 'on');
   });
 
@@ -172,7 +169,7 @@ describe('an application against a branch, as docs/how-to.md says', () => {
       push(server.repository);
       served = preview(server.url, server.token);
       expect(await served.treatment('other')).toBe('off');
-      repository.write(forced((text) => text.replace("defaultRule: 'off'", "defaultRule: 'on'")));
+      repository.write(ramped());
       push(server.repository);
       await served.until('other', 'on');
 

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeDirectory, TestRepository } from '../support/git.js';
 import { startScripted } from '../support/http.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -8,7 +8,7 @@ import { lacks } from '../support/requirements.js';
 import { useScenario } from '../support/scenario.js';
 import { gpgSigner, sshSigner, type Signer } from '../support/signing.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
-import { Watching } from '../support/watching.js';
+import type { Watching } from '../support/watching.js';
 
 const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
 const KILL = 'kills:\n  pay: { reason: "INC-1 double charges", by: eve }\n';
@@ -105,18 +105,8 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
   });
 
   describe('of a daemon', () => {
-    let watching: Watching | undefined;
-
-    afterEach(async () => {
-      await watching?.stop('SIGKILL');
-    });
-
-    function watch(...more: string[]): Watching {
-      const often = ['--interval', '1s', '--debounce', '50ms', '--schedule', 'off'];
-      const args = [...often, '--listen', '127.0.0.1:0', '--url', scenario.service.origin];
-      watching = new Watching([...args, ...more, scenario.repository.directory], allowing(ana));
-      return watching;
-    }
+    const watch = (...more: string[]): Watching =>
+      scenario.watch(['--interval', '1s', '--listen', '127.0.0.1:0', ...more], allowing(ana));
 
     async function statusOf(daemon: Watching) {
       const { url: address } = await daemon.line(({ msg }) => msg === 'watching');

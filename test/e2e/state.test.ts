@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
 import { useScenario } from '../support/scenario.js';
@@ -8,13 +9,6 @@ import { flagText } from '../support/spec-texts.js';
 
 const CONFIG =
   'workspace: Default\nprune: true\nenvironments:\n  staging: {}\n  production: { protected: true }\n';
-
-interface PlanJson {
-  readonly stateless: boolean;
-  readonly changes: { id: string; reason: string }[];
-  readonly withheld: { id: string; reason: string; why: string }[];
-  readonly unknowns?: { code: string; message: string }[];
-}
 
 const scenario = useScenario();
 const { run, writes } = scenario;
@@ -34,12 +28,10 @@ beforeEach(async () => {
   scenario.service.requests.length = 0;
 });
 
-async function planOf(directory: string): Promise<PlanJson & { stderr: string }> {
-  const { stdout, stderr } = await flagkeel(
-    ['reconcile', '--dry-run', '--format', 'json', '--url', scenario.service.origin, directory],
-    { env: scenario.env },
-  );
-  return { ...(JSON.parse(stdout) as PlanJson), stderr };
+async function planOf(directory: string): Promise<PlanDocument & { stderr: string }> {
+  const words = ['reconcile', '--dry-run', '--format', 'json'];
+  const { stdout, stderr } = await scenario.runAt(directory, ...words);
+  return { ...(JSON.parse(stdout) as PlanDocument), stderr };
 }
 
 /** Without the service: no URL, no key. */
@@ -59,7 +51,7 @@ function loseState(): () => void {
   return () => scenario.repository.git('update-ref', ref, commit);
 }
 
-const reasons = (changes: PlanJson['changes']): string[] =>
+const reasons = (changes: PlanDocument['changes']): string[] =>
   changes.map(({ id, reason }) => `${id} ${reason}`);
 
 describe('the state commands', () => {

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../src/daemon/view.js';
 import { axeViolations, withPage, type Locator, type Page } from '../support/browser.js';
 import { operationsOver, type TestOperations } from '../support/operations.js';
-import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
 import { useScenario } from '../support/scenario.js';
@@ -34,15 +34,9 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       },
       'Add pay and search',
     );
-    watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
+    watched = await watchHere(scenario);
     operations = await operationsOver(watched.daemon, { tokens: [TOKEN] });
-    watched.daemon.start();
-    await watched.rest(1);
-  });
-
-  afterEach(async () => {
-    await operations[Symbol.asyncDispose]();
-    await watched.daemon.stop('SIGTERM');
+    onTestFinished(async () => operations[Symbol.asyncDispose]());
   });
 
   /** Presses a button, reads what it says, fills in what it asks, and confirms. @returns what it said. */

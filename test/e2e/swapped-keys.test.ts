@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
-
-interface Plan {
-  readonly withheld: readonly { id: string; why: string; keys?: { added: number } }[];
-  readonly notCompared: readonly { id: string; what: string; why: string }[];
-  readonly code: number | null;
-}
 
 const [BETA, BULK] = ['segment/beta@production', 'segment/bulk@production'];
 /** One more than are listed without being asked for. */
@@ -25,7 +20,7 @@ async function swapByHand(live: LiveWorkspace, segment: string, key: string): Pr
   await live.ok('PUT', `${path}/upload?title=t&comment=c`, ['somebody-else']);
 }
 
-const heldIn = ({ withheld }: Plan): string[] =>
+const heldIn = ({ withheld }: PlanDocument): string[] =>
   withheld.map(({ id, why, keys }) => `${id} ${why} ${String(keys?.added)}`);
 
 it('a key that was swapped for another outside git is seen by every one-shot run that says "In sync"', async () => {
@@ -47,18 +42,18 @@ it('a key that was swapped for another outside git is seen by every one-shot run
   await swapByHand(live, 'bulk', 'user-10007');
   const counted = (id: string) => ({ id, what: 'keys', why: 'counted' });
 
-  const usual = await scenario.dryRun<Plan>();
+  const usual = await scenario.dryRun();
   expect(heldIn(usual)).toEqual([`${BETA} drift-reported 1`]);
   expect(usual.notCompared).toEqual([counted(BULK)]);
-  expect(heldIn(await scenario.dryRun<Plan>('--only', 'segment/beta'))).toEqual([
+  expect(heldIn(await scenario.dryRun('--only', 'segment/beta'))).toEqual([
     `${BETA} drift-reported 1`,
   ]);
 
-  const every = await scenario.dryRun<Plan>('--every-key');
+  const every = await scenario.dryRun('--every-key');
   expect(heldIn(every)).toEqual([`${BETA} drift-reported 1`, `${BULK} drift-reported 1`]);
   expect(every.notCompared).toEqual([]);
 
-  const count = await scenario.dryRun<Plan>('--count-keys');
+  const count = await scenario.dryRun('--count-keys');
   expect(heldIn(count)).toEqual([]);
   expect(count.notCompared).toEqual([counted(BETA), counted(BULK)]);
 

@@ -6,7 +6,7 @@ import { flagkeel } from '../support/cli.js';
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
-import { Watching } from '../support/watching.js';
+
 import { examplesOf } from '../unit/docs/page.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -197,26 +197,21 @@ describe('a daemon with the SDK that the docs load', () => {
       OTEL_BSP_SCHEDULE_DELAY: '20',
       TRACEPARENT: `00-${TRACE}-${CI_SPAN}-01`,
     };
-    const place = ['--url', scenario.service.origin, scenario.repository.directory];
-    const daemon = new Watching(['--interval', '1h', '--schedule', 'off', ...place], env);
-    try {
-      const head = scenario.repository.git('rev-parse', 'HEAD').trim();
-      const { run } = await daemon.ran(head, 'applied');
-      const isThere = (): boolean => named('flagkeel reconcile').length > 0;
-      await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
+    const daemon = scenario.watch(['--interval', '1h'], env);
+    const head = scenario.repository.git('rev-parse', 'HEAD').trim();
+    const { run } = await daemon.ran(head, 'applied');
+    const isThere = (): boolean => named('flagkeel reconcile').length > 0;
+    await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
 
-      const [root] = named('flagkeel reconcile');
-      expect(root?.parentSpanId).toBeUndefined();
-      expect(root?.attributes).toMatchObject({
-        'flagkeel.source': 'default',
-        'flagkeel.run.id': run,
-        'vcs.ref.head.revision': head,
-        'flagkeel.result': 'applied',
-      });
-      expect(collector.resource).toMatchObject({ 'service.name': 'flagkeel' });
-    } finally {
-      await daemon.stop('SIGTERM');
-    }
-    expect(daemon.end).toBe(143);
+    const [root] = named('flagkeel reconcile');
+    expect(root?.parentSpanId).toBeUndefined();
+    expect(root?.attributes).toMatchObject({
+      'flagkeel.source': 'default',
+      'flagkeel.run.id': run,
+      'vcs.ref.head.revision': head,
+      'flagkeel.result': 'applied',
+    });
+    expect(collector.resource).toMatchObject({ 'service.name': 'flagkeel' });
+    expect(await daemon.stop('SIGTERM')).toBe(143);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireFlag } from '../../src/admin-api/wire.js';
-import type { PlanDocument } from '../../src/report/json/plan.js';
+
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { STAGING_CONFIG } from '../support/spec-texts.js';
@@ -38,7 +38,7 @@ describe('fields that people own', () => {
     const written = scenario.writes().length;
 
     const run = await scenario.reconcile();
-    const plan = await scenario.dryRun<PlanDocument>();
+    const plan = await scenario.dryRun();
 
     expect(run).toMatchObject({ code: 0 });
     expect(scenario.writes()).toHaveLength(written);

@@ -4,26 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
 const SOCKET_LOG = fileURLToPath(new URL('../support/socket-log.mjs', import.meta.url));
-
-const FLAG = `flag: banner
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: "off" }
-`;
-
-function config(extra = ''): string {
-  return `workspace: Default\nenvironments:\n  staging: {}\n${extra}`;
-}
 
 describe('a service that cannot be read', () => {
   const scenario = useScenario();
 
   beforeEach(() => {
-    scenario.commit({ 'flagkeel.yaml': config(), 'flags/banner.yaml': FLAG }, 'Add the banner');
+    const banner = flagText('banner', 0, { staging: '' });
+    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/banner.yaml': banner };
+    scenario.commit(files, 'Add the banner');
   });
 
   it('lacks the workspace or a key, refuses the key, or is down: exit 6 and one sentence, and no state is left', async () => {
@@ -41,7 +32,7 @@ describe('a service that cannot be read', () => {
     expect(refused.stderr).toMatch(/^flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/);
     expect(refused.stdout + refused.stderr).not.toContain(wrong);
 
-    const misspelt = { 'flagkeel.yaml': config().replace('Default', 'Defualt') };
+    const misspelt = { 'flagkeel.yaml': STAGING_CONFIG.replace('Default', 'Defualt') };
     scenario.commit(misspelt, 'Name another workspace');
     const nowhere = await scenario.run('reconcile');
     expect(nowhere.code).toBe(6);
@@ -49,7 +40,7 @@ describe('a service that cannot be read', () => {
     expect(nowhere.stderr).toContain('"Default"');
     expect(scenario.writes()).toEqual([]);
 
-    scenario.commit({ 'flagkeel.yaml': config() }, 'Name the right one');
+    scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG }, 'Name the right one');
     await scenario.service.stop();
     const run = await scenario.run('reconcile', '--timeout', '2s');
     expect(run.code).toBe(6);
@@ -63,20 +54,14 @@ describe('a service that cannot be read', () => {
 
   it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
     const proposed = 'https://flags.attacker.example:8443';
-    scenario.commit(
-      { 'flagkeel.yaml': config(`service: { url: "${proposed}" }\n`) },
-      'Send the key elsewhere',
-    );
+    const config = `${STAGING_CONFIG}service: { url: "${proposed}" }\n`;
+    scenario.commit({ 'flagkeel.yaml': config }, 'Send the key elsewhere');
     const sockets = join(scenario.repository.directory, '.git', 'sockets.log');
     writeFileSync(sockets, '');
     const noting = { NODE_OPTIONS: `--import=${SOCKET_LOG}`, SOCKET_LOG: sockets };
 
     const run = await flagkeel(['reconcile', scenario.repository.directory], {
-      env: {
-        ...noting,
-        FLAGKEEL_API_KEY: scenario.service.key,
-        FLAGKEEL_ORIGINS: 'https://admin.example.com',
-      },
+      env: { ...noting, ...scenario.env, FLAGKEEL_ORIGINS: 'https://admin.example.com' },
     });
 
     expect(run.code).toBe(6);
@@ -84,12 +69,7 @@ describe('a service that cannot be read', () => {
     expect(run.stderr).toContain(`FLAGKEEL_ORIGINS=https://admin.example.com,${proposed}`);
     expect(readFileSync(sockets, 'utf8')).toBe('');
     // The note itself works: an allowed service is connected to.
-    await scenario.runWith(
-      {
-        env: { ...noting, FLAGKEEL_API_KEY: scenario.service.key },
-      },
-      'reconcile',
-    );
+    await scenario.runWith({ env: { ...noting, ...scenario.env } }, 'reconcile');
     expect(readFileSync(sockets, 'utf8')).toContain('connect');
   });
 });

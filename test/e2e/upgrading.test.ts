@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/platform/sqlite.js';
 import { openStore } from '../../src/service/store/store.js';
 import { MAIN } from '../support/cli.js';
+import { makeDirectory } from '../support/git.js';
 import { useScenario } from '../support/scenario.js';
 import { callsOf } from '../support/service-calls.js';
 import { startTestService } from '../support/service.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { bare, projectText, rowsOf, sectionOf } from '../unit/docs/page.js';
 
 const PAGE = projectText('docs/upgrading.md');
@@ -25,11 +26,7 @@ const [keepShared = '', keepLocal = '', backShared = '', backLocal = ''] = comma
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-upgrading-'));
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = makeDirectory();
 });
 
 describe('the state', () => {
@@ -42,14 +39,7 @@ describe('the state', () => {
   const git = (...args: readonly string[]): string => scenario.repository.git(...args);
 
   function flag(on: number): Record<string, string> {
-    const lines = [
-      'flag: banner',
-      'trafficType: user',
-      'treatments: { "on": "", "off": "" }',
-      'defaultTreatment: "off"',
-      `environments: { staging: { defaultRule: { "on": ${on}, "off": ${100 - on} } } }`,
-    ];
-    return { 'flags/banner.yaml': `${lines.join('\n')}\n` };
+    return { 'flags/banner.yaml': flagText('banner', on, { staging: '' }) };
   }
 
   function stateRef(): string {
@@ -89,10 +79,7 @@ describe('the state', () => {
   }
 
   it('goes from format 1 to this one and back by the commands of the page, and on again', async () => {
-    scenario.commit(
-      { 'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n', ...flag(10) },
-      'Add the banner',
-    );
+    scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG, ...flag(10) }, 'Add the banner');
     expect((await scenario.reconcile()).code).toBe(0);
     const before = writeInFormat1();
     expect(formats()).toEqual(new Set([1]));
@@ -172,13 +159,8 @@ describe('the store of the service', () => {
 
   /** The command of the page, over this directory instead of that of the page. */
   function run(command: string, directory: string): void {
-    writeFileSync(
-      join(folder, 'flagkeel'),
-      `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`,
-      {
-        mode: 0o755,
-      },
-    );
+    const program = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+    writeFileSync(join(folder, 'flagkeel'), program, { mode: 0o755 });
     const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
     const here = command.replace('/var/lib/flagkeel/service', directory);
     expect(here).not.toBe(command);

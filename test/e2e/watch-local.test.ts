@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { startTestForge } from '../support/forge.js';
+import { makeDirectory } from '../support/git.js';
 import { startScripted } from '../support/http.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { sendPushWebhook } from '../support/push-webhook.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
-import { Watching } from '../support/watching.js';
 
 const flag = (percent: number, name = 'pay'): string => flagText(name, percent, { staging: '' });
 
@@ -17,29 +16,24 @@ const scenario = useScenario();
 
 /** A daemon over a directory with a port, a receiver of messages and a forge; it looks at events and requests alone. */
 async function watch() {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
-  const { service, repository } = scenario;
+  const folder = makeDirectory();
   const receiver = await startScripted(() => ({ status: 200 }));
   const forge = await startTestForge('github');
+  onTestFinished(async () => {
+    await receiver.close();
+    await forge.close();
+  });
   writeFileSync(join(folder, 'tokens'), 'the-token\n');
   writeFileSync(join(folder, 'secrets'), 'the-secret\n');
-  const daemon = new Watching(
+  const daemon = scenario.watch(
     [
-      ...['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'],
-      ...['--listen', '127.0.0.1:0', '--notify', `${receiver.url}/hook`],
+      ...['--interval', '1h', '--listen', '127.0.0.1:0', '--notify', `${receiver.url}/hook`],
       ...['--token-file', join(folder, 'tokens')],
       ...['--webhook-secret-file', join(folder, 'secrets')],
       ...['--statuses', 'github:acme/flags', '--forge-url', forge.url],
-      ...['--url', service.origin, repository.directory],
     ],
-    { FLAGKEEL_API_KEY: service.key, FLAGKEEL_FORGE_TOKEN: forge.token },
+    { ...scenario.env, FLAGKEEL_FORGE_TOKEN: forge.token },
   );
-  onTestFinished(async () => {
-    await daemon.stop('SIGKILL');
-    await receiver.close();
-    await forge.close();
-    rmSync(folder, { recursive: true });
-  });
   const { url } = await daemon.line(({ msg }) => msg === 'watching');
   return { daemon, receiver, forge, url: String(url) };
 }

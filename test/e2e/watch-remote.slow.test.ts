@@ -1,7 +1,7 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeDirectory } from '../support/git.js';
 import { HttpGitServer, SshGitServer } from '../support/git-server.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
@@ -19,7 +19,7 @@ describe('watching a git server', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
+    folder = makeDirectory();
     live = await liveWorkspace(scenario.service);
     writeFileSync(join(folder, 'key'), scenario.service.key);
     scenario.repository.write({ 'flagkeel.yaml': UNPROTECTED_CONFIG, 'flags/pay.yaml': flag(10) });
@@ -43,7 +43,6 @@ describe('watching a git server', () => {
     onTestFinished(async () => {
       await watching.stop('SIGKILL');
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
     });
     return watching;
   }

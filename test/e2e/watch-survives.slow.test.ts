@@ -1,33 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
-import { Watching } from '../support/watching.js';
 
 const flag = (percent: number, name = 'pay'): string => flagText(name, percent, { staging: '' });
 
 const scenario = useScenario();
 
 it('a daemon converges after the service, its key or its disk was lost, and breaks a long run off for a kill', async () => {
-  const { service, repository, commit } = scenario;
+  const { service, commit } = scenario;
   const live = await liveWorkspace(service);
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
-  writeFileSync(join(folder, 'key'), service.key);
+  const keyFile = join(makeDirectory(), 'key');
+  writeFileSync(keyFile, service.key);
   const ramp = (percent: number): string =>
     commit({ 'flags/pay.yaml': flag(percent) }, `Ramp pay to ${percent} %`);
   const first = commit({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) }, 'Add pay');
-  const often = ['--interval', '300ms', '--debounce', '50ms', '--schedule', 'off', '--timeout'];
-  const daemon = new Watching([...often, '1s', '--url', service.origin, repository.directory], {
-    FLAGKEEL_API_KEY_FILE: join(folder, 'key'),
-  });
-  onTestFinished(async () => {
-    await daemon.stop('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
+  const often = ['--interval', '300ms', '--timeout', '1s'];
+  const daemon = scenario.watch(often, { FLAGKEEL_API_KEY_FILE: keyFile });
   await daemon.ran(first, 'applied');
 
   service.failAtRandom(() => 'reset-before');
@@ -38,10 +31,10 @@ it('a daemon converges after the service, its key or its disk was lost, and brea
   expect(await live.share('pay', 'staging')).toBe(20);
 
   const rotated = await service.createKey('rotated');
-  writeFileSync(join(folder, 'key'), 'fka_made_up_and_wrong');
+  writeFileSync(keyFile, 'fka_made_up_and_wrong');
   const locked = ramp(30);
   await daemon.ran(locked, 'failed');
-  writeFileSync(join(folder, 'key'), rotated);
+  writeFileSync(keyFile, rotated);
   daemon.signal('SIGHUP');
   await daemon.ran(locked, 'applied');
   expect(await live.share('pay', 'staging')).toBe(30);

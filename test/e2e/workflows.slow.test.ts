@@ -138,13 +138,8 @@ describe.each(['github', 'gitlab'] as const)('what init writes, run on %s', (kin
 
   async function byHand(name: string, on: number): Promise<void> {
     const live = await liveWorkspace(scenario.service);
-    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
-    const sizes = [
-      { treatment: 'on', size: on },
-      { treatment: 'off', size: 100 - on },
-    ];
     const begin = performance.now();
-    await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value: sizes }]);
+    await live.set(name, { on }, 'staging');
     floorMs.push(performance.now() - begin);
   }
 });

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Files } from './git.js';
 import { flagSpec, PIPELINE_CONFIG, pipelineWorld, type PipelineWorld } from './pipeline-world.js';
 import type { ServiceOptions } from '../../src/service/service.js';
+import type { Scenario } from './scenario.js';
 import type { TestService } from './service.js';
 
 const PATIENCE_MS = 60_000;
@@ -87,6 +88,18 @@ export class InProcessDaemon {
     if (!last) throw new Error('there was no run');
     return last;
   }
+}
+
+/** A daemon over the repository of a scenario, past its first run. It ends with the test. */
+export async function watchHere(
+  { repository, service }: Scenario,
+  options?: Partial<WatchedSource>,
+): Promise<InProcessDaemon> {
+  const watched = new InProcessDaemon(repository.directory, service, options);
+  onTestFinished(async () => watched.daemon.stop('SIGTERM'));
+  watched.daemon.start();
+  await watched.rest(1);
+  return watched;
 }
 
 export interface WatchedWorld {

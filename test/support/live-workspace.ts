@@ -16,6 +16,8 @@ export interface LiveWorkspace extends ServiceCalls {
   share(flag: string, environment?: Environment): Promise<number>;
   /** Sets fields of a definition as somebody does by hand; `on`: the percentage in the default rule. */
   set(flag: string, fields: HandEdit, environment?: Environment): Promise<void>;
+  /** Sets change permissions of production. */
+  permit(permissions: Readonly<Record<string, boolean>>): Promise<void>;
 }
 
 type HandEdit = Partial<WireDefinition> & { readonly on?: number };
@@ -42,6 +44,12 @@ export async function liveWorkspace(service: TestService): Promise<LiveWorkspace
         return { op: 'replace', path: `/${name}`, value };
       });
       await calls.ok('PATCH', at(flag, environment), operations);
+    },
+    permit: async (permissions) => {
+      const operations = Object.entries(permissions).map(([name, value]) => {
+        return { op: 'replace', path: `/changePermissions/${name}`, value };
+      });
+      await calls.ok('PATCH', `/environments/ws/${id}/${ids.production}`, operations);
     },
   };
 }

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, onTestFinished } from 'vitest';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import type { ServiceOptions } from '../../src/service/service.js';
-import { flagkeel, type CliOptions, type CliResult } from './cli.js';
+import { flagkeel, startFlagkeel } from './cli.js';
+import type { CliOptions, CliResult, RunningCli } from './cli.js';
 import { ConfigRepository } from './git.js';
 import { callsOf } from './service-calls.js';
 import { startTestService, type TestService } from './service.js';
+import { Watching } from './watching.js';
 
 /** A service and a config repository that belong to the test that runs, and the commands that people run there. */
 export interface Scenario {
@@ -21,9 +24,15 @@ export interface Scenario {
   readonly runWith: (options: CliOptions, ...args: readonly string[]) => Promise<CliResult>;
   /** The same from within the repository, which the command has to find by itself. */
   readonly runInside: (...args: readonly string[]) => Promise<CliResult>;
+  /** The same on another directory. */
+  readonly runAt: (directory: string, ...args: readonly string[]) => Promise<CliResult>;
+  /** Starts a command on the repository in a process of its own. */
+  readonly start: (...args: readonly string[]) => RunningCli;
+  /** Starts a daemon over the repository, which ends with the test; `env` takes the place of the key. */
+  readonly watch: (args: readonly string[], env?: Readonly<Record<string, string>>) => Watching;
   readonly reconcile: (...args: readonly string[]) => Promise<CliResult>;
   /** The plan of a dry run as JSON, with the exit code. */
-  readonly dryRun: <Plan>(...args: readonly string[]) => Promise<Plan & Pick<CliResult, 'code'>>;
+  readonly dryRun: (...args: readonly string[]) => Promise<PlanDocument & Pick<CliResult, 'code'>>;
   /** Writes files and commits them. */
   readonly commit: (files: Readonly<Record<string, string>>, message: string) => string;
   /** The text of a file of the repository. */
@@ -54,8 +63,11 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
   });
 
   const env = (): Record<string, string> => ({ FLAGKEEL_API_KEY: service.key });
+  const wordsOf = (args: readonly string[], directory = repository.directory): string[] => {
+    return [...args, '--url', service.origin, directory];
+  };
   const runWith: Scenario['runWith'] = async (given, ...args) =>
-    flagkeel([...args, '--url', service.origin, repository.directory], { env: env(), ...given });
+    flagkeel(wordsOf(args), { env: env(), ...given });
   const run: Scenario['run'] = async (...args) => runWith({}, ...args);
   const reconcile: Scenario['reconcile'] = async (...args) => run('reconcile', ...args);
   return {
@@ -73,10 +85,18 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
     runWith,
     runInside: async (...args) =>
       flagkeel([...args, '--url', service.origin], { cwd: repository.directory, env: env() }),
+    runAt: async (directory, ...args) => flagkeel(wordsOf(args, directory), { env: env() }),
+    start: (...args) => startFlagkeel(wordsOf(args), { env: env() }),
+    watch: (args, given = env()) => {
+      const quick = ['--debounce', '50ms', '--schedule', 'off'];
+      const watching = new Watching(wordsOf([...quick, ...args]), given);
+      onTestFinished(async () => void (await watching.stop('SIGKILL')));
+      return watching;
+    },
     reconcile,
-    dryRun: async <Plan>(...args: readonly string[]) => {
+    dryRun: async (...args) => {
       const { stdout, code } = await reconcile('--dry-run', '--format', 'json', ...args);
-      return { ...(JSON.parse(stdout) as Plan), code };
+      return { ...(JSON.parse(stdout) as PlanDocument), code };
     },
     commit: (files, message) => {
       repository.write(files);

@@ -19,6 +19,7 @@ import {
 
 const ID = 'flag/pay@production';
 const ASKING = [anEnvironment('production', { submitsRequests: true })];
+const FROZEN = new Map([['production', { why: 'frozen', until: null, untilText: null }]]);
 
 interface World {
   readonly share?: number;
@@ -145,6 +146,31 @@ describe('a write that the service may refuse', () => {
       [],
       [],
       [],
+    ],
+    ['withdraws what git takes back', { share: 10, requests: [open] }, [], [], ['cr-1']],
+    [
+      'withdraws nothing of an object that the run leaves out',
+      { share: 10, requests: [open], policy: { only: new Set(['flag/buy']) } },
+      [],
+      [],
+      [],
+    ],
+    [
+      'withdraws nothing while a freeze holds the change',
+      { requests: [open], policy: { closed: FROZEN } },
+      [],
+      [],
+      [],
+    ],
+    [
+      'withdraws what the config wants no more, though a freeze holds the change',
+      {
+        requests: [open],
+        policy: { environments: [anEnvironment('production')], closed: FROZEN },
+      },
+      [],
+      [],
+      ['cr-1'],
     ],
     [
       'withdraws what the config wants no more',
