@@ -6,14 +6,7 @@ import { createApp, type AppOptions } from './http/app.js';
 import { endpointsIn, type Endpoint } from './http/endpoint.js';
 import { KeyCheck } from './http/key-check.js';
 import { ResponseCache } from './http/response-cache.js';
-import {
-  wideKeys,
-  addAdminKey,
-  namedKeys,
-  removeAdminKey,
-  type NamedKey,
-  type NewKey,
-} from './admin-keys.js';
+import { wideKeys, addAdminKey, namedKeys, removeAdminKey, type NamedKey, type NewKey } from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
 import type { Page } from './rules/members.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
@@ -23,7 +16,6 @@ import { ATTRIBUTE_ENDPOINTS } from './routes/attributes.js';
 import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
-import { SEGMENT_KEY_ENDPOINTS } from './routes/segment-keys.js';
 import { SEGMENT_ENDPOINTS } from './routes/segments.js';
 import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
@@ -72,7 +64,6 @@ const ENDPOINTS: readonly Endpoint[] = endpointsIn({
   ...ARCHIVE_ENDPOINTS,
   ...DEFINITION_ENDPOINTS,
   ...SEGMENT_ENDPOINTS,
-  ...SEGMENT_KEY_ENDPOINTS,
   ...IDENTITY_ENDPOINTS,
   ...CHANGE_REQUEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,

@@ -14,7 +14,6 @@ const REASONS: readonly {
     'archive',
     'change-requests',
     'definitions',
-    'segment-keys',
     'segments',
     'flags',
   ].map((name) => ({

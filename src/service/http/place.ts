@@ -55,6 +55,13 @@ export interface Demands {
   readonly moves?: (request: ApiRequest) => 'kill' | 'restore' | undefined;
 }
 
+/** Of what all environments share. */
+export const SHARED: Demands = { reach: 'workspace' };
+/** Of what all environments share, with its parts in them. */
+export const REMOVAL: Demands = { reach: 'workspace', note: 'both', approval: true };
+/** Of an object in one environment. */
+export const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
+
 interface Asked {
   readonly db: Db;
   readonly request: ApiRequest;

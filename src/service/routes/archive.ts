@@ -9,7 +9,7 @@
 import type { WireFlag } from '../../admin-api/wire.js';
 import { recordObject, written } from '../change-log.js';
 import type { Endpoints } from '../http/endpoint.js';
-import { at, checkApproval, type Work } from '../http/place.js';
+import { at, checkApproval, REMOVAL, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
@@ -26,7 +26,7 @@ import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
 import { WORDS_BODY } from '../rules/members.js';
 import { answer } from './answer-schemas.js';
-import { recordRemoval, REMOVAL } from './flags.js';
+import { recordRemoval } from './flags.js';
 
 export const ARCHIVE_ENDPOINTS: Endpoints = {
   'POST /splits/ws/:ws/:flag/archive': {

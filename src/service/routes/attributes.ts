@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordChange, differenceOf } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
-import { at, type Demands, type Work } from '../http/place.js';
+import { at, SHARED, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
 import { closed, type Schema } from '../rules/shape.js';
@@ -57,9 +57,6 @@ const ATTRIBUTE_QUERY: QuerySchema = {
     description: 'Size of the page. One above 200 is cut, and the answer says so.',
   },
 };
-
-/** Attributes are shared by all environments. */
-const SHARED: Demands = { reach: 'workspace' };
 
 export const ATTRIBUTE_ENDPOINTS: Endpoints = {
   [`GET ${PATH}`]: {

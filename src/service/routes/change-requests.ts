@@ -55,7 +55,7 @@ import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
-import { removeKeysOf, uploadKeys } from './segment-keys.js';
+import { removeKeysOf, uploadKeys } from './segments.js';
 import {
   createDefinition,
   kill,

@@ -6,7 +6,7 @@
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange, recordObject, written } from '../change-log.js';
 import { isPlaceVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
-import { at, type Demands, type Work } from '../http/place.js';
+import { at, CHANGE, type Work } from '../http/place.js';
 import { letOthersRunIfLong } from '../parts.js';
 import { CONTRACT_DEFINITION_BODY, DEFINITION_BODY } from '../rules/definition-schema.js';
 import {
@@ -39,8 +39,6 @@ import {
 import type { PreparedRead } from '../store/statement.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkedDefinition, checkUnused, newUses } from './checked-definition.js';
-
-const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 
 export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   const { db, flag, environment } = work;

@@ -1,30 +1,54 @@
 /**
- * Endpoints of segments: at the level of the workspace, and their activation in environments. The contract says that a
- * deactivate endpoint exists but not its path; here it is the DELETE of the activation's path.
+ * Endpoints of segments: at the level of the workspace, their activation in environments, and their keys there. The
+ * contract says that a deactivate endpoint exists but not its path; here it is the DELETE of the activation's path. It
+ * mentions an upload of CSV files too; here `upload` takes a form with such a file.
  */
 
 import { randomUUID } from 'node:crypto';
-import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
+import type {
+  WireRemoveKeysResult,
+  WireSegment,
+  WireSegmentDefinition,
+  WireSegmentInEnvironment,
+  WireSegmentKeys,
+} from '../../admin-api/wire.js';
 import {
+  differenceOf,
+  keysDifference,
   recordChange,
   recordObject,
   written,
-  differenceOf,
-  keysDifference,
 } from '../change-log.js';
-import type { Endpoints } from '../http/endpoint.js';
-import { at, type Work } from '../http/place.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import { at, CHANGE, REMOVAL, SHARED, type Work } from '../http/place.js';
 import { conflict } from '../http/problem.js';
-import { sorted, insert } from '../store/statement.js';
+import {
+  checkSegmentSize,
+  KEY_SCHEMA,
+  keysToRemove,
+  keysToUpload,
+  wantsReplacement,
+  type ChangedKeys,
+} from '../rules/keys.js';
 import {
   CONTRACT_NEW_OBJECT_BODY,
+  PAGE_QUERY,
   PAGE_SIZES,
   pageFrom,
-  PAGE_QUERY,
+  textParameter,
   WORDS_BODY,
   WORDS_MEMBERS,
+  type QuerySchema,
 } from '../rules/members.js';
-import { allKeys, noteKeyChange } from '../store/keys.js';
+import { closed, type Schema } from '../rules/shape.js';
+import {
+  addKeys,
+  allKeys,
+  listKeys,
+  noteKeyChange,
+  removeKeys,
+  replaceKeys,
+} from '../store/keys.js';
 import {
   deleteActivation,
   deleteSegment,
@@ -33,16 +57,40 @@ import {
   insertActivation,
   listActivations,
   listSegments,
+  touchActivation,
   wireActivation,
   wireSegment,
+  wireSegmentDefinition,
+  type StoredActivation,
 } from '../store/segments.js';
+import { insert, sorted } from '../store/statement.js';
+import type { AuditAction } from '../store/tables.js';
 import { listEnvironments } from '../store/workspaces.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkUnused } from './checked-definition.js';
 
-/**
- * The contract's four first. Activation needs no body. A JSON body may hold title and comment; other text is ignored.
- */
+const ANY_KEYS: Schema = { type: 'array', items: { type: 'string' } };
+
+/** The contract's body of an upload. Its keys have to be valid; a removal ignores keys that no segment can hold. */
+const VALID_KEYS: Schema = { type: 'array', items: KEY_SCHEMA };
+
+const withWords = (keys: Schema) => closed({ keys, ...WORDS_MEMBERS }, ['keys']);
+
+/** Without `replace` an upload adds keys. That an upload may replace them follows public documentation. */
+const UPLOAD_QUERY: QuerySchema = {
+  replace: {
+    ...textParameter('`true`, in any case, or empty: keys that are not sent are removed.'),
+    pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$',
+  },
+};
+
+export const uploadKeys = at('activation', CHANGE, addGiven);
+export const removeKeysOf = at('activation', { ...CHANGE, note: 'comment' }, removeGiven);
+
+/** The path holds the name of the segment; segments have no id in the contract. */
+const PATH = '/segments/:env/:segment';
+
+/** Activation needs no body; text that is no JSON is ignored. */
 export const SEGMENT_ENDPOINTS: Endpoints = {
   'POST /segments/ws/:ws/trafficTypes/:trafficType': {
     contract: { body: CONTRACT_NEW_OBJECT_BODY },
@@ -52,7 +100,7 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
       ...CONTRACT_NEW_OBJECT_BODY,
       properties: { ...CONTRACT_NEW_OBJECT_BODY.properties, ...WORDS_MEMBERS },
     },
-    write: at('trafficType', { reach: 'workspace' }, createSegment),
+    write: at('trafficType', SHARED, createSegment),
   },
   'GET /segments/ws/:ws': {
     contract: { query: PAGE_QUERY },
@@ -65,13 +113,9 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     contract: {},
     summary: 'Delete a segment with its keys in all environments',
     answer: answer('True'),
-    write: at(
-      'segmentEverywhere',
-      { reach: 'workspace', note: 'both', approval: true },
-      removeSegment,
-    ),
+    write: at('segmentEverywhere', REMOVAL, removeSegment),
   },
-  'POST /segments/:env/:segment': {
+  [`POST ${PATH}`]: {
     contract: {},
     summary: 'Activate a segment in an environment',
     answer: answer('SegmentInEnvironment'),
@@ -90,10 +134,51 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     query: PAGE_QUERY,
     read: at('environment', {}, readActivations),
   },
-  'DELETE /segments/:env/:segment': {
+  [`DELETE ${PATH}`]: {
     summary: 'Deactivate an empty segment in an environment',
     answer: answer('True'),
     write: at('activation', { note: 'both', unrequested: true }, deactivate),
+  },
+  [`GET ${PATH}/keys`]: {
+    contract: { query: PAGE_QUERY },
+    summary: 'List the keys of a segment in an environment',
+    answer: answer('SegmentKeys'),
+    query: PAGE_QUERY,
+    read: at('activation', {}, readKeys),
+  },
+  [`PUT ${PATH}/upload`]: {
+    contract: { body: VALID_KEYS },
+    summary: 'Add keys to a segment in an environment, as JSON or as a file',
+    takesMany: true,
+    answer: answer('SegmentDefinition'),
+    query: UPLOAD_QUERY,
+    // Clients are known to send an upload in either form.
+    body: { ...withWords(VALID_KEYS), type: ['array', 'object'], items: KEY_SCHEMA },
+    takesFile: true,
+    write: uploadKeys,
+  },
+  [`PUT ${PATH}/removeKeys`]: {
+    contract: { body: closed({ keys: ANY_KEYS, comment: { type: 'string' } }, ['keys']) },
+    summary: 'Remove keys from a segment in an environment',
+    takesMany: true,
+    answer: answer('RemovedKeys'),
+    body: withWords(ANY_KEYS),
+    write: removeKeysOf,
+  },
+  [`PUT ${PATH}/uploadKeys`]: {
+    summary: 'Add keys to a segment in an environment, or replace all of them',
+    takesMany: true,
+    answer: answer('SegmentDefinition'),
+    query: UPLOAD_QUERY,
+    body: withWords(VALID_KEYS),
+    write: uploadKeys,
+  },
+  [`PUT ${PATH}/deleteKeys`]: {
+    summary: 'Remove keys from a segment in an environment',
+    takesMany: true,
+    answer: answer('RemovedKeys'),
+    body: ANY_KEYS,
+    write: removeKeysOf,
   },
 };
 
@@ -115,17 +200,13 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   return recordObject(work, 'segment', null, wireSegment(created));
 }
 
-async function readSegments(work: Work<'workspace'>): Promise<WirePage<WireSegment>> {
-  const { db, workspace, query } = work;
+async function readSegments({ db, workspace, query }: Work<'workspace'>) {
   const page = pageFrom(query, PAGE_SIZES.objects);
   const { segments, totalCount } = await listSegments(db, workspace.id, page);
   return { objects: segments.map(wireSegment), ...page, totalCount };
 }
 
-async function readActivations(
-  work: Work<'environment'>,
-): Promise<WirePage<WireSegmentInEnvironment>> {
-  const { db, environment, query } = work;
+async function readActivations({ db, environment, query }: Work<'environment'>) {
   const page = pageFrom(query, PAGE_SIZES.objects);
   const { activations, totalCount } = await listActivations(db, environment.id, page);
   return { objects: activations.map(wireActivation), ...page, totalCount };
@@ -174,4 +255,58 @@ async function deactivate(work: Work<'activation'>): Promise<true> {
   await deleteActivation(db, activation.activation_id);
   await recordObject(work, 'segment', wireActivation(activation), null, 'deactivate');
   return true;
+}
+
+function keysOf({ body }: ApiRequest): string[] {
+  return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
+}
+
+/** Sorted by their bytes; `count` is the number of keys of the whole segment. */
+async function readKeys({ db, activation, query }: Work<'activation'>): Promise<WireSegmentKeys> {
+  const page = pageFrom(query, PAGE_SIZES.keys);
+  const keys = await listKeys(db, activation.activation_id, page);
+  return {
+    keys: keys.map((key) => ({ key })),
+    openChangeRequestId: activation.open_change_request_id,
+    count: activation.key_count,
+    ...page,
+  };
+}
+
+/** Keys that the segment already has are no error, so that an upload may be repeated. */
+async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
+  const keys = keysToUpload(keysOf(work));
+  const { db, activation } = work;
+  const { added, removed } = wantsReplacement(work.query)
+    ? await replaceKeys(db, activation.activation_id, keys)
+    : { added: await addKeys(db, activation.activation_id, keys), removed: [] };
+  const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
+  return wireSegmentDefinition(await changed(work, { action, added, removed }));
+}
+
+/** Keys that the segment does not have are ignored, and not counted in the answer. */
+async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResult> {
+  const { db, activation } = work;
+  const removed = await removeKeys(db, activation.activation_id, keysToRemove(keysOf(work)));
+  await changed(work, { action: 'remove-keys', added: [], removed });
+  const message = `Deleted ${removed.length} keys`;
+  return { code: 200, message, details: null, transactionId: null };
+}
+
+/** Does nothing if no key was added or removed. */
+async function changed(
+  work: Work<'activation'>,
+  { action, added, removed }: ChangedKeys & { action: AuditAction },
+): Promise<StoredActivation> {
+  const { db, environment, activation, caller } = work;
+  const keyCount = activation.key_count + added.length - removed.length;
+  // A refusal undoes the additions with the transaction.
+  checkSegmentSize(keyCount);
+  if (added.length === 0 && removed.length === 0) return activation;
+  const last_update_time = Math.max(caller.now, activation.last_update_time + 1);
+  await touchActivation(db, keyCount, last_update_time, activation.activation_id);
+  const difference = [keysDifference(added, removed)];
+  await recordChange(work, { kind: 'segment', name: activation.name, action, difference });
+  await noteKeyChange(db, [environment.id, activation.name], { added, removed });
+  return { ...activation, last_update_time };
 }

@@ -92,12 +92,7 @@ export async function missingFlags(
 export async function updateFlag(
   db: Db,
   flagId: string,
-  changed: Partial<
-    Pick<
-      FlagRow,
-      'description' | 'rollout_status_id' | 'rollout_status_timestamp' | 'tags_json' | 'owners_json'
-    >
-  >,
+  changed: Partial<FlagRow>,
 ): Promise<void> {
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
