@@ -12,7 +12,6 @@ import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
 import { fieldLines, wholeLines } from '../report/view/field.js';
 import { notFound, Problem } from '../service/http/problem.js';
-import { decisionOn } from '../service/rules/change-request.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
 import {
   listChangeRequests,
@@ -21,7 +20,7 @@ import {
 } from '../service/store/change-requests.js';
 import { findDefinition, type StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
-import { changeRequestAt } from '../service/routes/change-requests.js';
+import { changeRequestAt, checkMayDecide, type DecisionName } from '../service/routes/decisions.js';
 import {
   consolePage,
   linesOfText,
@@ -143,7 +142,7 @@ function decisionForm(
   let refusal = '';
   const buttons = Object.entries(DECISIONS).flatMap(([status, words]) => {
     try {
-      decisionOn(request, caller, { status });
+      checkMayDecide(request, caller, status as DecisionName);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusal = refusal || error.message;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiRequest, Step } from '../service/http/endpoint.js';
 import { callerWith } from '../service/http/key-check.js';
 import { badRequest, Problem, storeProblem } from '../service/http/problem.js';
-import { decide } from '../service/routes/change-requests.js';
+import { decide } from '../service/routes/decisions.js';
 import { kill, restore } from '../service/routes/definitions.js';
 import { DECISIONS, showRequest, showRequests } from './change-requests.js';
 import { showFlag, showFlags, showSwitch } from './flags.js';

@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { callerWithoutKey, recordChange, differenceOf } from './change-log.js';
+import { callerWithoutKey, differenceOf, recordChange } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
-import type { EnvironmentContent, WorkspaceContent } from './rules/environment.js';
-import { closed, checkShape, compileSchema, type Schema } from './rules/shape.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/members.js';
-import { insert } from './store/statement.js';
+import { checkShape, closed, compileSchema, type Schema } from './rules/shape.js';
 import type { Db } from './store/tables.js';
 import {
-  environmentColumns,
   findEnvironment,
   findTrafficType,
   findWorkspace,
-  workspaceColumns,
+  insertEnvironment,
+  insertTrafficType,
+  insertWorkspace,
+  type EnvironmentContent,
 } from './store/workspaces.js';
 
 export interface Seed {
@@ -29,22 +28,6 @@ export interface SeedWorkspace {
   readonly environments: readonly EnvironmentContent[];
   readonly trafficTypes: readonly string[];
 }
-
-/**
- * In the order of their positions; a new flag has the first. The contract shows four of the names and no descriptions;
- * the other names are those of public documentation.
- */
-const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[] = [
-  ['Pre-Production', 'The code of the flag has not reached production yet'],
-  ['Internal Testing', 'Served to people of the house'],
-  ['Pre-Release', 'Served to chosen customers before the release'],
-  ['Ramping', 'Served to a growing share of the traffic'],
-  ['Experimenting', 'Served to compare treatments'],
-  ['100% Released', 'Served to everybody'],
-  ['Permanent', 'Stays as a switch'],
-  ['Killed', 'Taken back by a kill'],
-  ['Removed from code', 'No code asks for the flag any more'],
-];
 
 /**
  * Adds the objects that the store lacks, by name. Existing ones stay as they are, so that this may run at every start.
@@ -81,31 +64,11 @@ async function plantWorkspace(
   if (id !== undefined && (await findWorkspace(db, id))) {
     throw conflict(`The id of the new workspace ${name} is that of another workspace`);
   }
-  return createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
+  checkTitleName('Workspace', name);
+  return (await insertWorkspace(db, { name, requiresTitleAndComments }, id)).id;
 }
 
-export async function createWorkspace(
-  db: Db,
-  workspace: WorkspaceContent & { id?: string },
-): Promise<string> {
-  const { id = randomUUID() } = workspace;
-  checkTitleName('Workspace', workspace.name);
-  await insert(db, 'workspaces', [{ id, ...workspaceColumns(workspace) }]);
-  await insert(
-    db,
-    'rollout_statuses',
-    ROLLOUT_STATUSES.map(([name, description], position) => ({
-      id: randomUUID(),
-      workspace_id: id,
-      name,
-      description,
-      position,
-    })),
-  );
-  return id;
-}
-
-/** Returns the names of those that were added. Their times of creation also decide the order of lists. */
+/** Their times of creation decide the order of lists. @returns the names of those that were added. */
 async function plantEnvironments(
   db: Db,
   workspaceId: string,
@@ -116,8 +79,7 @@ async function plantEnvironments(
   for (const [index, wanted] of environments.entries()) {
     if (await findEnvironment(db, workspaceId, wanted.name)) continue;
     checkTitleName('Environment', wanted.name);
-    const row = { id: randomUUID(), workspace_id: workspaceId, creation_time: now + index };
-    await insert(db, 'environments', [{ ...row, ...environmentColumns(wanted) }]);
+    await insertEnvironment(db, workspaceId, wanted, now + index);
     added.push(wanted.name);
   }
   return added;
@@ -132,8 +94,7 @@ async function plantTrafficTypes(
   for (const name of trafficTypes) {
     if (await findTrafficType(db, workspaceId, name)) continue;
     checkTrafficTypeName(name);
-    const row = { id: randomUUID(), workspace_id: workspaceId, name, display_attribute_id: null };
-    await insert(db, 'traffic_types', [row]);
+    await insertTrafficType(db, workspaceId, name);
     added.push(name);
   }
   return added;

@@ -6,18 +6,25 @@ import { createApp, type AppOptions } from './http/app.js';
 import { endpointsIn, type Endpoint } from './http/endpoint.js';
 import { KeyCheck } from './http/key-check.js';
 import { ResponseCache } from './http/response-cache.js';
-import { wideKeys, addAdminKey, namedKeys, removeAdminKey, type NamedKey, type NewKey } from './admin-keys.js';
+import {
+  wideKeys,
+  addAdminKey,
+  namedKeys,
+  removeAdminKey,
+  type NamedKey,
+  type NewKey,
+} from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
 import type { Page } from './rules/members.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
-import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
+import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
+import { withdrawOlderThan } from './routes/decisions.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { ATTRIBUTE_ENDPOINTS } from './routes/attributes.js';
 import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
 import { SEGMENT_ENDPOINTS } from './routes/segments.js';
-import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
 import { listAudit, oldAuditEntries, type AuditEntry, type AuditFilter } from './store/audit.js';
@@ -58,7 +65,6 @@ export interface RunningService extends Administration {
 
 const ENDPOINTS: readonly Endpoint[] = endpointsIn({
   ...WORKSPACE_ENDPOINTS,
-  ...WORKSPACE_CHANGE_ENDPOINTS,
   ...ATTRIBUTE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
   ...ARCHIVE_ENDPOINTS,

@@ -9,14 +9,7 @@ const REASONS: readonly {
   readonly replacement: string;
   readonly why: string;
 }[] = [
-  ...[
-    'access',
-    'archive',
-    'change-requests',
-    'definitions',
-    'segments',
-    'flags',
-  ].map((name) => ({
+  ...['access', 'archive', 'change-requests', 'definitions', 'segments', 'flags'].map((name) => ({
     file: `routes/${name}.ts`,
     line: "'both'",
     original: "'both'",
@@ -70,8 +63,8 @@ const REASONS: readonly {
     why: 'only a definition of an earlier version is larger, and no request makes one',
   })),
   ...[
-    ['routes/change-requests.ts', 'change === undefined', 'false'],
-    ['routes/change-requests.ts', "'bug: a change request that cannot be carried out'", '""'],
+    ['routes/decisions.ts', 'change === undefined', 'false'],
+    ['routes/decisions.ts', "'bug: a change request that cannot be carried out'", '""'],
     ['rules/shape.ts', '`${what} is invalid`', '``'],
     ['rules/shape.ts', '[]', '["Stryker was here"]'],
   ].map(([file = '', original = '', replacement = '']) => ({

@@ -10,59 +10,78 @@
 import { randomUUID } from 'node:crypto';
 import type { WireRef } from '../../admin-api/wire.js';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
-import { recordChange, written, differenceOf } from '../change-log.js';
-import {
-  isPlaceVisible,
-  isVisible,
-  type ApiRequest,
-  type Caller,
-  type Endpoints,
-  type Step,
-} from '../http/endpoint.js';
+import { isVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
 import { at, checkNothingRequested, find, type Work } from '../http/place.js';
-import { badRequest, notFound } from '../http/problem.js';
-import {
-  CHANGE_REQUEST_BODY,
-  DECISION_BODY,
-  decisionOn,
-  requestedChange,
-  type Decision,
-  type RequestedChange,
-} from '../rules/change-request.js';
-import type { DefinitionContent } from '../rules/definition.js';
-import { keysToAdd, keysToRemove } from '../rules/keys.js';
+import { badRequest } from '../http/problem.js';
+import { DEFINITION_BODY } from '../rules/definition-schema.js';
+import { KEY_SCHEMA, keysToAdd, keysToRemove } from '../rules/keys.js';
 import {
   givenText,
-  pageFrom,
-  wholeNumber,
   NUMBER_PARAMETER,
+  pageFrom,
   textParameter,
+  wholeNumber,
+  WORDS_MEMBERS,
   type QuerySchema,
 } from '../rules/members.js';
+import { closed, type Schema } from '../rules/shape.js';
 import {
-  closeChangeRequest,
-  findChangeRequest,
   insertChangeRequest,
   listChangeRequests,
-  openChangeRequestsBefore,
   wireChangeRequest,
-  type RequestComment,
-  type StoredChangeRequest,
 } from '../store/change-requests.js';
 import { wireDefinition } from '../store/definitions.js';
-import type { Store } from '../store/store.js';
-import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
+import type { ChangeRequestOperation, Db } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
-import { checkRolloutStatus, moveRolloutStatus } from './flags.js';
-import { removeKeysOf, uploadKeys } from './segments.js';
-import {
-  createDefinition,
-  kill,
-  removeDefinition,
-  replaceDefinition,
-  restore,
-} from './definitions.js';
+import { changeRequestAt, commentOf, decide, DECISION_BODY, recordedRequest } from './decisions.js';
+import { checkRolloutStatus } from './flags.js';
+
+const OPERATIONS: readonly ChangeRequestOperation[] = [
+  'CREATE',
+  'UPDATE',
+  'KILL',
+  'RESTORE',
+  'ARCHIVE',
+];
+
+/** The new definition, or as much of it as the operation needs; the name is that of the flag. */
+const SPLIT: Schema = {
+  ...DEFINITION_BODY,
+  type: ['object', 'null'],
+  required: ['name'],
+  properties: {
+    ...DEFINITION_BODY.properties,
+    name: { type: 'string', minLength: 1 },
+  },
+};
+
+const SEGMENT: Schema = {
+  ...closed(
+    { name: { type: 'string', minLength: 1 }, keys: { type: 'array', items: KEY_SCHEMA } },
+    ['name', 'keys'],
+  ),
+  type: ['object', 'null'],
+};
+
+/** The body of a new change request, with either `split` or `segment`. Changes cannot be scheduled for later. */
+const CHANGE_REQUEST_BODY: Schema = closed(
+  {
+    split: SPLIT,
+    segment: SEGMENT,
+    operationType: { enum: OPERATIONS },
+    rolloutStatus: { ...closed({ id: { type: 'string' } }, ['id']), type: ['object', 'null'] },
+    approvers: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'Names or ids of the Admin API keys that alone may approve.',
+    },
+    scheduledFor: { type: 'null' },
+    scheduledForTimezone: { type: 'null' },
+    ...WORDS_MEMBERS,
+  },
+  ['operationType'],
+);
 
 const CHANGE_REQUEST_QUERY: QuerySchema = {
   limit: {
@@ -103,19 +122,6 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
   },
 };
 
-/** @throws Problem (404) there is none, or the caller's key does not see its environment. */
-export async function changeRequestAt(
-  db: Db,
-  { params, caller }: ApiRequest,
-): Promise<StoredChangeRequest> {
-  const id = params['changeRequest'] ?? '';
-  const found = await findChangeRequest(db, id);
-  if (found === undefined || !isPlaceVisible(caller, found.workspace_id, found.environment_id)) {
-    throw notFound('change request', id);
-  }
-  return found;
-}
-
 /** `nextMarker` leads to the next page, and is null on the last. */
 async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
   const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
@@ -138,17 +144,44 @@ async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promis
   };
 }
 
+interface GivenObject extends Readonly<Record<string, unknown>> {
+  readonly name: string;
+}
+
+interface GivenRequest {
+  readonly split?: GivenObject | null;
+  readonly segment?: (GivenObject & { readonly keys: readonly string[] }) | null;
+  readonly operationType: ChangeRequestOperation;
+  readonly rolloutStatus?: { readonly id: string } | null;
+  readonly approvers?: readonly string[] | null;
+}
+
+/** @throws Problem (400) it names not one object, or an operation that only definitions have. */
+function objectOf({ split, segment, operationType, rolloutStatus }: GivenRequest) {
+  const given = split ?? segment;
+  if (!given || (split && segment)) {
+    throw badRequest('A change request is about either a split or a segment');
+  }
+  if (segment && !['CREATE', 'ARCHIVE'].includes(operationType)) {
+    throw badRequest('Keys of a segment are added by CREATE and removed by ARCHIVE');
+  }
+  if (segment && rolloutStatus) throw badRequest('A segment has no rollout status');
+  return { kind: split ? 'flag' : 'segment', name: given.name } as const;
+}
+
 async function submit(work: Work<'environment'>): Promise<object> {
   const { db, caller, workspace, environment } = work;
-  const wanted = requestedChange(work.body);
-  const { kind, name, operation, rolloutStatusId } = wanted;
+  const given = work.body as GivenRequest;
+  const { operationType: operation } = given;
+  const { kind, name } = objectOf(given);
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
-  const content = await CONTENT[kind](work, wanted);
-  if (rolloutStatusId !== null) {
-    await checkRolloutStatus(db, workspace.id, { id: rolloutStatusId });
-  }
+  const content = given.split
+    ? await definitionIn(work, given.split, operation)
+    : await keysIn(work, name, given.segment?.keys ?? [], operation);
+  if (given.rolloutStatus)
+    await checkRolloutStatus(db, workspace.id, { id: given.rolloutStatus.id });
   const id = randomUUID();
   await insertChangeRequest(db, {
     id,
@@ -160,42 +193,40 @@ async function submit(work: Work<'environment'>): Promise<object> {
     status: 'REQUESTED',
     ...caller.note,
     content_json: JSON.stringify(content),
-    rollout_status_id: rolloutStatusId,
-    approvers_json: JSON.stringify(await approversNamed(work, wanted.approvers)),
+    rollout_status_id: given.rolloutStatus?.id ?? null,
+    approvers_json: JSON.stringify(await approversNamed(work, given.approvers ?? [])),
     comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
     author_id: caller.keyId ?? '',
     author_name: caller.keyName,
     creation_time: caller.now,
   });
-  return recordedRequest(db, caller, { id, action: 'request-change', before: null });
+  return recordedRequest(db, caller, 'request-change', id, null);
 }
 
-function commentOf(caller: Caller, role: RequestComment['role']): RequestComment {
-  return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
+async function keysIn(
+  work: Work<'environment'>,
+  segment: string,
+  keys: readonly string[],
+  operation: ChangeRequestOperation,
+): Promise<string[]> {
+  await find('activation', work.db, { ...work, params: { ...work.params, segment } });
+  return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
 }
 
-const CONTENT: Readonly<
-  Record<
-    ChangeRequestKind,
-    (work: Work<'environment'>, change: RequestedChange) => Promise<unknown>
-  >
-> = {
-  segment: async (work, { name, operation, given }) => {
-    await find('activation', work.db, { ...work, params: { ...work.params, segment: name } });
-    const keys = given['keys'] as string[];
-    return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
-  },
-  /** Null for operations that need no content. */
-  flag: async (work, { name, operation, given }) => {
-    const { db } = work;
-    const about = { ...work, params: { ...work.params, flag: name } };
-    const isNew = operation === 'CREATE';
-    const before = isNew ? null : wireDefinition((await find('definition', db, about)).stored);
-    if (!isNew && operation !== 'UPDATE') return null;
-    const { flag } = await find('flag', db, about);
-    return (await checkedDefinition(db, work, { flag, before }, given)).content;
-  },
-};
+/** Null for operations that need no content. */
+async function definitionIn(
+  work: Work<'environment'>,
+  given: GivenObject,
+  operation: ChangeRequestOperation,
+) {
+  const { db } = work;
+  const about = { ...work, params: { ...work.params, flag: given.name } };
+  const isNew = operation === 'CREATE';
+  const before = isNew ? null : wireDefinition((await find('definition', db, about)).stored);
+  if (!isNew && operation !== 'UPDATE') return null;
+  const { flag } = await find('flag', db, about);
+  return (await checkedDefinition(db, work, { flag, before }, given)).content;
+}
 
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
@@ -225,102 +256,4 @@ async function approversNamed(
     );
   }
   return [...approvers.values()];
-}
-
-/** Approving makes the change: either both happen or neither. */
-export async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
-  const { caller, body } = request;
-  const before = await changeRequestAt(db, request);
-  const decision = decisionOn(before, caller, body);
-  await end(db, caller, before, decision);
-  if (decision.status === 'PUBLISHED') await publish(db, request, store, before);
-  return recordedRequest(db, caller, { id: before.id, action: decision.action, before });
-}
-
-/** Makes the change that was approved, with the title and comment of its request, by the key that approves. */
-async function publish(
-  db: Db,
-  { caller }: ApiRequest,
-  store: Store,
-  row: StoredChangeRequest,
-): Promise<void> {
-  const { title, comment } = row;
-  const request: ApiRequest = {
-    params: {
-      ws: row.workspace_id,
-      env: row.environment_id,
-      flag: row.name,
-      segment: row.name,
-    },
-    query: {},
-    body: bodyOf(row),
-    caller: { ...caller, note: { title, comment } },
-    publishes: row.id,
-  };
-  const change = CHANGES[`${row.kind} ${row.operation}`];
-  if (change === undefined) throw new Error('bug: a change request that cannot be carried out');
-  await change(db, request, store);
-  if (row.rollout_status_id !== null) {
-    await moveRolloutStatus(row.rollout_status_id)(db, request, store);
-  }
-}
-
-/** The body that the endpoint of the change takes; for a replacement, without `killed`. */
-function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown {
-  const content = JSON.parse(content_json) as unknown;
-  if (kind === 'segment' || content === null) return content;
-  const { killed, body } = content as DefinitionContent;
-  return operation === 'CREATE' ? { killed, ...body } : body;
-}
-
-/** Requests for keys only add or remove. */
-const CHANGES: Readonly<Record<string, Step>> = {
-  'flag CREATE': createDefinition,
-  'flag UPDATE': replaceDefinition,
-  'flag KILL': kill,
-  'flag RESTORE': restore,
-  'flag ARCHIVE': removeDefinition,
-  'segment CREATE': uploadKeys,
-  'segment ARCHIVE': removeKeysOf,
-};
-
-async function end(
-  db: Db,
-  caller: Caller,
-  before: StoredChangeRequest,
-  { status, role }: Pick<Decision, 'status' | 'role'>,
-): Promise<void> {
-  const comments = JSON.parse(before.comments_json) as RequestComment[];
-  const comments_json = JSON.stringify([...comments, commentOf(caller, role)]);
-  await closeChangeRequest(db, before, { status, comments_json });
-}
-
-export async function withdrawOlderThan(db: Db, caller: Caller, time: number): Promise<void> {
-  for (const before of await openChangeRequestsBefore(db, time)) {
-    await end(db, caller, before, { status: 'WITHDRAWN', role: 'APPROVER' });
-    await recordedRequest(db, caller, { id: before.id, action: 'expire', before });
-  }
-}
-
-async function recordedRequest(
-  db: Db,
-  caller: Caller,
-  { id, action, before }: { id: string; action: AuditAction; before: StoredChangeRequest | null },
-): Promise<object> {
-  const after = written(await findChangeRequest(db, id));
-  const summary = (request: StoredChangeRequest | null) =>
-    request && {
-      changeRequest: {
-        id,
-        operationType: request.operation,
-        status: request.status,
-        author: request.author_name,
-      },
-    };
-  const workspace = { id: after.workspace_id };
-  const environment = { id: after.environment_id, name: after.environment_name };
-  const { kind, name } = after;
-  const difference = differenceOf(summary(before), summary(after));
-  await recordChange({ db, caller, workspace, environment }, { kind, name, action, difference });
-  return wireChangeRequest(after);
 }

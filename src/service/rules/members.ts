@@ -72,6 +72,12 @@ export function checkTitleName(what: string, name: string): void {
   }
 }
 
+/** Some clients send truth values as text. */
+export const TRUTH_SCHEMA: Schema = { enum: [true, false, 'true', 'false'] };
+
+/** Everything else is false, also an absent member. */
+export const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
 export interface GivenNote {
   readonly title: string | null;
   readonly comment: string | null;

@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely';
-import { approversOf } from '../rules/change-request.js';
+import type { WireRef } from '../../admin-api/wire.js';
 import type { DefinitionContent } from '../rules/definition.js';
 import type {
   ChangeRequestKind,
@@ -142,6 +142,10 @@ export interface RequestComment {
   readonly user: string;
   readonly role: 'SUBMITTER' | 'APPROVER';
   readonly timestamp: number;
+}
+
+export function approversOf({ approvers_json }: StoredChangeRequest): WireRef[] {
+  return JSON.parse(approvers_json) as WireRef[];
 }
 
 /** Clients look into both `split` and `segment`, so the one that does not apply is null. */

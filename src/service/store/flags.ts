@@ -89,11 +89,7 @@ export async function missingFlags(
   return names.filter((name) => !found.has(name));
 }
 
-export async function updateFlag(
-  db: Db,
-  flagId: string,
-  changed: Partial<FlagRow>,
-): Promise<void> {
+export async function updateFlag(db: Db, flagId: string, changed: Partial<FlagRow>): Promise<void> {
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
 

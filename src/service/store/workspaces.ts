@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { EnvironmentContent, WorkspaceContent } from '../rules/environment.js';
-import { sorted, firstRow, statement, statements } from './statement.js';
+import { firstRow, insert, sorted, statement, statements } from './statement.js';
 import type {
   Db,
   EnvironmentRow,
@@ -74,8 +74,43 @@ export const listRolloutStatuses = statement<RolloutStatusRow, [workspaceId: str
   'select * from rollout_statuses where workspace_id = $1 order by position',
 );
 
-export function workspaceColumns({ name, requiresTitleAndComments }: WorkspaceContent) {
-  return sorted({ name, requires_title_and_comments: Number(requiresTitleAndComments) });
+/**
+ * In the order of their positions; a new flag has the first. The contract shows four of the names and no descriptions;
+ * the other names are those of public documentation.
+ */
+const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[] = [
+  ['Pre-Production', 'The code of the flag has not reached production yet'],
+  ['Internal Testing', 'Served to people of the house'],
+  ['Pre-Release', 'Served to chosen customers before the release'],
+  ['Ramping', 'Served to a growing share of the traffic'],
+  ['Experimenting', 'Served to compare treatments'],
+  ['100% Released', 'Served to everybody'],
+  ['Permanent', 'Stays as a switch'],
+  ['Killed', 'Taken back by a kill'],
+  ['Removed from code', 'No code asks for the flag any more'],
+];
+
+export interface WorkspaceContent {
+  readonly name: string;
+  readonly requiresTitleAndComments: boolean;
+}
+
+const workspaceColumns = ({ name, requiresTitleAndComments }: WorkspaceContent) =>
+  sorted({ name, requires_title_and_comments: Number(requiresTitleAndComments) });
+
+/** With the rollout statuses of a new workspace. */
+export async function insertWorkspace(
+  db: Db,
+  content: WorkspaceContent,
+  id: string = randomUUID(),
+): Promise<WorkspaceRow> {
+  const workspace = { id, ...workspaceColumns(content) };
+  await insert(db, 'workspaces', [workspace]);
+  const statuses = ROLLOUT_STATUSES.map(([name, description], position) => {
+    return { id: randomUUID(), workspace_id: id, name, description, position };
+  });
+  await insert(db, 'rollout_statuses', statuses);
+  return workspace;
 }
 
 export async function updateWorkspace(
@@ -95,7 +130,16 @@ export const deleteWorkspace = statements<[id: string]>(
   'delete from workspaces where id = $1',
 );
 
-export function environmentColumns(content: EnvironmentContent) {
+/** Truth values that are absent are false. */
+export interface EnvironmentContent {
+  readonly name: string;
+  readonly production?: boolean;
+  readonly approvalsRequired?: boolean;
+  /** Allows kills even if changes require approvals. */
+  readonly allowKills?: boolean;
+}
+
+function environmentColumns(content: EnvironmentContent) {
   const { name, production = false, approvalsRequired = false, allowKills = false } = content;
   return sorted({
     name,
@@ -105,16 +149,26 @@ export function environmentColumns(content: EnvironmentContent) {
   });
 }
 
+export async function insertEnvironment(
+  db: Db,
+  workspaceId: string,
+  content: EnvironmentContent,
+  now: number,
+): Promise<EnvironmentRow> {
+  const ids = { id: randomUUID(), workspace_id: workspaceId };
+  const environment = { ...ids, creation_time: now, ...environmentColumns(content) };
+  await insert(db, 'environments', [environment]);
+  return environment;
+}
+
 export async function updateEnvironment(
   db: Db,
-  id: string,
+  before: EnvironmentRow,
   content: EnvironmentContent,
-): Promise<void> {
-  await db
-    .updateTable('environments')
-    .set(environmentColumns(content))
-    .where('id', '=', id)
-    .execute();
+): Promise<EnvironmentRow> {
+  const columns = environmentColumns(content);
+  await db.updateTable('environments').set(columns).where('id', '=', before.id).execute();
+  return { ...before, ...columns };
 }
 
 /** Deletes an environment with its identities. It must have neither definitions nor activations. */
@@ -124,6 +178,16 @@ export const deleteEnvironment = statements<[id: string]>(
   'delete from key_changes where environment_id = $1',
   'delete from environments where id = $1',
 );
+
+export async function insertTrafficType(
+  db: Db,
+  workspaceId: string,
+  name: string,
+): Promise<TrafficTypeRow> {
+  const row = { id: randomUUID(), workspace_id: workspaceId, name, display_attribute_id: null };
+  await insert(db, 'traffic_types', [row]);
+  return row;
+}
 
 /** Finds a traffic type by id alone, because traffic types of several workspaces may have the same name. */
 export const findTrafficTypeAnywhere = firstRow<TrafficTypeRow, [id: string]>(

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import { startService, type RunningService } from '../../../src/service/service.js';
-import type { EnvironmentContent } from '../../../src/service/rules/environment.js';
+import type { EnvironmentContent } from '../../../src/service/store/workspaces.js';
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
 import { definitionAskedByName } from '../ids-alone.js';

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { failure } from '../../../src/service/store/failures.js';
 import { openStore, type Store } from '../../../src/service/store/store.js';
 import type { Db } from '../../../src/service/store/tables.js';
-import { insert } from '../../../src/service/store/statement.js';
-import { listWorkspaces, workspaceColumns } from '../../../src/service/store/workspaces.js';
+import { insertWorkspace, listWorkspaces } from '../../../src/service/store/workspaces.js';
 import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
 
 let store: Store | undefined;
@@ -14,8 +13,7 @@ afterEach(async () => {
 });
 
 const inserting = (name: string) => async (db: Db) => {
-  const columns = workspaceColumns({ name, requiresTitleAndComments: false });
-  await insert(db, 'workspaces', [{ id: name, ...columns }]);
+  await insertWorkspace(db, { name, requiresTitleAndComments: false }, name);
   return name;
 };
 const failing = (name: string) => async (db: Db) => {
