@@ -12,7 +12,7 @@ import {
 } from './git.js';
 import { GitCache } from './cache.js';
 import { ObjectReader } from './objects.js';
-import { OwnRepository } from './own-repository.js';
+import { ownRepository } from './own-repository.js';
 
 export interface Checkout {
   /** Absolute, symbolic links resolved. */
@@ -66,9 +66,8 @@ export async function openCheckout(
   const { gitDir, shallow, head } = found;
   const inside = relative(root, real).split(sep).join('/');
   const prefix = inside === '' ? '' : `${inside}/`;
-  const own = new OwnRepository(gitDir, memory);
-  const ours = async (): Promise<Git> => own.open();
-  const repository = { root, gitDir, prefix, git, objects, memory, ours };
+  const own = ownRepository(gitDir, memory);
+  const repository = { root, gitDir, prefix, git, objects, memory, ours: own.open };
   return {
     directory: real,
     repository,

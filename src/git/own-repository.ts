@@ -53,46 +53,41 @@ const EXTENSIONS = ['objectformat', 'refstorage'];
 /**
  * A bare repository in the temporary folder, readable by us alone, that links to the objects and refs of another one:
  * commands in it read and write those, but ignore the config of the other. It is created on first use.
+ *
+ * @throws FlagkeelError `GIT` it cannot be created.
  */
-export class OwnRepository {
-  readonly #gitDir: string;
-  readonly #memory: GitCache;
-  #made: Promise<Git> | null = null;
+export function ownRepository(
+  gitDir: string,
+  memory: GitCache,
+): { readonly open: () => Promise<Git>; readonly close: () => Promise<void> } {
+  let made: Promise<Git> | null = null;
+  return {
+    open: async () => (made ??= makeOwn(gitDir, memory)),
+    // Objects and refs stay, because the repository only links to them.
+    close: async () => {
+      const git = await made?.catch(() => null);
+      made = null;
+      if (git) await rm(git.directory, { recursive: true, force: true });
+    },
+  };
+}
 
-  constructor(gitDir: string, memory: GitCache) {
-    this.#gitDir = gitDir;
-    this.#memory = memory;
-  }
-
-  /** @throws FlagkeelError `GIT` it cannot be created. */
-  async open(): Promise<Git> {
-    return (this.#made ??= this.#make());
-  }
-
-  /** Objects and refs stay, because the repository only links to them. */
-  async close(): Promise<void> {
-    const git = await this.#made?.catch(() => null);
-    this.#made = null;
-    if (git) await rm(git.directory, { recursive: true, force: true });
-  }
-
-  async #make(): Promise<Git> {
-    const { extensions } = await configData(this.#gitDir, this.#memory);
-    const lines = Object.entries(extensions).map(([name, value]) => `\t${name} = ${value}`);
-    const version = lines.length === 0 ? 0 : 1;
-    const core = ['[core]', `\trepositoryformatversion = ${String(version)}`, '\tbare = true'];
-    try {
-      const directory = await realpath(await mkdtemp(join(tmpdir(), 'flagkeel-git-')));
-      await Promise.all([
-        // Git recognises a repository only if this names a branch, which need not exist.
-        writeFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n'),
-        writeFile(join(directory, 'config'), [...core, '[extensions]', ...lines, ''].join('\n')),
-        ...PARTS.map(async (part) => symlink(join(this.#gitDir, part), join(directory, part))),
-      ]);
-      return bareGit(directory);
-    } catch (error) {
-      throw gitError(`make a repository in "${tmpdir()}"`, error);
-    }
+async function makeOwn(gitDir: string, memory: GitCache): Promise<Git> {
+  const { extensions } = await configData(gitDir, memory);
+  const lines = Object.entries(extensions).map(([name, value]) => `\t${name} = ${value}`);
+  const version = lines.length === 0 ? 0 : 1;
+  const core = ['[core]', `\trepositoryformatversion = ${String(version)}`, '\tbare = true'];
+  try {
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'flagkeel-git-')));
+    await Promise.all([
+      // Git recognises a repository only if this names a branch, which need not exist.
+      writeFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n'),
+      writeFile(join(directory, 'config'), [...core, '[extensions]', ...lines, ''].join('\n')),
+      ...PARTS.map(async (part) => symlink(join(gitDir, part), join(directory, part))),
+    ]);
+    return bareGit(directory);
+  } catch (error) {
+    throw gitError(`make a repository in "${tmpdir()}"`, error);
   }
 }
 
