@@ -1,7 +1,7 @@
 import type { CommitView, SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { placeOf } from './standings.js';
-import { isNotLookedAt } from '../model/plan.js';
+import { FORCED_GUARDS, isNotLookedAt } from '../model/plan.js';
 import type { Environment, Verdict as WrittenVerdict } from '../generated/status.schema.d.js';
 import type { Frozen } from '../model/json.js';
 import type { UnsignedCommit } from '../git/signatures.js';
@@ -71,6 +71,20 @@ export const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'w
 /** The newest run that looked at everything: it alone lists objects that no file declares. */
 export function newestFull({ runs }: SourceView): RunRecord | undefined {
   return runs.find(({ plan }) => plan?.observed === 'full');
+}
+
+/** The hash by which the newest plan can be approved, and why a client with another one has nothing to approve. */
+export function heldBy(source: SourceView | undefined): { heldHash: string | null; why: string } {
+  const plan = source && newestPlan(source);
+  if (plan?.heldHash === undefined) {
+    return { heldHash: null, why: 'no guard and no window holds anything back now' };
+  }
+  const forced = plan.guards?.find(({ guard }) => FORCED_GUARDS.has(guard));
+  if (forced) {
+    const why = `${forced.guard} lets nothing pass without reconcile --force --approve`;
+    return { heldHash: null, why };
+  }
+  return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
 }
 
 /** The newest commit, while it is not applied. */

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseDuration, UNIT_MS } from '../../platform/clock.js';
-import { FORCED_GUARDS } from '../../model/plan.js';
-import { newestPlan, newestPlanned } from '../health.js';
+import { heldBy, newestPlanned } from '../health.js';
 import { Refusal, type Surface } from './access.js';
-import type { ActiveOverrides, DaemonView, Approval, Hold, SourceView } from '../view.js';
+import type { ActiveOverrides, DaemonView, Approval, Hold } from '../view.js';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -196,20 +195,6 @@ function addApproveRoute(app: FastifyInstance, { daemon, access, log, now }: Sur
     log.info({ request: '/approve', source, ...asked, token, until }, 'asked by request');
     return reply.code(202).send({ accepted: true, source, ...asked, until });
   });
-}
-
-/** The hash by which the newest plan can be approved, and why a client with another one has nothing to approve. */
-function heldBy(source: SourceView | undefined): { heldHash: string | null; why: string } {
-  const plan = source && newestPlan(source);
-  if (plan?.heldHash === undefined) {
-    return { heldHash: null, why: 'no guard and no window holds anything back now' };
-  }
-  const forced = plan.guards?.find(({ guard }) => FORCED_GUARDS.has(guard));
-  if (forced) {
-    const why = `${forced.guard} lets nothing pass without reconcile --force --approve`;
-    return { heldHash: null, why };
-  }
-  return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
 }
 
 function approvalOf(fields: Fields): Omit<Approval, 'until'> {

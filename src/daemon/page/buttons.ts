@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { plural, shortSha } from '../../report/values.js';
-import { isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
+import { heldBy, isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
 import type { CommitView, SourceView, RunRecord } from '../view.js';
 import {
   shortened,
@@ -49,15 +49,16 @@ const BUTTONS: readonly Button[] = [
     showsEvidence: true,
     says: (source) => {
       const plan = newestPlan(source);
-      return plan?.heldHash === undefined || isApproved(source)
+      const { heldHash } = heldBy(source);
+      return plan === null || heldHash === null || isApproved(source)
         ? null
-        : `${heldText(plan)} The next run writes it, if the plan still has the hash ${plan.heldHash}.`;
+        : `${heldText(plan)} The next run writes it, if the plan still has the hash ${heldHash}.`;
     },
     asks: () => [
       { name: 'by', label: 'Your name', value: '' },
       { ...WHY, optional: true },
     ],
-    body: (source) => ({ hash: newestPlan(source)?.heldHash ?? '' }),
+    body: (source) => ({ hash: heldBy(source).heldHash ?? '' }),
   },
   {
     label: 'Sync',

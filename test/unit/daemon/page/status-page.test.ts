@@ -269,6 +269,23 @@ it('shows the command of a way out as code, and never cuts it', () => {
   expect(words(way)).toMatch(/^→ run flagkeel drift .* to keep it$/);
 });
 
+it.each([
+  ['maxShift', true],
+  // Only a command with --force lets it pass.
+  ['emptyRepository', false],
+] as const)('offers to approve what the daemon would take: %s', (guard, isOffered) => {
+  const changes = [aChange(PAY, 'update')];
+  const report = aReport(
+    { changes },
+    { guardFindings: [{ guard, environment: null, found: 9, limit: 1 }] },
+  );
+  const source = aSource({ runs: [aRun({ ...report, heldHash: `sha256:${'a'.repeat(64)}` })] });
+  const page = statusPage(new DaemonInMemory(source), { now: NOW, takesRequests: true });
+
+  expect(page.includes('data-path="approve"')).toBe(isOffered);
+  expect(words(page)).toContain(`1 change refused by a guard (${guard})`);
+});
+
 it('has buttons only where the daemon answers them, and links that need no script', () => {
   const page = pageOf(...anAfternoon());
   const asked = statusPage(new DaemonInMemory(...anAfternoon()), { now: NOW, takesRequests: true });
