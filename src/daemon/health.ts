@@ -256,7 +256,6 @@ function standingOf({ standings }: SourceView): Verdict {
   return { level: LEVEL_OF[standings.whole], headline, detail: namedText(standings) };
 }
 
-/** null if all are live. */
 function namedText(standings: SourceView['standings']): string | null {
   const { whole, objects } = standings ?? { whole: 'live', objects: [] };
   const worst = objects.filter(({ standing }) => standing.is === whole);

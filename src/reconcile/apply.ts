@@ -27,7 +27,6 @@ import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { closedFor, isPlanned, type PlanPolicy } from '../plan/policy.js';
 
-/** Further options of a run that applies. */
 export interface ApplyOptions extends Killing, VerifyOptions {
   readonly progress: ApplyProgress;
   /** Hash of the reviewed plan: any other is refused. */

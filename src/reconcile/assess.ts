@@ -36,7 +36,6 @@ import {
   type Applied,
 } from './context.js';
 
-/** The impact of a plan on users, and the guards that refuse it. */
 export async function checkGuards(
   context: RunContext,
   { plan, input }: PlanAndInput,

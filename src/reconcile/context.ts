@@ -51,9 +51,7 @@ export class RunCache {
   readonly git: GitCache;
   readonly states: StateCache;
   kills: KnownKills | null = null;
-  /** The service and place that the last run opened. */
   place: OpenedPlace | null = null;
-  /** The last comparison of specs and bases. */
   bases: ComparedBases | null = null;
   #last: LastObservation | null = null;
 
@@ -95,7 +93,6 @@ export interface RunContext extends StateAccess {
   readonly options: RunOptions;
   /** Clock for windows and freezes, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Of earlier runs over the same directory in this process; empty if the caller keeps none. */
   readonly memory: RunCache;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
@@ -121,7 +118,6 @@ export interface RunContext extends StateAccess {
   readonly progress?: Progress | undefined;
 }
 
-/** The history of the specs before HEAD. */
 export function historyOf(
   { source, memory }: Pick<RunContext, 'source' | 'memory'>,
   { environmentNames }: BoundDesired,
@@ -171,7 +167,6 @@ export interface Scoped extends Decided {
   readonly observed: Plan['observed'];
   /** Result of earlier runs over the same scope in this process, if any. */
   readonly last: LastObservation | null;
-  /** See `LastObservation`. */
   readonly about: string;
 }
 
@@ -189,13 +184,11 @@ export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   readonly notes: PlanNotes;
   readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
-  /** By the specs. */
   readonly allowed: readonly AllowedFinding[];
   readonly input: TimedInput;
   readonly at: Catalog;
   /** As read from the state; after an apply with the facts of timing and objects out of sync that it wrote. */
   readonly remembered: Remembered;
-  /** Facts that could not be known. */
   readonly unknowns: readonly Unknown[];
 }
 
@@ -204,7 +197,6 @@ export interface Applied extends Planned {
   readonly state: State;
   /** Changes that a second look found still to do, except those that wait for an approval. */
   readonly left: readonly Change[];
-  /** See `LastObservation`. */
   readonly outOfSync: ReadonlySet<string>;
   readonly verdict: Verdict;
   /** Whether nothing is left to do for this program or a person, see `isConverged`. */

@@ -14,7 +14,6 @@ import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt, standingsOf } from '../timing/standings.js';
 import { leftOutOf } from './scope.js';
 
-/** The result of a run, as input for reports in all formats. */
 export function reportOf(
   result: Planned | Applied,
   { context }: { readonly context: RunContext },

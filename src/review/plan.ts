@@ -17,7 +17,6 @@ import { plural } from '../report/values.js';
 
 export interface ReviewPlanOptions extends Surroundings {
   readonly flags: ReviewOptions;
-  /** The revision that the plan starts from. */
   readonly since: string;
 }
 

@@ -11,7 +11,6 @@ import type { DaemonView, RunRecord, SourceView } from '../view.js';
 import { standingDocument } from '../../report/json/plan.js';
 import { Refusal, type Surface } from './access.js';
 
-/** @param takesRequests whether tokens exist, so that the page shows its buttons. */
 export function addViewRoutes(
   app: FastifyInstance,
   { daemon: view, metrics, now }: Surface,

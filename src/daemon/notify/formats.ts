@@ -13,7 +13,6 @@ export interface Body {
   readonly text: string;
 }
 
-/** Only `plain` uses templates. */
 export const BODY_OF: Readonly<
   Record<NotifyFormat, (message: Message, template?: string) => Body>
 > = {
@@ -78,7 +77,6 @@ export function unknownPlaceholders(template: string): string[] {
   return all.filter(([, name = '']) => !isPlaceholder(name)).map(([whole]) => whole);
 }
 
-/** The members of the JSON format, and `title`. */
 function isPlaceholder(name: string): boolean {
   return name === 'title' || Object.hasOwn(MEMBERS, name);
 }

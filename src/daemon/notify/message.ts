@@ -101,7 +101,6 @@ interface Reported {
 export class MessageMemory {
   readonly #sources = new Map<string, Reported>();
 
-  /** @param run the one that has just ended. */
   messagesFor(source: SourceView, run: RunRecord): Message[] {
     const reported = this.#of(source);
     const kind = kindOf(reported, run);

@@ -20,7 +20,6 @@ import {
 import { forgePages, commitOf, linkTo, moment, subjectOf, untrusted, subPage } from './phrases.js';
 import { rowList, wayOut } from './object-lists.js';
 
-/** null if no run saw the flag. */
 export function flagPage(source: SourceView, name: string, now: number): string | null {
   const row = flagRows(source).find((each) => each.name === name);
   if (row === undefined) return null;

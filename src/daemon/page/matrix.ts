@@ -27,7 +27,6 @@ export type FlagState = keyof typeof STATES;
 
 const ALL_STATES = Object.keys(STATES) as FlagState[];
 
-/** Hidden from screen readers, because the word beside it says the same. */
 export function stateMark(state: FlagState): Html {
   return html`<span class="state ${state}" aria-hidden="true">${STATES[state].symbol}</span>`;
 }
@@ -38,7 +37,6 @@ export interface FlagPlace {
   readonly live: LiveFlag | null;
   /** Set if the object is not as git has it. */
   readonly standing: StandingView | null;
-  /** The ramps that have not ended. */
   readonly ramps: readonly RampView[];
   readonly isKilledByHand: boolean;
   /** The most urgent first; empty if the flag is in sync and nothing is special. */
@@ -108,7 +106,6 @@ function isUnderWay({ steps, served }: RampView): boolean {
 /** More are laid out only when they come into sight. */
 const MANY_ROWS = 100;
 
-/** Empty until a run has seen a flag. */
 export function flagMatrix(source: SourceView, now: number): Html {
   const columns = shownColumns(source);
   const rows = flagRows(source);

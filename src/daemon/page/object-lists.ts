@@ -91,7 +91,6 @@ export function openLists(source: SourceView): Html {
   ${rowsUnder('Withheld', open.withheld)}`;
 }
 
-/** null if there are none. */
 export function rowList(source: SourceView, isWanted: (row: Row) => boolean): Html | null {
   const { unwritten, withheld, liveKills } = newestPlanned(source.runs)?.open ?? {};
   const lists = [liveKills, unwritten, withheld].flatMap((list) => list?.rows ?? []);

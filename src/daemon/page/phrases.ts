@@ -36,7 +36,6 @@ export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
 
-/** False: left out. */
 export type Fact = readonly [name: string, value: Html] | false;
 
 export function factList(facts: readonly Fact[]): Html {
@@ -153,7 +152,6 @@ const FORGES: Readonly<Record<string, Forge>> = {
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root. */
 export function forgePages(location: string): ForgePages | null {
   const { origin = null, host = '', path: name, folder = '' } = repositoryAt(location) ?? {};
   const forge = FORGES[host.split('.')[0] ?? ''];

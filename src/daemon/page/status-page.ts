@@ -27,7 +27,6 @@ import {
 import { flagMatrix } from './matrix.js';
 import { runList } from './runs.js';
 
-/** The page for a person on call: the verdict first, then each source in detail. */
 export function statusPage(view: DaemonView, at: PageMoment): string {
   const { now } = at;
   const sources = view.sources().map((source) => ({ source, health: healthOf(source) }));

@@ -19,7 +19,6 @@ import type {
   Trigger,
 } from '../view.js';
 
-/** Shared by all sources of a daemon. */
 interface LoopSurroundings {
   readonly time: Time;
   readonly log: Log;

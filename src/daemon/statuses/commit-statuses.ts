@@ -16,7 +16,6 @@ interface CommitStatusOptions {
   readonly publicUrl: string | undefined;
 }
 
-/** Its environments are pending. */
 interface UnderWay extends RunBegin {
   readonly environments: readonly string[];
 }

@@ -59,7 +59,6 @@ export class RemoteUpstream extends OpenedCommits implements Upstream {
   readonly #clone: Clone;
   #last: Seen | null = null;
   readonly kind = 'remote';
-  /** Shared with the runs: the run after a poll reads what that poll has listed. */
   #memory = new GitCache();
 
   /** @throws FlagkeelError `USAGE` if branch or path are invalid. */
@@ -72,7 +71,6 @@ export class RemoteUpstream extends OpenedCommits implements Upstream {
     this.#clone = new Clone(options);
   }
 
-  /** @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read. */
   async poll(signal: AbortSignal): Promise<Seen> {
     const commit = await this.#clone.fetch(signal);
     if (this.#last?.commit?.commit !== commit.commit) this.#last = { commit, localFiles: null };
