@@ -1,21 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { backUp, restore } from '../../src/service/store/backup.js';
-import { applicationKey, startServedWorld, type ServedWorld } from '../support/applications.js';
+import { aServedWorld, applicationKey, startServedWorld } from '../support/applications.js';
+import { makeDirectory } from '../support/git.js';
 import { aDefinition, at, ruleOn } from '../support/service-calls.js';
 
 /** `test/sdk` runs the SDKs themselves. */
-let world: ServedWorld;
-
-beforeAll(async () => {
-  world = await startServedWorld();
-});
-
-afterAll(async () => {
-  await world.service.stop();
-});
+const world = aServedWorld();
 
 interface Split {
   readonly name: string;
@@ -306,26 +297,24 @@ describe('an application', () => {
 
 describe('a store that was restored', () => {
   it('serves the same keys the same, by the same numbers', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'served-'));
-    const [from, to] = [join(directory, 'from'), join(directory, 'to')];
-    const first = await startServedWorld({ store: { kind: 'directory', path: from } });
-    try {
-      await first.admin.define('restored');
-      const before = await changes(-1, first);
-      const backup = join(directory, 'backup');
-      await backUp({ kind: 'directory', path: from }, backup, Date.now());
-      await restore({ kind: 'directory', path: to }, backup);
-      const second = await startServedWorld({ store: { kind: 'directory', path: to } });
-      try {
-        const after = await changes(-1, second);
-        expect(after).toEqual(before);
-        expect((await changes(before.ff.t, second)).ff.d).toEqual([]);
-      } finally {
-        await second.service.stop();
-      }
-    } finally {
-      await first.service.stop();
-      rmSync(directory, { recursive: true, force: true });
-    }
+    const directory = makeDirectory();
+    const locationOf = (name: string) => {
+      return { kind: 'directory', path: join(directory, name) } as const;
+    };
+    const start = async (name: string) => {
+      const served = await startServedWorld({ store: locationOf(name) });
+      onTestFinished(async () => served.service.stop());
+      return served;
+    };
+    const first = await start('from');
+    await first.admin.define('restored');
+    const before = await changes(-1, first);
+    const backup = join(directory, 'backup');
+    await backUp(locationOf('from'), backup, Date.now());
+    await restore(locationOf('to'), backup);
+    const second = await start('to');
+
+    expect(await changes(-1, second)).toEqual(before);
+    expect((await changes(before.ff.t, second)).ff.d).toEqual([]);
   });
 });

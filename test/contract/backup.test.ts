@@ -2,56 +2,34 @@ import {
   appendFileSync,
   existsSync,
   lstatSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { WirePage } from '../../src/admin-api/wire.js';
 import { backUp, restore } from '../../src/service/store/backup.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
-import { createDatabase } from '../support/postgres.js';
-import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { cliRun } from '../support/terminal.js';
+import { makeDirectory } from '../support/git.js';
+import { expectAnswers } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import type { TestService } from '../support/service.js';
+import { optionOf, useStores } from '../support/stores.js';
+import { cliRun, type CliRun } from '../support/terminal.js';
 
 /** Copies of a store while it is in use, and what becomes of a store that is filled from one. */
+const { aStore, start } = useStores();
 let folder: string;
 let file: string;
-const running: TestService[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'service-backup-'));
+  folder = makeDirectory();
   file = join(folder, 'store.backup');
 });
 
-afterEach(async () => {
-  for (const service of running.splice(0)) await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-let stores = 0;
-
-/** Of the kind that this project tests. */
-async function aStore(): Promise<StoreLocation> {
-  const server = process.env['TEST_POSTGRES_SERVER'];
-  stores += 1;
-  if (server === undefined) return { kind: 'directory', path: join(folder, `store-${stores}`) };
-  return { kind: 'postgres', url: await createDatabase(server) };
-}
-
-async function start(store: StoreLocation): Promise<TestService> {
-  const service = await startTestService({ store });
-  running.push(service);
-  return service;
-}
-
-/** Made by a service of the first version that was released, over a store of its own. */
+/** Made by a service of the first version that was released, with keys of several blocks of today's store. */
 const FIRST = 'test/fixtures/service/first-schema.backup';
 
 const WRITERS = 4;
@@ -248,19 +226,23 @@ describe('a store of the first released schema', () => {
     const service = await start(target);
     const client = callsOf(service);
 
-    expect(await client.ok('GET', '/splits/ws/Default/checkout')).toMatchObject({
-      name: 'checkout',
-    });
-    expect(
-      await client.ok('GET', '/splits/ws/Default/checkout/environments/staging'),
-    ).toMatchObject({
-      treatments: [{ name: 'on' }, { name: 'off' }],
-    });
-    expect(await client.ok('GET', '/segments/staging/testers/keys')).toMatchObject({
-      keys: [{ key: 'ana' }, { key: 'bo' }],
-    });
-    const [newest] = await service.audit({ kind: 'flag' });
-    expect(newest).toMatchObject({ action: 'create', keyId: null, keyName: 'first' });
+    const flag = '/splits/ws/Default/checkout';
+    const definition = { treatments: [{ name: 'on' }, { name: 'off' }], killed: false };
+    const kill = { split: { name: 'checkout' }, operationType: 'KILL' };
+    const last = { keys: ['key-997', 'key-998', 'key-999'].map((key) => ({ key })), count: 1_236 };
+    await expectAnswers(
+      client,
+      [200, 'GET', flag, undefined, { name: 'checkout' }],
+      [200, 'GET', at('checkout'), undefined, definition],
+      [200, 'GET', '/segments/staging/testers/keys?offset=1233', undefined, last],
+      [200, 'POST', `${flag}/archive`],
+      [200, 'POST', `${flag}/unarchive`],
+      [200, 'POST', '/changeRequests/ws/Default/environments/staging', kill],
+      [423, 'DELETE', at('checkout')],
+    );
+    const ofFlag = await service.audit({ kind: 'flag' });
+    expect(ofFlag.at(-1)).toMatchObject({ action: 'create', keyId: null, keyName: 'first' });
+    expect(ofFlag[0]).toMatchObject({ keyId: expect.any(String) as string });
     expect(await service.listKeys()).toMatchObject([
       { name: 'first', expirationTime: null, lastUseTime: null },
       { name: 'test' },
@@ -273,18 +255,14 @@ describe('the commands', () => {
     const location = await aStore();
     const service = await start(location);
     await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'one' });
-    const at = ({ ...where }: StoreLocation): string[] =>
-      where.kind === 'postgres'
-        ? ['--database', where.url]
-        : where.kind === 'directory'
-          ? ['--directory', where.path]
-          : [];
+    const run = async (command: string, store: StoreLocation): Promise<CliRun> =>
+      cliRun(['service', command, file, ...optionOf(store)]);
 
-    const made = await cliRun(['service', 'backup', file, ...at(location)]);
-    const again = await cliRun(['service', 'backup', file, ...at(location)]);
-    const filled = await cliRun(['service', 'restore', file, ...at(await aStore())]);
+    const made = await run('backup', location);
+    const again = await run('backup', location);
+    const filled = await run('restore', await aStore());
     appendFileSync(file, 'x');
-    const spoilt = await cliRun(['service', 'restore', file, ...at(await aStore())]);
+    const spoilt = await run('restore', await aStore());
 
     expect(made.stdout).toMatch(
       /^wrote .*store\.backup: 1 flags, 0 segments, 0 keys of segments, \d+ entries/,

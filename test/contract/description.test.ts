@@ -2,21 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { expectAnswers } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { type ServiceDescription, descriptionOf } from '../support/service-description.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aService, type TestService } from '../support/service.js';
 
 /** What the service says of itself. That its answers are so is checked at every call of the other tests. */
-let service: TestService;
-let strict: TestService;
+const service = aService({ strict: false });
+const strict = aService({ strict: true });
+const client = callsOf(service);
 
-beforeAll(async () => {
-  [service, strict] = await Promise.all([
-    startTestService({ strict: false }),
-    startTestService({ strict: true }),
-  ]);
-  return async () => Promise.all([service.stop(), strict.stop()]);
-});
+async function documentOf<T>({ origin }: Pick<TestService, 'origin'>): Promise<T> {
+  return (await fetch(`${origin}/openapi.json`)).json() as Promise<T>;
+}
 
 function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
@@ -52,37 +50,47 @@ describe('a strict service', () => {
   });
 
   it('refuses what the contract does not show in the error shape', async () => {
-    const client = callsOf(strict);
+    const shape = { code: 404, transactionId: expect.any(String) as string };
 
-    for (const path of ['/splits/ws/Default', '/trafficTypes/ws/Default', '/nothing']) {
-      const answer = await client.call('GET', path);
-
-      expect(answer.body).toMatchObject({ code: 404, transactionId: expect.any(String) as string });
-    }
+    await expectAnswers(
+      callsOf(strict),
+      [404, 'GET', '/splits/ws/Default', undefined, shape],
+      [404, 'GET', '/trafficTypes/ws/Default', undefined, shape],
+      [404, 'GET', '/nothing', undefined, shape],
+    );
   });
 });
 
 describe('the description', () => {
   it('is OpenAPI 3.1, without a key, and has an id of its own for each operation', async () => {
-    const response = await fetch(`${service.origin}/openapi.json`);
-    const document = (await response.json()) as {
+    const { openapi, paths } = await documentOf<{
       readonly openapi: string;
       readonly paths: Record<string, Record<string, { operationId: string }>>;
-    };
+    }>(service);
 
-    const ids = Object.values(document.paths).flatMap((operations) =>
-      Object.values(operations).map(({ operationId }) => operationId),
-    );
-    expect(response.status).toBe(200);
-    expect(document.openapi).toBe('3.1.0');
+    const operations = Object.values(paths).flatMap((each) => Object.values(each));
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(openapi).toBe('3.1.0');
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has words for every operation, and for whatever has a place for them', async () => {
+    const blank: string[] = [];
+    const text = JSON.stringify(await documentOf(service), (name, member: unknown) => {
+      const isText = name === 'summary' || name === 'description';
+      if (isText && typeof member === 'string' && member.trim() === '') blank.push(name);
+      return member;
+    });
+
+    expect(text).toContain('"summary"');
+    expect(blank).toEqual([]);
   });
 
   it('describes bodies and parameters with schemas that are schemas', async () => {
     const ajv = new Ajv2020({ strict: false });
-    const document = (await (await fetch(`${service.origin}/openapi.json`)).json()) as {
+    const document = await documentOf<{
       readonly components: { readonly schemas: Record<string, object> };
-    };
+    }>(service);
     const schemas = [...Object.values(document.components.schemas), ...schemasIn(document)];
 
     expect(schemas.length).toBeGreaterThan(20);
@@ -90,7 +98,7 @@ describe('the description', () => {
   });
 });
 
-const DEFINITION = '/splits/ws/Default/described/environments/staging';
+const DEFINITION = at('described');
 const NUMBER = { type: 'EQUAL_NUMBER', attribute: 'age', number: 18 };
 const test = (changed: object): object[] => [
   { op: 'test', path: '/name', value: 'Default', ...changed },
@@ -99,9 +107,7 @@ const matching = (matcher: object): object => aDefinition({ rules: [ruleOn(match
 
 describe('a body', () => {
   beforeAll(async () => {
-    const client = callsOf(service);
-    await client.flag('described');
-    await client.ok('POST', DEFINITION, aDefinition());
+    await client.define('described');
   });
 
   it.each([
@@ -114,9 +120,7 @@ describe('a body', () => {
     ['PUT', DEFINITION, matching({ ...NUMBER, strings: [] })],
     ['PUT', DEFINITION, matching({ type: 'OF_TOMORROW', anything: [{ at: 'all' }] })],
   ])('that is taken fits its description: %s %s %j', async (method, path, body) => {
-    const answer = await callsOf(service).call(method, path, body);
-
-    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    await expectAnswers(client, [200, method, path, body]);
     expect((await descriptionOf(service.origin)).takes(method, path, body)).toBe(true);
   });
 
@@ -144,14 +148,12 @@ describe('a body', () => {
     ['PUT', DEFINITION, matching({ type: 'EQUAL_NUMBER', attribute: 'age' })],
     ['PUT', DEFINITION, matching({ type: 'OF_TOMORROW', anything: '\0' })],
   ])('that does not fit its description is refused: %s %s %j', async (method, path, body) => {
-    const answer = await callsOf(service).call(method, path, body);
-
-    expect([answer.status, answer.text]).toEqual([400, answer.text]);
+    await expectAnswers(client, [400, method, path, body]);
     expect((await descriptionOf(service.origin)).takes(method, path, body)).toBe(false);
   });
 
   it('with a member that would be the prototype of its object is refused for that', async () => {
-    const answer = await callsOf(service).send('POST', '/workspaces', '{"__proto__":{}}');
+    const answer = await client.send('POST', '/workspaces', '{"__proto__":{}}');
 
     expect(answer.body).toMatchObject({
       code: 400,
@@ -171,23 +173,17 @@ describe('a query', () => {
     ['/changeRequests', 'after', '', 200],
     ['/changeRequests', 'after', 'page-2', 400],
   ])('of %s with %s=%s is as described', async (path, name, value, status) => {
-    const answer = await callsOf(service).call('GET', `${path}?${name}=${value}`);
-
+    await expectAnswers(client, [status, 'GET', `${path}?${name}=${value}`]);
     const description = await descriptionOf(service.origin);
-    expect(answer.status).toBe(status);
     expect(description.takesQuery('GET', path, name, value)).toBe(status === 200);
   });
 
   it('of an upload with another word for replace is not as described, and refused', async () => {
-    const client = callsOf(service);
-    await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'replaced' });
-    await client.ok('POST', '/segments/staging/replaced', '');
-    const path = '/segments/staging/replaced/uploadKeys';
+    const path = `${await client.segment('replaced')}/uploadKeys`;
 
-    const answer = await client.call('PUT', `${path}?replace=perhaps`, { keys: [] });
+    await expectAnswers(client, [400, 'PUT', `${path}?replace=perhaps`, { keys: [] }]);
 
     const description = await descriptionOf(service.origin);
-    expect(answer.status).toBe(400);
     expect(description.takesQuery('PUT', path, 'replace', 'perhaps')).toBe(false);
     expect(description.takesQuery('PUT', path, 'replace', 'True')).toBe(true);
   });
@@ -201,7 +197,6 @@ describe('a form with a file of keys', () => {
     ['a"b', false],
     ['"a', false],
   ])('fits its description where it can be read: %j', async (file, isTaken) => {
-    const client = callsOf(service);
     await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'of-a-file' });
     await client.ok('POST', '/segments/staging/of-a-file', '');
     const path = '/segments/staging/of-a-file/upload';
@@ -234,11 +229,11 @@ describe('what clients are made by', () => {
 });
 
 /** What each operation takes and what it answers by 200, and each shape, without words for people. */
-async function describedParts({ origin }: TestService): Promise<Record<string, unknown>> {
-  const document = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+async function describedParts(of: TestService): Promise<Record<string, unknown>> {
+  const document = await documentOf<{
     readonly paths: Record<string, Record<string, Record<string, unknown>>>;
     readonly components: { readonly schemas: Record<string, unknown> };
-  };
+  }>(of);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => {
       const { 200: answer } = responses as Record<string, unknown>;

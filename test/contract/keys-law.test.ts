@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startServedWorld, type ServedWorld } from '../support/applications.js';
+import { beforeAll, expect, it } from 'vitest';
+import { aServedWorld } from '../support/applications.js';
 
 /** More keys than two blocks of the store hold, so that blocks are begun, split and emptied. */
 const KEYS = 4_000;
@@ -34,16 +34,10 @@ const someTurn: fc.Arbitrary<Turn> = fc.record({
   keys: someKeys,
 });
 
-let world: ServedWorld;
+const world = aServedWorld();
 
 beforeAll(async () => {
-  world = await startServedWorld();
-  await world.admin.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'changing' });
-  await world.admin.ok('POST', PATH);
-});
-
-afterAll(async () => {
-  await world.service.stop();
+  await world.admin.segment('changing');
 });
 
 /** The keys on all pages. */

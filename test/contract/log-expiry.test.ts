@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addConsole } from '../../src/console/console.js';
 import { callerWithoutKey, recordChanges } from '../../src/service/change-log.js';
 import type { ServiceOptions } from '../../src/service/service.js';
@@ -9,45 +7,31 @@ import { backUp, restore } from '../../src/service/store/backup.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
 import { startServedWorld } from '../support/applications.js';
 import { signInTo } from '../support/console-browser.js';
-import { createDatabase } from '../support/postgres.js';
+import { makeDirectory } from '../support/git.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { optionOf, useStores } from '../support/stores.js';
 import { cliRun } from '../support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const LONG_AGO = Date.parse('2026-01-01T00:00:00.000Z');
 const YEAR = { logExpiresAfterMs: 365 * DAY_MS };
 
-let folder: string;
+const stores = useStores();
 let location: StoreLocation;
-const running: TestService[] = [];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'service-log-'));
-  location = await aStore('store');
+  location = await stores.aStore();
 });
 
-afterEach(async () => {
-  for (const service of running.splice(0)) await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const start = async (time: number, options: Partial<ServiceOptions> = {}): Promise<TestService> =>
+  stores.start(location, { clock: () => time, ...options });
 
-/** Of the kind that this project tests. */
-async function aStore(name: string): Promise<StoreLocation> {
-  const server = process.env['TEST_POSTGRES_SERVER'];
-  if (server === undefined) return { kind: 'directory', path: join(folder, name) };
-  return { kind: 'postgres', url: await createDatabase(server) };
-}
-
-async function start(time: number, options: Partial<ServiceOptions> = {}): Promise<TestService> {
-  const service = await startTestService({ store: location, clock: () => time, ...options });
-  running.push(service);
-  return service;
-}
-
-async function stop(service: TestService): Promise<void> {
-  running.splice(running.indexOf(service), 1);
-  await service.stop();
+/** The same for applications too. */
+async function startServed(time: number, options: Partial<ServiceOptions> = {}) {
+  const world = await startServedWorld({ store: location, clock: () => time, ...options });
+  stores.running.push(world.service);
+  return world;
 }
 
 const whole = { offset: 0, limit: 100_000 };
@@ -74,13 +58,8 @@ async function changeLongAgo(): Promise<{ readonly key: string }> {
   await client.flag('gone');
   await client.ok('DELETE', '/splits/ws/Default/gone');
   await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-  await stop(service);
+  await service.stop();
   return { key: service.key };
-}
-
-function optionOf(store: StoreLocation): string[] {
-  if (store.kind === 'memory') return ['--memory'];
-  return store.kind === 'postgres' ? ['--database', store.url] : ['--directory', store.path];
 }
 
 interface Changes {
@@ -97,7 +76,7 @@ describe('the audit log of a service with --log-expires', () => {
     await changeLongAgo();
     const before = await start(LONG_AGO + 365 * DAY_MS, YEAR);
     const all = await before.audit({}, whole);
-    await stop(before);
+    await before.stop();
 
     const service = await start(LONG_AGO + 365 * DAY_MS + 1, YEAR);
     await expectPruned(service, 2);
@@ -158,24 +137,17 @@ describe('the audit log of a service with --log-expires', () => {
   });
 
   it('counts on for applications, which get each change that they missed', async () => {
-    const old = await startServedWorld({ store: location, clock: () => LONG_AGO });
-    running.push(old.service);
+    const old = await startServed(LONG_AGO);
     await old.admin.flag('first');
     const asked = '/sdk/splitChanges?s=1.3&rbSince=-1&since=';
     const { ff } = await old.ask<Changes>(`${asked}-1`);
-    await stop(old.service);
+    await old.service.stop();
     await changeLongAgo();
 
-    const later = await startServedWorld({ store: location, clock: () => LONG_AGO + 366 * DAY_MS });
-    running.push(later.service);
+    const later = await startServed(LONG_AGO + 366 * DAY_MS);
     const unpruned = await later.ask<Changes>(`${asked}${ff.t}`);
-    await stop(later.service);
-    const service = await startServedWorld({
-      store: location,
-      clock: () => LONG_AGO + 366 * DAY_MS,
-      ...YEAR,
-    });
-    running.push(service.service);
+    await later.service.stop();
+    const service = await startServed(LONG_AGO + 366 * DAY_MS, YEAR);
     await expectPruned(service.service, 2);
     const pruned = await service.ask<Changes>(`${asked}${ff.t}`);
 
@@ -195,9 +167,9 @@ describe('the audit log of a service with --log-expires', () => {
     const page = await (await signInTo(service, key)).get('/console/log');
     const log = ['service', 'log', '--object', 'audit-log/entries'];
     const { stdout: printed } = await cliRun([...log, ...optionOf(location)]);
-    const file = join(folder, 'store.backup');
+    const file = join(makeDirectory(), 'store.backup');
     await backUp(location, file, Date.now());
-    location = await aStore('restored');
+    location = await stores.aStore();
     await restore(location, file);
     const again = await start(LONG_AGO + 366 * DAY_MS);
     const client = callsOf({ origin: again.origin, key });

@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applicationKey, startServedWorld, type ServedWorld } from '../support/applications.js';
-import { aDefinition, ruleOn } from '../support/service-calls.js';
+import { describe, expect, it } from 'vitest';
+import { aServedWorld, applicationKey } from '../support/applications.js';
+import { ruleOn } from '../support/service-calls.js';
 
 /** What OpenFeature's remote evaluation protocol asks. */
-let world: ServedWorld;
-
-beforeAll(async () => {
-  world = await startServedWorld();
-});
-
-afterAll(async () => {
-  await world.service.stop();
-});
+const world = aServedWorld();
 
 const PATH = '/ofrep/v1/evaluate/flags';
-const create = async (name: string, definition: object): Promise<void> => {
-  await world.admin.flag(name);
-  const path = `/splits/ws/Default/${name}/environments/staging`;
-  await world.admin.ok('POST', path, aDefinition(definition));
-};
+const create = async (name: string, definition: object): Promise<unknown> =>
+  world.admin.define(name, definition);
 const ask = async (
   flag: string | null,
   context: object | undefined,
@@ -99,8 +88,7 @@ describe('one flag', () => {
   });
 
   it('depends on the segments that hold the key', async () => {
-    await world.admin.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'beta' });
-    await world.admin.ok('POST', '/segments/staging/beta');
+    await world.admin.segment('beta');
     await create('for-beta', { rules: [ruleOn({ type: 'IN_SEGMENT', string: 'beta' })] });
     const before = await ask('for-beta', { targetingKey: 'bo' });
     await world.admin.ok('PUT', '/segments/staging/beta/uploadKeys', { keys: ['bo'] });

@@ -1,55 +1,39 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/admin-api/wire.js';
 import { openSqlite } from '../../src/platform/sqlite.js';
-import { administer } from '../../src/service/service.js';
-import { aDefinition, callsOf } from '../support/service-calls.js';
+import { administer, type ServiceOptions } from '../../src/service/service.js';
+import { makeDirectory } from '../support/git.js';
+import { aDefinition, at, callsOf } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { useStores } from '../support/stores.js';
 
+const stores = useStores();
 let directory: string;
-const running: TestService[] = [];
 const processes: ChildProcess[] = [];
 
-/** Makes the tables of the first schema of those of today. */
-const SINCE_FIRST = [
-  'create table segment_keys (activation_id integer not null references activations (id), key text not null, primary key (activation_id, key)) without rowid',
-  'insert into segment_keys select activation_id, value from key_blocks, json_each(keys_json)',
-  'drop table key_blocks',
-  'alter table audit drop column key_id',
-  'alter table admin_keys drop column expiration_time',
-  'alter table admin_keys drop column last_use_time',
-  'alter table admin_keys drop column is_exact',
-  'alter table admin_keys drop column key_type',
-  'alter table definitions drop column seed',
-  'alter table definitions drop column allocation_seed',
-  'drop table key_changes',
-  'drop table archived_flags',
-  'drop table attributes',
-  'drop table sessions',
-  'drop table change_requests',
-  'alter table definitions drop column open_change_request_id',
-  'alter table activations drop column open_change_request_id',
-];
-
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'service-store-'));
+  directory = makeDirectory();
 });
 
-afterEach(async () => {
+afterEach(() => {
   for (const child of processes.splice(0)) child.kill('SIGKILL');
-  for (const service of running.splice(0)) await service.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
-async function start(path = directory): Promise<TestService> {
-  const service = await startTestService({ store: { kind: 'directory', path } });
-  running.push(service);
-  return service;
+const start = async (
+  path = directory,
+  options: Partial<ServiceOptions> = {},
+): Promise<TestService> => stores.start({ kind: 'directory', path }, options);
+
+/** Runs statements on the store of the test, which no service has open. */
+function execute(sql: string): void {
+  const database = openSqlite(join(directory, 'service.sqlite'));
+  database.exec(sql);
+  database.close();
 }
 
 describe('a store in a directory', () => {
@@ -57,9 +41,8 @@ describe('a store in a directory', () => {
     const first = await start();
     const client = callsOf(first);
     const workspaces = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-    const path = '/splits/ws/Default/kept/environments/staging';
     const flag = await client.flag('kept');
-    const definition = await client.ok('POST', path, aDefinition());
+    const definition = await client.ok('POST', at('kept'), aDefinition());
     await client.segment('seg');
     await client.ok('PUT', '/segments/staging/seg/upload', ['a', 'b']);
     await first.stop();
@@ -69,7 +52,7 @@ describe('a store in a directory', () => {
 
     expect(await again.ok('GET', '/workspaces')).toEqual(workspaces);
     expect(await again.ok('GET', '/splits/ws/Default/kept')).toEqual(flag);
-    expect(await again.ok('GET', path)).toEqual(definition);
+    expect(await again.ok('GET', at('kept'))).toEqual(definition);
     expect(await again.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 2 });
     expect(await second.audit({ name: 'kept' })).toHaveLength(2);
   });
@@ -107,61 +90,13 @@ describe('a store in a directory', () => {
 
   it('of a newer version is left alone', async () => {
     await (await start()).stop();
-    const database = openSqlite(join(directory, 'service.sqlite'));
-    database.exec(
-      "insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00Z')",
-    );
-    database.close();
+    execute("insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00Z')");
 
     await expect(start()).rejects.toMatchObject({
       code: 'STATE_UNREADABLE',
       message:
         'cannot read the store: a newer version wrote it, with the step 9999-later (use that version, or restore the backup from before it)',
     });
-  });
-
-  it('of the first schema is brought up to date, and its keys and its log stay', async () => {
-    const keys = Array.from({ length: 1_234 }, (_, index) => `key-${String(index)}`).sort();
-    const first = await start();
-    await callsOf(first).ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
-    await callsOf(first).ok('POST', '/segments/staging/seg');
-    await callsOf(first).ok('PUT', '/segments/staging/seg/upload', keys);
-    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
-    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'asked' });
-    await callsOf(first).ok('POST', '/splits/ws/Default/asked/environments/staging', aDefinition());
-    await first.stop();
-    const database = openSqlite(join(directory, 'service.sqlite'));
-    for (const change of SINCE_FIRST) database.exec(change);
-    database.exec("delete from kysely_migration where name > '0001-first'");
-    database.close();
-
-    const second = await start();
-    await callsOf(second).ok('POST', '/splits/ws/Default/old/archive');
-    await callsOf(second).ok('POST', '/splits/ws/Default/old/unarchive');
-    const path = '/splits/ws/Default/asked/environments/staging';
-    expect(await callsOf(second).ok('GET', path)).toMatchObject({ name: 'asked', killed: false });
-    const list = '/segments/staging/seg/keys?limit=100&offset=1200';
-    expect(await callsOf(second).ok('GET', list)).toMatchObject({
-      keys: keys.slice(1_200).map((key) => ({ key })),
-      count: keys.length,
-    });
-    await callsOf(second).ok('POST', '/changeRequests/ws/Default/environments/staging', {
-      split: { name: 'asked' },
-      operationType: 'KILL',
-    });
-    expect((await callsOf(second).call('DELETE', path)).status).toBe(423);
-    const { data } = await callsOf(second).ok<{ data: { id: string }[] }>('GET', '/changeRequests');
-    await callsOf(second).ok('PUT', `/changeRequests/${data[0]?.id ?? ''}`, {
-      status: 'WITHDRAWN',
-    });
-    await callsOf(second).ok('DELETE', '/splits/ws/Default/old');
-
-    expect(await second.audit({ name: 'old' })).toMatchObject([
-      { action: 'delete', keyId: expect.any(String) as string },
-      { action: 'unarchive' },
-      { action: 'archive' },
-      { action: 'create', keyId: null, keyName: 'test' },
-    ]);
   });
 
   it('can be administered while no service has it open, and beside one', async () => {
@@ -176,11 +111,7 @@ describe('a store in a directory', () => {
     expect((await callsOf({ ...service, key }).call('GET', '/workspaces')).status).toBe(200);
     await administer(location, async (administration) => administration.createKey('beside'));
     expect((await service.listKeys()).map(({ name }) => name)).toContain('beside');
-    const database = openSqlite(join(directory, 'service.sqlite'));
-    database.exec(
-      'delete from kysely_migration where name = (select max(name) from kysely_migration)',
-    );
-    database.close();
+    execute('delete from kysely_migration where name = (select max(name) from kysely_migration)');
     await expect(
       administer(location, async (administration) => administration.listKeys()),
     ).rejects.toThrow(
@@ -192,11 +123,10 @@ describe('a store in a directory', () => {
 describe('the start over a store of an earlier version', () => {
   it('names each key that reaches more than its restrictions named, and the way to replace it', async () => {
     const environments = [{ name: 'staging' }];
-    const location = { kind: 'directory', path: directory } as const;
     const seed = {
       workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: [] })),
     };
-    const first = await startTestService({ store: location, seed });
+    const first = await start(directory, { seed });
     const both = { workspaces: ['One', 'Two'], environments: ['staging'] };
     await first.createKey('wide', both);
     await first.createKey('revoked', both);
@@ -205,9 +135,7 @@ describe('the start over a store of an earlier version', () => {
     const ids = new Map((await first.listKeys()).map(({ id, name }) => [name, id]));
     await first.revokeKey(ids.get('revoked') ?? '');
     await first.stop();
-    const database = openSqlite(join(directory, 'service.sqlite'));
-    database.exec("update admin_keys set is_exact = 0 where name <> 'of both, by intent'");
-    database.close();
+    execute("update admin_keys set is_exact = 0 where name <> 'of both, by intent'");
     const warnings: object[] = [];
     const log = {
       info: () => undefined,
@@ -215,7 +143,7 @@ describe('the start over a store of an earlier version', () => {
       error: () => undefined,
     };
 
-    running.push(await startTestService({ store: location, seed, log }));
+    await start(directory, { seed, log });
 
     const id = ids.get('wide') ?? '';
     expect(warnings).toEqual([
@@ -280,8 +208,7 @@ describe('a seed', () => {
     const before = await callsOf(first).ok<object[]>('GET', '/environments/ws/Default');
     await first.stop();
 
-    const second = await startTestService({
-      store: { kind: 'directory', path: directory },
+    const second = await start(directory, {
       seed: {
         workspaces: [
           {
@@ -294,7 +221,6 @@ describe('a seed', () => {
         ],
       },
     });
-    running.push(second);
     const client = callsOf(second);
 
     expect(await client.ok('GET', '/environments/ws/Default')).toEqual([
@@ -317,12 +243,8 @@ describe('a seed', () => {
       '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e02',
     ] as const;
     const startWith = async (ownId: string, name: string) => {
-      const service = await startTestService({
-        store: { kind: 'directory', path: directory },
-        seed: { workspaces: [{ id: ownId, name, environments: [], trafficTypes: [] }] },
-      });
-      running.push(service);
-      return service;
+      const workspaces = [{ id: ownId, name, environments: [], trafficTypes: [] }];
+      return start(directory, { seed: { workspaces } });
     };
     const first = await startWith(id, 'Mine');
     const before = await callsOf(first).ok('GET', '/workspaces');
@@ -338,9 +260,7 @@ describe('a seed', () => {
 
 describe('a port that is taken', () => {
   it('stops the start', async () => {
-    const service = await startTestService();
-    running.push(service);
-    const port = Number(new URL(service.origin).port);
+    const port = Number(new URL((await start()).origin).port);
 
     await expect(startTestService({ port })).rejects.toMatchObject({ code: 'IN_USE' });
   });

@@ -1,17 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { WireDefinition } from '../../src/admin-api/wire.js';
-import {
-  aDefinition,
-  callsOf,
-  ruleOn,
-  type Request,
-  type ServiceCalls,
-} from '../support/service-calls.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+import { expectAnswers, type Exchange } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService, TEST_SEED } from '../support/service.js';
 
 /** What a strict service refuses: everything that the contract does not show. */
-let service: TestService;
-let client: ServiceCalls;
+const service = aService({ seed: TEST_SEED, strict: true });
+const client = callsOf(service);
 
 const WORDS = ['title', 'comment'];
 const DEFINITION = [
@@ -65,16 +60,12 @@ const CONTRACT: Readonly<Record<string, Form>> = {
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
 const SEGMENTS = '/segments/ws/Default/trafficTypes/user';
-const pathOf = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
+const [TRIED, EMPTY] = [at('tried'), at('empty')];
 
 beforeAll(async () => {
-  service = await startTestService({ seed: TEST_SEED, strict: true });
-  client = callsOf(service);
-  for (const name of ['tried', 'empty']) await client.flag(name);
-  await client.ok('POST', pathOf('tried'), aDefinition());
-  await client.segment('kept');
-  await client.ok('PUT', '/segments/staging/kept/upload', ['a', 'b']);
-  return async () => service.stop();
+  await client.define('tried');
+  await client.flag('empty');
+  await client.ok('PUT', `${await client.segment('kept')}/upload`, ['a', 'b']);
 });
 
 interface Members {
@@ -131,12 +122,11 @@ describe('a strict service', () => {
   it('removes no other keys with an upload, whatever the query asks for', async () => {
     const path = '/segments/staging/kept';
 
-    const answer = await client.call('PUT', `${path}/upload?replace=true`, ['c']);
-
-    expect(answer.body).toMatchObject({ code: 400, details: '' });
-    expect(await client.ok('GET', `${path}/keys`)).toMatchObject({
-      keys: [{ key: 'a' }, { key: 'b' }],
-    });
+    await expectAnswers(
+      client,
+      [400, 'PUT', `${path}/upload?replace=true`, ['c'], { code: 400, details: '' }],
+      [200, 'GET', `${path}/keys`, undefined, { keys: [{ key: 'a' }, { key: 'b' }] }],
+    );
   });
 
   it('refuses parameters that the contract does not show', async () => {
@@ -146,11 +136,10 @@ describe('a strict service', () => {
       '/environments/ws/Default?limit=20',
       '/segments/ws/Default?name=kept',
       '/segments/staging/kept/keys?after=a',
-      `${pathOf('tried')}?title=t`,
+      `${TRIED}?title=t`,
     ];
 
-    const statuses = await client.statuses(...paths.map((path): Request => ['GET', path]));
-    expect(statuses).toEqual(paths.map(() => 400));
+    await expectAnswers(client, ...paths.map((path): Exchange => [400, 'GET', path]));
   });
 
   it.each<[string, object]>([
@@ -169,17 +158,18 @@ describe('a strict service', () => {
     ['keys: null', { treatments: [{ name: 'on', keys: null }, { name: 'off' }] }],
     ['a plain text as environment', { environment: 'staging' }],
   ])('refuses a definition with %s, by POST and by PATCH', async (_, wrong) => {
-    const before = await client.ok<WireDefinition>('GET', pathOf('tried'));
+    const before = await client.ok('GET', TRIED);
     const patch = Object.entries(wrong).map(([name, value]) => {
       return { op: 'add', path: `/${name}`, value: value as unknown };
     });
 
-    const created = await client.call('POST', pathOf('empty'), aDefinition(wrong));
-    const patched = await client.call('PATCH', pathOf('tried'), patch);
-
-    expect([created.status, patched.status]).toEqual([400, 400]);
-    expect(await client.status('GET', pathOf('empty'))).toBe(404);
-    expect(await client.ok('GET', pathOf('tried'))).toEqual(before);
+    await expectAnswers(
+      client,
+      [400, 'POST', EMPTY, aDefinition(wrong)],
+      [400, 'PATCH', TRIED, patch],
+      [404, 'GET', EMPTY],
+    );
+    expect(await client.ok('GET', TRIED)).toEqual(before);
   });
 
   it.each<[string, string, unknown]>([
@@ -195,7 +185,7 @@ describe('a strict service', () => {
     ['POST', SEGMENTS, { name: 'more', title: 't' }],
     ['POST', '/segments/staging/kept', ''],
     ['POST', '/segments/staging/kept', { comment: 'c' }],
-    ['DELETE', pathOf('tried'), { comment: 'c' }],
+    ['DELETE', TRIED, { comment: 'c' }],
     ['PUT', '/segments/staging/kept/removeKeys', { keys: ['a'], title: 't' }],
   ])('refuses %s %s with %j', async (method, path, body) => {
     expect((await client.call(method, path, body)).body).toMatchObject({ code: 400 });

@@ -1,3 +1,4 @@
+import { beforeAll } from 'vitest';
 import { addApplications } from '../../src/sdk/applications.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { callsOf, type ServiceCalls } from './service-calls.js';
@@ -26,6 +27,21 @@ export async function startServedWorld(
 ): Promise<ServedWorld> {
   const service = await startTestService({ ...options, applications: addApplications });
   return worldOf(service, await applicationKey(service));
+}
+
+/** The same for the tests of a file: started before them, and stopped after them. */
+export function aServedWorld(): ServedWorld {
+  let running: ServedWorld | undefined;
+  beforeAll(async () => {
+    running = await startServedWorld();
+    return async () => running?.service.stop();
+  });
+  return new Proxy({} as ServedWorld, {
+    get: (_, name) => {
+      if (running === undefined) throw new Error('the service starts before the first test');
+      return Reflect.get(running, name) as unknown;
+    },
+  });
 }
 
 export async function applicationKey(
