@@ -1,4 +1,3 @@
-import { LineCounter } from 'yaml';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { apiKeysIn, maskedApiKeys } from '../../model/audit-note.js';
 import { present } from '../../model/collections.js';
@@ -27,21 +26,29 @@ export function problemAt(code: DiagnosticCode, span: Span, message: string): Pr
 /** The longest excerpt of a line, in UTF-16 code units. */
 const MAX_EXCERPT = 200;
 
-/** In UTF-16 code units. Tables of lines for ten thousand short files would take as much memory as their texts. */
-const LONG_TEXT = 16 * 1024;
-
 /** The text of a file, with positions as people count them. */
 export class SourceText {
   readonly text: string;
-  #lines: LineCounter | undefined;
+  /** The last line that was asked for, and its offset: places are mostly asked for one after the other. */
+  #line = 1;
+  #start = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
   location(file: string, offset: number): Location {
-    const { line, col } = this.#lineCounter().linePos(offset);
-    return { file, line, column: col };
+    while (offset < this.#start) {
+      this.#start = this.#start < 2 ? 0 : this.text.lastIndexOf('\n', this.#start - 2) + 1;
+      this.#line -= 1;
+    }
+    for (;;) {
+      const end = this.text.indexOf('\n', this.#start);
+      if (end === -1 || end >= offset) break;
+      this.#start = end + 1;
+      this.#line += 1;
+    }
+    return { file, line: this.#line, column: offset - this.#start + 1 };
   }
 
   /** A problem of the content as a diagnostic at the file's path, with API keys masked. */
@@ -70,17 +77,6 @@ export class SourceText {
       .replace(/\p{Cc}/gu, ' ');
     const last = Math.max(from + 1, Math.min(to, end));
     return { text, from: column, to: Math.min(last - start, text.length + 1) };
-  }
-
-  #lineCounter(): LineCounter {
-    if (this.#lines) return this.#lines;
-    const lines = new LineCounter();
-    lines.addNewLine(0);
-    for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1)) {
-      lines.addNewLine(at + 1);
-    }
-    if (this.text.length > LONG_TEXT) this.#lines = lines;
-    return lines;
   }
 }
 

@@ -1,15 +1,11 @@
-import type {
-  Buckets,
-  EnvironmentSpec,
-  Treatments,
-  TreatmentSpec,
-} from '../../generated/flag.schema.d.js';
+import type { EnvironmentSpec, Treatments, TreatmentSpec } from '../../generated/flag.schema.d.js';
 import {
   bucketsOf,
   definitionOf,
   rulesOf,
   targetsOf,
   treatmentsOf,
+  type SpecifiedDefinition,
 } from '../../model/flag/from-spec.js';
 import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/ref.js';
 import {
@@ -20,10 +16,10 @@ import {
   type Diagnostic,
   type Location,
 } from '../../model/diagnostic.js';
-import { present } from '../../model/collections.js';
+import { Memory, present } from '../../model/collections.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
+import type { Bucket, DefinitionField, Rule } from '../../model/flag/flag.js';
 import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
 import type { NamedConditions } from '../../model/matcher/condition.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
@@ -87,15 +83,14 @@ export function resolveDefinition(
     return absent;
   };
   const targets = take('targets', (each) => targetsOf(each, names), {});
-  const rules = take('rules', (each) => rulesIn(each, names, named), []);
+  const rules = take('rules', (each) => rulesIn(named)(each, names), []);
   const defaultRule = take('defaultRule', (each) => bucketsIn(each, names), []);
   const known = (each: string): Checked<string> => knownTreatment(each, names);
   const defaultTreatment = take('defaultTreatment', known, '');
   const baselineTreatment = take('baselineTreatment', known, undefined);
   const written = said('rules');
   const unmanaged = said('unmanaged')?.value;
-  const allow = said('allow')?.value;
-  const definition = definitionOf(
+  const content = contentIn(
     {
       treatments,
       targets,
@@ -106,22 +101,22 @@ export function resolveDefinition(
       defaultRule,
     },
     unmanaged ?? [],
+    (written?.value ?? []).map(({ name }) => name),
   );
   const ramps = writtenRamps(sources, { rules, defaultRule, treatments: names, defaultTreatment });
   // With a wrong rule, it is unclear whether its ramp grows.
   const desiredRamps = diagnostics.length === 0 ? checkedRamps(ramps, diagnostics) : [];
-  const ruleNames = (written?.value ?? []).map(({ name }) => name);
+  const extras = {
+    ...present({ allow: said('allow')?.value, unmanaged }),
+    ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
+  };
+  // Spelled out: copies by spreading have spare capacity, which is a tenth of the memory of ten thousand flags.
+  const { fields, creation, ruleNames } = content;
+  const definition = Object.assign({ location, fields, creation, ruleNames }, extras);
   return {
-    definition:
-      diagnostics.length > 0
-        ? undefined
-        : {
-            ...{ location, ...definition, ruleNames },
-            ...present({ allow, unmanaged }),
-            ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
-          },
+    definition: diagnostics.length > 0 ? undefined : definition,
     treatments: names,
-    rules: written && { ...written, named: usedConditions(written.value, named) },
+    rules: written && writtenRules(written, named),
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
@@ -139,64 +134,58 @@ function checkedRamps(ramps: readonly WrittenRamp[], diagnostics: Diagnostic[]):
   return right;
 }
 
-const MOST_LATELY = 4_096;
+const MOST_REMEMBERED = 4_096;
 /** Limit in UTF-16 code units of JSON: larger values rarely repeat, and would outlive their flag in memory. */
-const LONGEST_LATELY = 2_048;
+const LONGEST_REMEMBERED = 2_048;
 
-/** Ten thousand flags mostly have the same few values, which then cost no more time and share one result in memory. */
-class Lately<V> {
-  readonly #known = new BoundedMap<string, V>(MOST_LATELY);
-
-  /** @param from JSON of everything that `make` depends on. */
-  of(from: unknown, make: () => V): V {
+/**
+ * The function with its last results by JSON of the arguments. Ten thousand flags mostly have the same few values, which
+ * then cost no more time and share one result in memory.
+ */
+function remembered<A extends readonly unknown[], V>(make: (...from: A) => V): (...from: A) => V {
+  const known = new BoundedMap<string, V>(MOST_REMEMBERED);
+  return (...from) => {
     const key = JSON.stringify(from);
-    if (key.length > LONGEST_LATELY) return make();
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const value = make();
-    this.#known.set(key, value);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const value = make(...from);
+    if (key.length <= LONGEST_REMEMBERED) known.set(key, value);
     return value;
-  }
+  };
 }
 
-interface NamedTreatments {
-  readonly treatments: readonly Treatment[];
-  readonly names: readonly string[];
-}
+const treatmentsIn = remembered((written: readonly [string, TreatmentSpec][]) => {
+  const treatments = treatmentsOf(written);
+  return { treatments, names: treatments.map(({ name }) => name) };
+});
 
-const TREATMENTS = new Lately<NamedTreatments>();
-const BUCKETS = new Lately<Checked<Bucket[]>>();
-/** By the conditions that rules may use by name; unknown conditions have no cache. */
-const RULES = new WeakMap<NamedConditions, Lately<Checked<Rule[]>>>();
+const bucketsIn = remembered(bucketsOf);
+
+const contentIn = remembered(
+  (
+    specified: SpecifiedDefinition,
+    unmanaged: readonly DefinitionField[],
+    ruleNames: DesiredDefinition['ruleNames'],
+  ) => ({ ...definitionOf(specified, unmanaged), ruleNames }),
+);
+
+type RulesIn = (written: WrittenRules, names: readonly string[]) => Checked<Rule[]>;
+
+const RULES_IN = new Memory<NamedConditions, RulesIn>();
 const UNKNOWN: NamedConditions = new Map();
 
-function treatmentsIn(written: readonly [string, TreatmentSpec][]): NamedTreatments {
-  return TREATMENTS.of(written, () => {
-    const treatments = treatmentsOf(written);
-    return { treatments, names: treatments.map(({ name }) => name) };
-  });
+function rulesIn(named: NamedConditions | null): RulesIn {
+  return RULES_IN.of(named ?? UNKNOWN, [], () =>
+    remembered((written: WrittenRules, names: readonly string[]) => rulesOf(written, names, named)),
+  );
 }
 
-function bucketsIn(written: Buckets, names: readonly string[]): Checked<Bucket[]> {
-  return BUCKETS.of([written, names], () => bucketsOf(written, names));
-}
-
-function rulesIn(
-  written: WrittenRules,
-  names: readonly string[],
+function writtenRules(
+  { file, path, value }: Said<WrittenRules>,
   named: NamedConditions | null,
-): Checked<Rule[]> {
-  const known = RULES.get(named ?? UNKNOWN) ?? new Lately();
-  RULES.set(named ?? UNKNOWN, known);
-  return known.of([written, names], () => rulesOf(written, names, named));
-}
-
-function usedConditions(
-  rules: WrittenRules,
-  named: NamedConditions | null,
-): NamedConditions | undefined {
-  const isUsed = rules.some(({ if: one }) => [one].flat().some(({ use }) => use !== undefined));
-  return isUsed && named ? named : undefined;
+): ResolvedDefinition['rules'] {
+  const isUsed = value.some(({ if: one }) => [one].flat().some(({ use }) => use !== undefined));
+  return { file, path, value, named: isUsed && named ? named : undefined };
 }
 
 /** Ramps of rules, and that of the default rule, which counts only in the block with the rule or in a nearer one. */

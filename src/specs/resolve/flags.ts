@@ -1,10 +1,9 @@
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
 import type { FlagField } from '../../model/flag/flag.js';
-import { sameJson } from '../../model/json.js';
 import { NO_CONDITIONS } from '../../model/matcher/condition.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
 import {
   NO_DIAGNOSTICS,
   resolveDefinition,
@@ -112,10 +111,7 @@ function resolveEnvironments(
       diagnostics.push(each.file.diagnostic('missing-default-rule', at, message));
     }
     if (resolved.has(environment)) continue;
-    const location = each.file.location(place);
-    const definition =
-      twinOf(each, location, { named, resolved }) ??
-      resolveDefinition(sources, location, conditions);
+    const definition = resolveDefinition(sources, each.file.location(place), conditions);
     diagnostics.push(...definition.diagnostics);
     resolved.set(environment, definition);
   }
@@ -125,34 +121,6 @@ function resolveEnvironments(
     diagnostics.push(...own.diagnostics);
   }
   return resolved;
-}
-
-/**
- * The definition of an earlier block of the same file with the same content: environments mostly agree, so this saves a
- * seventh of the memory with seven of them. Undefined if more than the values counts: the order of treatments, and the
- * places of ramps.
- *
- * @param earlier blocks in the order of resolution, and their definitions.
- */
-function twinOf(
-  { file, path, block }: BlockSource,
-  location: Location,
-  earlier: {
-    named: readonly (BlockSource & { environment: string })[];
-    resolved: ReadonlyMap<string, ResolvedDefinition>;
-  },
-): ResolvedDefinition | undefined {
-  if (block.treatments !== undefined) return undefined;
-  for (const other of earlier.named) {
-    const known = earlier.resolved.get(other.environment);
-    if (known === undefined) return undefined;
-    const { definition, ramps, rules } = known;
-    if (definition === undefined || ramps.length > 0 || other.file !== file) continue;
-    if (!sameJson(other.block, block)) continue;
-    const own = rules && block.rules && { ...rules, path: [...path, 'rules'], value: block.rules };
-    return { ...known, rules: own ?? rules, definition: { ...definition, location } };
-  }
-  return undefined;
 }
 
 function overlayDiagnostics(

@@ -17,7 +17,7 @@ const ON_OFF = '{ "on": "", "off": "" }';
 const OFF_ON = '{ "off": "", "on": "" }';
 const COUNTRY = '{ attribute: country, in: [DE, FR] }';
 
-it('flags share one list of rules, buckets and treatments, and only where all of it is said alike', async () => {
+it('flags share what a definition says, and only where all of it is said alike', async () => {
   const config =
     'workspace: Default\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\n';
   const result = await readSpecs(
@@ -33,9 +33,8 @@ it('flags share one list of rules, buckets and treatments, and only where all of
     ({ environments }) => environments.get('staging')?.creation,
   );
 
-  expect(pay?.rules).toBe(cart?.rules);
-  expect(pay?.defaultRule).toBe(cart?.defaultRule);
-  expect(pay?.treatments).toBe(cart?.treatments);
+  expect(cart).toBeDefined();
+  expect(pay).toBe(cart);
   const orders = [cart, shop].map((each) =>
     [each?.rules[0]?.buckets, each?.defaultRule].map((buckets) =>
       buckets?.map(({ treatment }) => treatment).join(),
