@@ -1,29 +1,16 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { DesiredFlag, Freeze, TimeWindow } from '../../src/model/desired.js';
+import type { Freeze, TimeWindow } from '../../src/model/desired.js';
 import { rampedBuckets, shareOf, type DesiredRamp } from '../../src/model/flag/ramp.js';
-import type { Definition } from '../../src/model/flag/flag.js';
-import type { State } from '../../src/model/state.js';
-import { planChanges } from '../../src/plan/plan.js';
-import type { BoundDesired } from '../../src/model/bound-desired.js';
-import { desiredAt, type Facts } from '../../src/timing/desired-at.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar } from '../../src/timing/windows.js';
-import {
-  aDesired,
-  anActual,
-  anEnvironment,
-  aPolicy,
-  desiredFlag,
-  liveFlag,
-  onShare,
-} from '../support/builders.js';
+import { ENVIRONMENTS, onShare } from '../support/builders.js';
+import { RampWorld, rampedSpecs } from '../support/ramp-law/world.js';
 import { lawSettings } from './law-settings.js';
 
 const SETTINGS = lawSettings('laws of ramps', 100);
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 2, 20, 12);
-const ID = 'flag/shop@production';
 
 const percents = fc
   .uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 6 })
@@ -87,96 +74,42 @@ const someEvent = fc.record({
   ),
 });
 
-/** One definition on the service, what is remembered of it, and runs over it by a clock. */
-class World {
-  live: Definition;
-  base: Definition;
-  readonly #ramp: DesiredRamp;
-  readonly #calendar: Calendar;
-  readonly #isProtected: boolean;
+const REPORTING = { protected: true, onDrift: 'report', onConflict: 'hold' } as const;
 
-  constructor(ramp: DesiredRamp, calendar: Calendar, isProtected: boolean) {
-    this.#ramp = ramp;
-    this.#calendar = calendar;
-    this.#isProtected = isProtected;
-    this.live = { defaultRule: ramp.written, killed: false };
-    this.base = this.#flag.environments.get('production')?.fields ?? {};
-  }
-
-  get share(): number {
-    return shareOf(this.live.defaultRule ?? [], 'on');
-  }
-
-  get isEdited(): boolean {
-    return shareOf(this.base.defaultRule ?? [], 'on') !== this.share;
-  }
-
-  get #flag(): DesiredFlag {
-    const { written: defaultRule } = this.#ramp;
-    return desiredFlag('shop', { environments: { production: { defaultRule } } });
-  }
-
-  #desired(): BoundDesired {
-    const environments = [...this.#flag.environments].map(
-      ([name, each]) => [name, { ...each, ramps: [this.#ramp] }] as const,
-    );
-    const specs = aDesired({ flags: [{ ...this.#flag, environments: new Map(environments) }] });
-    const { windows, freezes } = this.#calendar;
-    const used = { windows: windows.map(({ name }) => name) };
-    const places = specs.config.environments.map((each) => ({ ...each, ...used }));
-    return { ...specs, config: { ...specs.config, environments: places, windows, freezes } };
-  }
-
-  /** @returns whether the share was written. */
-  run(ms: number): boolean {
-    const protection = this.#isProtected
-      ? ({ protected: true, onDrift: 'report', onConflict: 'hold' } as const)
-      : {};
-    const environments = [anEnvironment('production', protection)];
-    const workspace = { spec: { trafficType: 'user', fields: {} }, commit: null };
-    const bases = { 'env-production': { spec: this.base, commit: null } };
-    const entry = { kind: 'flag', name: 'shop', workspace, environments: bases } as const;
-    const state: State = new Map([['flag/shop', entry]]);
-    const actual = anActual({ flags: [liveFlag('shop', { production: this.live })] });
-    const facts: Facts = {
-      ...{ records: {}, unkept: null, head: null, state, actual, environments },
-      ...{ ordered: new Set(), killed: new Set(), setbacks: new Map(), checks: new Map() },
-    };
-    const { desired, closed } = desiredAt(this.#desired(), facts, ms);
-    const plan = planChanges({ desired, actual, state, policy: aPolicy({ environments, closed }) });
-    const field = plan.changes
-      .flatMap(({ fields }) => fields)
-      .find(({ path }) => path === '/defaultRule');
-    if (field) this.live = { ...this.live, defaultRule: field.after as never };
-    const wanted = desired.flags.get('shop')?.environments.get('production')?.fields;
-    if (wanted && (field || plan.unchanged.includes(ID))) this.base = wanted;
-    return field !== undefined;
-  }
-}
-
-it('ramps have steps in their order and in open windows, never lower, never write outside a window, and never overwrite what a person did where that is reported', () => {
-  fc.assert(
-    fc.property(
+it('ramps have steps in their order and in open windows, never lower, never write outside a window, and never overwrite what a person did where that is reported', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       someRamp,
       someCalendar,
       fc.boolean(),
       fc.array(someEvent, { maxLength: 25 }),
-      (ramp, calendar, isProtected, events) => {
+      async (ramp, calendar, isProtected, events) => {
         const due = dueMoments(ramp, { sinceMs: START_MS }, [calendar]);
         expect(due).toEqual(due.toSorted((a, b) => (a ?? Infinity) - (b ?? Infinity)));
         for (const each of due) expect(each === null || closingAt(calendar, each)).toBeUndefined();
-        const world = new World(ramp, calendar, isProtected);
+        const world = new RampWorld(
+          { defaultRule: ramp.written, killed: false },
+          isProtected ? REPORTING : {},
+        );
+        const { windows, freezes } = calendar;
+        const used = { windows: windows.map(({ name }) => name) };
+        const environments = ENVIRONMENTS.map(({ name }) => ({ name, guards: {}, ...used }));
+        const specs = rampedSpecs(ramp, { environments, windows, freezes });
+        await world.run(specs, START_MS - HOUR_MS);
+        let agreed = world.share;
         let ms = START_MS;
         for (const { afterHours, what } of events) {
           ms += afterHours * HOUR_MS;
-          const { live, share, isEdited } = world;
+          const { live, share } = world;
           if (what.do === 'edit') {
             world.live = { ...live, defaultRule: rampedBuckets(ramp, what.share) };
           } else if (what.do !== 'run') world.live = { ...live, killed: what.do === 'kill' };
           else {
-            const isWritten = world.run(ms);
+            const isEdited = share !== agreed;
+            const { written, open } = await world.run(specs, ms);
             expect(world.share).toBeGreaterThanOrEqual(share);
-            if (!isWritten) continue;
+            if (!open.has('/defaultRule')) agreed = world.share;
+            if (!written.includes('/defaultRule')) continue;
             expect(closingAt(calendar, ms)).toBeUndefined();
             expect(world.share).toBe(
               ramp.steps[stepAt(due, ms)]?.percent ?? shareOf(ramp.written, 'on'),

@@ -159,8 +159,7 @@ export const someEdit = fc.record({
   numbers: fc.tuple(fc.nat(60), fc.nat(60), fc.nat(60)),
 });
 
-/** The files of a rollout. @param config lines that are added to flagkeel.yaml. */
-export function filesOf(rollout: Rollout, config = ''): Record<string, string> {
+export function filesOf(rollout: Rollout): Record<string, string> {
   const { layout } = rollout;
   const top = `flag: shop
 treatments: { "on": "", "off": ""${rollout.hasBlue ? ', "blue": ""' : ''} }
@@ -180,13 +179,16 @@ ${rollout.ofDefault ? `ramp: ${ladderText(rollout.ofDefault)}\n` : ''}rules: [${
       : {
           [`flags/${layout === 1 ? 'deep/' : ''}shop.yaml`]: `${top}environments:\n  production:\n${indented}`,
         };
-  return { 'flagkeel.yaml': CONFIG + config, ...files };
+  return { 'flagkeel.yaml': CONFIG, ...files };
 }
 
+const timeOf = (hour: number): string => new Date(EPOCH_MS + hour * HOUR_MS).toISOString();
+const [FREEZE_BEGIN, FREEZE_END] = FREEZE.map((hour) => `"${timeOf(hour).slice(0, 16)}"`);
 const CONFIG = `workspace: Default
 environments: { staging: {}, production: {} }
 defaults: { trafficType: user }
 windows: { always: { from: 00:00, to: 24:00, zone: UTC } }
+freezes: { fair: { from: ${FREEZE_BEGIN}, to: ${FREEZE_END}, zone: UTC } }
 `;
 
 function ruleText({ name, attribute, values, ladder }: WrittenRule): string {
@@ -199,7 +201,6 @@ function ladderText({ steps, hold, startHour, within }: WrittenLadder): string {
   const list = steps.map(([percent, hours]) =>
     hours === 0 ? `{ percent: ${percent} }` : `{ percent: ${percent}, after: ${hours}h }`,
   );
-  const start =
-    startHour === null ? '' : `, start: ${new Date(EPOCH_MS + startHour * HOUR_MS).toISOString()}`;
+  const start = startHour === null ? '' : `, start: ${timeOf(startHour)}`;
   return `{ treatment: "on", steps: [${list.join(', ')}], hold: ${String(hold)}${start}${within ? ', within: always' : ''} }`;
 }

@@ -1,55 +1,72 @@
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
+import type { Config } from '../../../src/model/desired.js';
 import type { Definition } from '../../../src/model/flag/flag.js';
-import { bindEnvironments, type BoundDesired } from '../../../src/model/bound-desired.js';
+import { shareOf, type DesiredRamp } from '../../../src/model/flag/ramp.js';
 import type { ObjectId } from '../../../src/model/ref.js';
 import type { RampRecords, State } from '../../../src/model/state.js';
-import type { PlanInput } from '../../../src/plan/input.js';
 import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
+import type { PlanInput } from '../../../src/plan/input.js';
 import { planChanges } from '../../../src/plan/plan.js';
+import type { PlannedEnvironment } from '../../../src/plan/policy.js';
+import type { RunContext, TimedInput } from '../../../src/reconcile/context.js';
 import { momentOfRun, timedInput } from '../../../src/reconcile/policy.js';
-import type { TimedInput } from '../../../src/reconcile/context.js';
-import type { Moment } from '../../../src/timing/desired-at.js';
-import { recordsAfter } from '../../../src/timing/records.js';
-import { SpecCache } from '../../../src/specs/cache.js';
-import { readSpecs } from '../../../src/specs/read-specs.js';
 import { parseRunFile, RUN_FILE, stateTree } from '../../../src/state/codec.js';
-import { anActual, anEnvironment, aPolicy, liveFlag, NO_STATE } from '../builders.js';
-import { treeOf } from '../spec-tree.js';
-import { askedBy, DEFAULT } from './oracle.js';
-import { EPOCH_MS, filesOf, FREEZE, HOUR_MS, type Rollout } from './specs.js';
+import type { Moment } from '../../../src/timing/desired-at.js';
+import { recordsAfter, recordsBefore } from '../../../src/timing/records.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  liveFlag,
+  NO_STATE,
+} from '../builders.js';
 
-const NAMES = new Map([
-  ['staging', 'staging'],
-  ['production', 'production'],
-]);
 const ID = 'flag/shop@production';
-const at = (hour: number): string => new Date(EPOCH_MS + hour * HOUR_MS).toISOString();
-const wall = (hour: number): string => `"${at(hour).slice(0, 16)}"`;
-const CONFIG = `freezes: { fair: { from: ${wall(FREEZE[0])}, to: ${wall(FREEZE[1])}, zone: UTC } }\n`;
 
-/** What a run left behind. */
-export interface Ran {
-  readonly live: readonly (readonly [asks: string, share: number])[];
-  /** Whether these are as git has them. */
-  readonly isEqual: {
-    readonly rules: boolean;
-    readonly ofDefault: boolean;
-    readonly whole: boolean;
-  };
+/** What differs from an ordinary run. */
+interface RunWay {
+  /** It keeps no state. */
+  readonly isStateless?: boolean;
+  /** It ends once it has written, before it remembers what it found. */
+  readonly isCut?: boolean;
+  readonly commit?: string;
+  readonly askCheck?: RunContext['askCheck'];
 }
 
-/** A service and a state in memory, and runs of the program between them: its specs, ladders, planner, bases and codec. */
+/** What a run did: fields of the definition, as plans name them. */
+export interface Ran {
+  readonly written: readonly string[];
+  /** Those that are not as git has them afterwards. */
+  readonly open: ReadonlySet<string>;
+  /** Ids of what the same run would write again. */
+  readonly left: readonly string[];
+}
+
+/** A definition on a service and a state, both in memory, and the program's runs between them: ladders, planner, bases and codec. */
 export class RampWorld {
-  live: Definition = { defaultRule: [{ treatment: 'off', size: 100 }], killed: false };
+  live: Definition;
   #state: State = NO_STATE;
   #ramps: RampRecords = {};
-  readonly #cache = new SpecCache();
+  readonly #production: Partial<PlannedEnvironment>;
+
+  constructor(live: Definition, production: Partial<PlannedEnvironment> = {}) {
+    this.live = live;
+    this.#production = production;
+  }
+
+  get share(): number {
+    return shareOf(this.live.defaultRule ?? [], 'on');
+  }
 
   get isKilled(): boolean {
     return this.live.killed === true;
   }
 
-  get shares(): ReadonlyMap<string, number> {
-    return new Map(sharesIn(this.live));
+  /** The share that the state remembers of the ramp of the default rule. */
+  get reached(): number {
+    return this.#ramps['shop@env-production default']?.reached ?? 0;
   }
 
   loseState(): void {
@@ -57,60 +74,50 @@ export class RampWorld {
     this.#ramps = {};
   }
 
-  setDefault(share: number): void {
-    const sizes = [
-      { treatment: 'on', size: share },
-      { treatment: 'off', size: 100 - share },
-    ];
-    this.live = { ...this.live, defaultRule: sizes.filter(({ size }) => size > 0) };
-  }
-
-  /** Null: the specs are not valid. */
-  async specsOf(rollout: Rollout): Promise<BoundDesired | null> {
-    const result = await readSpecs(treeOf(filesOf(rollout, CONFIG)), this.#cache);
-    return result.ok ? bindEnvironments(result.desired, NAMES) : null;
-  }
-
-  async run(desired: BoundDesired, hour: number, isStateless = false): Promise<Ran> {
-    const nowMs = EPOCH_MS + hour * HOUR_MS;
+  async run(desired: BoundDesired, ms: number, how: RunWay = {}): Promise<Ran> {
+    const { isStateless = false, isCut = false, commit = null, askCheck } = how;
     const home = isStateless ? null : { notShared: () => null };
     const state = isStateless ? NO_STATE : this.#state;
+    const timing = isStateless ? {} : this.#ramps;
     const policy = aPolicy({
       adopt: true,
       stateless: isStateless,
-      environments: [anEnvironment('staging', { selected: false }), anEnvironment('production')],
+      environments: [
+        anEnvironment('staging', { selected: false }),
+        anEnvironment('production', this.#production),
+      ],
     });
-    const context = { source: { revision: { commit: null } }, now: () => nowMs };
-    const remembered = { home, state, timing: isStateless ? {} : this.#ramps };
+    const context = { source: { revision: { commit } }, now: () => ms, askCheck };
+    const remembered = { home, state, timing };
     const moment = await momentOfRun(context as never, desired, policy, remembered as never);
     const { closed } = moment;
     const input = this.#looked({ desired, state, policy: { ...policy, closed } }, moment);
-    const restored = new Set<ObjectId>();
-    for (const { id, fields, reason } of planChanges(input).changes) {
-      if (id !== ID) continue;
-      if (reason === 'restore') restored.add(id);
-      const written = fields.map(({ path, after }) => [path.slice(1), after]);
-      this.live = { ...this.live, ...(Object.fromEntries(written) as Definition) };
-    }
+    const changes = planChanges(input).changes.filter(({ id }) => id === ID);
+    const fields = changes.flatMap((each) => each.fields);
+    const values = fields.map(({ path, after }) => [path.slice(1), after]);
+    this.live = { ...this.live, ...(Object.fromEntries(values) as Definition) };
     const again = this.#looked(input, input.moment);
     const left = planChanges(again);
-    const open = [...left.changes, ...left.withheld].filter(({ id }) => id === ID);
-    const paths = new Set(open.flatMap(({ fields }) => fields.map(({ path }) => path)));
-    if (!isStateless) {
-      this.#state = stateAfterVerify(again, new Set(left.unchanged), null, at(hour));
+    if (isCut) this.#ramps = recordsBefore(input.moment, timing);
+    else if (!isStateless) {
+      const of = (isMeant: boolean): ReadonlySet<ObjectId> => new Set(isMeant ? [ID] : []);
+      const nowText = new Date(ms).toISOString();
+      this.#state = stateAfterVerify(again, new Set(left.unchanged), commit, nowText);
       this.#ramps = kept(
         recordsAfter(input.moment, {
-          ...{ state: this.#state, known: this.#ramps, restored, killed: new Set() },
+          ...{ state: this.#state, known: timing },
+          restored: of(changes.some(({ reason }) => reason === 'restore')),
+          killed: of(fields.some(({ path, after }) => path === '/killed' && after === true)),
           isPlanned: (_, environmentId) => environmentId === 'env-production',
         }),
       );
     }
-    const isEqual = {
-      rules: !paths.has('/rules'),
-      ofDefault: !paths.has('/defaultRule'),
-      whole: open.length === 0,
+    const open = [...left.changes, ...left.withheld].filter(({ id }) => id === ID);
+    return {
+      written: fields.map(({ path }) => path),
+      open: new Set(open.flatMap((each) => each.fields.map(({ path }) => path))),
+      left: left.changes.map(({ id }) => id),
     };
-    return { live: sharesIn(this.live), isEqual };
   }
 
   #looked({ desired, state, policy }: Omit<PlanInput, 'actual'>, moment: Moment): TimedInput {
@@ -125,22 +132,13 @@ function kept(ramps: RampRecords): RampRecords {
   return parseRunFile(others.get(RUN_FILE) ?? '').ramps ?? {};
 }
 
-function sharesIn(definition: Definition): [string, number][] {
-  const { rules = [], defaultRule = [] } = definition;
-  const shareOf = (buckets: typeof defaultRule): number =>
-    buckets.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-  return [
-    ...rules.map(({ matchers: [matcher], buckets }): [string, number] => {
-      const { attribute, ...rest } = matcher ?? { type: '' };
-      const values = Object.values(rest).find(Array.isArray) ?? [];
-      return [
-        askedBy({
-          attribute: typeof attribute === 'string' ? attribute : '',
-          values: values as string[],
-        }),
-        shareOf(buckets),
-      ];
-    }),
-    [DEFAULT, shareOf(defaultRule)],
-  ];
+/** Specs of which the default rule in production has this ramp. */
+export function rampedSpecs(ramp: DesiredRamp, config: Partial<Config> = {}): BoundDesired {
+  const { written: defaultRule } = ramp;
+  const flag = desiredFlag('shop', { environments: { production: { defaultRule } } });
+  const environments = new Map(
+    [...flag.environments].map(([name, each]) => [name, { ...each, ramps: [ramp] }]),
+  );
+  const specs = aDesired({ flags: [{ ...flag, environments }] });
+  return { ...specs, config: { ...specs.config, ...config } };
 }
