@@ -40,7 +40,9 @@ export async function openEventSink(
     isRead = false;
   };
   const { write, close } =
-    target === '-' ? streamSink(stdout, stop) : await fileSink(target, stop, readerWithinMs);
+    target === '-'
+      ? { write: writeTo(stdout, stop), close: async () => Promise.resolve() }
+      : await fileSink(target, stop, readerWithinMs);
   return {
     write: (line) => {
       if (isRead) write(line);
@@ -60,18 +62,15 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const READER_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
-function streamSink(stream: Writable, failed: (error: unknown) => void): Destination {
+/** Writes in the background: a reader that is slow, or reads nothing, must not hold up the run. */
+function writeTo(stream: Writable, failed: (error: unknown) => void): Destination['write'] {
   stream.on('error', failed);
-  return {
-    write: (line) => {
-      stream.write(line);
-      if (stream.writableLength > MOST_WAITING_BYTES) failed(new Error('their reader is too slow'));
-    },
-    close: async () => Promise.resolve(),
+  return (line) => {
+    stream.write(line);
+    if (stream.writableLength > MOST_WAITING_BYTES) failed(new Error('their reader is too slow'));
   };
 }
 
-/** Writes in the background: a reader that is slow, or reads nothing, must not hold up the run. */
 function backgroundSink(
   stream: Writable,
   failed: (error: unknown) => void,
@@ -79,7 +78,7 @@ function backgroundSink(
 ): Destination {
   const closed = once(stream, 'close').catch(() => undefined);
   return {
-    write: streamSink(stream, failed).write,
+    write: writeTo(stream, failed),
     close: async () => {
       stream.end();
       const timer = setTimeout(() => {

@@ -5,13 +5,7 @@ import { byCodeUnits, sameJson } from '../model/json.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
 import { cannotSay, nameProblem, readBack, repositoryFiles } from './workspace-files.js';
-import {
-  shownNames,
-  type EnvironmentToWrite,
-  type FlagToWrite,
-  type RepositoryToWrite,
-  type SegmentToWrite,
-} from './object-files.js';
+import { shownNames, type EnvironmentToWrite, type RepositoryToWrite } from './object-files.js';
 import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
 
@@ -49,30 +43,31 @@ export async function importFile(
   const converted = convert({ path, text: await textOf(path) }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];
-  const chosen = <T extends FlagToWrite | SegmentToWrite>(
-    kind: 'flag' | 'segment',
-    all: readonly T[],
-  ) => {
-    const right = all.filter(({ name }) => {
-      if (!isSelected(options.only, [`${kind}/${name}`])) return false;
-      const problem = nameProblem(kind, name);
-      if (problem !== undefined) departures.push({ place: path, what: `${problem}; left out` });
-      return problem === undefined;
-    });
-    return sorted(right, environments);
+  const isChosen = (kind: 'flag' | 'segment', name: string): boolean => {
+    if (!isSelected(options.only, [`${kind}/${name}`])) return false;
+    const problem = nameProblem(kind, name);
+    if (problem !== undefined) departures.push({ place: path, what: `${problem}; left out` });
+    return problem === undefined;
   };
+  const flags = converted.flags.filter(({ name }) => isChosen('flag', name));
+  const segments = converted.segments.filter(({ name }) => isChosen('segment', name));
   const repository: RepositoryToWrite = {
     workspace: options.workspace ?? converted.workspace ?? 'Default',
     environments,
-    flags: chosen('flag', converted.flags),
-    segments: chosen('segment', converted.segments),
+    flags: sorted(flags, environments),
+    segments: sorted(segments, environments),
   };
   const files = repositoryFiles(repository);
-  await prove(files, repository);
-  const { workspace, flags, segments } = repository;
-  const counts = { flags: flags.length, segments: segments.length };
-  const names = shownNames(environments);
-  return { workspace, environments: names, ...counts, files, departures };
+  const problems = differing(await readBack(files, 'the file'), repository);
+  if (problems.length > 0) throw cannotSay(problems, 'the file');
+  return {
+    workspace: repository.workspace,
+    environments: shownNames(environments),
+    flags: flags.length,
+    segments: segments.length,
+    files,
+    departures,
+  };
 }
 
 /** Far more than any export; parsing takes a multiple of it in memory. */
@@ -124,11 +119,6 @@ function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D
         }),
       ),
     }));
-}
-
-async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrite): Promise<void> {
-  const problems = differing(await readBack(files, 'the file'), meant);
-  if (problems.length > 0) throw cannotSay(problems, 'the file');
 }
 
 function differing({ flags, segments }: Desired, meant: RepositoryToWrite): string[] {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
 import { lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -71,68 +70,47 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
     // The callback of each write gets its failure too.
     stream.on('error', () => undefined);
   }
-  const error = await new Promise<Error | null | undefined>((resolve) => {
+  const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
     stream.write(text, resolve);
   });
-  if (error && !isClosedPipe(error)) {
+  if (error && !CLOSED_PIPE.has(error.code)) {
     throw new FlagkeelError('OUTPUT', `cannot write the result: ${error.message}`, {
       cause: error,
     });
   }
 }
 
-/** Whether the reader closed the pipe (as `| head` does), at this write or at an earlier one. */
-function isClosedPipe(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-}
+/** Of a reader that closed the pipe, as `| head` does, at this write or at an earlier one. */
+const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 async function writeWhole(file: string, text: string): Promise<void> {
-  const target = await targetOf(file);
-  if (!target.replaceable) {
-    await writeFile(target.path, text);
+  const found = await stat(file).catch(ifAbsent);
+  // Devices and pipes must not be replaced by a file. Links to files that do not exist yet, and links such as
+  // `/dev/stdout` whose target has no path, are written to, too.
+  const isReplaced = found ? found.isFile() : (await lstat(file).catch(ifAbsent)) === undefined;
+  if (!isReplaced) {
+    await writeFile(file, text);
     return;
   }
-  const temporary = join(dirname(target.path), `.flagkeel-${randomUUID()}.tmp`);
+  // The file behind a link is replaced, and the link stays.
+  const target = found ? await realpath(file) : file;
+  const temporary = join(dirname(target), `.flagkeel-${randomUUID()}.tmp`);
   try {
     const handle = await open(temporary, 'wx');
     try {
-      if (target.mode !== undefined) await handle.chmod(target.mode);
+      if (found) await handle.chmod(found.mode & 0o777);
       await handle.writeFile(text);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(temporary, target.path);
+    await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
 }
 
-interface Target {
-  readonly path: string;
-  /** False for a device or a pipe, which must not be replaced by a file. */
-  readonly replaceable: boolean;
-  readonly mode?: number;
-}
-
-/** Follows a link, so that the file behind it is replaced and the link stays. */
-async function targetOf(file: string): Promise<Target> {
-  const found = await ifThere(stat(file));
-  if (found?.isFile()) {
-    return { path: await realpath(file), replaceable: true, mode: found.mode & 0o777 };
-  }
-  // Links to files that do not exist yet, and links such as `/dev/stdout` whose target has no path, are written to and
-  // not replaced.
-  const isTaken = found !== undefined || (await ifThere(lstat(file))) !== undefined;
-  return { path: file, replaceable: !isTaken };
-}
-
-async function ifThere(found: Promise<Stats>): Promise<Stats | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+function ifAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
