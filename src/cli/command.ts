@@ -1,4 +1,4 @@
-import { Command, Help, type HelpConfiguration, type Option } from 'commander';
+import { Command, Help, type HelpConfiguration } from 'commander';
 import type { ExitCode } from '../errors.js';
 import { packageVersion } from '../platform/version.js';
 import type { Outside, Terminal } from './terminal.js';
@@ -105,7 +105,7 @@ export function helpLayout(
     showGlobalOptions: isWhole,
     commandDescription: (command) => [command.description(), ...exampleLines(command)].join('\n'),
     visibleOptions: (command) =>
-      plain.visibleOptions(command).filter((each) => isShown(nameOf(each))),
+      plain.visibleOptions(command).filter((each) => isShown(each.long ?? each.flags)),
     visibleCommands: (command) =>
       plain.visibleCommands(command).filter((each) => isShown(each.name())),
     optionDescription: (option) => plainly(plain.optionDescription(option)),
@@ -139,10 +139,6 @@ function plainly(description: string): string {
 
 function countOf(command: Command, helper: Help): number {
   return helper.visibleOptions(command).length + helper.visibleCommands(command).length;
-}
-
-function nameOf(option: Option): string {
-  return option.long ?? option.flags;
 }
 
 function pathOf(command: Command): string {

@@ -80,7 +80,8 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
   const directory = await nearestWith(CONFIG_FILE, real);
   if (top === null || directory === null || directory === real) return asGiven;
   const [given, owner] = await Promise.all([lstat(real), lstat(directory)]);
-  if (!isBelow(directory, top) || given.uid !== owner.uid) return asGiven;
+  const isBelow = directory === top || directory.startsWith(top.endsWith(sep) ? top : top + sep);
+  if (!isBelow || given.uid !== owner.uid) return asGiven;
   const isFile = given.isFile();
   return { directory, within: relative(directory, real).split(sep).join('/'), isFile };
 }
@@ -89,8 +90,4 @@ const CONFIG_FILE = 'flagkeel.yaml';
 
 export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'>): boolean {
   return within === null || file === within || file.startsWith(`${within}/`);
-}
-
-function isBelow(directory: string, top: string): boolean {
-  return directory === top || directory.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
 }

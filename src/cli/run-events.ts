@@ -168,8 +168,12 @@ export class RunEvents {
       return;
     }
     if (result.note) this.#tell('sent', { ...write, ...result.note });
-    if (result.status === 'killed') this.#tell('answered', write);
-    else this.#tell('failed', { ...write, error: errorOf(result.error) });
+    if (result.status === 'killed') {
+      this.#tell('answered', write);
+      return;
+    }
+    const code = result.error instanceof FlagkeelError ? result.error.code : 'BUG';
+    this.#tell('failed', { ...write, error: { code, message: messageOf(result.error) } });
   }
 
   sent({ change, action }: Step, note: ChangeNote | undefined): void {
@@ -209,9 +213,4 @@ export class RunEvents {
     const head = { formatVersion: 1, event, time: new Date().toISOString() };
     this.#sink.write(`${JSON.stringify({ ...head, directory: this.#directory, ...members })}\n`);
   }
-}
-
-function errorOf(error: unknown): object {
-  const code = error instanceof FlagkeelError ? error.code : 'BUG';
-  return { code, message: messageOf(error) };
 }

@@ -9,12 +9,11 @@ import { FlagkeelError } from '../errors.js';
 import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
 import type { Desired } from '../model/desired.js';
-import type { StateSharing } from '../model/run.js';
 import { InvalidSpecsError, type RunContext } from '../reconcile/context.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { Checkout } from '../git/checkout.js';
-import { openSource, type Source } from '../git/spec-source.js';
+import { openSource } from '../git/spec-source.js';
 import { openDryRun } from './right-specs.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
 import type { Screen } from './terminal.js';
@@ -43,7 +42,9 @@ export async function withState(
   const settings = operatorSettings(screen.terminal.environment);
   await using source = await openSource(directory, { workingTree: true });
   const { checkout } = source;
-  const sharing = await sharingOf(source);
+  // An invalid config shares nothing: then the state of this machine is all that is known.
+  const config = await readConfig(source.tree);
+  const sharing = config ? stateSharing(config.pushState) : 'never';
   const { stateDir, git } = settings;
   const own = directoryInRepository(checkout, directory);
   const all = await findStates({ checkout, stateDir, git }, own, sharing);
@@ -77,12 +78,6 @@ export async function askCatalog(
   const { desired } = specs;
   const reader = await context.openReader(desired);
   return { desired, reader, at: await readCatalog(reader, desired.config.workspace) };
-}
-
-/** An invalid config shares nothing: then the state of this machine is all that is known. */
-async function sharingOf({ tree }: Source): Promise<StateSharing> {
-  const config = await readConfig(tree);
-  return config ? stateSharing(config.pushState) : 'never';
 }
 
 function askedOrigin(

@@ -135,7 +135,8 @@ function rulesEdit({ live, spec, stepped, text, at }: BlockToEdit): Edit {
       take((each) => sameJson(each.matchers, rule.matchers)) ??
       take((each, at) => at === position && sameJson(each.buckets, rule.buckets));
     const name = from === undefined ? undefined : spec.ruleNames[from];
-    const value = named(writtenRule(rule, names), name);
+    const unnamed = writtenRule(rule, names) as Map<string, Written>;
+    const value = name === undefined ? unnamed : new Map([['name', name], ...unnamed]);
     if (from === undefined || !isOwn) return { value };
     if (same[position] !== undefined) return { value, from };
     const isServe = sameJson(old[from]?.matchers, rule.matchers);
@@ -149,8 +150,4 @@ function rulesEdit({ live, spec, stepped, text, at }: BlockToEdit): Edit {
     return { value, from, replace };
   });
   return { kind: 'rules', path, rules };
-}
-
-function named(rule: Written, name: string | undefined): Written {
-  return name === undefined ? rule : new Map([['name', name], ...(rule as Map<string, Written>)]);
 }

@@ -44,7 +44,7 @@ export function driftOf(
   let [pending, unapplied] = [0, 0];
   for (const change of all) {
     const outside = outsidePart(change, state, environments);
-    if (outside === undefined || isPartly(change, outside)) {
+    if (outside === undefined || outside.change.fields.length < change.fields.length) {
       pending += 1;
       if (isUnapplied(change)) unapplied += 1;
     }
@@ -90,10 +90,6 @@ function outsidePart(
     return { change: { ...change, fields, reason }, gone: false };
   }
   return change.keys && OUTSIDE.has(change.reason) ? { change, gone: false } : undefined;
-}
-
-function isPartly({ fields }: Change, { change }: Difference): boolean {
-  return change.fields.length < fields.length;
 }
 
 /** One object may have fields among the changes and among the withheld ones. */

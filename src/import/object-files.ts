@@ -135,8 +135,8 @@ export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<s
   const environments = [...segment.environments].map(([environment, keys], position): Member => {
     if (keys === null) return [environment, new Flow(mapping(['mode', 'external']))];
     if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
-    const stem = `${segment.name}.${fileWord(environment) ?? `environment-${position + 1}`}`;
-    const path = freePath(`segments/${stem}`, taken);
+    const word = FILE_WORD.test(environment) ? environment : `environment-${position + 1}`;
+    const path = freePath(`segments/${segment.name}.${word}`, taken);
     const listed = keys.filter(fitsKeyFile);
     const inline = keys.filter((key) => !fitsKeyFile(key));
     files.set(path, listed.map((key) => `${key}\n`).join(''));
@@ -163,9 +163,8 @@ export function fitsKeyFile(key: string): boolean {
   return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
 }
 
-function fileWord(environment: string): string | undefined {
-  return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(environment) ? environment : undefined;
-}
+/** The name of an environment that can be a part of a file name. */
+const FILE_WORD = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/;
 
 function freePath(stem: string, taken: Set<string>): string {
   for (let number = 1; ; number += 1) {

@@ -112,12 +112,17 @@ type Reviewed = Verdict & { readonly prefix: string };
 /** Closes a status that was opened, whatever happens: a forge would wait for it without end. */
 async function review(directory: string, reviewing: Reviewing): Promise<Reviewed> {
   const { place, screen } = reviewing;
+  const { pull } = place;
   const checkout = await openCheckout(directory);
   const prefix = checkout.repository?.prefix ?? '';
-  const contexts = place.pull === null ? [] : await contextsOf(checkout, prefix);
+  const contexts = pull === null ? [] : await contextsOf(checkout, prefix);
   let verdict: Verdict | undefined;
   try {
-    await leniently(async () => openStatuses(contexts, reviewing), screen, place.isFork);
+    const pending = { state: 'pending', description: 'planning what a merge does' } as const;
+    const open = async (): Promise<void> => {
+      for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
+    };
+    await leniently(open, screen, place.isFork);
     verdict = await judge(directory, checkout, reviewing);
     await publish(verdict, prefix, reviewing);
     return { ...verdict, prefix };
@@ -133,14 +138,6 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     await closeStatuses(contexts, statusOf, reviewing);
     await checkout.close();
   }
-}
-
-async function openStatuses(
-  contexts: readonly string[],
-  { place: { pull } }: Reviewing,
-): Promise<void> {
-  const pending = { state: 'pending', description: 'planning what a merge does' } as const;
-  for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
 }
 
 /** Sets every status, even if one of them fails; the first failure becomes a warning. */

@@ -76,7 +76,8 @@ function addTargets(
 ): void {
   const own = targets.get(treatment) ?? [];
   targets.set(treatment, own);
-  for (const key of keysOf(entry)) {
+  const { items, text = '' } = entry.members?.get('keys') ?? {};
+  for (const key of items?.flatMap((each) => each.text ?? []) ?? [text]) {
     const isTaken = [...targets.values()].some((others) => others.includes(key));
     if (isTaken) conversion.depart(entry, `key "${key}" stands above already`);
     else own.push(key);
@@ -136,9 +137,4 @@ function plain({ text = '', items, members }: ForeignNode): Json {
   if (items) return items.map(plain);
   if (members) return Object.fromEntries([...members].map(([name, each]) => [name, plain(each)]));
   return jsonOrText(text) as Json;
-}
-
-function keysOf({ members }: ForeignNode): string[] {
-  const { items, text = '' } = members?.get('keys') ?? {};
-  return items?.flatMap((each) => each.text ?? []) ?? [text];
 }

@@ -212,7 +212,8 @@ function definitionIn(
   const allocation = values[nameOf('trafficAllocation')];
   const isSet = typeof allocation === 'number' && allocation !== unsetAllocation;
   const rules = recordsIn(values, nameOf('rules')).flatMap((rule) => {
-    const condition = blockIn(rule['condition']);
+    // A nested block of a state is a list of one.
+    const condition = [rule['condition']].flat().find(isRecord);
     const matchers = recordsIn(condition, nameOf('matchers')).map(matcherOf);
     const buckets = bucketsOf(recordsIn(rule, nameOf('buckets')), fallback, depart);
     // If any of the matchers suffices, each of them becomes a rule.
@@ -281,12 +282,6 @@ function bucketsOf(
   if (own) own.size += rest;
   else buckets.push({ treatment: fallback, size: rest });
   return buckets;
-}
-
-/** A nested block of a state is a list of one. */
-function blockIn(value: unknown): Members | undefined {
-  const block: unknown = Array.isArray(value) ? value[0] : value;
-  return isRecord(block) ? block : undefined;
 }
 
 function textIn(members: Members | undefined, name: string): string {

@@ -26,7 +26,9 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   const [only = ''] = titles;
   const shared = titles.size === 1 ? only : undefined;
   const parts = columnsOf(report).flatMap((columns) => {
-    const here = folds.filter(({ rows }) => rows.some(({ change }) => isIn(change, columns)));
+    const here = folds.filter(({ rows }) =>
+      rows.some(({ change }) => columns.includes(change.ref.environment)),
+    );
     const rows = here.map((fold) => tableRow(fold, columns, report, shared === undefined));
     const head = headOf(columns, shared);
     return chunked(rows, ({ length }) => length).map((part) => joined([head, ...part], '\n'));
@@ -48,10 +50,6 @@ function columnsOf(report: PlanReport): Place[][] {
     groups.push(places.slice(from, from + SHOWN_PLACES));
   }
   return groups;
-}
-
-function isIn({ ref }: Change, columns: readonly Place[]): boolean {
-  return columns.includes(ref.environment);
 }
 
 function headOf(columns: readonly Place[], shared: string | undefined): Markup {

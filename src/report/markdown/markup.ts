@@ -35,7 +35,7 @@ export function trusted(
 ): Markup {
   const parts = words.flatMap((word, index) => {
     const value = values[index];
-    return value === undefined ? [word] : [word, asText(value)];
+    return [word, typeof value === 'string' ? escaped(value) : String(value ?? '')];
   });
   return Markup.own(parts.join(''));
 }
@@ -69,10 +69,6 @@ export function fenced(texts: readonly string[]): Markup {
 /** A parsed URL contains ASCII alone. */
 function percent(character: string): string {
   return `%${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
-}
-
-function asText(value: string | number | Markup): string {
-  return typeof value === 'string' ? escaped(value) : String(value);
 }
 
 /** Characters that Markdown or HTML could take for structure; as entities they are plain text in both. */

@@ -7,7 +7,9 @@ export function errorText(error: unknown): string {
   if (error instanceof FlagkeelError) {
     return `${sentence}  ${error.code}: more by \`flagkeel explain ${error.code}\`\n`;
   }
-  return isBug(error) ? `${sentence}${stackOf(error)}` : sentence;
+  const stack = isBug(error) ? (error.stack ?? '').split('\n') : [];
+  const frames = stack.filter((line) => /^\s+at /.test(line));
+  return sentence + frames.map((line) => `${clean(line)}\n`).join('');
 }
 
 function isBug(error: unknown): error is Error {
@@ -18,12 +20,4 @@ function isBug(error: unknown): error is Error {
     error instanceof RangeError ||
     error instanceof ReferenceError
   );
-}
-
-function stackOf(error: Error): string {
-  return (error.stack ?? '')
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .map((line) => `${clean(line)}\n`)
-    .join('');
 }

@@ -49,8 +49,13 @@ export function briefOf(change: Change, report: PlanReport): Brief {
 
 function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'others'> {
   switch (change.action) {
-    case 'create':
-      return { fact: newText(change, report), others: newRules(change, report) };
+    case 'create': {
+      const served = servedText(change, report);
+      const rules = fieldAt(change, '/rules')?.after;
+      const lines = isRules(rules) ? wholeRuleLines(rules, contextOf(change, report, false)) : [];
+      const fact = served === '' ? withKeys('new', change) : `new: ${served}`;
+      return { fact, others: lines.map(plainText) };
+    }
     case 'activate':
       return { fact: withKeys('active', change), others: [] };
     case 'deactivate':
@@ -73,11 +78,6 @@ function otherLines(change: Change, report: PlanReport): string[] {
   });
 }
 
-function newText(change: Change, report: PlanReport): string {
-  const served = servedText(change, report);
-  return served === '' ? withKeys('new', change) : `new: ${served}`;
-}
-
 /** `on 5 %`, `killed`; empty for objects that serve no users. */
 export function servedText(change: Change, report: PlanReport): string {
   const valueOf = (path: string): unknown => fieldAt(change, path)?.after;
@@ -90,13 +90,6 @@ export function servedText(change: Change, report: PlanReport): string {
       ? ` of ${String(allocation)} % of the traffic`
       : '';
   return `${sharesText(buckets, valueOf('/defaultTreatment'))}${part}`;
-}
-
-function newRules(change: Change, report: PlanReport): string[] {
-  const rules = fieldAt(change, '/rules')?.after;
-  return isRules(rules)
-    ? wholeRuleLines(rules, contextOf(change, report, false)).map(plainText)
-    : [];
 }
 
 function withKeys(word: string, change: Change): string {
@@ -133,10 +126,7 @@ export function factText(change: Change, report: PlanReport): string {
     .map((field) => fieldFact(field, change, report))
     .filter((fact) => fact !== '');
   if (keys) facts.push(keysText(keys, { showKeys: false }));
-  return facts.length > 0 ? facts.join(', ') : rulesText(change);
-}
-
-function rulesText(change: Change): string {
+  if (facts.length > 0) return facts.join(', ');
   const { before = [], after = [] } = fieldAt(change, '/rules') ?? {};
   return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
 }

@@ -36,7 +36,9 @@ export function fieldLines(field: FieldChange, context: FieldContext): readonly 
     return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
   }
   const { path, before, after } = field;
-  const lines = linesOf(path)?.(before, after, context) ?? [];
+  const type = flagFieldType(path);
+  const linesOf = LINES_OF[path] ?? (type && FLAG_FIELD_LINES[type]?.(fieldLabel(path)));
+  const lines = linesOf?.(before, after, context) ?? [];
   return lines.length > 0
     ? lines
     : [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
@@ -107,13 +109,6 @@ function ofLists<T>(
     const [held, wanted] = [before ?? [], after ?? []];
     return isList(held) && isList(wanted) ? lines(held, wanted, context) : undefined;
   };
-}
-
-function linesOf(path: string): Lines | undefined {
-  const ofDefinition = LINES_OF[path];
-  if (ofDefinition) return ofDefinition;
-  const type = flagFieldType(path);
-  return type && FLAG_FIELD_LINES[type]?.(fieldLabel(path));
 }
 
 /** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */

@@ -137,7 +137,10 @@ function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
   return [...byKey]
     .map(([key, changes]) => objectFold(key, byEnvironment(changes, places), report, showKeys))
-    .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
+    .map((fold) => {
+      const weights = fold.rows.map(({ change }) => weightOf(change, report));
+      return { fold, weight: weights.toSorted(byWeight)[0]?.slice(0, -1) ?? [] };
+    })
     .toSorted((a, b) => byWeight(a.weight, b.weight))
     .map(({ fold }) => fold);
 }
@@ -151,11 +154,12 @@ function objectFold(
   const found = changes.map((change) => changeRow(change, report, showKeys));
   const place = shared(found.map((row) => row.place));
   const commit = shared(found.map((row) => row.commit));
-  const rows = found.map((row) => ({
-    ...row,
-    subject: subjectOf(row.change),
-    origin: [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean),
-  }));
+  const rows = found.map((row) => {
+    const { kind, environment } = row.change.ref;
+    const subject = environment === null ? `the ${kind} itself` : clean(environment);
+    const origin = [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean);
+    return { ...row, subject, origin };
+  });
   return {
     kind: changes[0]?.ref.kind ?? 'flag',
     keys: [key],
@@ -179,10 +183,6 @@ function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
   );
 }
 
-function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
-  return rows.map(({ change }) => weightOf(change, report)).toSorted(byWeight)[0] ?? [];
-}
-
 /** `12 flags`, `12 new flags in flags/checkout`. */
 export function countText({ kind, keys, place, members }: Fold): string {
   const { counted, countedNew } = kindText(kind);
@@ -191,10 +191,6 @@ export function countText({ kind, keys, place, members }: Fold): string {
 
 export function namesOf({ kind, keys }: Fold): string[] {
   return keys.map((key) => key.slice(kind.length + 1));
-}
-
-function subjectOf({ ref }: Change): string {
-  return ref.environment === null ? `the ${ref.kind} itself` : clean(ref.environment);
 }
 
 export function shared(texts: readonly string[]): string {

@@ -22,7 +22,9 @@ const SHOWN_RISKS = 3;
 
 /** First the risks that a reviewer should not overlook; last what a killed flag would serve after a restore. */
 export function impactLines(change: Change, impact: Impact, showKeys: boolean): FieldLine[] {
-  const risks = riskText(impact.risks, change.ref.environment);
+  // The line of the field marks a kill already.
+  const others = impact.risks.filter((risk) => risk !== 'kills');
+  const risks = others.map((risk) => riskWord(risk, change.ref.environment)).join('; ');
   // For a new object all treatments are new, and the report shows them already.
   const isShown =
     change.action === 'update' || (change.action !== 'create' && impact.flags.length > 0);
@@ -33,14 +35,6 @@ export function impactLines(change: Change, impact: Impact, showKeys: boolean): 
       ? [[span(`after a restore: ${restoreText(impact.afterRestore, showKeys)}`)]]
       : []),
   ];
-}
-
-/** Leaves out kills, because the line of the field marks them already. */
-function riskText(risks: readonly Risk[], environment: string | null): string {
-  return risks
-    .filter((risk) => risk !== 'kills')
-    .map((risk) => riskWord(risk, environment))
-    .join('; ');
 }
 
 export function riskWord(risk: Risk, environment: string | null): string {

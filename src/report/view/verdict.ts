@@ -60,19 +60,15 @@ const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
   return [...grouped(found, whyText)].map(([why, all]) => {
     const ids = all.map(({ id }) => id);
-    return `${namesText(ids, MAX_NAMED)} ${why}${outText(all)}`;
+    const remedies = all
+      .slice(0, MAX_NAMED)
+      .flatMap((each) => (each.is === 'held' || each.is === 'failed' ? [each.remedy] : []));
+    const way = commonWay(remedies);
+    return `${namesText(ids, MAX_NAMED)} ${why}${way === undefined ? '' : `: ${clean(way)}`}`;
   });
 }
 
 type NotLive = Exclude<Standing, { is: 'live' }>;
-
-function outText(all: readonly NotLive[]): string {
-  const remedies = all
-    .slice(0, MAX_NAMED)
-    .flatMap((each) => (each.is === 'held' || each.is === 'failed' ? [each.remedy] : []));
-  const way = commonWay(remedies);
-  return way === undefined ? '' : `: ${clean(way)}`;
-}
 
 const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> } = {
   waits: {

@@ -197,7 +197,9 @@ function keysText(keys: readonly NamedKey[], { format }: SubcommandOptions): str
 /** `ID  STATE  NAME  last used …  ends …  reaches …`, or `server_side of …`; the states are of one width. */
 function keyLine(key: NamedKey, now: number): string {
   const { id, name, apiKeyType, lastUseTime, expirationTime: end } = key;
-  const used = lastUseTime === null ? 'not used' : `last used ${hourText(lastUseTime)}`;
+  // Uses are noted to the hour: `2026-11-22T20Z`.
+  const hour = new Date(lastUseTime ?? 0).toISOString().slice(0, 13);
+  const used = lastUseTime === null ? 'not used' : `last used ${hour}Z`;
   const ends = end === null ? '' : `  ends ${new Date(end).toISOString()}`;
   const serves = apiKeyType === 'admin' ? 'reaches' : `${apiKeyType} of`;
   const reaches = `  ${serves} ${clean(reachText(key))}`;
@@ -208,11 +210,6 @@ function stateOf(key: NamedKey, now: number): string {
   if (key.revocationTime !== null) return 'revoked';
   if (!isValidKey(key, now)) return 'expired';
   return isValidKey(key, now + ENDING_WITHIN_MS) ? 'valid' : 'ending';
-}
-
-/** `2026-11-22T20Z`: uses are noted to the hour. */
-function hourText(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 13)}Z`;
 }
 
 async function writeLog(
