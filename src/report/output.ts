@@ -5,16 +5,14 @@ import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
-interface OutputTarget {
-  readonly file?: string | undefined;
-  readonly stdout: Writable;
-}
-
 /**
  * Replaces a file in one move, so that a failed run keeps the old one. A reader that closes the pipe early is no error.
  * @throws FlagkeelError `OUTPUT` if it cannot be written.
  */
-export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
+export async function writeResult(
+  text: string,
+  { file, stdout }: { readonly file?: string | undefined; readonly stdout: Writable },
+): Promise<void> {
   if (file === undefined) {
     await writeStream(stdout, text);
     return;

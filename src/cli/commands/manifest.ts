@@ -9,10 +9,6 @@ import { ending, prettyJson, type Screen } from '../terminal.js';
 const SCHEMA =
   'https://raw.githubusercontent.com/open-feature/cli/refs/heads/main/schema/v0/flag-manifest.json';
 
-interface ManifestOptions {
-  readonly output?: string;
-}
-
 export const declareManifest: DeclareCommand = (command, invocation) => {
   command
     .argument('[directory]', 'config repository', '.')
@@ -20,7 +16,7 @@ export const declareManifest: DeclareCommand = (command, invocation) => {
     .action(ending(manifest, invocation));
 };
 
-async function manifest(directory: string, _: ManifestOptions, screen: Screen): Promise<void> {
+async function manifest(directory: string, _: object, screen: Screen): Promise<void> {
   const { desired, parts } = await readRightSpecs(directory, screen);
   const resolved = new Map(parts.flags.map((flag) => [flag.name, flag]));
   const flags = [...desired.flags.keys()].flatMap((name) => {

@@ -17,20 +17,16 @@ import {
 import { referencesOf } from '../../specs/resolve/references.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
-
-interface ReportOptions extends Omit<CommonOptions, 'format'> {
-  readonly format?: 'html' | 'json';
-}
 
 export const declareReport: DeclareCommand = (command, invocation) => {
   command.argument('[directory]', 'config repository', '.');
   commonOptions(command, ['html', 'json']).action(ending(report, invocation));
 };
 
-async function report(directory: string, _: ReportOptions, screen: Screen): Promise<void> {
+async function report(directory: string, _: object, screen: Screen): Promise<void> {
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout, 'flags');

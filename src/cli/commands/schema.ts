@@ -13,10 +13,6 @@ import { dirname, join } from 'node:path';
 import { quoted } from '../../report/sanitize.js';
 import { kindOf } from '../../specs/parse/load-files.js';
 
-interface SchemaOptions {
-  readonly output?: string;
-}
-
 export const declareSchema: DeclareCommand = (command, invocation) => {
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
@@ -31,11 +27,7 @@ An editor completes and explains flags that begin with this line:
     .action(ending(printSchema, invocation));
 };
 
-async function printSchema(
-  name: SchemaName | undefined,
-  _: SchemaOptions,
-  screen: Screen,
-): Promise<void> {
+async function printSchema(name: SchemaName | undefined, _: object, screen: Screen): Promise<void> {
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
   await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
 }

@@ -187,14 +187,6 @@ function notThere(verb: string, object: string): FlagkeelError {
   );
 }
 
-interface Rebuilt {
-  readonly recorded: readonly string[];
-  /** Ids of objects of HEAD whose base stays unknown. */
-  readonly unknown: readonly string[];
-  /** Whether the old state could be read and was kept where nothing better was found. */
-  readonly kept: boolean;
-}
-
 async function rebuildState(
   directory: string,
   options: StateOptions,
@@ -205,7 +197,7 @@ async function rebuildState(
   await screen.print(rebuilt, () => rebuiltText(rebuilt));
 }
 
-async function rebuild({ context }: Run): Promise<Rebuilt> {
+async function rebuild({ context }: Run) {
   const { source, options } = context;
   const { desired: declared, reader, at } = await askCatalog(context);
   const desired = bindEnvironments(declared, environmentNames(at.environments));
@@ -233,6 +225,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
     },
   );
   const different = [...plan.changes, ...plan.withheld].map(({ id }) => id);
+  // What of an old state could be read is kept where nothing better was found.
   return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
 }
 
@@ -246,7 +239,7 @@ async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
   }
 }
 
-function rebuiltText({ recorded, unknown, kept }: Rebuilt): string {
+function rebuiltText({ recorded, unknown, kept }: Awaited<ReturnType<typeof rebuild>>): string {
   const lines = [
     `Recorded ${recorded.length} objects that are equal to HEAD. On the service nothing changed.`,
     ...(unknown.length === 0

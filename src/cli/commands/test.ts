@@ -5,25 +5,19 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed, forEachDirectory } from '../directories.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
-const FORMATS = ['text', 'json', 'junit'] as const;
-
-interface TestOptions extends Omit<CommonOptions, 'format'> {
-  readonly format?: (typeof FORMATS)[number];
-}
-
 export const declareTest: DeclareCommand = (command, invocation) => {
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
-  commonOptions(command, FORMATS).action(ending(test, invocation));
+  commonOptions(command, ['text', 'json', 'junit']).action(ending(test, invocation));
 };
 
 /** Of a path in `tests/` only its own tests are run; any other stands for its whole repository, since a test may hold any part of it. */
 async function test(
   directories: readonly string[],
-  { format }: TestOptions,
+  { format }: { readonly format?: string },
   screen: Screen,
 ): Promise<ExitCode> {
   return forEachDirectory(

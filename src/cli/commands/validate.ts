@@ -140,7 +140,7 @@ async function findings(
   directory: string,
   options: ValidateOptions,
   screen: Screen,
-): Promise<OnService & { readonly desired: Desired | null }> {
+) {
   const today = new Date().toISOString().slice(0, 10);
   const strays = straysOf(source.tree, await filesBeside(source.checkout.directory));
   const memory = new SpecCache();
@@ -205,16 +205,11 @@ async function firstParent(checkout: Checkout, commit: string): Promise<string |
   }
 }
 
-interface OnService {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly lacksEnvironment: boolean;
-}
-
 async function missing(
   specs: { readonly directory: string; readonly parts: SpecParts; readonly desired: Desired },
   options: OnlineOptions,
   screen: Screen,
-): Promise<OnService> {
+) {
   const { references, workspace, environments } = specs.desired.config;
   return askService(specs, options, screen, async (reader) => {
     const at = await readCatalog(reader, workspace);

@@ -63,26 +63,21 @@ function unlikeCommand(words: readonly Word[]): readonly Word[] {
 
 type Word = readonly Span[];
 
-interface Row {
-  readonly indent: number;
-  readonly words: readonly Word[];
-}
-
-function rows(line: Line, width: number): Row[] {
-  const done: Row[] = [];
-  let row: { indent: number; words: Word[] } = { indent: line.indent, words: [] };
+function rows(line: Line, width: number) {
+  let row = { indent: line.indent, words: [] as Word[] };
+  const done = [row];
   let column = line.indent;
   for (const word of wordsOf(line.spans)) {
     const size = word.reduce((sum, piece) => sum + displayWidth(piece.text), 0);
     if (row.words.length > 0 && column + 1 + size > width) {
-      done.push(row);
       row = { indent: line.indent + HANG, words: [] };
+      done.push(row);
       column = row.indent;
     }
     column += (row.words.length > 0 ? 1 : 0) + size;
     row.words.push(word);
   }
-  return [...done, row];
+  return done;
 }
 
 function merged(words: readonly Word[]): Span[] {

@@ -106,12 +106,6 @@ function listChange(
 
 type PlacedRule = readonly [number, Rule];
 
-interface RulePairs {
-  readonly pairs: readonly RulePair[];
-  readonly removed: readonly PlacedRule[];
-  readonly added: readonly PlacedRule[];
-}
-
 interface RulePair {
   readonly before: PlacedRule;
   readonly after: PlacedRule;
@@ -120,7 +114,7 @@ interface RulePair {
 }
 
 /** Equal rules are paired first, then those with equal conditions, then each with the nearest that shares something. */
-function pairRules(before: readonly Rule[], after: readonly Rule[]): RulePairs {
+function pairRules(before: readonly Rule[], after: readonly Rule[]) {
   const found = new Map<number, PlacedRule>();
   const left = new Map(before.entries());
   const pair = (a: number, old: PlacedRule | undefined): void => {
