@@ -58,8 +58,7 @@ async function documentOf(command: Command, links: readonly string[]): Promise<H
     options: options.map(optionDocument),
     commands: command.commands.map((each) => ({ name: each.name(), summary: each.description() })),
     examples: examplesOf(command),
-    exitCodes: await exitCodesOf(command, named?.name(), names),
-    environment: await variablesOf(names),
+    ...(await operationsOf(command, named?.name(), names)),
     links: [...links, OPERATIONS],
   };
 }
@@ -116,35 +115,35 @@ const CODES_BESIDES: Readonly<Record<string, readonly number[]>> = {
   service: [7],
 };
 
-/** @param name of the command; undefined: the program, which may end with any of them. */
-async function exitCodesOf(
+/** Exit codes and variables. @param name of the command; undefined: the program, which has all of them. */
+async function operationsOf(
   { registeredArguments }: Command,
   name: string | undefined,
   names: ReadonlySet<string> | null,
-): Promise<HelpDocument['exitCodes']> {
+): Promise<Pick<HelpDocument, 'exitCodes' | 'environment'>> {
   const readsSpecs = registeredArguments.some((each) => each.name().includes('directory'));
-  const may = new Set([
+  const codes = new Set([
     ...CODES_OF_ALL,
     ...(readsSpecs && name !== 'init' ? [3] : []),
     ...(names?.has('--url') === true ? CODES_OF_ONLINE : []),
     ...(CODES_BESIDES[name ?? ''] ?? []),
   ]);
-  return (await entriesOnPage('operations'))
-    .map(({ code, said }) => ({ code: Number(code), meaning: said['meaning'] ?? '' }))
-    .filter(({ code }) => Number.isInteger(code) && (name === undefined || may.has(code)));
-}
-
-async function variablesOf(
-  names: ReadonlySet<string> | null,
-): Promise<HelpDocument['environment']> {
   const options: Readonly<Record<string, string | null>> = VARIABLES;
-  const isRead = (name: string): boolean => {
-    const option = ownMember(options, name) ?? null;
+  const isRead = (variable: string): boolean => {
+    const option = ownMember(options, variable) ?? null;
     return option !== null && names?.has(option) !== false;
   };
-  return (await entriesOnPage('operations'))
-    .map(({ code, said }) => ({ name: code, meaning: said['meaning'] ?? '' }))
-    .filter(({ name }) => isRead(name));
+  const rows = (await entriesOnPage('operations')).map(({ code, said }) => {
+    return { code, meaning: said['meaning'] ?? '' };
+  });
+  return {
+    exitCodes: rows
+      .map(({ code, meaning }) => ({ code: Number(code), meaning }))
+      .filter(({ code }) => Number.isInteger(code) && (name === undefined || codes.has(code))),
+    environment: rows
+      .filter(({ code }) => isRead(code))
+      .map(({ code, meaning }) => ({ name: code, meaning })),
+  };
 }
 
 export interface CodeEntry {

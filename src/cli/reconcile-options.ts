@@ -18,22 +18,7 @@ import { readBounded } from '../platform/bounded-file.js';
 import { shownIn } from '../plan/reviewed.js';
 import { parseReviewedPlans, type PlanDocument } from '../report/json/plan.js';
 
-export interface ReconcileOptions
-  extends
-    CommonOptions,
-    ForgeFlags,
-    NoteOptions,
-    Omit<
-      RunFlags,
-      | 'approvals'
-      | 'committedOnly'
-      | 'keys'
-      | 'pushState'
-      | 'quarantineInvalid'
-      | 'shown'
-      | 'suspend'
-      | 'touchedSince'
-    > {
+export interface ReconcileOptions extends CommonOptions, ForgeFlags, NoteOptions, RunFlags {
   readonly events?: string;
   readonly detailedExitcode?: boolean;
   readonly plan: readonly string[];

@@ -1,7 +1,7 @@
 import { FlagkeelError, messageOf } from '../../errors.js';
 import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import { requestFacts } from '../../model/change-request.js';
-import type { FlagImpact, Impact } from '../../model/impact.js';
+import type { FlagImpact } from '../../model/impact.js';
 import { present } from '../../model/collections.js';
 import { isDeeperThan, type Frozen, type Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
@@ -53,11 +53,18 @@ export function planDocument(
       withheld: plan.withheld.length,
       requests: plan.steps.length,
     },
-    changes: plan.changes.map((change) => ({
-      ...changeDocument(change, report, options),
-      ...impactMembers(report.impacts?.get(change.id), options),
-      ...outcomeMembers(outcomeOf(report, change.id), options),
-    })),
+    changes: plan.changes.map((change) => {
+      const { flags, risks, afterRestore } = report.impacts?.get(change.id) ?? {};
+      return {
+        ...changeDocument(change, report, options),
+        ...present({
+          impact: flags?.map((each) => flagImpactDocument(each, options)),
+          risks,
+          afterRestore: afterRestore && flagImpactDocument(afterRestore, options),
+        }),
+        ...outcomeMembers(outcomeOf(report, change.id), options),
+      };
+    }),
     withheld: plan.withheld.map((withheld) => ({
       ...changeDocument(withheld, report, options),
       why: withheld.why,
@@ -154,19 +161,6 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...present({ keys: keyCounts(change.keys, options), archive, rename }),
     dependsOn: change.dependsOn,
-  };
-}
-
-function impactMembers(
-  impact: Impact | undefined,
-  options: JsonOptions,
-): Pick<ChangeDocument, 'impact' | 'risks' | 'afterRestore'> {
-  if (!impact) return {};
-  const { flags, risks, afterRestore } = impact;
-  return {
-    impact: flags.map((each) => flagImpactDocument(each, options)),
-    risks,
-    ...(afterRestore && { afterRestore: flagImpactDocument(afterRestore, options) }),
   };
 }
 
