@@ -146,6 +146,20 @@ export async function appliedWorld(
   return world;
 }
 
+/** What is held back, by its cause. */
+export function withheldIn({ plan }: Planned): string[] {
+  return plan.withheld.map(({ id, why }) => `${id} ${why}`);
+}
+
+/** What became of each change, and what was held back. */
+export function toldOf(done: Applied): string[] {
+  const { plan, outcomes } = done;
+  const changes = plan.changes.map(({ id, archive, action }) => {
+    return `${archive ? 'archive' : action} ${id} ${outcomes.get(id)?.status ?? ''}`;
+  });
+  return [...changes, ...withheldIn(done).map((line) => `withheld ${line}`)];
+}
+
 export const PIPELINE_CONFIG = `workspace: Default
 environments:
   staging: {}

@@ -1,3 +1,5 @@
+import { onTestFinished } from 'vitest';
+import { startScripted, type Script } from './http.js';
 import { appliedWorld, flagSpec, PIPELINE_CONFIG, type PipelineWorld } from './pipeline-world.js';
 
 const HOUR_MS = 3_600_000;
@@ -15,6 +17,19 @@ export async function storyOf(
   const files = { 'flagkeel.yaml': config, 'flags/shop.yaml': flagSpec('shop', { on: 0 }) };
   const world = await appliedWorld(files, {}, environment);
   return { world, after: ramp(world, production) };
+}
+
+/** A ramp whose check `slo` asks a server, and passes while at least 0.2 is left. */
+export async function checkedStory(
+  production: string,
+  script: Script,
+  { config = PIPELINE_CONFIG, origins }: { config?: string; origins?: string } = {},
+) {
+  const server = await startScripted(script);
+  onTestFinished(server.close);
+  const checked = `${config}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
+  const story = await storyOf(production, checked, { FLAGKEEL_ORIGINS: origins ?? server.url });
+  return { ...story, server, config: checked };
 }
 
 /** Commits the ramp. */

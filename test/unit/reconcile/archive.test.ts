@@ -11,6 +11,7 @@ import {
   appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
+  toldOf,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -50,15 +51,6 @@ async function withoutShop(world: PipelineWorld): Promise<Applied> {
   return world.applied();
 }
 
-function told({ plan, outcomes }: Applied): string[] {
-  return [
-    ...plan.changes.map(({ id, archive, action }) => {
-      return `${archive ? 'archive' : action} ${id} ${outcomes.get(id)?.status ?? ''}`;
-    }),
-    ...plan.withheld.map(({ id, why }) => `withheld ${id} ${why}`),
-  ];
-}
-
 function written(world: PipelineWorld): string[] {
   return world.writes().map(({ method, path, status }) => {
     return `${method} ${path.split('/').slice(7).join('/')} ${String(status)}`;
@@ -91,7 +83,7 @@ describe('a flag that git removes where flags are archived', () => {
 
     const done = await withoutShop(world);
 
-    expect(told(done)).toEqual([
+    expect(toldOf(done)).toEqual([
       'archive flag/shop applied',
       'archive flag/shop@staging applied',
       'archive flag/shop@production applied',
@@ -134,7 +126,7 @@ describe('a flag that git removes where flags are archived', () => {
 
     const done = await withoutShop(world);
 
-    expect(told(done)[0]).toBe('archive flag/shop applied');
+    expect(toldOf(done)[0]).toBe('archive flag/shop applied');
     expect(done.converged).toBe(true);
     const rows = await world.service.audit({ name: 'shop' });
     const whole = rows.filter(({ action, environment }) => action === 'archive' && !environment);
@@ -151,7 +143,7 @@ describe('a flag that git removes where flags are archived', () => {
     expect(done.converged).toBe(true);
     const writes = written(world).map((line) => line.split(' ')[1]);
     expect(writes[0]).toBe('beta/archive');
-    expect(told(done)).toContain('delete segment/testers applied');
+    expect(toldOf(done)).toContain('delete segment/testers applied');
   });
 
   it('is killed first where the commit says so too, and planned once', async () => {
@@ -178,7 +170,7 @@ describe('a flag that git removes where flags are archived', () => {
 
     const done = await world.applied({ environment: ['staging'] });
 
-    expect(told(done)).toEqual([
+    expect(toldOf(done)).toEqual([
       'withheld flag/shop still-in-use',
       'withheld flag/shop@staging needs-withheld',
     ]);
@@ -190,7 +182,7 @@ describe('a flag that git removes where flags are archived', () => {
     const staging = flagSpec('shop').replace(/ {2}production: .*\n/, '');
     world.repository.commit('Only staging', { 'flags/shop.yaml': staging });
 
-    expect(told(await world.applied())).toEqual(['delete flag/shop@production applied']);
+    expect(toldOf(await world.applied())).toEqual(['delete flag/shop@production applied']);
   });
 });
 

@@ -2,7 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
 import type { ServiceOptions } from '../../../src/service/service.js';
 import { withIdsAlone } from '../../support/ids-alone.js';
-import { appliedWorld, PIPELINE_CONFIG, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  PIPELINE_CONFIG,
+  toldOf,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
 
 const REVERTING = PIPELINE_CONFIG.replace('staging: {}', 'staging: { onDrift: revert }').replace(
@@ -46,13 +51,6 @@ async function removed(): Promise<Applied> {
   return world.applied();
 }
 
-function told({ plan, outcomes }: Applied): string[] {
-  const done = plan.changes.map(({ id, action }) => {
-    return `${action} ${id} ${outcomes.get(id)?.status ?? ''}`;
-  });
-  return [...done, ...plan.withheld.map(({ id, why }) => `withheld ${id} ${why}`)];
-}
-
 /** Requests that wrote something, as the service tells it. */
 function written(): string[] {
   const done = world.writes().filter(({ status, method }) => status === 200 && method !== 'GET');
@@ -69,7 +67,7 @@ describe('a flag that somebody deleted and made anew, and that git removes', () 
 
     const done = await removed();
 
-    expect(told(done)).toEqual(['withheld flag/pay not-ours']);
+    expect(toldOf(done)).toEqual(['withheld flag/pay not-ours']);
     expect(written()).toEqual([]);
     expect(done.converged).toBe(true);
   });
@@ -81,7 +79,7 @@ describe('a flag that somebody deleted and made anew, and that git removes', () 
     await byHand('POST', `/environments/${world.live.production}`, aDefinition());
     world.writes();
 
-    expect(told(await removed())).toEqual([
+    expect(toldOf(await removed())).toEqual([
       'withheld flag/pay not-ours',
       'withheld flag/pay@production not-ours',
     ]);
@@ -96,7 +94,7 @@ describe('a flag that somebody deleted and made anew, and that git removes', () 
 
     const done = await removed();
 
-    expect(told(done)).toEqual(['delete flag/pay skipped']);
+    expect(toldOf(done)).toEqual(['delete flag/pay skipped']);
     expect(done.outcomes.get('flag/pay')).toMatchObject({
       why: 'another flag has the name "pay" by now',
     });
@@ -126,7 +124,7 @@ describe('a flag that somebody deleted, on a service that shows no flags', () =>
 
     const done = await world.applied();
 
-    expect(told(done)).toEqual(['create flag/pay@production applied', 'create flag/pay applied']);
+    expect(toldOf(done)).toEqual(['create flag/pay@production applied', 'create flag/pay applied']);
     expect(done.converged).toBe(true);
     expect((await world.applied()).plan.changes).toEqual([]);
   });
@@ -141,7 +139,7 @@ describe('a flag that somebody deleted, on a service that shows no flags', () =>
 
     const done = await world.applied();
 
-    expect(told(done)).toEqual([
+    expect(toldOf(done)).toEqual([
       'create flag/pay@staging skipped',
       'withheld flag/pay@production drift-reported',
     ]);
@@ -169,7 +167,7 @@ it('counts a deletion that is answered 404 as done where a look shows that it is
 
   const done = await removed();
 
-  expect(told(done)).toEqual(['delete flag/pay@production skipped', 'delete flag/pay applied']);
+  expect(toldOf(done)).toEqual(['delete flag/pay@production skipped', 'delete flag/pay applied']);
   expect(done.outcomes.get('flag/pay@production')).toMatchObject({
     why: expect.stringMatching(/^it is as git wants it by now .*404/) as string,
   });
@@ -189,7 +187,7 @@ describe('a definition that somebody made, and that only its id finds', () => {
 
     const done = await world.applied();
 
-    expect(told(done)).toEqual(['withheld flag/cart@production adopt-needed']);
+    expect(toldOf(done)).toEqual(['withheld flag/cart@production adopt-needed']);
     expect(done.verdict.whole).toBe('held');
   });
 });

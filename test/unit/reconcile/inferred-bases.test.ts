@@ -4,6 +4,7 @@ import {
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
+  withheldIn,
   type PipelineWorld,
   type RunSettings,
 } from '../../support/pipeline-world.js';
@@ -44,9 +45,6 @@ function changesOf({ plan, notes }: Planned): string[] {
     .filter(({ ref }) => ref.environment === 'production')
     .map(({ id, reason }) => `${id} ${reason}: ${notes.get(id)?.title ?? ''}`);
 }
-
-const withheldIn = ({ plan }: Planned): string[] =>
-  plan.withheld.map(({ id, why }) => `${id} ${why}`);
 
 describe('where no run remembers anything', () => {
   it('applies what the newest commit changed, with its words, where the service has what was before it', async () => {

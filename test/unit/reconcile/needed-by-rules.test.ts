@@ -1,6 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { Applied } from '../../../src/reconcile/context.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  toldOf,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 
 const NEEDED = 'rules: [{ if: { segment: beta }, serve: { "on": 100 } }]';
 const SEGMENT = `segment: beta
@@ -30,16 +34,6 @@ function commitRule(): void {
   });
 }
 
-function told({ plan, outcomes }: Applied): string[] {
-  const done = plan.changes.map(({ id, action }) => {
-    return `${action} ${id} ${outcomes.get(id)?.status ?? ''}`;
-  });
-  return [
-    ...done,
-    ...plan.withheld.map(({ id, why, because }) => `${id} ${why}: ${because ?? ''}`),
-  ];
-}
-
 it.each([{ only: ['flag/pay'] }, { touchedSince: 'state' } as const])(
   'a run over a part holds a rule back whose segment somebody deactivated, as a run over all does: %o',
   async (settings) => {
@@ -48,12 +42,13 @@ it.each([{ only: ['flag/pay'] }, { touchedSince: 'state' } as const])(
 
     const done = await world.applied(settings);
 
-    expect(told(done)).toEqual([
-      'flag/pay@production needs-withheld: it needs segment/beta@production, which is not on the service',
-    ]);
+    expect(toldOf(done)).toEqual(['withheld flag/pay@production needs-withheld']);
+    expect(done.plan.withheld[0]?.because).toBe(
+      'it needs segment/beta@production, which is not on the service',
+    );
     expect(done.converged).toBe(true);
     expect(world.writes()).toEqual([]);
-    expect(told(await world.applied()).join()).toContain('flag/pay@production needs-withheld');
+    expect(toldOf(await world.applied()).join()).toContain('flag/pay@production needs-withheld');
   },
 );
 
@@ -66,7 +61,7 @@ it('a run over what was touched looks at what changed rules name, and at that al
   commitRule();
   world.service.requests.length = 0;
 
-  expect(told(await world.applied({ touchedSince: 'state' }))).toEqual([
+  expect(toldOf(await world.applied({ touchedSince: 'state' }))).toEqual([
     'update flag/pay@production applied',
   ]);
 

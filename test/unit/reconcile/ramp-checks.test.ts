@@ -9,8 +9,8 @@ import { offlinePlan } from '../../../src/review/plan.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
-import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
-import { storyOf } from '../../support/ramp-story.js';
+import { flagSpec } from '../../support/pipeline-world.js';
+import { checkedStory } from '../../support/ramp-story.js';
 
 const allowing = (...allowedOrigins: string[]) => ({
   allowedOrigins,
@@ -25,11 +25,7 @@ async function answering(script: Script) {
 }
 
 /** A ramp whose check is answered so, one request after the other. */
-async function guardedStory(...replies: Reply[]) {
-  const server = await answering(inOrder(...replies));
-  const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
-  return { server, ...(await storyOf(GUARDED, config, { FLAGKEEL_ORIGINS: server.url })) };
-}
+const guardedStory = async (...replies: Reply[]) => checkedStory(GUARDED, inOrder(...replies));
 
 const left = (value: unknown): Reply => ({ status: 200, body: { left: value } });
 
@@ -64,10 +60,8 @@ describe('a ramp with a check', () => {
   });
 
   it('reaches no network that the operator did not allow, this machine included, and holds its step', async () => {
-    const server = await answering(inOrder(left(0.5)));
-    const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
-    const elsewhere = { FLAGKEEL_ORIGINS: 'https://slo.example.com' };
-    const { world, after } = await storyOf(GUARDED, config, elsewhere);
+    const origins = 'https://slo.example.com';
+    const { server, world, after } = await checkedStory(GUARDED, inOrder(left(0.5)), { origins });
     world.repository.commit('Another flag', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
 
     const done = await world.applied({}, after(7));

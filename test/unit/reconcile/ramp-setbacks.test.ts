@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { remedyOf } from '../../../src/model/remedy.js';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
@@ -6,10 +6,10 @@ import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import { standingsOf } from '../../../src/timing/standings.js';
-import { startScripted, type Reply } from '../../support/http.js';
+import type { Reply } from '../../support/http.js';
 import { flagSpec, PIPELINE_CONFIG, type PipelineWorld } from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
-import { storyOf, type Clock } from '../../support/ramp-story.js';
+import { checkedStory, type Clock } from '../../support/ramp-story.js';
 
 const SHOP = 'flag/shop@production';
 const SHOP_HELD = { id: SHOP, action: 'update', fields: [] } as const;
@@ -32,17 +32,12 @@ const bad: Reply = { status: 200, body: { left: 0.1 } };
 /** A ramp that is at 25 %; its next step is due after 18 hours. */
 async function grownStory(onFail: string, config = PIPELINE_CONFIG, lines = ''): Promise<Story> {
   const story = { answer: good };
-  const server = await startScripted(() => story.answer);
-  onTestFinished(server.close);
-  const checks = `checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
-  const known = await storyOf(rampOf(onFail) + lines, config + checks, {
-    FLAGKEEL_ORIGINS: server.url,
-  });
+  const known = await checkedStory(rampOf(onFail) + lines, () => story.answer, { config });
   for (const hours of [0, 7]) await known.world.applied({}, known.after(hours));
   expect(await known.world.live.share('shop')).toBe(25);
   known.world.writes();
-  const asked = (): number => server.seen.length;
-  return Object.assign(story, known, { asked, config: config + checks });
+  const asked = (): number => known.server.seen.length;
+  return Object.assign(story, known, { asked });
 }
 
 const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
@@ -159,11 +154,7 @@ describe('a ramp that goes back where its check fails', () => {
   });
 
   it('is only held before its first step, because it has brought nothing yet', async () => {
-    const server = await startScripted(() => bad);
-    onTestFinished(server.close);
-    const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
-    const origins = { FLAGKEEL_ORIGINS: server.url };
-    const { world, after } = await storyOf(rampOf('kill'), config, origins);
+    const { world, after } = await checkedStory(rampOf('kill'), () => bad);
     for (const hours of [0, 1]) await world.applied({}, after(hours));
 
     expect(await isKilled(world)).toBe(false);

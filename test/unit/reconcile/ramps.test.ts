@@ -11,12 +11,10 @@ import { rampText } from '../../../src/report/view/sentences.js';
 import {
   PIPELINE_CONFIG,
   pipelineWorld,
+  withheldIn,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { ramp, STEPS, storyOf } from '../../support/ramp-story.js';
-
-const withheldOf = ({ plan }: Planned): string[] =>
-  plan.withheld.map(({ id, why }) => `${id} ${why}`);
 
 const kills =
   (entries: string): Act =>
@@ -177,7 +175,7 @@ describe('a person who edits what a ramp is about', () => {
 
     const done = await world.applied({}, after(20));
 
-    expect(withheldOf(done)).toEqual(['flag/shop@production ramp-held']);
+    expect(withheldIn(done)).toEqual(['flag/shop@production ramp-held']);
     expect(done.plan.withheld[0]?.because).toBe(
       '"on" went back from 25 to 5 % on the service, and the ramp waits',
     );
@@ -192,11 +190,11 @@ describe('a person who edits what a ramp is about', () => {
     await world.applied({}, after(7));
     await world.live.set('shop', { on: 40 });
 
-    expect(withheldOf(await world.applied({}, after(8)))).toEqual([
+    expect(withheldIn(await world.applied({}, after(8)))).toEqual([
       'flag/shop@production ramp-held',
     ]);
     // Between two steps it is an edit like any other, which a protected environment reports.
-    expect(withheldOf(await world.applied({}, after(20)))).toEqual([
+    expect(withheldIn(await world.applied({}, after(20)))).toEqual([
       'flag/shop@production drift-reported',
     ]);
     expect(await world.live.share('shop')).toBe(40);

@@ -7,6 +7,7 @@ import {
   PIPELINE_CONFIG,
   pipelineWorld,
   PROTECTED_PIPELINE,
+  withheldIn,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
@@ -20,7 +21,6 @@ const HOLDING = PIPELINE_CONFIG.replace(
 const { signal } = new AbortController();
 
 const codeOf = (done: Applied): number => exitCodeOf(done, signal);
-const heldIn = ({ plan }: Applied): string[] => plan.withheld.map(({ id, why }) => `${id} ${why}`);
 
 /** Runs while somebody does something behind its back, before the first request that writes and that matches. */
 async function overtaken(
@@ -62,7 +62,7 @@ it('a creation that was answered 409 was written over in production by the next 
     error: { status: 409 },
   });
   expect(codeOf(first)).toBe(5);
-  expect(heldIn(second)).toEqual(['flag/pay@production adopt-needed']);
+  expect(withheldIn(second)).toEqual(['flag/pay@production adopt-needed']);
   expect(codeOf(second)).toBe(8);
   expect(await live.definition('pay')).toMatchObject({ trafficAllocation: 40 });
 });
@@ -130,7 +130,7 @@ it('a flag that had to wait for a withheld segment was exit code 5 in the first 
 
   const runs = [await world.applied(), await world.applied()];
 
-  expect(runs.map(heldIn)).toEqual(
+  expect(runs.map(withheldIn)).toEqual(
     Array.from({ length: 2 }, () => [
       'flag/pay@production needs-withheld',
       'segment/staff@production drift-reported',

@@ -9,6 +9,7 @@ import {
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
+  withheldIn,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -97,10 +98,8 @@ describe('outside its window', () => {
       'flag/shop@staging applied',
     ]);
     expect(outcomesOf(restored)).toEqual(['flag/shop@production applied']);
-    for (const { plan } of [killed, restored]) {
-      expect(plan.withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
-        'flag/shop@production window-closed',
-      ]);
+    for (const done of [killed, restored]) {
+      expect(withheldIn(done)).toEqual(['flag/shop@production window-closed']);
     }
     const { killed: isKilled, defaultRule } = await world.live.definition('shop');
     expect([isKilled, defaultRule]).toEqual([false, sharesOf(10)]);
