@@ -87,18 +87,18 @@ export async function openService(
   };
 }
 
+interface ServicePlace extends Pick<ServiceAccess, 'name' | 'stateName'> {
+  readonly url: string;
+  readonly key: () => string;
+}
+
 async function locate(
   desired: Desired | null,
   options: AccessOptions,
   closers: Disposables,
-): Promise<{ url: string; key: () => string; name: string; stateName: string }> {
+): Promise<ServicePlace> {
   const { settings, embedded } = options;
-  if (embedded) {
-    const service = await startEmbedded(desired, embedded);
-    closers.add(async () => service.close());
-    const stateName = embeddedStateName(service.storeId);
-    return { url: service.url, key: () => service.key, name: EMBEDDED, stateName };
-  }
+  if (embedded) return startEmbedded(desired, embedded, closers);
   const url = decideOrigin({
     cliUrl: options.url,
     envUrl: settings.url,
@@ -110,14 +110,6 @@ async function locate(
   settings.apiKey();
   const name = originOf(url);
   return { url, key: settings.apiKey, name, stateName: name };
-}
-
-interface EmbeddedService {
-  readonly url: string;
-  readonly key: string;
-  /** A new store gets a new id, so that no state takes it for a deleted one. */
-  readonly storeId: string;
-  close(): Promise<void>;
 }
 
 interface EmbeddedOptions {
@@ -135,18 +127,19 @@ interface EmbeddedOptions {
 async function startEmbedded(
   desired: Desired | null,
   options: EmbeddedOptions,
-): Promise<EmbeddedService> {
+  closers: Disposables,
+): Promise<ServicePlace> {
   const store = storeOf(options);
   const seed = desired ? seedOf(desired) : { workspaces: [] };
   // Loaded on use, because it brings the web framework and the query builder.
   const { startService } = await import('../service/service.js');
   const service = await startService({ store, seed });
-  return {
-    url: service.origin,
-    key: service.lendKey('flagkeel --embedded'),
-    storeId: store.kind === 'directory' ? ensuredStoreId(store.path) : randomUUID(),
-    close: async () => service.stop(),
-  };
+  closers.add(async () => service.stop());
+  const key = service.lendKey('flagkeel --embedded');
+  // A new store gets a new id, so that no state takes it for a deleted one.
+  const storeId = store.kind === 'directory' ? ensuredStoreId(store.path) : randomUUID();
+  const stateName = embeddedStateName(storeId);
+  return { url: service.origin, key: () => key, name: EMBEDDED, stateName };
 }
 
 function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): StoreLocation {

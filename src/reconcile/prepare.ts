@@ -44,16 +44,12 @@ export async function plan(context: RunContext): Promise<Planned> {
   return planFrom(context, begun, await readState(context, begun.home, begun.desired));
 }
 
-interface LookOptions {
-  /** Whether to leave unread what an interrupted run wrote. */
-  readonly mayResume?: boolean;
-}
-
+/** @param mayResume whether to leave unread what an interrupted run wrote. */
 async function planFrom(
   context: RunContext,
   begun: Begun,
   remembered: Remembered,
-  { mayResume = true }: LookOptions = {},
+  mayResume = true,
 ): Promise<Planned> {
   context.progress?.phase('look');
   const decided = { ...begun, remembered, ...(await decidePolicy(context, begun, remembered)) };
@@ -158,14 +154,14 @@ export interface Prepared {
 export async function prepare(context: RunContext, options: ApplyOptions): Promise<Prepared> {
   const begun = await begin(context, options);
   const { home, desired } = begun;
-  const look = async (how?: LookOptions): Promise<Omit<Prepared, 'idle'>> => {
+  const look = async (mayResume = true): Promise<Omit<Prepared, 'idle'>> => {
     const remembered = await readState(context, home, desired);
     const observedAtMs = options.now();
-    const planned = await planFrom(context, begun, remembered, how);
+    const planned = await planFrom(context, begun, remembered, mayResume);
     const { steps, notCompared } = planned.plan;
     // Without a write to hurry for, nothing excuses what was not looked at.
     const isLazy = steps.length === 0 && notCompared.some(isNotLookedAt);
-    return isLazy ? look({ mayResume: false }) : { planned, observedAtMs };
+    return isLazy ? look(false) : { planned, observedAtMs };
   };
   const applied = (await home?.appliedHere()) ?? null;
   const isNew = applied !== null && applied !== context.source.revision.commit;

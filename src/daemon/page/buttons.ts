@@ -244,21 +244,15 @@ function evidenceOf(plan: PlanDocument, run: RunRecord, source: SourceView): Htm
   const more = plan.changes.length + waiting.size - rows.length;
   return html`${limitList(plan, rows)}
     <ul class="held">
-      ${rows.map((row) => html`<li>${factList(factsOf(row, { plan, run, source }))}</li>`)}
+      ${rows.map((row) => html`<li>${factList(factsOf(row, run, source))}</li>`)}
     </ul>
     ${more > 0 ? html`<p>and ${plural(more, 'more', 'more')}: see the plan of the last run</p>` : []}`;
 }
 
-interface Refused {
-  readonly plan: PlanDocument;
-  readonly run: RunRecord;
-  readonly source: SourceView;
-}
-
-function factsOf(row: PlacedRow, { plan, run, source }: Refused): Fact[] {
+function factsOf(row: PlacedRow, run: RunRecord, source: SourceView): Fact[] {
   const { kind = 'object', name = row.subject, environment = null } = refOfId(row.subject) ?? {};
   const fact = row.fact ?? '';
-  const limits = (plan.guards ?? []).filter(({ id }) => id === row.subject);
+  const limits = (run.plan?.guards ?? []).filter(({ id }) => id === row.subject);
   return [
     [kind, html`<strong>${untrusted(name)}</strong>`],
     ['environment', environment === null ? html`all` : untrusted(environment)],

@@ -30,13 +30,23 @@ const CUT = 'lease';
 const FRESH_MS = 15_000;
 
 /** @param lease null while the database is down and this replica holds no lease: such a run sends kills and no more. */
-export function leaseFence(name: string, lease: HeldLease | null, fencing: Fencing): Fence {
-  const { keeper, doubt } = fencing;
+export function leaseFence(
+  name: string,
+  lease: HeldLease | null,
+  { keeper, doubt, seenAtMs }: Fencing,
+): Fence {
   const held = lease === null ? [] : [lease];
   return {
     lease: name,
     term: lease?.term ?? 0,
-    check: checkOf(held, fencing),
+    check: async ({ isUrgent }) => {
+      const isOurs = await keeper.mayWrite(held).catch(() => 'unknown' as const);
+      if (isOurs === true) return;
+      const isFresh = performance.now() - seenAtMs < FRESH_MS;
+      if (isOurs === 'unknown' && isUrgent && isFresh) return;
+      doubt.abort(CUT);
+      throw new FlagkeelError('INTERRUPTED', 'cannot write: another replica may have taken over');
+    },
     enter: async (other, wait) => {
       if (lease === null) {
         doubt.abort(CUT);
@@ -51,17 +61,6 @@ export function leaseFence(name: string, lease: HeldLease | null, fencing: Fenci
         await keeper.giveBack(entered).catch(() => undefined);
       };
     },
-  };
-}
-
-function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencing): Fence['check'] {
-  return async ({ isUrgent }) => {
-    const isOurs = await keeper.mayWrite(held).catch(() => 'unknown' as const);
-    if (isOurs === true) return;
-    const isFresh = performance.now() - seenAtMs < FRESH_MS;
-    if (isOurs === 'unknown' && isUrgent && isFresh) return;
-    doubt.abort(CUT);
-    throw new FlagkeelError('INTERRUPTED', 'cannot write: another replica may have taken over');
   };
 }
 
