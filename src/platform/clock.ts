@@ -29,6 +29,18 @@ export function parseDuration(text: string): number | undefined {
 /** Monotonic clock, for durations only: `now` is no time of day, and setting the machine's clock does not move it. */
 export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 
+/** @returns whether the time has passed; false as soon as the signal is aborted. */
+export async function paused(
+  ms: number,
+  time: Pick<Time, 'sleep'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return time.sleep(ms, signal).then(
+    () => !signal.aborted,
+    () => false,
+  );
+}
+
 /** Calls `work`, which must not reject, after each pause, until the signal is aborted or there is no further pause. */
 export async function afterEachPause(
   pauseMs: () => number | null,
@@ -36,11 +48,7 @@ export async function afterEachPause(
   work: () => Promise<void> | void,
 ): Promise<void> {
   for (let ms = pauseMs(); ms !== null; ms = pauseMs()) {
-    try {
-      await time.sleep(ms, signal);
-    } catch {
-      return;
-    }
+    if (!(await paused(ms, time, signal))) return;
     await work();
   }
 }

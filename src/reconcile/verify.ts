@@ -1,4 +1,4 @@
-import { realTime, type Time } from '../platform/clock.js';
+import { paused, realTime, type Time } from '../platform/clock.js';
 import type { Scope } from '../model/actual.js';
 import { sameJson } from '../model/json.js';
 import { keyOfId, objectId, type ObjectId } from '../model/ref.js';
@@ -144,13 +144,6 @@ function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[]
     const isRemoval = action === 'delete' || action === 'deactivate';
     return isRemoval && looked.has(keyOfId(id)) && !stays.has(id) ? [id] : [];
   });
-}
-
-/** @returns whether the run may go on. */
-async function paused(ms: number, time: Time, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false;
-  await time.sleep(ms, signal).catch(() => undefined);
-  return !signal.aborted;
 }
 
 /** Whether the remaining change is part of the original one, so that the write is not visible yet. */

@@ -1,4 +1,4 @@
-import { realTime, type Time } from '../../platform/clock.js';
+import { paused, realTime, type Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import type { Metrics, NotificationResult } from '../metrics/metrics.js';
 import type { DaemonView } from '../view.js';
@@ -112,11 +112,7 @@ class Delivery {
       const { why, isFinal, waitMs } = await this.#try(body);
       if (why === null || isFinal || tries >= MOST_TRIES) return why;
       const pauseMs = Math.min(LONGEST_WAIT_MS, waitMs ?? backoffMs(tries, this.#time.random()));
-      const isOver = await this.#time.sleep(pauseMs, this.#end.signal).then(
-        () => false,
-        () => true,
-      );
-      if (isOver) return why;
+      if (!(await paused(pauseMs, this.#time, this.#end.signal))) return why;
     }
   }
 

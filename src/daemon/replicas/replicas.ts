@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Time } from '../../platform/clock.js';
+import { paused, type Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
 import type { Log } from '../../platform/log.js';
 import type { Leadership } from '../source/leadership.js';
@@ -120,7 +120,7 @@ export class Replicas {
       // A single slow answer does not yet mean that the database is down.
       for (const leadership of this.#leaderships) leadership.onCutOff(failures > 1);
       const pauseMs = leaseMs / BEATS / (failures === 0 ? 1 : BEATS);
-      await time.sleep(pauseMs, signal).catch(() => undefined);
+      await paused(pauseMs, time, signal);
     }
   }
 
@@ -141,7 +141,7 @@ export class Replicas {
       } catch (error) {
         this.#say(messageOf(error));
       }
-      await time.sleep(leaseMs / BEATS, signal).catch(() => undefined);
+      await paused(leaseMs / BEATS, time, signal);
     }
   }
 

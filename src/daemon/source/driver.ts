@@ -1,4 +1,4 @@
-import type { Time } from '../../platform/clock.js';
+import { paused, type Time } from '../../platform/clock.js';
 import {
   INITIAL,
   next,
@@ -96,11 +96,6 @@ export class Driver {
     this.#nextRetryAt = isRetry ? time.now() + ms : null;
     const wait = new AbortController();
     this.#wait = wait;
-    try {
-      await time.sleep(ms, wait.signal);
-    } catch {
-      return;
-    }
-    if (!wait.signal.aborted) this.#send({ type: 'time-is-up' });
+    if (await paused(ms, time, wait.signal)) this.#send({ type: 'time-is-up' });
   }
 }
