@@ -6,7 +6,7 @@ import type { Environment, Verdict as WrittenVerdict } from '../generated/status
 import type { Frozen } from '../model/json.js';
 import type { UnsignedCommit } from '../git/signatures.js';
 import type { StandingName } from '../model/verdict.js';
-import { plural, shortSha } from '../report/values.js';
+import { firstOf, plural, shortSha } from '../report/values.js';
 import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
 
 /** Why a source is not ready, one clause each. A replica that waits for the lease is ready without a sync of its own. */
@@ -259,9 +259,13 @@ function standingOf({ standings }: SourceView): Verdict {
 function namedText(standings: SourceView['standings']): string | null {
   const { whole, objects } = standings ?? { whole: 'live', objects: [] };
   const worst = objects.filter(({ standing }) => standing.is === whole);
-  const named = worst.slice(0, MAX_NAMED).map(({ id, standing }) => `${id} ${whyText(standing)}`);
-  const more = worst.length > MAX_NAMED ? [`and ${String(worst.length - MAX_NAMED)} more`] : [];
-  return named.length === 0 ? null : [...named, ...more].join('; ');
+  const named = firstOf(
+    worst,
+    MAX_NAMED,
+    ({ id, standing }) => `${id} ${whyText(standing)}`,
+    (more) => `and ${String(more)} more`,
+  );
+  return named.length === 0 ? null : named.join('; ');
 }
 
 /** Start of the run that the figures come from; null while they are current or no run has planned yet. */

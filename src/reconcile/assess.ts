@@ -24,6 +24,7 @@ import type { PlanInput } from '../plan/input.js';
 import { planChanges } from '../plan/plan.js';
 import { closedFor } from '../plan/policy.js';
 import { clean } from '../report/sanitize.js';
+import { firstOf } from '../report/values.js';
 import type { OtherWorkspace } from '../state/open.js';
 import { applyMessage } from '../state/run-log.js';
 import type { StateHome } from '../state/store.js';
@@ -210,15 +211,12 @@ export function withApproval(
   approval: Approval | undefined,
 ): PlanNotes {
   if (guardFindings.length === 0 || !approval) return notes;
-  const findings = guardFindings.map(({ guard, environment, id, found, limit }) => {
+  const findingText = ({ guard, environment, id, found, limit }: GuardFinding): string => {
     const place = id ?? environment;
     return `${guard}${place === null ? '' : ` of ${place}`}, ${String(found)} over ${String(limit)}`;
-  });
-  const more = findings.length - SHOWN_FINDINGS;
-  const guards = [
-    ...findings.slice(0, SHOWN_FINDINGS),
-    ...(more > 0 ? [`${String(more)} more`] : []),
-  ].join('; ');
+  };
+  const rest = (more: number): string => `${String(more)} more`;
+  const guards = firstOf(guardFindings, SHOWN_FINDINGS, findingText, rest).join('; ');
   const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
   return new Map(
     [...notes].map(([key, { title, comment }]) => [

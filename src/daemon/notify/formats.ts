@@ -1,8 +1,8 @@
 import { isLoopback } from '../../platform/proxy.js';
 import { FlagkeelError } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
-import { plural, shortSha } from '../../report/values.js';
-import type { Message, MessageKind } from './message.js';
+import { firstOf, plural, shortSha } from '../../report/values.js';
+import type { Message, MessageKind, ToldObject } from './message.js';
 
 export const FORMATS = ['json', 'slack', 'teams', 'plain'] as const;
 
@@ -61,7 +61,7 @@ function filled(template: string, message: Message): string {
   const values: Readonly<Record<string, unknown>> = {
     ...jsonBody(message),
     title: titleOf(message),
-    objects: objectLines(message).join('\n'),
+    objects: message.objects.map(objectLine).join('\n'),
   };
   return template
     .replace(PLACEHOLDER, (whole, name: string) => {
@@ -116,15 +116,15 @@ function summaryOf({ run, summary = run.summary }: Message): string {
 
 const MOST_OBJECTS = 20;
 
-function detailOf(message: Message): string {
-  const lines = objectLines(message);
-  if (lines.length === 0) return cleanLines(message.run.text.trimEnd());
-  const more = lines.length - MOST_OBJECTS;
-  return [...lines.slice(0, MOST_OBJECTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+function detailOf({ objects, run }: Message): string {
+  if (objects.length === 0) return cleanLines(run.text.trimEnd());
+  return firstOf(objects, MOST_OBJECTS, objectLine, (more) => `and ${String(more)} more`).join(
+    '\n',
+  );
 }
 
-function objectLines({ objects }: Message): string[] {
-  return objects.map(({ id, says }) => clean(`${id}: ${says}`));
+function objectLine({ id, says }: ToldObject): string {
+  return clean(`${id}: ${says}`);
 }
 
 function cleanLines(text: string): string {

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
-import { plural, shortSha } from '../../report/values.js';
+import { namesText, plural, shortSha } from '../../report/values.js';
 import { heldBy, isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
 import type { CommitView, SourceView, RunRecord } from '../view.js';
 import {
@@ -113,10 +113,8 @@ const BUTTONS: readonly Button[] = [
     says: (source) => {
       const ids = strangersOf(source);
       if (ids.length === 0) return null;
-      const named = ids.slice(0, MOST_NAMED).join(', ');
-      const rest = ids.length > MOST_NAMED ? ` and ${String(ids.length - MOST_NAMED)} more` : '';
       const [become, their] = ids.length === 1 ? ['becomes', 'its'] : ['become', 'their'];
-      return `${plural(ids.length, 'object')} that no run remembers ${become} ours, and what git says is written over ${their} live values: ${named}${rest}.`;
+      return `${plural(ids.length, 'object')} that no run remembers ${become} ours, and what git says is written over ${their} live values: ${namesText(ids, MOST_NAMED)}.`;
     },
     // The daemon refuses to adopt if a newer run has planned since the plan shown.
     body: ({ runs }) => ({ run: newestPlanned(runs)?.id ?? '' }),
