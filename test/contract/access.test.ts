@@ -1,13 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/admin-api/wire.js';
-import {
-  aDefinition,
-  at,
-  callsOf,
-  ruleOn,
-  type Request,
-  type ServiceCalls,
-} from '../support/service-calls.js';
+import type { ServiceOptions } from '../../src/service/service.js';
+import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { aService, startTestService, type TestService } from '../support/service.js';
 
 const service = aService({
@@ -19,7 +14,6 @@ const service = aService({
           { name: 'staging' },
           { name: 'open' },
           { name: 'guarded', approvalsRequired: true },
-          { name: 'killable', approvalsRequired: true, allowKills: true },
         ],
         trafficTypes: ['user'],
       },
@@ -34,88 +28,104 @@ const service = aService({
 });
 const client = callsOf(service);
 
+const KEYS = '/apiKeys';
 const withKey = (key: string): ServiceCalls => callsOf({ origin: service.origin, key });
+
+/** A service of one test. */
+async function aServiceWith(options: Partial<ServiceOptions>): Promise<TestService> {
+  const started = await startTestService(options);
+  onTestFinished(async () => started.stop());
+  return started;
+}
+
+/** Names of the environments that a key sees, by the names of their workspaces. */
+async function seenBy(key: string, of: TestService = service): Promise<Record<string, string[]>> {
+  const theirs = callsOf({ origin: of.origin, key });
+  const { objects } = await theirs.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+  const places = objects.map(async ({ name }) => {
+    const found = await theirs.ok<WireEnvironment[]>('GET', `/environments/ws/${name}`);
+    return [name, found.map((each) => each.name)] as const;
+  });
+  return Object.fromEntries(await Promise.all(places));
+}
+
+async function makeKey(body: object, admin = client): Promise<string> {
+  return (await admin.ok<{ key: string }>('POST', KEYS, body)).key;
+}
 
 describe('Admin API keys', () => {
   it('are made, listed without their secret, and revoked, by HTTP, which frees their name', async () => {
     const body = { name: 'ci' };
-    const made = await client.ok<{ id: string; key: string }>('POST', '/apiKeys', body);
+    const made = await client.ok<{ id: string; key: string }>('POST', KEYS, body);
     const mine = withKey(made.key);
-    const before = await mine.status('GET', '/workspaces');
-    const listed = await client.call('GET', '/apiKeys');
-    const second = await client.status('POST', '/apiKeys', body);
+    const { text } = await client.call('GET', KEYS);
 
-    expect(await client.ok('DELETE', `/apiKeys/${made.id}`)).toBe(true);
-    expect([before, await mine.status('GET', '/workspaces')]).toEqual([200, 401]);
-    expect([second, await client.status('POST', '/apiKeys', body)]).toEqual([409, 200]);
-    expect(listed.text).toContain('"ci"');
-    expect(listed.text).not.toContain(made.key);
-    expect(listed.text).not.toContain('hash');
+    await expectAnswers(mine, [200, 'GET', '/workspaces']);
+    await expectAnswers(client, [409, 'POST', KEYS, body]);
+    expect(await client.ok('DELETE', `${KEYS}/${made.id}`)).toBe(true);
+    await expectAnswers(client, [200, 'POST', KEYS, body]);
+    await expectAnswers(mine, [401, 'GET', '/workspaces']);
+    expect(text).toContain('"ci"');
+    expect(text).not.toContain(made.key);
+    expect(text).not.toContain('hash');
   });
 
   it('that have ended are refused with the reason, to whoever has them alone, and free their name', async () => {
     let now = Date.now();
-    const timed = await startTestService({ clock: () => now });
+    const timed = await aServiceWith({ clock: () => now });
     const admin = callsOf(timed);
-    const body = { name: 'ci', expirationTime: now + 60_000 };
-    const made = await admin.ok<{ key: string; expirationTime: number }>('POST', '/apiKeys', body);
+    const end = now + 60_000;
+    const made = await admin.ok<{ key: string }>('POST', KEYS, { name: 'ci', expirationTime: end });
     const mine = callsOf({ origin: timed.origin, key: made.key });
-    const before = await mine.status('GET', '/workspaces');
-    const sameName = await admin.status('POST', '/apiKeys', { name: 'ci' });
-    now += 60_000;
-    const after = await mine.call('GET', '/workspaces');
-    const late: Request = ['POST', '/apiKeys', { name: 'late', expirationTime: now }];
-    const next = await admin.statuses(late, ['POST', '/apiKeys', { name: 'ci' }]);
-    await timed.stop();
 
-    expect([before, after.status, sameName, ...next]).toEqual([200, 401, 409, 400, 200]);
-    expect(after.text).toContain(`ended at ${new Date(now).toISOString()}`);
-    expect(made.expirationTime).toBe(now);
+    expect(made).toMatchObject({ expirationTime: end });
+    await expectAnswers(mine, [200, 'GET', '/workspaces']);
+    await expectAnswers(admin, [409, 'POST', KEYS, { name: 'ci' }]);
+    now = end;
+    const why = refusal(401, `ended at ${new Date(end).toISOString()}`);
+    await expectAnswers(mine, [401, 'GET', '/workspaces', undefined, why]);
+    await expectAnswers(
+      admin,
+      [400, 'POST', KEYS, { name: 'late', expirationTime: now }],
+      [200, 'POST', KEYS, { name: 'ci' }],
+    );
   });
 
   it('tell when they were last used, which is written once in an hour', async () => {
     let now = 1_800_000_000_000;
-    const timed = await startTestService({ clock: () => now });
-    const admin = callsOf(timed);
-    const lastUse = async (): Promise<number | null | undefined> => {
-      const [first] = await admin.ok<{ lastUseTime: number | null }[]>('GET', '/apiKeys');
-      return first?.lastUseTime;
-    };
-    const used: unknown[] = [];
+    const begin = now;
+    const admin = callsOf(await aServiceWith({ clock: () => now }));
+    const lastUses = async (): Promise<unknown[]> =>
+      (await admin.ok<{ lastUseTime: unknown }[]>('GET', KEYS)).map((each) => each.lastUseTime);
     // The service writes the note after its answer, and before the next change.
-    const wait = async (): Promise<unknown> => admin.ok('POST', '/workspaces', { name: `w${now}` });
-    await wait();
-    used.push(await lastUse());
+    const write = async (): Promise<unknown> =>
+      admin.ok('POST', '/workspaces', { name: `w${now}` });
+    await write();
+    expect(await lastUses()).toEqual([begin]);
     now += 3_599_999;
-    used.push(await lastUse());
-    await wait();
-    used.push(await lastUse());
+    expect(await lastUses()).toEqual([begin]);
+    await write();
+    expect(await lastUses()).toEqual([begin]);
     now += 1;
-    await lastUse();
-    await wait();
-    used.push(await lastUse());
-    const unused = await admin.ok<{ id: string }>('POST', '/apiKeys', { name: 'unused' });
-    const keys = await admin.ok<{ id: string; lastUseTime: number | null }[]>('GET', '/apiKeys');
-    await timed.stop();
+    await lastUses();
+    await write();
+    expect(await lastUses()).toEqual([now]);
 
-    const first = now - 3_600_000;
-    expect(used).toEqual([first, first, first, now]);
-    expect(keys.find(({ id }) => id === unused.id)?.lastUseTime).toBeNull();
+    await makeKey({ name: 'unused' }, admin);
+    expect(await lastUses()).toEqual([now, null]);
   });
 
   it('that are lent do everything under their name, and are nowhere in the store', async () => {
-    const listed = await client.call('GET', '/apiKeys');
     const changes = await service.audit({ kind: 'admin-key' });
 
     const mine = withKey(service.lendKey('borrower'));
     await mine.flag('by-borrower');
-    const made = await mine.ok<{ id: string }>('POST', '/apiKeys', { name: 'by borrower' });
-    await mine.ok('DELETE', `/apiKeys/${made.id}`);
+    const made = await mine.ok<{ id: string }>('POST', KEYS, { name: 'by borrower' });
+    await mine.ok('DELETE', `${KEYS}/${made.id}`);
 
     const [change] = await service.audit({ name: 'by-borrower' });
     expect(change?.keyName).toBe('borrower');
-    expect(listed.text).not.toContain('borrower');
-    expect((await client.call('GET', '/apiKeys')).text).not.toContain('"borrower"');
+    expect((await client.call('GET', KEYS)).text).not.toContain('"borrower"');
     expect(await service.audit({ kind: 'admin-key' })).toHaveLength(changes.length + 2);
   });
 
@@ -123,26 +133,26 @@ describe('Admin API keys', () => {
     const nobody = withKey('none');
 
     expect((await nobody.send('POST', '/workspaces', '{')).status).toBe(401);
-    expect(await nobody.statuses(['GET', '/nothing'], ['GET', '/workspaces?limit=x'])).toEqual([
-      401, 401,
-    ]);
+    await expectAnswers(nobody, [401, 'GET', '/nothing'], [401, 'GET', '/workspaces?limit=x']);
   });
 });
 
 describe('a key for one workspace', () => {
   it('does not see the others, makes no keys or workspaces, and reads its own log alone', async () => {
-    const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
+    const key = await service.createKey('w', { workspaces: ['Worded'] });
     await client.segment('unseen');
     await client.define('unseen');
     const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
-    const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-    const requests: [number, ...Request][] = [
+
+    expect(await seenBy(key)).toEqual({ Worded: ['live'] });
+    await expectAnswers(
+      withKey(key),
       [404, 'GET', '/environments/ws/Default'],
       [404, 'GET', '/segments/staging/unseen/keys'],
       [404, 'GET', '/splits/ws/Default/environments/staging'],
       [200, 'GET', '/splits/ws/Worded'],
-      [403, 'POST', '/apiKeys', { name: 'more' }],
-      [403, 'GET', '/apiKeys'],
+      [403, 'POST', KEYS, { name: 'more' }],
+      [403, 'GET', KEYS],
       [403, 'POST', '/workspaces', { name: 'More' }],
       [403, 'GET', '/auditLog'],
       [404, 'GET', '/auditLog/ws/Default'],
@@ -150,137 +160,102 @@ describe('a key for one workspace', () => {
       [404, 'DELETE', `/trafficTypes/${type?.id ?? ''}`],
       [404, 'DELETE', '/trafficTypes/none'],
       [403, 'DELETE', '/workspaces/Worded'],
-      [403, 'DELETE', '/apiKeys/any'],
+      [403, 'DELETE', `${KEYS}/any`],
       [200, 'POST', '/environments/ws/Worded', { name: 'more' }],
-    ];
-
-    expect(objects.map(({ name }) => name)).toEqual(['Worded']);
-    for (const [status, ...request] of requests) {
-      expect([...request, await mine.status(...request)]).toEqual([...request, status]);
-    }
+    );
+    await client.ok('DELETE', '/environments/ws/Worded/more');
   });
 });
 
 describe('a key that is made over HTTP', () => {
   it('is for what its body names: by id or name, alone or within an object', async () => {
-    const workspaces = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-    const id = workspaces.objects.find(({ name }) => name === 'Worded')?.id;
-    const seen = async (restriction: object): Promise<string[]> => {
-      const body = { name: JSON.stringify(restriction), ...restriction };
-      const { key } = await client.ok<{ key: string }>('POST', '/apiKeys', body);
-      const page = await withKey(key).ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-      return page.objects.map(({ name }) => name);
-    };
+    const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+    const id = objects.find(({ name }) => name === 'Worded')?.id;
+    const seenWith = async (restriction: object): Promise<string[]> =>
+      Object.keys(
+        await seenBy(await makeKey({ name: JSON.stringify(restriction), ...restriction })),
+      );
 
-    expect(await seen({ workspaces: [{ id }] })).toEqual(['Worded']);
-    expect(await seen({ workspace: 'Worded' })).toEqual(['Worded']);
-    expect(await seen({ workspace: { id }, workspaces: ['Default'] })).toHaveLength(2);
-    expect(await seen({ environments: [{ id: 'live' }] })).toEqual(['Worded']);
-    const unknown = await client.call('POST', '/apiKeys', { name: 'x', workspaces: ['None'] });
-    expect(unknown.status).toBe(404);
+    expect(await seenWith({ workspaces: [{ id }] })).toEqual(['Worded']);
+    expect(await seenWith({ workspace: 'Worded' })).toEqual(['Worded']);
+    expect(await seenWith({ workspace: { id }, workspaces: ['Default'] })).toHaveLength(2);
+    expect(await seenWith({ environments: [{ id: 'live' }] })).toEqual(['Worded']);
+    await expectAnswers(client, [404, 'POST', KEYS, { name: 'x', workspaces: ['None'] }]);
+  });
+
+  it('is not for everything where its list of restrictions is empty', async () => {
+    const empty = [
+      { environments: [] },
+      { workspaces: [] },
+      { workspaces: ['Worded'], environments: [] },
+      { workspace: 'Worded', workspaces: [] },
+    ];
+
+    await expectAnswers(
+      client,
+      ...empty.map((restrictions): Exchange => {
+        return [400, 'POST', KEYS, { name: 'wide', ...restrictions }, { code: 400 }];
+      }),
+    );
+    expect((await client.call('GET', KEYS)).text).not.toContain('"wide"');
+    const madeHere = service.createKey('wide', { environments: [] });
+    await expect(madeHere).rejects.toMatchObject({ status: 400 });
   });
 });
 
 describe('a key where two workspaces have an environment of one name', () => {
-  let twins: TestService;
-  let admin: ServiceCalls;
+  const environments = [{ name: 'staging' }, { name: 'production', production: true }];
+  const twins = aService({
+    seed: {
+      workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: ['user'] })),
+    },
+  });
+  const admin = callsOf(twins);
+  let one: string;
+  let two: string;
 
   beforeAll(async () => {
-    const environments = [{ name: 'staging' }, { name: 'production', production: true }];
-    twins = await startTestService({
-      seed: {
-        workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: ['user'] })),
-      },
-    });
-    admin = callsOf(twins);
-    return async () => twins.stop();
+    const idIn = async (workspace: string): Promise<string> => {
+      const path = `/environments/ws/${workspace}`;
+      return (await admin.ok<WireEnvironment[]>('GET', path))[0]?.id ?? '';
+    };
+    [one, two] = [await idIn('One'), await idIn('Two')];
   });
 
-  /** Names of the environments that a key sees, by the names of their workspaces. */
-  async function seen(key: string): Promise<Record<string, string[]>> {
-    const theirs = callsOf({ origin: twins.origin, key });
-    const { objects } = await theirs.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-    const places = objects.map(async ({ name }) => {
-      const found = await theirs.ok<WireEnvironment[]>('GET', `/environments/ws/${name}`);
-      return [name, found.map((each) => each.name)] as const;
-    });
-    return Object.fromEntries(await Promise.all(places));
-  }
-
-  it('for staging of one workspace kills no flag in staging of the other', async () => {
+  it('for staging of one workspace kills no flag in staging of the other, and is listed so', async () => {
     const restrictions = { workspaces: ['One'], environments: ['staging'] };
     const key = await twins.createKey('staging of One', restrictions);
-    const path = '/splits/ws/Two/spared/environments/staging';
+    const path = at('spared', 'staging', 'Two');
     await admin.ok('POST', '/splits/ws/Two/trafficTypes/user', { name: 'spared' });
     await admin.ok('POST', path, aDefinition());
 
-    const kill = await callsOf({ origin: twins.origin, key }).call('PUT', `${path}/kill`);
-
-    expect(kill.status).toBe(404);
+    await expectAnswers(callsOf({ origin: twins.origin, key }), [404, 'PUT', `${path}/kill`]);
     expect(await admin.ok('GET', path)).toMatchObject({ killed: false });
-    expect(await seen(key)).toEqual({ One: ['staging'] });
+    expect(await seenBy(key, twins)).toEqual({ One: ['staging'] });
+    const listed = await twins.listKeys();
+    expect(listed[0]).toMatchObject({ workspaces: null, environments: null });
+    expect(listed.find(({ name }) => name === 'staging of One')).toMatchObject({
+      workspaces: [{ name: 'One' }],
+      environments: [{ name: 'staging', workspace: { name: 'One' } }],
+    });
   });
 
   it('that names the environment alone is refused with the choice', async () => {
-    const [one] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/One');
-    const [two] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/Two');
-
-    const answer = await admin.call('POST', '/apiKeys', { name: 'x', environments: ['staging'] });
-    const { key } = await admin.ok<{ key: string }>('POST', '/apiKeys', {
-      name: 'by id',
-      environments: [two?.id],
-    });
+    const answer = await admin.call('POST', KEYS, { name: 'x', environments: ['staging'] });
 
     expect(answer.body).toMatchObject({ code: 400 });
-    for (const part of ['One', 'Two', one?.id ?? '?', two?.id ?? '?']) {
-      expect(answer.text).toContain(part);
-    }
-    expect(await seen(key)).toEqual({ Two: ['staging'] });
+    for (const part of ['One', 'Two', one, two]) expect(answer.text).toContain(part);
+    const byId = await makeKey({ name: 'by id', environments: [two] }, admin);
+    expect(await seenBy(byId, twins)).toEqual({ Two: ['staging'] });
   });
 
-  it('for an environment of another workspace than the one that is named is not made', async () => {
-    const [two] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/Two');
-    const body = { name: 'nowhere', workspace: 'One', environments: [two?.id] };
+  it('is for the environment of both workspaces that it names, and for none of a third', async () => {
+    const both = { name: 'both', workspaces: ['One', 'Two'], environments: ['production'] };
+    const nowhere = { name: 'nowhere', workspace: 'One', environments: [two] };
 
-    expect(await admin.status('POST', '/apiKeys', body)).toBe(404);
-  });
-
-  it('for both workspaces and one name is for that environment of both', async () => {
-    const body = { name: 'both', workspaces: ['One', 'Two'], environments: ['production'] };
-    const { key } = await admin.ok<{ key: string }>('POST', '/apiKeys', body);
-
-    expect(await seen(key)).toEqual({ One: ['production'], Two: ['production'] });
-  });
-
-  it('is listed with the names of what it reaches', async () => {
-    const listed = await twins.listKeys();
-
-    const found = listed.find(({ name }) => name === 'staging of One');
-    expect(found?.workspaces?.map(({ name }) => name)).toEqual(['One']);
-    expect(found?.environments).toMatchObject([{ name: 'staging', workspace: { name: 'One' } }]);
-    expect(listed[0]).toMatchObject({ workspaces: null, environments: null });
-  });
-});
-
-describe('a key for an empty list of restrictions', () => {
-  it.each([
-    { environments: [] },
-    { workspaces: [] },
-    { workspaces: ['Worded'], environments: [] },
-    { workspace: 'Worded', workspaces: [] },
-  ])('is not made a key for everything: %j', async (restrictions) => {
-    const answer = await client.call('POST', '/apiKeys', { name: 'wide', ...restrictions });
-
-    expect(answer.body).toMatchObject({ code: 400 });
-    expect(await client.ok<object[]>('GET', '/apiKeys')).not.toContainEqual(
-      expect.objectContaining({ name: 'wide' }),
-    );
-  });
-
-  it('is not made without HTTP either', async () => {
-    await expect(service.createKey('wide', { environments: [] })).rejects.toMatchObject({
-      status: 400,
-    });
+    const key = await makeKey(both, admin);
+    expect(await seenBy(key, twins)).toEqual({ One: ['production'], Two: ['production'] });
+    await expectAnswers(admin, [404, 'POST', KEYS, nowhere]);
   });
 });
 
@@ -289,48 +264,39 @@ describe('a key for one environment', () => {
     await client.flag('scoped');
     await client.ok('POST', at('scoped', 'open'), aDefinition());
     const key = await service.createKey('e', { environments: ['staging'] });
-    const mine = withKey(key);
-    const environments = await mine.ok<WireEnvironment[]>('GET', '/environments/ws/Default');
+
+    expect(await seenBy(key)).toEqual({ Default: ['staging'] });
     // An answer to another key is not the answer to this one.
     await client.ok('GET', at('scoped', 'open'));
-
-    expect(environments.map(({ name }) => name)).toEqual(['staging']);
-    expect(
-      await mine.statuses(
-        ['POST', at('scoped', 'staging'), aDefinition()],
-        ['GET', '/splits/ws/Default/environments/staging'],
-        ['GET', at('scoped', 'open')],
-        ['GET', '/splits/ws/Default/environments/open'],
-        ['PATCH', at('scoped', 'open'), [{ op: 'replace', path: '/killed', value: true }]],
-        ['GET', '/environments/ws/Worded'],
-        ['DELETE', '/splits/ws/Default/scoped'],
-        ['POST', '/segments/ws/Default/trafficTypes/user', { name: 's' }],
-        ['POST', '/environments/ws/Default', { name: 'more' }],
-      ),
-    ).toEqual([200, 200, 404, 404, 404, 404, 403, 403, 403]);
+    await expectAnswers(
+      withKey(key),
+      [200, 'POST', at('scoped', 'staging'), aDefinition()],
+      [200, 'GET', '/splits/ws/Default/environments/staging'],
+      [404, 'GET', at('scoped', 'open')],
+      [404, 'GET', '/splits/ws/Default/environments/open'],
+      [404, 'PATCH', at('scoped', 'open'), replacing('/killed', true)],
+      [404, 'GET', '/environments/ws/Worded'],
+      [403, 'DELETE', '/splits/ws/Default/scoped'],
+      [403, 'POST', '/segments/ws/Default/trafficTypes/user', { name: 's' }],
+      [403, 'POST', '/environments/ws/Default', { name: 'more' }],
+    );
   });
 });
 
 describe('the keys of applications', () => {
-  interface Token {
-    readonly id: string;
-    readonly name: string;
-    readonly apiKeyType: string;
-    readonly key: string;
-  }
   interface Made extends WireEnvironment {
-    readonly apiTokens: readonly Token[];
+    readonly apiTokens: readonly { readonly id: string; readonly name: string; key: string }[];
   }
 
   it('are made with every new environment, by either type, and go with it', async () => {
-    const made = await client.ok<Made>('POST', '/environments/ws/Default', { name: 'own-keys' });
     interface Listed {
       readonly id: string;
       readonly environments: string[] | null;
       readonly revocationTime: number | null;
     }
+    const made = await client.ok<Made>('POST', '/environments/ws/Default', { name: 'own-keys' });
     const ours = async (): Promise<Listed[]> =>
-      (await client.ok<Listed[]>('GET', '/apiKeys')).filter(({ environments }) =>
+      (await client.ok<Listed[]>('GET', KEYS)).filter(({ environments }) =>
         environments?.includes(made.id),
       );
     const before = await ours();
@@ -340,28 +306,29 @@ describe('the keys of applications', () => {
       { name: 'server_side own-keys', type: 'api_key', apiKeyType: 'server_side' },
       { name: 'client_side own-keys', type: 'api_key', apiKeyType: 'client_side' },
     ]);
-    expect(before.map(({ id }) => id).toSorted()).toEqual(
-      made.apiTokens.map(({ id }) => id).toSorted(),
-    );
+    const ids = made.apiTokens.map(({ id }) => id);
+    expect(before.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect((await ours()).map(({ revocationTime }) => revocationTime)).not.toContain(null);
     const log = await client.call('GET', '/auditLog');
     for (const { key } of made.apiTokens) expect(log.text).not.toContain(key);
   });
 
   it('are made for environments of equal names in several workspaces', async () => {
-    for (const name of ['Twin A', 'Twin B']) await client.ok('POST', '/workspaces', { name });
-    const first = await client.ok<Made>('POST', '/environments/ws/Twin A', { name: 'dev' });
-    const second = await client.ok<Made>('POST', '/environments/ws/Twin B', { name: 'dev' });
+    const makeIn = async (name: string): Promise<Made> => {
+      await client.ok('POST', '/workspaces', { name });
+      return client.ok('POST', `/environments/ws/${name}`, { name: 'dev' });
+    };
+    const [first, second] = [await makeIn('Twin A'), await makeIn('Twin B')];
 
-    expect(first.apiTokens.map(({ name }) => name)).toEqual(['server_side dev', 'client_side dev']);
-    expect(second.apiTokens.map(({ name }) => name)).toEqual([
-      `server_side ${second.id}`,
-      `client_side ${second.id}`,
+    const names = [first, second].map(({ apiTokens }) => apiTokens.map(({ name }) => name));
+    expect(names).toEqual([
+      ['server_side dev', 'client_side dev'],
+      [`server_side ${second.id}`, `client_side ${second.id}`],
     ]);
   });
 
   it.each(['server_side', 'client_side'])('of the type %s open no administration', async (type) => {
-    const made = await client.ok<Token>('POST', '/apiKeys', {
+    const made = await client.ok<{ key: string }>('POST', KEYS, {
       name: `app ${type}`,
       apiKeyType: type,
       environments: [{ type: 'environment', id: 'staging' }],
@@ -369,66 +336,41 @@ describe('the keys of applications', () => {
       roles: ['API_FEATURE_FLAG_VIEWER'],
     });
 
-    expect(made.apiKeyType).toBe(type);
-    expect(
-      await withKey(made.key).statuses(
-        ['GET', '/workspaces'],
-        ['GET', '/environments/ws/Default'],
-        ['PUT', `${at('scoped', 'staging')}/kill`],
-      ),
-    ).toEqual([401, 401, 401]);
+    expect(made).toMatchObject({ apiKeyType: type });
+    await expectAnswers(
+      withKey(made.key),
+      [401, 'GET', '/workspaces'],
+      [401, 'GET', '/environments/ws/Default'],
+      [401, 'PUT', `${at('scoped', 'staging')}/kill`],
+    );
   });
 
-  it.each([
-    ['no environment', {}],
-    ['two environments', { environments: ['staging', 'guarded'], workspace: 'Default' }],
-  ])('are for exactly one environment, and not for %s', async (_, reach) => {
-    const wanted = { name: 'app for many', apiKeyType: 'server_side', ...reach };
-    const answer = await client.call('POST', '/apiKeys', wanted);
+  it('are for exactly one environment', async () => {
+    const many = { name: 'app for many', apiKeyType: 'server_side' };
+    const two = { environments: ['staging', 'guarded'], workspace: 'Default' };
 
-    expect(answer.body).toMatchObject({ code: 400 });
-    await expect(
-      service.createKey('app for many', { apiKeyType: 'server_side' }),
-    ).rejects.toMatchObject({ status: 400 });
+    await expectAnswers(
+      client,
+      [400, 'POST', KEYS, many],
+      [400, 'POST', KEYS, { ...many, ...two }],
+    );
+    const madeHere = service.createKey('app for many', { apiKeyType: 'server_side' });
+    await expect(madeHere).rejects.toMatchObject({ status: 400 });
   });
 });
 
-describe('an environment that requires approvals', () => {
-  const requiring = async (environment: string, value: boolean): Promise<void> => {
-    const path = '/changePermissions/areApprovalsRequired';
-    const patch = [{ op: 'replace', path, value }];
-    await client.ok('PATCH', `/environments/ws/Default/${environment}`, patch);
-  };
+it('an environment that requires approvals keeps a segment that has keys there', async () => {
+  const required = '/changePermissions/areApprovalsRequired';
+  const guarded = '/environments/ws/Default/guarded';
+  await client.ok('PATCH', guarded, replacing(required, false));
+  const path = await client.segment('kept', 'guarded');
 
-  it('keeps a segment that has keys there', async () => {
-    await requiring('guarded', false);
-    await client.segment('kept', 'guarded');
-    await client.ok('PUT', '/segments/guarded/kept/upload', ['k']);
-    await requiring('guarded', true);
-
-    expect(await client.status('DELETE', '/segments/ws/Default/kept')).toBe(403);
-  });
-
-  it('may be exempt for a patch that kills and does nothing else', async () => {
-    const path = at('patched', 'killable');
-    await client.flag('patched');
-    await requiring('killable', false);
-    await client.ok('POST', path, aDefinition());
-    await requiring('killable', true);
-    const kill = { op: 'replace', path: '/killed', value: true };
-    const patches = [
-      [{ ...kill, op: 'add' }],
-      [{ ...kill, value: false }],
-      [{ ...kill, op: 'add', path: '/impressionsDisabled' }],
-      [{ ...kill, op: 'test' }],
-      [kill, { op: 'replace', path: '/trafficAllocation', value: 1 }],
-      [],
-    ];
-
-    expect(
-      await client.statuses(...patches.map((patch): Request => ['PATCH', path, patch])),
-    ).toEqual([200, 403, 403, 403, 403, 403]);
-  });
+  await expectAnswers(
+    client,
+    [200, 'PUT', `${path}/upload`, ['k']],
+    [200, 'PATCH', guarded, replacing(required, true)],
+    [403, 'DELETE', '/segments/ws/Default/kept'],
+  );
 });
 
 describe('a workspace that requires title and comment', () => {
@@ -441,37 +383,34 @@ describe('a workspace that requires title and comment', () => {
   });
 
   it('refuses each change in an environment without them', async () => {
-    const refused: Request[] = [
-      ['POST', flag, aDefinition({ title: ' ', comment: 'c' })],
-      ['PUT', flag, aDefinition()],
-      ['PUT', `${flag}/kill`, { comment: 'c' }],
-      ['PUT', `${segment}/removeKeys`, { keys: ['k'] }],
-    ];
+    const message = 'Comment/title combination invalid for workspace';
+    const shape = { code: 400, message, details: '' };
 
-    for (const request of refused) {
-      expect((await client.call(...request)).body).toMatchObject({
-        code: 400,
-        message: 'Comment/title combination invalid for workspace',
-        details: '',
-      });
-    }
+    await expectAnswers(
+      client,
+      [400, 'POST', flag, aDefinition({ title: ' ', comment: 'c' }), shape],
+      [400, 'PUT', flag, aDefinition(), shape],
+      [400, 'PUT', `${flag}/kill`, { comment: 'c' }, shape],
+      [400, 'PUT', `${segment}/removeKeys`, { keys: ['k'] }, shape],
+    );
   });
 
   it('takes them from the body or the query, and asks for none where no environment is changed', async () => {
     const words = { title: 't', comment: 'c' };
     const query = '?title=t&comment=c';
 
-    await client.ok('POST', flag, aDefinition(words));
-    await client.ok('PUT', `${flag}${query}`, aDefinition());
-    await client.ok('PUT', `${flag}/kill`, words);
-    await client.ok('POST', `${segment}${query}`);
-    await client.ok('PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words });
-    await client.ok('PUT', `${segment}/upload${query}`, ['k2']);
-    await client.ok('PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' });
-    await client.ok('DELETE', `${flag}${query}`);
-    await client.ok('PATCH', '/splits/ws/Worded/wordy', [
-      { op: 'replace', path: '/description', value: 'd' },
-    ]);
+    await expectAnswers(
+      client,
+      [200, 'POST', flag, aDefinition(words)],
+      [200, 'PUT', `${flag}${query}`, aDefinition()],
+      [200, 'PUT', `${flag}/kill`, words],
+      [200, 'POST', `${segment}${query}`],
+      [200, 'PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words }],
+      [200, 'PUT', `${segment}/upload${query}`, ['k2']],
+      [200, 'PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' }],
+      [200, 'DELETE', `${flag}${query}`],
+      [200, 'PATCH', '/splits/ws/Worded/wordy', replacing('/description', 'd')],
+    );
 
     const changes = await service.audit({ environment: 'live' });
     expect(changes.map(({ comment }) => comment)).toEqual(Array<string>(7).fill('c'));
@@ -481,51 +420,42 @@ describe('a workspace that requires title and comment', () => {
 describe('the audit log', () => {
   it('tells what each change was, with its words and its difference, the newest first', async () => {
     await client.flag('told');
-    await client.ok('POST', at('told', 'staging'), aDefinition({ title: 't2', comment: 'c2' }));
-    await client.ok('PATCH', `${at('told', 'staging')}?title=t3&comment=c3`, [
-      { op: 'replace', path: '/trafficAllocation', value: 50 },
-    ]);
-    await client.ok('DELETE', `${at('told', 'staging')}?title=t4`);
+    const path = at('told');
+    await client.ok('POST', path, aDefinition({ title: 't2', comment: 'c2' }));
+    await client.ok('PATCH', `${path}?title=t3&comment=c3`, replacing('/trafficAllocation', 50));
+    await client.ok('DELETE', `${path}?title=t4`);
 
-    const page = await client.ok<WirePage<object>>(
-      'GET',
-      '/auditLog/ws/Default?object=flag/told&limit=3',
-    );
+    const page = await client.ok('GET', '/auditLog/ws/Default?object=flag/told&limit=3');
 
-    expect(page).toMatchObject({ offset: 0, limit: 3, totalCount: 4 });
-    expect(page.objects).toMatchObject([
-      { action: 'delete', environment: 'staging', title: 't4', comment: null },
-      {
-        action: 'update',
-        title: 't3',
-        comment: 'c3',
-        kind: 'flag',
-        name: 'told',
-        keyName: 'test',
-        keyId: expect.any(String) as string,
-        transactionId: expect.any(String) as string,
-        difference: [
-          { path: '/lastUpdateTime' },
-          { path: '/trafficAllocation', before: 100, after: 50 },
-        ],
-      },
-      { action: 'create', title: 't2', comment: 'c2' },
-    ]);
+    const text = expect.any(String) as string;
+    const by = { keyName: 'test', keyId: text, transactionId: text };
+    const change = { path: '/trafficAllocation', before: 100, after: 50 };
+    const update = { action: 'update', title: 't3', comment: 'c3', kind: 'flag', name: 'told' };
+    expect(page).toMatchObject({
+      ...{ offset: 0, limit: 3, totalCount: 4 },
+      objects: [
+        { action: 'delete', environment: 'staging', title: 't4', comment: null },
+        { ...update, ...by, difference: [{ path: '/lastUpdateTime' }, change] },
+        { action: 'create', title: 't2', comment: 'c2' },
+      ],
+    });
   });
 
   it('records nothing of what was refused or changed nothing', async () => {
     await client.flag('quiet');
-    const path = at('quiet', 'staging');
+    const path = at('quiet');
     const inNone = aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'none' })] });
-    const same = [{ op: 'replace', path: '/description', value: '' }];
-    await client.ok('PATCH', '/splits/ws/Default/quiet', same);
-    await client.ok('POST', path, aDefinition());
-    await client.ok('PUT', `${path}/restore`);
-    await client.call('PATCH', path, [{ op: 'remove', path: '/none' }]);
-    await client.call('PUT', path, inNone);
+
+    await expectAnswers(
+      client,
+      [200, 'PATCH', '/splits/ws/Default/quiet', replacing('/description', '')],
+      [200, 'POST', path, aDefinition()],
+      [200, 'PUT', `${path}/restore`],
+      [400, 'PATCH', path, [{ op: 'remove', path: '/none' }]],
+      [400, 'PUT', path, inNone],
+    );
 
     const entries = await service.audit({ kind: 'flag', name: 'quiet' });
-
     expect(entries.map(({ action }) => action)).toEqual(['create', 'create']);
   });
 });
@@ -534,15 +464,14 @@ describe('a rate limit', () => {
   it('answers 429 with the time to wait, and lets through again afterwards', async () => {
     let now = 1_000_000;
     const rateLimit = { requests: 2, perSeconds: 10 };
-    const limited = await startTestService({ rateLimit, clock: () => now });
-    const ask = async () => callsOf(limited).call('GET', '/workspaces');
+    const limited = callsOf(await aServiceWith({ rateLimit, clock: () => now }));
+    const ask = async () => limited.call('GET', '/workspaces');
 
     const early = [await ask(), await ask()];
     now += 4_000;
     const refused = await ask();
     now += 6_000;
     const later = await ask();
-    await limited.stop();
 
     const statuses = [...early, refused, later].map(({ status }) => status);
     expect(statuses).toEqual([200, 200, 429, 200]);
@@ -558,32 +487,23 @@ describe('a rate limit', () => {
   });
 });
 
-describe('the access log', () => {
-  it('tells method, path, status and key name, and never the key or the query', async () => {
-    const lines: string[] = [];
-    const note = (fields: object, message: string) =>
-      lines.push(JSON.stringify({ ...fields, message }));
-    const logged = await startTestService({ log: { info: note, warn: note, error: note } });
+it('the access log tells method, path, status and key name, and never the key or the query', async () => {
+  const lines: object[] = [];
+  const note = (fields: object, message: string) => lines.push({ ...fields, message });
+  const logged = await aServiceWith({ log: { info: note, warn: note, error: note } });
 
-    await callsOf(logged).call('GET', '/workspaces?limit=3');
-    await logged.stop();
+  await callsOf(logged).call('GET', '/workspaces?limit=3');
 
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      message: 'request',
-      method: 'GET',
-      path: '/internal/api/v2/workspaces',
-      status: 200,
-      key: 'test',
-    });
-    expect(lines.join('')).not.toContain(logged.key);
-  });
+  const path = '/internal/api/v2/workspaces';
+  const line = { message: 'request', method: 'GET', path, status: 200, key: 'test' };
+  await expect.poll(() => lines[0]).toMatchObject(line);
+  expect(JSON.stringify(lines)).not.toContain('limit');
+  expect(JSON.stringify(lines)).not.toContain(logged.key);
 });
 
-describe('the health endpoint', () => {
-  it('answers without a key', async () => {
-    const response = await fetch(`${service.origin}/health`);
+it('the health endpoint answers without a key', async () => {
+  const response = await fetch(`${service.origin}/health`);
 
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'ok' });
-  });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ status: 'ok' });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aDefinition, callsOf, type Request } from '../support/service-calls.js';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
+import { at, callsOf } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /** Attributes of traffic types, and reallocation: what public documentation and clients have beyond the contract. */
@@ -65,15 +67,15 @@ describe('an attribute of a traffic type', () => {
     ]);
 
     const byId = ACCOUNT.replace(/account$/, account?.trafficTypeId ?? '');
-    const elsewhere = await client.call('POST', USER, { ...account });
+    await expectAnswers(client, [400, 'POST', USER, { ...account }]);
     expect(await client.ok('GET', byId)).toEqual([account]);
-    expect(elsewhere.status).toBe(400);
     expect(await client.ok('GET', USER)).toEqual([]);
     await client.ok('DELETE', `${byId}/seats`);
   });
 
   it('is refused where it is none, or where there is none', async () => {
-    const requests: [number, ...Request][] = [
+    await expectAnswers(
+      client,
       [400, 'POST', USER, { id: '1st' }],
       [400, 'POST', USER, { id: 'plan', dataType: 'money' }],
       [400, 'POST', USER, { id: 'plan', displayname: 'misspelt' }],
@@ -83,10 +85,9 @@ describe('an attribute of a traffic type', () => {
       [404, 'DELETE', `${USER}/absent`],
       [404, 'GET', '/schema/ws/Default/trafficTypes/absent'],
       [404, 'GET', '/schema/ws/absent/trafficTypes/user'],
-    ];
-
-    const statuses = await client.statuses(...requests.map(([, ...request]): Request => request));
-    expect(statuses).toEqual(requests.map(([status]) => status));
+      [400, 'GET', `${ACCOUNT}?markerLimit=99999999999999999999`],
+      [400, 'GET', `${ACCOUNT}?paginate=true&markerLimit=x`],
+    );
   });
 
   it('is made with all others of a list, or with none', async () => {
@@ -128,8 +129,7 @@ describe('an attribute of a traffic type', () => {
     const key = await service.createKey('of staging', { environments: ['staging'] });
     const restricted = callsOf({ origin: service.origin, key });
 
-    expect(await restricted.status('GET', USER)).toBe(200);
-    expect(await restricted.status('POST', USER, { id: 'plan' })).toBe(403);
+    await expectAnswers(restricted, [200, 'GET', USER], [403, 'POST', USER, { id: 'plan' }]);
   });
 });
 
@@ -159,13 +159,6 @@ describe('pages of attributes', () => {
     ]);
   });
 
-  it('are of a size that is a number, also where none is asked for', async () => {
-    const wrong = '99999999999999999999';
-
-    expect(await client.status('GET', `${ACCOUNT}?markerLimit=${wrong}`)).toBe(400);
-    expect(await client.status('GET', `${ACCOUNT}?paginate=true&markerLimit=x`)).toBe(400);
-  });
-
   it('hold those that begin as asked for', async () => {
     const found = await client.ok<Page>('GET', `${ACCOUNT}?paginate=true&searchPrefix=A3`);
 
@@ -174,45 +167,30 @@ describe('pages of attributes', () => {
 });
 
 describe('reallocation of a flag', () => {
-  const path = '/splits/ws/Default/drawn/environments/staging';
+  const path = at('drawn');
 
   it('leaves the definition but for its seeds and the time of its last change, and is in the audit log', async () => {
-    await client.flag('drawn');
-    const before = await client.ok<{ lastUpdateTime: number }>('POST', path, aDefinition());
+    const before = await client.define('drawn');
 
-    const answer = await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' });
+    expect(await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' })).toBe(true);
 
-    const after = await client.ok<{
-      lastUpdateTime: number;
-      seed?: number;
-      trafficAllocationSeed?: number;
-    }>('GET', path);
-    const { objects } = await client.ok<{ objects: object[] }>(
-      'GET',
-      '/auditLog/ws/Default?object=flag/drawn&limit=1',
-    );
-    expect(answer).toBe(true);
+    const after = await client.ok<WireDefinition & Record<string, unknown>>('GET', path);
     const { lastUpdateTime, seed, trafficAllocationSeed } = after;
-    // A strict service shows no seeds.
-    const drawn = seed === undefined ? {} : { seed, trafficAllocationSeed };
-    expect(after).toEqual({ ...before, lastUpdateTime, ...drawn });
-    expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
-    expect(objects).toMatchObject([
-      { action: 'reallocate', comment: 'A new draw', environment: 'staging' },
-    ]);
+    expect(after).toEqual({ ...before, lastUpdateTime, seed, trafficAllocationSeed });
+    expect(lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
+    const entry = { action: 'reallocate', comment: 'A new draw', environment: 'staging' };
+    expect((await service.audit({ name: 'drawn' }))[0]).toMatchObject(entry);
   });
 
   it('waits for approval where an environment requires it', async () => {
-    const environments = '/environments/ws/Default';
-    const set = async (value: boolean): Promise<unknown> =>
-      client.ok('PATCH', `${environments}/staging`, [
-        { op: 'replace', path: '/changePermissions/areApprovalsRequired', value },
-      ]);
-    await set(true);
+    const staging = '/environments/ws/Default/staging';
+    const required = '/changePermissions/areApprovalsRequired';
 
-    const answer = await client.call('POST', `${path}/reallocate`);
-
-    await set(false);
-    expect(answer.status).toBe(403);
+    await expectAnswers(
+      client,
+      [200, 'PATCH', staging, replacing(required, true)],
+      [403, 'POST', `${path}/reallocate`],
+      [200, 'PATCH', staging, replacing(required, false)],
+    );
   });
 });

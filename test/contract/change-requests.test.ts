@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireRolloutStatus } from '../../src/admin-api/wire.js';
-import type { StoreLocation } from '../../src/service/store/store.js';
+import { expectAnswers, replacing, type Exchange } from '../support/exchanges.js';
+import { makeDirectory } from '../support/git.js';
+import { sharesOf } from '../support/live-workspace.js';
 import { aDefinition, callsOf, type Request, type ServiceCalls } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';
 
@@ -52,10 +52,7 @@ interface Requested {
 const at = (flag: string, environment = 'production'): string =>
   `/splits/ws/Default/${flag}/environments/${environment}`;
 const REQUESTS = '/changeRequests/ws/Default/environments';
-const halved = [
-  { treatment: 'on', size: 50 },
-  { treatment: 'off', size: 50 },
-];
+const halved = sharesOf(50);
 
 async function submit(body: object, environment = 'production', who = ana): Promise<Requested> {
   return who.ok('POST', `${REQUESTS}/${environment}`, body);
@@ -94,7 +91,7 @@ const deciding = ({ id }: Requested, status: string): Request => [
   `/changeRequests/${id}`,
   { status },
 ];
-const patching = (path: string, value: unknown): object => ({ op: 'replace', path, value });
+const allocating = (value: number): readonly object[] => replacing('/trafficAllocation', value);
 const PRODUCTION = { workspaces: ['Default'], environments: ['production'] };
 
 describe('a change in an environment that requires approvals', () => {
@@ -103,25 +100,24 @@ describe('a change in an environment that requires approvals', () => {
     const keys = await ana.segment('guarded', 'production');
     await ana.flag('guarded-new');
 
-    const writes: Request[] = [
-      ['POST', at('guarded-new'), aDefinition()],
-      ['PATCH', at('guarded'), []],
-      ['DELETE', '/splits/ws/Default/guarded'],
-      ['PATCH', at('guarded'), [patching('/trafficAllocation', 1)]],
-      ['PUT', at('guarded'), aDefinition()],
-      ['PUT', `${at('guarded')}/restore`],
-      ['DELETE', at('guarded')],
-      ['PUT', `${keys}/upload`, ['a']],
-      ['PUT', `${keys}/removeKeys`, { keys: ['a'] }],
-    ];
+    const wayOut = {
+      code: 403,
+      message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
+      details: 'Submit a change request, which another Admin API key approves',
+    };
 
-    for (const write of writes) {
-      expect((await ana.call(...write)).body).toMatchObject({
-        code: 403,
-        message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
-        details: 'Submit a change request, which another Admin API key approves',
-      });
-    }
+    await expectAnswers(
+      ana,
+      [403, 'POST', at('guarded-new'), aDefinition(), wayOut],
+      [403, 'PATCH', at('guarded'), [], wayOut],
+      [403, 'DELETE', '/splits/ws/Default/guarded', undefined, wayOut],
+      [403, 'PATCH', at('guarded'), allocating(1), wayOut],
+      [403, 'PUT', at('guarded'), aDefinition(), wayOut],
+      [403, 'PUT', `${at('guarded')}/restore`, undefined, wayOut],
+      [403, 'DELETE', at('guarded'), undefined, wayOut],
+      [403, 'PUT', `${keys}/upload`, ['a'], wayOut],
+      [403, 'PUT', `${keys}/removeKeys`, { keys: ['a'] }, wayOut],
+    );
   });
 
   it('is made when another key approves it: of a definition', async () => {
@@ -135,14 +131,8 @@ describe('a change in an environment that requires approvals', () => {
       seen.push(await ana.ok('GET', at('made')));
     }
     // A replacement leaves the kill and the allocation that it does not name.
-    const {
-      trafficAllocation: _,
-      killed: __,
-      ...rest
-    } = aDefinition({ defaultRule: halved }) as {
-      trafficAllocation: number;
-      killed: boolean;
-    };
+    const unnamed = { trafficAllocation: undefined, killed: undefined };
+    const rest = aDefinition({ defaultRule: halved, ...unnamed });
     await decide(ben, await ask('made', 'UPDATE', rest), 'APPROVED');
     seen.push(await ana.ok('GET', at('made')));
     await decide(ben, await ask('made', 'ARCHIVE'), 'APPROVED');
@@ -251,7 +241,7 @@ describe('while a change request is open', () => {
 
     const writes: Request[] = [
       ['POST', at('awaited', 'staging'), aDefinition()],
-      ['PATCH', at('held', 'staging'), [patching('/trafficAllocation', 1)]],
+      ['PATCH', at('held', 'staging'), allocating(1)],
       ['PUT', at('held', 'staging'), aDefinition()],
       ['DELETE', at('held', 'staging')],
       ['DELETE', '/splits/ws/Default/held'],
@@ -279,18 +269,21 @@ describe('while a change request is open', () => {
     await defined('killed');
     const request = await ask('killed', 'UPDATE', aDefinition({ defaultRule: halved }));
     const path = at('killed');
-    const killing = patching('/killed', true);
+    const killing = replacing('/killed', true);
 
-    const statuses = await ana.statuses(
-      ['PATCH', path, [killing, patching('/trafficAllocation', 1)]],
-      ['PATCH', path, [patching('/killed', false)]],
-      ['PATCH', path, [killing]],
-      ['PUT', `${path}/kill`],
-      ['PUT', `${path}/restore`],
+    await expectAnswers(
+      ana,
+      [403, 'PATCH', path, [...killing, ...allocating(1)]],
+      [403, 'PATCH', path, replacing('/killed', false)],
+      [403, 'PATCH', path, [{ ...killing[0], op: 'test' }]],
+      [403, 'PATCH', path, [{ ...killing[0], op: 'add', path: '/impressionsDisabled' }]],
+      [200, 'PATCH', path, [{ ...killing[0], op: 'add' }]],
+      [200, 'PATCH', path, killing],
+      [200, 'PUT', `${path}/kill`],
+      [403, 'PUT', `${path}/restore`],
     );
     await decide(ben, request, 'APPROVED');
 
-    expect(statuses).toEqual([403, 403, 200, 200, 403]);
     expect(await ana.ok('GET', path)).toMatchObject({ killed: true, defaultRule: halved });
   });
 
@@ -300,11 +293,14 @@ describe('while a change request is open', () => {
     const { id } = await ask('restored', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
     const open = { killed: false, openChangeRequestId: id };
 
-    await ana.ok('PUT', `${path}/restore`);
-    expect(await ana.ok('GET', path)).toMatchObject(open);
-    await ana.ok('PUT', `${path}/kill`);
-    await ana.ok('PATCH', path, [patching('/killed', false)]);
-    expect(await ana.ok('GET', path)).toMatchObject(open);
+    await expectAnswers(
+      ana,
+      [200, 'PUT', `${path}/restore`],
+      [200, 'GET', path, undefined, open],
+      [200, 'PUT', `${path}/kill`],
+      [200, 'PATCH', path, replacing('/killed', false)],
+      [200, 'GET', path, undefined, open],
+    );
   });
 
   it('the end of a kill that needs an approval is requested and approved beside it', async () => {
@@ -334,10 +330,9 @@ describe('while a change request is open', () => {
     await ana.flag('safe');
     await decide(ben, await ask('safe', 'CREATE', aDefinition(), 'vault'), 'APPROVED');
     const path = at('safe', 'vault');
+    const killing = replacing('/killed', true);
 
-    expect(
-      await ana.statuses(['PUT', `${path}/kill`], ['PATCH', path, [patching('/killed', true)]]),
-    ).toEqual([403, 403]);
+    await expectAnswers(ana, [403, 'PUT', `${path}/kill`], [403, 'PATCH', path, killing]);
   });
 });
 
@@ -348,12 +343,11 @@ describe('a change request', () => {
     const request = await submit(kill('own'), 'production', dan);
     const wide = await ask('own', 'RESTORE');
 
-    expect(
-      await dan.statuses(deciding(request, 'APPROVED'), deciding(request, 'REJECTED')),
-    ).toEqual([403, 403]);
-    expect(await eve.status(...deciding(request, 'WITHDRAWN'))).toBe(403);
+    const byAuthor = ['APPROVED', 'REJECTED'].map((each) => deciding(request, each));
+    await expectAnswers(dan, ...byAuthor.map((each): Exchange => [403, ...each]));
+    await expectAnswers(eve, [403, ...deciding(request, 'WITHDRAWN')]);
     // However much the key of the author may do.
-    expect(await ana.status(...deciding(wide, 'APPROVED'))).toBe(403);
+    await expectAnswers(ana, [403, ...deciding(wide, 'APPROVED')]);
     expect(await ana.ok('GET', at('own'))).toMatchObject({ killed: false });
     const { id } = request;
     expect(await ben.ok('GET', `/changeRequests/${id}`)).toMatchObject({ status: 'REQUESTED' });
@@ -422,11 +416,14 @@ describe('a change request', () => {
     const gone = (await service.listKeys()).find(({ name }) => name === 'gone');
     await service.revokeKey(gone?.id ?? '');
 
-    for (const names of ['nobody', 'gone', 'of staging', 'of Worded', 'alone', 'alone,alone']) {
-      const body = kill('chosen', { approvers: names.split(',') });
-      const status = await alone.status('POST', `${REQUESTS}/production`, body);
-      expect([names, status]).toEqual([names, 400]);
-    }
+    const wrong = ['nobody', 'gone', 'of staging', 'of Worded', 'alone', 'alone,alone'];
+    await expectAnswers(
+      alone,
+      ...wrong.map((names): Exchange => {
+        const body = kill('chosen', { approvers: names.split(',') });
+        return [400, 'POST', `${REQUESTS}/production`, body];
+      }),
+    );
     expect(await ana.ok('GET', at('chosen'))).not.toHaveProperty('openChangeRequestId');
     const request = await submit(kill('chosen', { approvers: ['cleo'] }));
     expect(request).toMatchObject({ approvers: ['cleo'] });
@@ -464,10 +461,10 @@ describe('a change request', () => {
       [400, about('UPDATE', { environment: { name: 'staging' }, ...aDefinition() })],
     ];
 
-    for (const [status, body] of refused) {
-      const answer = await ana.status('POST', `${REQUESTS}/production`, body);
-      expect([body, answer]).toEqual([body, status]);
-    }
+    await expectAnswers(
+      ana,
+      ...refused.map(([code, body]): Exchange => [code, 'POST', `${REQUESTS}/production`, body]),
+    );
     expect(await ana.ok('GET', at('asked'))).not.toHaveProperty('openChangeRequestId');
   });
 
@@ -506,13 +503,12 @@ describe('a change request', () => {
 
       const { data } = await stranger.ok<{ data: Requested[] }>('GET', '/changeRequests?limit=100');
       expect(data.map((each) => each.id)).not.toContain(request.id);
-      expect(
-        await stranger.statuses(
-          ['GET', `/changeRequests/${request.id}`],
-          deciding(request, 'APPROVED'),
-          ['POST', `${REQUESTS}/production`, kill('hidden')],
-        ),
-      ).toEqual([404, 404, 404]);
+      await expectAnswers(
+        stranger,
+        [404, 'GET', `/changeRequests/${request.id}`],
+        [404, ...deciding(request, 'APPROVED')],
+        [404, 'POST', `${REQUESTS}/production`, kill('hidden')],
+      );
     }
   });
 
@@ -572,11 +568,10 @@ describe('a change request that stays open', () => {
     const body = { split: { name: 'forgotten' }, operationType: 'ARCHIVE' };
     const { id } = await client.ok<Requested>('POST', `${REQUESTS}/staging`, body);
     const find = async (): Promise<Requested> => client.ok('GET', `/changeRequests/${id}`);
-    const patch = [patching('/trafficAllocation', 5)];
-    expect(await client.status('PATCH', path, patch)).toBe(423);
+    expect(await client.status('PATCH', path, allocating(5))).toBe(423);
 
     await expect.poll(async () => (await find()).status, { timeout: 20_000 }).toBe('WITHDRAWN');
-    await client.ok('PATCH', path, patch);
+    await client.ok('PATCH', path, allocating(5));
     const [, expiry] = await short.audit({ kind: 'flag', name: 'forgotten' });
     const request = await find();
     await short.stop();
@@ -591,12 +586,11 @@ describe('a change request that stays open', () => {
     [30 * 86_400_000, 'REQUESTED'],
     [30 * 86_400_000 + 1, 'WITHDRAWN'],
   ])('for %i ms is %s at the next start', async (age, status) => {
-    const location = { kind: 'directory', path: mkdtempSync(join(tmpdir(), 'service-requests-')) };
+    const store = { kind: 'directory', path: join(makeDirectory(), 'store') } as const;
     const now = 1_800_000_000_000;
-    const start = async (time: number) =>
-      startTestService({ store: location as StoreLocation, clock: () => time });
+    const start = async (time: number) => startTestService({ store, clock: () => time });
     const first = await start(now);
-    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
+    await callsOf(first).flag('old');
     const body = { split: { name: 'old', ...aDefinition() }, operationType: 'CREATE' };
     const { id } = await callsOf(first).ok<Requested>('POST', `${REQUESTS}/staging`, body);
     await first.stop();
@@ -606,7 +600,6 @@ describe('a change request that stays open', () => {
     const second = await start(now + age);
     const found = await callsOf(second).ok<Requested>('GET', `/changeRequests/${id}`);
     await second.stop();
-    rmSync(location.path, { recursive: true, force: true });
 
     expect(found.status).toBe(status);
   });

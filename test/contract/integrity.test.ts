@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WireDefinition, WireFlag, WireSegmentKeys } from '../../src/admin-api/wire.js';
+import type { WireDefinition, WireSegmentKeys } from '../../src/admin-api/wire.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';
 
@@ -24,16 +25,13 @@ describe('a patch', () => {
     await flagWith('whole', aDefinition());
     const before = await client.ok('GET', at('whole'));
 
-    const missing = await client.call('PATCH', at('whole'), [
-      { op: 'replace', path: '/trafficAllocation', value: 1 },
-      { op: 'remove', path: '/nowhere' },
-    ]);
-    const invalid = await client.call('PATCH', at('whole'), [
-      { op: 'replace', path: '/trafficAllocation', value: 1 },
-      { op: 'replace', path: '/defaultRule/0/size', value: 99 },
-    ]);
+    const first = replacing('/trafficAllocation', 1);
 
-    expect([missing.status, invalid.status]).toEqual([400, 400]);
+    await expectAnswers(
+      client,
+      [400, 'PATCH', at('whole'), [...first, { op: 'remove', path: '/nowhere' }]],
+      [400, 'PATCH', at('whole'), [...first, ...replacing('/defaultRule/0/size', 99)]],
+    );
     expect(await client.ok('GET', at('whole'))).toEqual(before);
   });
 
@@ -55,11 +53,8 @@ describe('a patch', () => {
     await flagWith('same', aDefinition());
     const before = await client.ok<WireDefinition>('GET', at('same'));
 
-    const after = await client.ok('PATCH', at('same'), [
-      { op: 'replace', path: '/trafficAllocation', value: 100 },
-    ]);
-
-    expect(after).toEqual(before);
+    const same = replacing('/trafficAllocation', 100);
+    expect(await client.ok('PATCH', at('same'), same)).toEqual(before);
   });
 });
 
@@ -67,25 +62,20 @@ describe('times', () => {
   it('grow with each change, even when the clock stands still', async () => {
     const still = await startTestService({ clock: () => 1_000 });
     const calls = callsOf(still);
-    const flag = '/splits/ws/Default/f';
-    const path = `${flag}/environments/staging`;
-    await calls.flag('f');
+    await calls.define('f');
     const [, next] = await calls.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
-    await calls.ok('POST', path, aDefinition());
+    const moving = replacing('/rolloutStatus/id', next?.id);
+    const segment = await calls.segment('s');
+    const updated = { creationTime: 1_000, lastUpdateTime: 1_001 };
+    const moved = { creationTime: 1_000, rolloutStatusTimestamp: 1_001 };
 
-    const definition = await calls.ok<WireDefinition>('PATCH', path, [
-      { op: 'replace', path: '/trafficAllocation', value: 1 },
-    ]);
-    const moved = await calls.ok<WireFlag>('PATCH', flag, [
-      { op: 'replace', path: '/rolloutStatus/id', value: next?.id },
-    ]);
-    await calls.segment('s');
-    const keys = await calls.ok('PUT', '/segments/staging/s/upload', ['k']);
+    await expectAnswers(
+      calls,
+      [200, 'PATCH', at('f'), replacing('/trafficAllocation', 1), updated],
+      [200, 'PATCH', '/splits/ws/Default/f', moving, moved],
+      [200, 'PUT', `${segment}/upload`, ['k'], updated],
+    );
     await still.stop();
-
-    expect(keys).toMatchObject({ creationTime: 1_000, lastUpdateTime: 1_001 });
-    expect(definition).toMatchObject({ creationTime: 1_000, lastUpdateTime: 1_001 });
-    expect(moved).toMatchObject({ creationTime: 1_000, rolloutStatusTimestamp: 1_001 });
   });
 });
 
@@ -94,30 +84,26 @@ describe('a segment that a definition names', () => {
     await client.segment('elsewhere', 'production');
     await flagWith('needs-segment');
 
-    const inactive = await client.call('POST', at('needs-segment'), inSegment('elsewhere'));
-    const unknown = await client.call('POST', at('needs-segment'), inSegment('unknown'));
-    const active = await client.call(
-      'POST',
-      at('needs-segment', 'production'),
-      inSegment('elsewhere'),
+    await expectAnswers(
+      client,
+      [400, 'POST', at('needs-segment'), inSegment('elsewhere')],
+      [400, 'POST', at('needs-segment'), inSegment('unknown')],
+      [200, 'POST', at('needs-segment', 'production'), inSegment('elsewhere')],
     );
-
-    expect([inactive.status, unknown.status, active.status]).toEqual([400, 400, 200]);
   });
 
   it('can be neither deleted nor deactivated until no definition names it', async () => {
     await client.segment('held', 'staging');
     await flagWith('holds', inSegment('held'));
+    const message = 'Segment held is used by feature flag holds in the environment staging';
 
-    const deleted = await client.call('DELETE', '/segments/ws/Default/held');
-    const deactivated = await client.call('DELETE', '/segments/staging/held');
-    await client.ok('PATCH', at('holds'), [{ op: 'replace', path: '/rules', value: [] }]);
-    const released = await client.call('DELETE', '/segments/staging/held');
-
-    expect([deleted.status, deactivated.status, released.status]).toEqual([409, 409, 200]);
-    expect(deleted.body).toMatchObject({
-      message: 'Segment held is used by feature flag holds in the environment staging',
-    });
+    await expectAnswers(
+      client,
+      [409, 'DELETE', '/segments/ws/Default/held', undefined, { message }],
+      [409, 'DELETE', '/segments/staging/held'],
+      [200, 'PATCH', at('holds'), replacing('/rules', [])],
+      [200, 'DELETE', '/segments/staging/held'],
+    );
   });
 
   it('is free again when the definition or its flag is deleted', async () => {
@@ -131,19 +117,22 @@ describe('a segment that a definition names', () => {
 
 describe('deactivation', () => {
   it('waits until the segment is empty', async () => {
-    await client.segment('emptied', 'staging');
-    await client.ok('PUT', '/segments/staging/emptied/upload', ['k']);
-    expect(await client.status('PUT', '/segments/staging/emptied/upload', ['b', ''])).toBe(400);
+    const path = await client.segment('emptied');
 
-    const full = await client.call('DELETE', '/segments/staging/emptied');
-    await client.ok('PUT', '/segments/staging/emptied/removeKeys', { keys: ['k'] });
-    const empty = await client.call('DELETE', '/segments/staging/emptied');
-
-    expect(full.status).toBe(409);
+    await expectAnswers(
+      client,
+      [200, 'PUT', `${path}/upload`, ['k']],
+      [400, 'PUT', `${path}/upload`, ['b', '']],
+      [409, 'DELETE', path],
+      [200, 'PUT', `${path}/removeKeys`, { keys: ['k'] }],
+    );
     // The upload that was refused left no key behind.
-    expect(empty).toMatchObject({ status: 200, text: 'true' });
-    expect(await client.status('GET', '/segments/staging/emptied/keys')).toBe(404);
-    expect(await client.status('GET', '/segments/ws/Default/emptied')).toBe(200);
+    expect(await client.ok('DELETE', path)).toBe(true);
+    await expectAnswers(
+      client,
+      [404, 'GET', `${path}/keys`],
+      [200, 'GET', '/segments/ws/Default/emptied'],
+    );
   });
 });
 
@@ -152,22 +141,24 @@ describe('a flag that a definition depends on', () => {
     await flagWith('needed');
     await flagWith('needy');
 
-    const unknown = await client.call('POST', at('needy'), dependsOn('unknown'));
-    const known = await client.call('POST', at('needy'), dependsOn('needed'));
-    const deleted = await client.call('DELETE', '/splits/ws/Default/needed');
-
-    expect([unknown.status, known.status, deleted.status]).toEqual([400, 200, 409]);
+    await expectAnswers(
+      client,
+      [400, 'POST', at('needy'), dependsOn('unknown')],
+      [200, 'POST', at('needy'), dependsOn('needed')],
+      [409, 'DELETE', '/splits/ws/Default/needed'],
+    );
   });
 
   it('cannot depend on it in turn', async () => {
     for (const name of ['ring-a', 'ring-b', 'ring-c']) await flagWith(name, aDefinition());
-    await client.ok('PUT', at('ring-a'), dependsOn('ring-b'));
-    await client.ok('PUT', at('ring-b'), dependsOn('ring-c'));
 
-    const closed = await client.call('PUT', at('ring-c'), dependsOn('ring-a'));
-    const self = await client.call('PUT', at('ring-c'), dependsOn('ring-c'));
-
-    expect([closed.status, self.status]).toEqual([400, 400]);
+    await expectAnswers(
+      client,
+      [200, 'PUT', at('ring-a'), dependsOn('ring-b')],
+      [200, 'PUT', at('ring-b'), dependsOn('ring-c')],
+      [400, 'PUT', at('ring-c'), dependsOn('ring-a')],
+      [400, 'PUT', at('ring-c'), dependsOn('ring-c')],
+    );
   });
 
   it('keeps its definition in the environment where it is needed', async () => {
@@ -175,10 +166,11 @@ describe('a flag that a definition depends on', () => {
     await client.ok('POST', at('base', 'production'), aDefinition());
     await flagWith('upon', dependsOn('base'));
 
-    const needed = await client.call('DELETE', at('base'));
-    const elsewhere = await client.call('DELETE', at('base', 'production'));
-
-    expect([needed.status, elsewhere.status]).toEqual([409, 200]);
+    await expectAnswers(
+      client,
+      [409, 'DELETE', at('base')],
+      [200, 'DELETE', at('base', 'production')],
+    );
   });
 });
 
