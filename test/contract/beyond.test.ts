@@ -5,9 +5,9 @@ import type {
   WireFlag,
   WirePage,
   WireTrafficType,
-  WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, at, callsOf, ruleOn, type Request } from '../support/service-calls.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 const service = aService();
@@ -92,10 +92,9 @@ describe('lists of flags and definitions', () => {
 
   it('are refused for their place before their page', async () => {
     const path = '/splits/ws/Default/environments';
+    const here = `${path}/staging?limit=0`;
 
-    expect(
-      await client.statuses(['GET', `${path}/staging?limit=0`], ['GET', `${path}/nowhere?limit=0`]),
-    ).toEqual([400, 404]);
+    await expectAnswers(client, [400, 'GET', here], [404, 'GET', `${path}/nowhere?limit=0`]);
   });
 
   it('can be narrowed by part of the name, tag and rollout status', async () => {
@@ -126,17 +125,16 @@ describe('a kill', () => {
   it.each(['PUT', 'POST'])(
     'and a restore by %s answer true and change nothing else',
     async (method) => {
-      const name = `kill-${method}`;
-      const before = await client.define(name);
+      const before = await client.define(`kill-${method}`);
+      const path = at(`kill-${method}`);
+      const now = async () => client.ok<WireDefinition>('GET', path);
 
-      const killed = await client.call(method, `${at(name)}/kill`, { comment: 'c' });
-      const again = await client.call(method, `${at(name)}/kill`);
-      const during = await client.ok<WireDefinition>('GET', at(name));
-      const restored = await client.call(method, `${at(name)}/restore`);
-      const after = await client.ok<WireDefinition>('GET', at(name));
-
-      expect([killed.text, again.text, restored.text]).toEqual(['true', 'true', 'true']);
-      expect(during).toEqual({ ...before, killed: true, lastUpdateTime: during.lastUpdateTime });
+      expect(await client.ok(method, `${path}/kill`, { comment: 'c' })).toBe(true);
+      expect(await client.ok(method, `${path}/kill`)).toBe(true);
+      const { lastUpdateTime, ...during } = await now();
+      expect({ ...during, lastUpdateTime }).toEqual({ ...before, killed: true, lastUpdateTime });
+      expect(await client.ok(method, `${path}/restore`)).toBe(true);
+      const after = await now();
       expect(after).toEqual({ ...before, lastUpdateTime: after.lastUpdateTime });
     },
   );
@@ -144,9 +142,8 @@ describe('a kill', () => {
   it('by PATCH is recorded as what it is', async () => {
     await client.define('kill-patch');
 
-    const patch = (path: string, value: unknown) => ({ op: 'replace', path, value });
-    const end = [patch('/killed', false), patch('/trafficAllocation', 50)];
-    await client.ok('PATCH', `${at('kill-patch')}?title=t&comment=c`, [patch('/killed', true)]);
+    const end = [...replacing('/killed', false), ...replacing('/trafficAllocation', 50)];
+    await client.ok('PATCH', `${at('kill-patch')}?title=t&comment=c`, replacing('/killed', true));
     await client.ok('PATCH', at('kill-patch'), end);
 
     const changes = await service.audit({ kind: 'flag', name: 'kill-patch' });
@@ -158,11 +155,11 @@ describe('a kill', () => {
 });
 
 describe('PUT of a definition', () => {
-  const PARTS = ['treatments', 'defaultTreatment', 'defaultRule'] as const;
-  const bare = (changed: object = {}): object =>
-    Object.fromEntries(
-      Object.entries(aDefinition(changed)).filter(([name]) => PARTS.some((part) => part === name)),
-    );
+  const unnamed = ['killed', 'baselineTreatment', 'trafficAllocation', 'rules'];
+  const bare = (changed: object = {}): object => ({
+    ...aDefinition(changed),
+    ...Object.fromEntries(unnamed.map((name) => [name, undefined])),
+  });
 
   it('keeps a kill, a rollout to 5 % and the baseline that it does not name, and empties rules and keys', async () => {
     const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
@@ -187,19 +184,16 @@ describe('PUT of a definition', () => {
   });
 });
 
-describe('a flag without a definition', () => {
-  it('is not changed there', async () => {
-    await client.flag('bare');
+it('a flag without a definition is not changed there', async () => {
+  await client.flag('bare');
 
-    expect(
-      await client.statuses(
-        ['PUT', at('bare'), aDefinition()],
-        ['PUT', `${at('bare')}/kill`],
-        ['POST', `${at('bare')}/restore`],
-        ['POST', `${at('bare')}/reallocate`],
-      ),
-    ).toEqual([404, 404, 404, 404]);
-  });
+  await expectAnswers(
+    client,
+    [404, 'PUT', at('bare'), aDefinition()],
+    [404, 'PUT', `${at('bare')}/kill`],
+    [404, 'POST', `${at('bare')}/restore`],
+    [404, 'POST', `${at('bare')}/reallocate`],
+  );
 });
 
 describe('tags, owners and description', () => {
@@ -222,18 +216,10 @@ describe('tags, owners and description', () => {
     const path = '/tags/ws/Default/object/tagged/objecttype/Split';
     const answer = await client.ok('POST', path, ['a', 'b']);
 
-    const objects = ['a', 'b'].map((name) => {
-      return { name, objectType: 'Split', objectName: 'tagged' };
-    });
-    expect(answer).toEqual({
-      objects,
-      offset: 0,
-      limit: 20,
-      totalCount: 2,
-    });
-    expect(await client.ok('GET', '/splits/ws/Default/tagged')).toMatchObject({
-      tags: [{ name: 'a' }, { name: 'b' }],
-    });
+    const tags = [{ name: 'a' }, { name: 'b' }];
+    const objects = tags.map((tag) => ({ ...tag, objectType: 'Split', objectName: 'tagged' }));
+    expect(answer).toEqual({ objects, offset: 0, limit: 20, totalCount: 2 });
+    expect(await client.ok('GET', '/splits/ws/Default/tagged')).toMatchObject({ tags });
   });
 
   it.each([
@@ -273,30 +259,26 @@ describe('segments', () => {
 
 describe('workspaces, environments and traffic types', () => {
   it('are created, changed and deleted', async () => {
-    const workspace = await client.ok<WireWorkspace>('POST', '/workspaces', {
-      name: 'Second',
-      requiresTitleAndComments: true,
-    });
-    const environment = await client.ok<WireEnvironment>('POST', '/environments/ws/Second', {
-      name: 'dev',
-      production: false,
-    });
+    const create = async (path: string, body: object): Promise<{ readonly id: string }> =>
+      client.ok('POST', path, body);
+    const words = { name: 'Second', requiresTitleAndComments: true };
+    const workspace = await create('/workspaces', words);
+    const dev = { name: 'dev', production: false };
+    const environment = await create('/environments/ws/Second', dev);
+    const trafficType = await create('/trafficTypes/ws/Second', { name: 'device' });
+
+    await client.ok('PATCH', `/workspaces/${workspace.id}`, [
+      ...replacing('/name', 'Renamed'),
+      ...replacing('/requiresTitleAndComments', false),
+    ]);
+    await client.ok('PATCH', '/environments/ws/Renamed/dev', [
+      ...replacing('/name', 'live'),
+      ...replacing('/production', 'true'),
+    ]);
+
     expect(environment).toMatchObject({
       changePermissions: { areApprovalsRequired: false, allowKills: false },
     });
-    const trafficType = await client.ok<WireTrafficType>('POST', '/trafficTypes/ws/Second', {
-      name: 'device',
-    });
-
-    await client.ok('PATCH', `/workspaces/${workspace.id}`, [
-      { op: 'replace', path: '/name', value: 'Renamed' },
-      { op: 'replace', path: '/requiresTitleAndComments', value: false },
-    ]);
-    await client.ok('PATCH', '/environments/ws/Renamed/dev', [
-      { op: 'replace', path: '/name', value: 'live' },
-      { op: 'replace', path: '/production', value: 'true' },
-    ]);
-
     expect(await client.ok('GET', '/environments/ws/Renamed')).toEqual([
       { id: environment.id, name: 'live', production: true },
     ]);
@@ -304,15 +286,12 @@ describe('workspaces, environments and traffic types', () => {
       objects: [{ id: workspace.id, name: 'Renamed', requiresTitleAndComments: false }],
       totalCount: 1,
     });
-    expect(await client.status('DELETE', `/workspaces/${workspace.id}`)).toBe(409);
-    for (const path of [
-      '/environments/ws/Renamed/live',
-      `/trafficTypes/${trafficType.id}`,
-      `/workspaces/${workspace.id}`,
-    ]) {
+    await expectAnswers(client, [409, 'DELETE', `/workspaces/${workspace.id}`]);
+    const parts = ['/environments/ws/Renamed/live', `/trafficTypes/${trafficType.id}`];
+    for (const path of [...parts, `/workspaces/${workspace.id}`]) {
       expect(await client.ok('DELETE', path)).toBe(true);
     }
-    expect(await client.status('GET', '/environments/ws/Renamed')).toBe(404);
+    await expectAnswers(client, [404, 'GET', '/environments/ws/Renamed']);
   });
 
   it('keep their names for themselves, and stay while something is in them', async () => {
@@ -320,31 +299,31 @@ describe('workspaces, environments and traffic types', () => {
     await client.define('resident');
     const types = await client.ok<WireTrafficType[]>('GET', '/trafficTypes/ws/Default');
     const user = types.find(({ name }) => name === 'user');
-    const renaming = (value: string) => [{ op: 'replace', path: '/name', value }];
-    const requests: Request[] = [
-      ['POST', '/workspaces', { name: 'Default' }],
-      ['POST', '/environments/ws/Default', { name: 'staging' }],
-      ['POST', '/trafficTypes/ws/Default', { name: 'user' }],
-      ['PATCH', '/workspaces/Renamable', renaming('Default')],
-      ['PATCH', '/environments/ws/Default/production', renaming('staging')],
-      ['DELETE', '/environments/ws/Default/staging'],
-      ['DELETE', `/trafficTypes/${user?.id ?? ''}`],
-    ];
 
-    expect(await client.statuses(...requests)).toEqual(requests.map(() => 409));
+    await expectAnswers(
+      client,
+      [409, 'POST', '/workspaces', { name: 'Default' }],
+      [409, 'POST', '/environments/ws/Default', { name: 'staging' }],
+      [409, 'POST', '/trafficTypes/ws/Default', { name: 'user' }],
+      [409, 'PATCH', '/workspaces/Renamable', replacing('/name', 'Default')],
+      [409, 'PATCH', '/environments/ws/Default/production', replacing('/name', 'staging')],
+      [409, 'DELETE', '/environments/ws/Default/staging'],
+      [409, 'DELETE', `/trafficTypes/${user?.id ?? ''}`],
+    );
   });
 
   it('are found by the start or a part of their name', async () => {
-    const names = async (query: string): Promise<string[]> =>
-      (await client.ok<WirePage<WireWorkspace>>('GET', `/workspaces?${query}`)).objects.map(
-        ({ name }) => name,
-      );
+    const found = { objects: [{ name: 'Default' }], totalCount: 1 };
+    const none = { objects: [], totalCount: 0 };
 
-    expect(await names('name=Def')).toEqual([]);
-    expect(await names('name=Default&nameOp=IS')).toEqual(['Default']);
-    expect(await names('name=Def&nameOp=STARTS_WITH')).toEqual(['Default']);
-    expect(await names('name=faul&nameOp=STARTS_WITH')).toEqual([]);
-    expect(await names('name=faul&nameOp=CONTAINS')).toEqual(['Default']);
+    await expectAnswers(
+      client,
+      [200, 'GET', '/workspaces?name=Def', undefined, none],
+      [200, 'GET', '/workspaces?name=Default&nameOp=IS', undefined, found],
+      [200, 'GET', '/workspaces?name=Def&nameOp=STARTS_WITH', undefined, found],
+      [200, 'GET', '/workspaces?name=faul&nameOp=STARTS_WITH', undefined, none],
+      [200, 'GET', '/workspaces?name=faul&nameOp=CONTAINS', undefined, found],
+    );
   });
 
   it('have rollout statuses of their own', async () => {

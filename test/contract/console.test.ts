@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ConsoleBrowser, signInTo, type Page } from '../support/console-browser.js';
 import {
   askForALargeChange,
@@ -12,6 +12,7 @@ import { startTestService, type TestService } from '../support/service.js';
 /** What a browser gets and may do at `/`, asked as a browser asks. */
 let service: TestService;
 let now = Date.now();
+const PRODUCTION = '/splits/ws/Shop/checkout-v2/environments/production';
 
 async function openShop(): Promise<() => Promise<void>> {
   service = await aShopWithConsole({ clock: () => now });
@@ -40,27 +41,20 @@ async function environmentId(name: string): Promise<string> {
   return all.find((each) => each.name === name)?.id ?? '';
 }
 
-async function isKilled(flag = 'checkout-v2'): Promise<boolean> {
-  const path = `/splits/ws/Shop/${flag}/environments/production`;
-  return (await client().ok<{ killed: boolean }>('GET', path)).killed;
+async function isKilled(): Promise<boolean> {
+  return (await client().ok<{ killed: boolean }>('GET', PRODUCTION)).killed;
 }
 
-const PATHS = [
-  '/',
-  '/console/flag',
-  '/console/segments',
-  '/console/keys',
-  '/console/requests',
-  '/console/request',
-  '/console/log',
-  '/console/switch',
-];
+/** Of pages that are asked for one after the other, and of forms that are sent. */
+const statusesOf = (...pages: readonly Page[]): number[] => pages.map(({ status }) => status);
+
+const PLACES = ['flag', 'segments', 'keys', 'requests', 'request', 'log', 'switch'];
 
 describe('whoever is not signed in', () => {
   beforeAll(openShop);
 
   it('sees the form to sign in, and nothing else', async () => {
-    for (const path of PATHS) {
+    for (const path of ['/', ...PLACES.map((each) => `/console/${each}`)]) {
       const { status, text, headers } = await aBrowser().get(path);
       expect([path, status]).toEqual([path, 200]);
       expect(text).toContain('<h1>Sign in</h1>');
@@ -87,13 +81,12 @@ describe('whoever is not signed in', () => {
 
   it('can try ten times in a minute', async () => {
     const browser = aBrowser();
-    const statuses = [];
-    for (let tries = 0; tries < 11; tries += 1) statuses.push((await browser.signIn('no')).status);
-    const withKey = await browser.signIn(service.key);
+    for (let tries = 0; tries < 10; tries += 1) {
+      expect((await browser.signIn('no')).status).toBe(401);
+    }
+    for (const key of ['no', service.key]) expect((await browser.signIn(key)).status).toBe(429);
     now += 60_000;
 
-    expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
-    expect(withKey.status).toBe(429);
     expect((await browser.signIn(service.key)).status).toBe(303);
   });
 });
@@ -151,11 +144,9 @@ describe('the pages', () => {
 
   it('escape whatever was written by others', async () => {
     const evil = `<script>alert(1)</script>"'&`;
-    const path = '/splits/ws/Shop/trafficTypes/user';
-    await client().ok('POST', `${path}?title=${encodeURIComponent(evil)}`, {
-      name: 'evil',
-      description: evil,
-    });
+    const asked = encodeURIComponent(evil);
+    const path = `/splits/ws/Shop/trafficTypes/user?title=${asked}`;
+    await client().ok('POST', path, { name: 'evil', description: evil });
     const treatments = [{ name: 'on', keys: [evil] }, { name: 'off' }];
     const rules = [ruleOn({ type: 'IN_LIST_STRING', attribute: evil, strings: [evil] })];
     const definition = aDefinition({ treatments, rules });
@@ -163,7 +154,6 @@ describe('the pages', () => {
     await client().ok('PUT', '/segments/dev/beta-testers/upload', [evil]);
     const browser = await signedIn();
     const environment = await environmentId('dev');
-    const asked = encodeURIComponent(evil);
     for (const page of [
       `/?q=evil`,
       `/?q=${asked}`,
@@ -183,14 +173,11 @@ describe('the pages', () => {
   it('are refused in words where something is not there, or holds a null character', async () => {
     const browser = await signedIn();
 
-    const answers = [
-      await browser.get('/?ws=none'),
-      await browser.get('/console/switch?environment=none&flag=x'),
-      await browser.get('/?q=%00'),
-    ];
+    const missing = await browser.get('/?ws=none');
+    const place = await browser.get('/console/switch?environment=none&flag=x');
 
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 400]);
-    expect(answers[0]?.text).toContain('The workspace none could not be found');
+    expect(statusesOf(missing, place, await browser.get('/?q=%00'))).toEqual([404, 404, 400]);
+    expect(missing.text).toContain('The workspace none could not be found');
   });
 });
 
@@ -212,16 +199,12 @@ describe('kill and restore', () => {
     const browser = await signedIn();
     const fields = await form(browser);
     const page = await browser.get(`/console/switch?${new URLSearchParams(fields).toString()}`);
-    const killed = await browser.post('/console/kill', fields);
-    const isOff = await isKilled();
-    const restored = await browser.post('/console/restore', { ...fields, reason: 'It is out' });
-
     expect(page.text).toContain('Everybody gets off at once');
-    expect([killed.status, killed.headers.get('location')]).toEqual([
-      303,
-      '/?ws=Shop&q=checkout-v2',
-    ]);
-    expect([isOff, restored.status, await isKilled()]).toEqual([true, 303, false]);
+    const killed = await browser.post('/console/kill', fields);
+    expect(killed.headers.get('location')).toBe('/?ws=Shop&q=checkout-v2');
+    expect([killed.status, await isKilled()]).toEqual([303, true]);
+    const restored = await browser.post('/console/restore', { ...fields, reason: 'It is out' });
+    expect([restored.status, await isKilled()]).toEqual([303, false]);
     const both = { title: 'By hand in the console', keyName: 'test', environment: 'production' };
     expect(await service.audit({ name: 'checkout-v2' }, { offset: 0, limit: 2 })).toMatchObject([
       { ...both, action: 'restore', comment: 'It is out' },
@@ -288,16 +271,14 @@ describe('kill and restore', () => {
 describe('a service without a console', () => {
   it('answers / as it always did, and takes no forms', async () => {
     const plain = await startTestService();
+    onTestFinished(async () => plain.stop());
     const status = async (path: string, init: RequestInit = {}): Promise<number> =>
       (await fetch(`${plain.origin}${path}`, init)).status;
-    const statuses = [
-      await status('/'),
-      await status('/console/sign-in', { method: 'POST', body: 'key=x' }),
-      await status('/', { headers: { authorization: `Bearer ${plain.key}` } }),
-    ];
-    await plain.stop();
+    const headers = { authorization: `Bearer ${plain.key}` };
 
-    expect(statuses).toEqual([401, 401, 404]);
+    expect(await status('/')).toBe(401);
+    expect(await status('/console/sign-in', { method: 'POST', body: 'key=x' })).toBe(401);
+    expect(await status('/', { headers })).toBe(404);
   });
 });
 
@@ -333,16 +314,10 @@ describe('change requests', () => {
     const keys = await pageOf(browser, 'Add keys to beta-testers in staging');
     const withdrawn = await pageOf(browser, 'Kill checkout-v2 in dev');
 
-    expect(Object.keys(await linksOf(browser))).toEqual([
-      CHANGE,
-      'Add keys to beta-testers in staging',
-      'Kill checkout-v2 in dev',
-    ]);
-    expect(list.match(/waits for a decision|withdrawn/g)).toEqual([
-      'waits for a decision',
-      'waits for a decision',
-      'withdrawn',
-    ]);
+    const asked = ['Add keys to beta-testers in staging', 'Kill checkout-v2 in dev'];
+    const waits = 'waits for a decision';
+    expect(Object.keys(await linksOf(browser))).toEqual([CHANGE, ...asked]);
+    expect(list.match(/waits for a decision|withdrawn/g)).toEqual([waits, waits, 'withdrawn']);
     expect(list).toContain('Less of it: Until the slow query is gone');
     expect(change).toContain('trafficAllocation: 100 → 80 %');
     expect(change).toContain('targets of on: +1 −0 keys: + ana');
@@ -413,13 +388,10 @@ describe('change requests', () => {
     return browser.post('/console/decide', { token, ws: 'Shop', id, status, reason });
   }
 
-  const allocation = async (): Promise<unknown> =>
-    (
-      await client().ok<{ trafficAllocation: number }>(
-        'GET',
-        '/splits/ws/Shop/checkout-v2/environments/staging',
-      )
-    ).trafficAllocation;
+  async function allocation(): Promise<unknown> {
+    const path = PRODUCTION.replace('production', 'staging');
+    return (await client().ok<{ trafficAllocation: number }>('GET', path)).trafficAllocation;
+  }
 
   it('are approved by another key, with a reason, and then made', async () => {
     await askForChanges(service);
@@ -437,9 +409,8 @@ describe('change requests', () => {
     const after = await second.get('/console/flag?ws=Shop&flag=checkout-v2');
 
     expect(open.text).toContain('A change request is open');
-    expect([own, silent, unheard, approved, again].map(({ status }) => status)).toEqual([
-      403, 400, 400, 303, 409,
-    ]);
+    const decisions = statusesOf(own, silent, unheard, approved, again);
+    expect(decisions).toEqual([403, 400, 400, 303, 409]);
     expect(own.text).toContain('neither approves nor rejects it; withdraw it');
     expect([before, await allocation()]).toEqual([100, 80]);
     expect(page.text).toContain('approved and made');
@@ -449,12 +420,10 @@ describe('change requests', () => {
   });
 
   it('are rejected or withdrawn without the change, and decided by named keys alone', async () => {
-    const keyOf = async (name: string) => service.createKey(name, { environments: ['staging'] });
+    const inStaging = async (name: string) =>
+      signedIn(await service.createKey(name, { environments: ['staging'] }));
     const author = await signedIn();
-    const [second, third] = [
-      await signedIn(await keyOf('second')),
-      await signedIn(await keyOf('third')),
-    ];
+    const [second, third] = [await inStaging('second'), await inStaging('third')];
     const split = aDefinition({ name: 'checkout-v2', trafficAllocation: 80 });
     const body = { split, operationType: 'UPDATE', approvers: ['second'] };
     const ask = async (): Promise<unknown> =>
@@ -469,7 +438,7 @@ describe('change requests', () => {
 
     expect(seen).not.toContain('action="/console/decide"');
     expect(seen).toContain('This change request is decided by second');
-    expect([foreign, rejected, withdrawn].map(({ status }) => status)).toEqual([403, 303, 303]);
+    expect(statusesOf(foreign, rejected, withdrawn)).toEqual([403, 303, 303]);
     expect(await allocation()).toBe(100);
     expect((await author.get('/console/requests')).text).toMatch(/withdrawn[^]*rejected/);
   });
@@ -479,14 +448,13 @@ describe('change requests', () => {
     const all = await signedIn();
     const some = await signedIn(await service.createKey('of dev', { environments: ['dev'] }));
     const href = (await linksOf(all))[CHANGE] ?? '';
-    const [warehouse] = (
-      await client().ok<{ objects: { id: string }[] }>('GET', '/workspaces?name=Warehouse')
-    ).objects;
-    const elsewhere = `ws=${warehouse?.id ?? ''}`;
+    type Found = { objects: { id: string }[] };
+    const { objects } = await client().ok<Found>('GET', '/workspaces?name=Warehouse');
+    const elsewhere = `ws=${objects[0]?.id ?? ''}`;
 
     expect(Object.keys(await linksOf(some))).toEqual(['Kill checkout-v2 in dev']);
-    expect((await some.get(href)).status).toBe(404);
-    expect((await all.get(href.replace(/ws=[^&]+/, elsewhere))).status).toBe(404);
+    const unseen = await all.get(href.replace(/ws=[^&]+/, elsewhere));
+    expect(statusesOf(await some.get(href), unseen)).toEqual([404, 404]);
     expect((await all.get(`/console/requests?${elsewhere}`)).text).toContain('Nothing was asked');
   });
 });

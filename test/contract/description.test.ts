@@ -22,6 +22,10 @@ function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
   );
 }
 
+interface Parameter {
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 const pathOf = (operation: string): string => operation.slice(operation.indexOf(' '));
 
 describe('a strict service', () => {
@@ -72,6 +76,18 @@ describe('the description', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(openapi).toBe('3.1.0');
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('says of each parameter that is text that it holds no null character', async () => {
+    const { paths } = await documentOf<{
+      readonly paths: Record<string, Record<string, { parameters: readonly Parameter[] }>>;
+    }>(service);
+
+    const operations = Object.values(paths).flatMap((each) => Object.values(each));
+    const schemas = operations.flatMap(({ parameters }) => parameters.map(({ schema }) => schema));
+    const texts = schemas.filter(({ type }) => type === 'string');
+    expect(texts.map(({ pattern }) => pattern)).not.toContain(undefined);
+    expect(texts.map(({ pattern }) => pattern)).toContain('^[^\\u0000]*$');
   });
 
   it('has words for every operation, and for whatever has a place for them', async () => {

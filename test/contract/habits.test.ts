@@ -1,77 +1,72 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { request } from 'node:http';
-import type {
-  WireDefinition,
-  WireEnvironment,
-  WirePage,
-  WireTrafficType,
-  WireWorkspace,
-} from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
-import { aService } from '../support/service.js';
+import { request, type RequestOptions } from 'node:http';
+import type { WireDefinition, WireEnvironment, WireTrafficType } from '../../src/admin-api/wire.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aService, TEST_SEED } from '../support/service.js';
 
-/** What clients of such services are known to send, and what would break them in an answer. */
-const service = aService();
+/** What clients of such services are known to send, what no client should, and what would break them in an answer. */
+const service = aService({
+  seed: {
+    workspaces: [
+      ...TEST_SEED.workspaces,
+      { name: 'Odd', environments: [{ name: 'ws' }], trafficTypes: ['user'] },
+    ],
+  },
+});
 const client = callsOf(service);
-let ws: string;
+const SEGMENT = '/segments/staging/habitual';
+const FLAG = '/splits/ws/Default/habit';
 
 beforeAll(async () => {
-  const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-  ws = objects[0]?.id ?? '';
-  await client.flag('habit');
-  await client.ok('POST', '/splits/ws/Default/habit/environments/staging', aDefinition());
-  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'habitual' });
+  await client.define('habit');
+  await client.segment('habitual');
 });
 
-/** An empty body under a content type, which `fetch` would not send. */
-async function sendEmpty(method: string, path: string): Promise<number> {
-  const { hostname, port } = new URL(service.origin);
+interface Sent {
+  readonly status: number | undefined;
+  readonly allow: string | undefined;
+  readonly text: string;
+}
+
+/** By the HTTP client of Node, because `fetch` sends neither TRACE nor an empty body under a type. */
+async function send(method: string, path: string, headers: object = {}): Promise<Sent> {
+  const authorization = `Bearer ${service.key}`;
+  const options: RequestOptions = { method, headers: { authorization, ...headers } };
   return new Promise((resolve, reject) => {
-    request(
-      {
-        hostname,
-        port,
-        method,
-        path: `/internal/api/v2${path}`,
-        headers: {
-          authorization: `Bearer ${service.key}`,
-          'content-type': 'application/json',
-          'content-length': 0,
-        },
-      },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      },
-    )
-      .on('error', reject)
-      .end();
+    const sent = request(`${service.origin}/internal/api/v2${path}`, options, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const { statusCode: status, headers: answered } = response;
+        resolve({ status, allow: answered.allow, text: Buffer.concat(parts).toString() });
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
   });
 }
 
 describe('bodies', () => {
-  it.each([
-    ['GET', '/workspaces'],
-    ['POST', '/segments/staging/habitual'],
-    ['PUT', '/splits/ws/Default/habit/environments/staging/kill'],
-    ['POST', '/splits/ws/Default/habit/environments/staging/restore'],
-  ])('may be empty under application/json: %s %s', async (method, path) => {
-    expect(await sendEmpty(method, path)).toBe(200);
-  });
+  it('may be empty under application/json, and empty text in quotes on an activation', async () => {
+    const empty = { 'content-type': 'application/json', 'content-length': 0 };
 
-  it('may be empty text in quotes on an activation', async () => {
+    for (const [method, path] of [
+      ['GET', '/workspaces'],
+      ['POST', SEGMENT],
+      ['PUT', `${at('habit')}/kill`],
+      ['POST', `${at('habit')}/restore`],
+    ] as const) {
+      expect([path, (await send(method, path, empty)).status]).toEqual([path, 200]);
+    }
     expect(await client.status('POST', '/segments/production/habitual', '')).toBe(200);
   });
 
   it.each(['text/plain', 'application/json-patch+json', 'application/x-www-form-urlencoded'])(
     'are JSON under %s too',
     async (type) => {
-      const answer = await client.call(
-        'PATCH',
-        '/splits/ws/Default/habit',
-        [{ op: 'replace', path: '/description', value: type }],
-        { 'content-type': type },
-      );
+      const patch = replacing('/description', type);
+      const answer = await client.call('PATCH', FLAG, patch, { 'content-type': type });
 
       expect(answer.body).toMatchObject({ description: type });
     },
@@ -80,45 +75,43 @@ describe('bodies', () => {
   it('that are a form of files are refused in words where no file is taken', async () => {
     const form =
       '--x\r\nContent-Disposition: form-data; name="file"; filename="keys.csv"\r\n\r\na\r\n--x--';
-    const path = '/segments/staging/habitual/removeKeys';
     const type = { 'content-type': 'multipart/form-data; boundary=x' };
-    const answer = await client.send('PUT', path, form, type);
+    const answer = await client.send('PUT', `${SEGMENT}/removeKeys`, form, type);
 
     expect(answer.body).toMatchObject({ code: 400, message: 'Body is no JSON text' });
   });
 
   it('beyond the limit are refused before they are read whole', async () => {
     const large = ['x'.repeat(17 * 1024 * 1024)];
-    expect(await client.status('PUT', '/segments/staging/habitual/upload', large)).toBe(413);
+    expect(await client.status('PUT', `${SEGMENT}/upload`, large)).toBe(413);
   });
 });
 
 describe('paths and queries', () => {
   it('may end in a slash and hold parameters that nobody knows', async () => {
-    const flag = await client.ok('GET', '/splits/ws/Default/habit');
+    const flag = await client.ok('GET', FLAG);
 
-    expect(await client.ok('GET', '/splits/ws/Default/habit/?environment_id=x')).toEqual(flag);
-    expect(await client.ok('GET', `/environments/ws/${ws}/?limit=20`)).toHaveLength(2);
+    expect(await client.ok('GET', `${FLAG}/?environment_id=x`)).toEqual(flag);
+    expect(await client.ok('GET', '/environments/ws/Default/?limit=20')).toHaveLength(2);
   });
 
   it('name workspace, environment, traffic type and flag by id or by name', async () => {
-    const environments = await client.ok<WireEnvironment[]>('GET', '/environments/ws/Default');
-    const staging = environments[0]?.id ?? '';
-    const path = '/splits/ws/Default/habit/environments/staging';
-    const definition = await client.ok<WireDefinition>('GET', path);
+    const { objects } = await client.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
+    const ws = objects[0]?.id ?? '';
+    const [staging] = await client.ok<WireEnvironment[]>('GET', `/environments/ws/${ws}`);
+    const definition = await client.ok<WireDefinition>('GET', at('habit'));
 
     for (const workspace of ['Default', ws]) {
       for (const flag of ['habit', definition.id]) {
-        for (const environment of ['staging', staging]) {
-          const other = `/splits/ws/${workspace}/${flag}/environments/${environment}`;
-          expect(await client.ok('GET', other)).toEqual(definition);
+        for (const environment of ['staging', staging?.id]) {
+          const path = at(flag, environment, workspace);
+          expect(await client.ok('GET', path)).toEqual(definition);
         }
       }
     }
-    for (const trafficType of ['user', definition.trafficType.id]) {
-      const created = await client.ok('POST', `/splits/ws/${ws}/trafficTypes/${trafficType}`, {
-        name: `by-${trafficType}`,
-      });
+    for (const type of ['user', definition.trafficType.id]) {
+      const body = { name: `by-${type}` };
+      const created = await client.ok('POST', `/splits/ws/${ws}/trafficTypes/${type}`, body);
       expect(created).toMatchObject({ trafficType: definition.trafficType });
     }
   });
@@ -149,35 +142,67 @@ describe('paths and queries', () => {
     ['?replace=False', ['new', 'old']],
     ['?replace=false', ['new', 'old']],
   ])('upload keys by "%s", which leaves %j', async (query, keys) => {
-    const path = '/segments/staging/habitual';
-    await client.call('POST', path);
-    await client.ok('PUT', `${path}/uploadKeys?replace`, { keys: ['old'] });
+    await client.ok('PUT', `${SEGMENT}/uploadKeys?replace`, { keys: ['old'] });
 
-    await client.ok('PUT', `${path}/uploadKeys${query}`, { keys: ['new'] });
+    await client.ok('PUT', `${SEGMENT}/uploadKeys${query}`, { keys: ['new'] });
 
-    expect(await client.ok('GET', `${path}/keys`)).toMatchObject({
+    expect(await client.ok('GET', `${SEGMENT}/keys`)).toMatchObject({
       keys: keys.map((key) => ({ key })),
     });
   });
 
   it('remove keys by a bare list as well', async () => {
-    await client.call('POST', '/segments/staging/habitual');
-    await client.ok('PUT', '/segments/staging/habitual/upload', ['gone']);
+    await client.ok('PUT', `${SEGMENT}/upload`, ['gone']);
 
-    expect(await client.ok('PUT', '/segments/staging/habitual/deleteKeys', ['gone', ''])).toEqual({
-      code: 200,
-      message: 'Deleted 1 keys',
-      details: null,
-      transactionId: null,
-    });
+    const answer = { code: 200, message: 'Deleted 1 keys', details: null, transactionId: null };
+    expect(await client.ok('PUT', `${SEGMENT}/deleteKeys`, ['gone', ''])).toEqual(answer);
+  });
+
+  it('have each parameter once, and no null character', async () => {
+    await expectAnswers(
+      client,
+      [400, 'GET', '/workspaces?name=a&name=a'],
+      [400, 'GET', '/workspaces?nameOp=IS&nameOp=IS'],
+      [400, 'GET', '/workspaces?limit=1&limit=1'],
+      [400, 'GET', '/environments/ws/%00'],
+    );
+  });
+});
+
+describe('a method that a path does not have', () => {
+  it.each([
+    ['TRACE', '/workspaces'],
+    ['TRACE', at('any')],
+    ['OPTIONS', at('any')],
+    ['QUERY', '/workspaces'],
+    ['PATCH', '/rolloutStatuses'],
+    ['DELETE', '/segments/staging/any/keys'],
+  ])('is 405, and the answer says which it has: %s %s', async (method, path) => {
+    const { status, allow, text } = await send(method, path);
+
+    expect(status).toBe(405);
+    expect(JSON.parse(text)).toMatchObject({ code: 405, details: '' });
+    const has = allow?.split(', ') ?? [];
+    expect(has).not.toContain(method);
+    expect(has.length).toBeGreaterThan(0);
+    for (const each of has) expect((await send(each, path)).status).not.toBe(405);
+  });
+
+  it('is 404 where there is no such path', async () => {
+    expect((await send('TRACE', '/nothing')).status).toBe(404);
+  });
+
+  it('is no reason to pass over an environment whose name stands in a path too', async () => {
+    await client.ok('POST', '/segments/ws/Odd/trafficTypes/user', { name: 'in-ws' });
+
+    expect(await client.ok('POST', '/segments/ws/in-ws')).toMatchObject({ name: 'in-ws' });
   });
 });
 
 describe('answers', () => {
   it('to the creation of a traffic type name the workspace whose list has it', async () => {
-    const made = await client.ok<WireTrafficType>('POST', `/trafficTypes/ws/${ws}`, {
-      name: 'device',
-    });
+    const path = '/trafficTypes/ws/Default';
+    const made = await client.ok<WireTrafficType>('POST', path, { name: 'device' });
 
     const list = `/trafficTypes/ws/${made.workspace?.id ?? 'unknown'}`;
     expect(await client.ok('GET', list)).toContainEqual(made);
@@ -186,15 +211,10 @@ describe('answers', () => {
   it('hold no null in treatments and matchers', async () => {
     await client.flag('voids');
     const unused = { string: '', strings: [], number: 0, date: 0, between: {}, depends: {} };
+    const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true, ...unused })];
+    const treatments = [{ name: 'on', segments: [] }, { name: 'off' }];
 
-    const answer = await client.call(
-      'POST',
-      '/splits/ws/Default/voids/environments/staging',
-      aDefinition({
-        treatments: [{ name: 'on', segments: [] }, { name: 'off' }],
-        rules: [ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true, ...unused })],
-      }),
-    );
+    const answer = await client.call('POST', at('voids'), aDefinition({ treatments, rules }));
 
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain('null');

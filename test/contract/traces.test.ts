@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { WireFlag, WireIdentity } from '../../src/admin-api/wire.js';
+import type { WireIdentity } from '../../src/admin-api/wire.js';
 import type { AuditEntry } from '../../src/service/store/audit.js';
-import { aDefinition, callsOf } from '../support/service-calls.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
+import { aDefinition, at, callsOf } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /** Each change leaves a row that says what it was, and nothing else does. */
@@ -14,16 +15,13 @@ async function actionsOf(kind: string, name: string): Promise<string[]> {
   return rows.map(({ action }) => action).reverse();
 }
 
-const patch = (path: string, value: unknown): object[] => [{ op: 'replace', path, value }];
-
 describe('the audit log tells of', () => {
   it('workspaces and their traffic types', async () => {
     await client.ok('POST', '/workspaces', { name: 'short' });
-    await client.ok('PATCH', '/workspaces/short', patch('/requiresTitleAndComments', true));
-    await client.ok('PATCH', '/workspaces/short', patch('/requiresTitleAndComments', true));
-    const { id } = await client.ok<{ id: string }>('POST', '/trafficTypes/ws/short', {
-      name: 'visitor',
-    });
+    const wordy = replacing('/requiresTitleAndComments', true);
+    for (const patch of [wordy, wordy]) await client.ok('PATCH', '/workspaces/short', patch);
+    const visitor = { name: 'visitor' };
+    const { id } = await client.ok<{ id: string }>('POST', '/trafficTypes/ws/short', visitor);
     await client.ok('DELETE', `/trafficTypes/${id}`);
     await client.ok('DELETE', '/workspaces/short');
 
@@ -42,7 +40,7 @@ describe('the audit log tells of', () => {
       production: true,
       changePermissions: { areApprovalsRequired: true, allowKills: 'true' },
     });
-    const calm = patch('/changePermissions/areApprovalsRequired', false);
+    const calm = replacing('/changePermissions/areApprovalsRequired', false);
     const changed = await client.ok('PATCH', '/environments/ws/Default/passing', calm);
     await client.ok('DELETE', '/environments/ws/Default/passing');
 
@@ -91,35 +89,22 @@ describe('the audit log tells of', () => {
       { plan: 'free', paid: 'true', seats: '3' },
       { plan: 'free' },
     ]);
-    expect(await actionsOf('identity', 'i')).toEqual([
-      'create',
-      'update',
-      'update',
-      'update',
-      'delete',
-    ]);
+    const updates = ['update', 'update', 'update'];
+    expect(await actionsOf('identity', 'i')).toEqual(['create', ...updates, 'delete']);
   });
 
   it('definitions, with individual targets by number and sample', async () => {
-    await client.flag('told');
-    const path = '/splits/ws/Default/told/environments/staging';
     const keys = Array.from({ length: 25 }, (_, index) => `k${index + 10}`);
-    const treatments = (own: object): object => ({
-      treatments: [{ name: 'on', ...own }, { name: 'off' }],
-    });
-    await client.ok('POST', path, aDefinition(treatments({})));
+    await client.define('told', { treatments: [{ name: 'on' }, { name: 'off' }] });
 
-    await client.ok('PUT', path, aDefinition(treatments({ keys })));
-    await client.ok('PUT', path, aDefinition(treatments({ keys })));
+    const targeted = aDefinition({ treatments: [{ name: 'on', keys }, { name: 'off' }] });
+    for (const body of [targeted, targeted]) await client.ok('PUT', at('told'), body);
 
     expect(await actionsOf('flag', 'told')).toEqual(['create', 'create', 'update']);
     const [update] = await service.audit({ kind: 'flag', name: 'told' });
+    const time = expect.any(Number) as number;
     expect(update?.difference).toEqual([
-      {
-        path: '/lastUpdateTime',
-        before: expect.any(Number) as number,
-        after: expect.any(Number) as number,
-      },
+      { path: '/lastUpdateTime', before: time, after: time },
       { path: '/targets/on', added: 25, removed: 0, sample: keys.slice(0, 20) },
     ]);
   });
@@ -141,8 +126,7 @@ describe('the audit log tells of', () => {
     await client.ok('POST', '/splits/ws/Seeking/trafficTypes/user', { name: 'sought' });
     await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'sought' });
     await client.flag('sought');
-    const path = '/splits/ws/Default/sought/environments/production';
-    await client.ok('POST', path, aDefinition());
+    await client.ok('POST', at('sought', 'production'), aDefinition());
     const rows = async (query: string): Promise<readonly AuditEntry[]> =>
       (await client.ok<{ objects: AuditEntry[] }>('GET', `/auditLog/ws/Default?${query}`)).objects;
 
@@ -160,19 +144,15 @@ describe('the audit log tells of', () => {
   });
 });
 
-describe('the description of a flag', () => {
-  it('has up to ten thousand characters, whichever way it is sent', async () => {
-    await client.flag('wordy');
-    const path = '/splits/ws/Default/wordy';
-    const most = 'd'.repeat(10_000);
+it('the description of a flag has up to ten thousand characters, whichever way it is sent', async () => {
+  await client.flag('wordy');
+  const path = '/splits/ws/Default/wordy';
+  const most = 'd'.repeat(10_000);
 
-    const tooLong = [
-      await client.call('PUT', `${path}/updateDescription`, `${most}d`),
-      await client.call('PATCH', path, patch('/description', `${most}d`)),
-    ];
-    const flag = await client.ok<WireFlag>('PUT', `${path}/updateDescription`, most);
-
-    expect(tooLong.map(({ status }) => status)).toEqual([400, 400]);
-    expect(flag.description).toBe(most);
-  });
+  await expectAnswers(
+    client,
+    [400, 'PUT', `${path}/updateDescription`, `${most}d`],
+    [400, 'PATCH', path, replacing('/description', `${most}d`)],
+    [200, 'PUT', `${path}/updateDescription`, most, { description: most }],
+  );
 });
