@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../../src/admin-api/wire.js';
+import type { Definition } from '../../../src/model/flag/flag.js';
 import { formOf, type DesiredRamp, type Ladder } from '../../../src/model/flag/ramp.js';
 import type { Action, Change, FieldChange, KeyChange, Withheld } from '../../../src/model/plan.js';
 import { onlyReviewed } from '../../../src/plan/plan.js';
@@ -129,9 +130,9 @@ describe('what reviewed plans show together', () => {
   const [to20, to30] = [written(field(10, 20)), written(field(20, 30))];
   const kill: FieldChange = { path: '/killed', reason: 'kill', before: false, after: true };
   const restore: FieldChange = { path: '/killed', reason: 'restore', before: true, after: false };
-  const start = aDesired({
-    flags: [desiredFlag('pay', { environments: { production: { trafficAllocation: 10 } } })],
-  });
+  const startWith = (production: Definition) =>
+    aDesired({ flags: [desiredFlag('pay', { environments: { production } })] });
+  const start = startWith({ trafficAllocation: 10 });
 
   const [pay] = start.flags.values();
   const places = [...(pay?.environments ?? [])].map(([place, each]) => {
@@ -202,7 +203,7 @@ describe('what reviewed plans show together', () => {
       [reviewed(written(restore))],
       written(restore),
       true,
-      { start },
+      { start: startWith({ killed: true }) },
     ],
     ['an adoption', [reviewed(adoption(24))], adoption(24), true],
     ['no adoption of another live value', [reviewed(adoption(24))], adoption(30), false],
