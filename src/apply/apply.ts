@@ -1,9 +1,9 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { wantsRequest } from '../admin-api/http/request.js';
+import { grouped } from '../model/collections.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
-import { DEFAULT_CONCURRENCY } from '../model/run.js';
+import { DEFAULT_CONCURRENCY, type Closed } from '../model/run.js';
 import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';
-import type { Closed } from '../model/run.js';
 import type {
   ChangeNote,
   IdentitiesAnswer,
@@ -72,22 +72,26 @@ export async function applyPlan(
   settings: ApplySettings = {},
 ): Promise<Outcomes> {
   const { concurrency = DEFAULT_CONCURRENCY } = settings;
-  const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
-  const closedNow = closedByChange(plan, settings);
   const results = new Map<StepId, StepResult>();
   const changes = new Map(plan.changes.map((change) => [change.id, change]));
-  const stepsOf = stepsByChange(plan);
+  const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
+  const stepsOf = grouped(plan.steps, ({ change }) => change);
   const resultsOf: ResultsOf = (id) =>
     (stepsOf.get(id) ?? []).flatMap((step) => results.get(step.id) ?? []);
+  const closed = ({ change: id, action }: Step): Skipped | undefined => {
+    const change = action === 'kill-flag' ? undefined : changes.get(id);
+    return change && closedResult(settings.closedNow?.(change));
+  };
   const attempts = new Map<StepId, number>();
   await takeSideBySide<Step, StepResult>(plan.steps, {
     concurrency,
-    skip: (step) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
+    skip: (step) => reasonToSkip(step, results, changeOf, signal) ?? closed(step),
     send: async (step) => {
       settings.onStep?.(step, context.notes.get(step.change));
       return tracedResult(step, context, attempts);
     },
-    isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
+    isRefusedBeside: (result) =>
+      result.status === 'failed' && isRefusedWith(result.error, CONFLICTS),
     end: (step, result) => {
       results.set(step.id, result);
       settings.onCount?.(results.size, plan.steps.length);
@@ -110,43 +114,25 @@ export async function applyPlan(
 /** In the order of the plan. */
 type ResultsOf = (id: ObjectId) => readonly StepResult[];
 
-function stepsByChange({ steps }: Plan): ReadonlyMap<ObjectId, readonly Step[]> {
-  const found = new Map<ObjectId, Step[]>();
-  for (const step of steps) found.set(step.change, [...(found.get(step.change) ?? []), step]);
-  return found;
-}
-
 function endOf(result: StepResult): StepEnd {
   if (result.status === 'failed') return { status: 'failed', error: outcomeError(result.error) };
   if (result.status === 'skipped') return result;
   return { status: 'succeeded', identities: result.identities };
 }
 
-function closedByChange(
-  { changes }: Plan,
-  { closedNow }: ApplySettings,
-): (step: Step) => Skipped | undefined {
-  const byId = new Map(changes.map((change) => [change.id, change]));
-  return (step) => {
-    const change = byId.get(step.change);
-    const closed = change && step.action !== 'kill-flag' ? closedNow?.(change) : undefined;
-    if (!closed) return undefined;
-    const { why, until, untilText } = closed;
-    const when = untilText === null ? '' : `; it goes at ${untilText}`;
-    const skipped = { status: 'skipped', why: `${why} by now${when}`, windowClosed: true } as const;
-    return until === null ? skipped : { ...skipped, until };
-  };
+function closedResult(closed: Closed | undefined): Skipped | undefined {
+  if (!closed) return undefined;
+  const { why, until, untilText } = closed;
+  const when = untilText === null ? '' : `; it goes at ${untilText}`;
+  const skipped = { status: 'skipped', why: `${why} by now${when}`, windowClosed: true } as const;
+  return until === null ? skipped : { ...skipped, until };
 }
 
 /** Refusals by a service that cannot take two writes at the same time. */
-const CONFLICTS: ReadonlySet<number> = new Set([409, 423]);
+const CONFLICTS = [409, 423];
 
-function isConflict(error: unknown): boolean {
-  return error instanceof RejectedError && CONFLICTS.has(error.status);
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof RejectedError && error.status === 403;
+function isRefusedWith(error: unknown, statuses: readonly number[]): error is RejectedError {
+  return error instanceof RejectedError && statuses.includes(error.status);
 }
 
 function reasonToSkip(
@@ -201,7 +187,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   } catch (error) {
     if (isFateUnknown(error)) return failure(error);
     if (error instanceof RejectedError && wantsRequest(error)) return askedResult(step, context);
-    if (step.action === 'withdraw-request' && isForbidden(error)) {
+    if (step.action === 'withdraw-request' && isRefusedWith(error, [403])) {
       return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
     }
     if (error instanceof FlagGoneError) {
@@ -226,9 +212,7 @@ async function askedResult(step: Step, context: ApplyContext): Promise<StepResul
     if (request === null) return { ...WAITS, why: REQUEST_WANTED.noRequests };
     return { ...WAITS, why: requestText(request), request };
   } catch (error) {
-    if (error instanceof RejectedError && isConflict(error)) {
-      return { ...WAITS, why: error.serviceMessage };
-    }
+    if (isRefusedWith(error, CONFLICTS)) return { ...WAITS, why: error.serviceMessage };
     return failure(error);
   }
 }
@@ -253,9 +237,9 @@ async function execute(step: Step, context: ApplyContext): Promise<StepAnswer> {
 function outcomeFor(change: Change, resultsOf: ResultsOf): Outcome {
   const own = [...resultsOf(change.id), ...carriedResults(change, resultsOf)];
   const identities = identitiesOf(own);
-  const [only, ...others] = own;
+  const [only, second] = own;
   // A later step of the same change would make the answer an old one.
-  if (only?.status === 'succeeded' && only.created && others.length === 0)
+  if (only?.status === 'succeeded' && only.created && second === undefined)
     return { status: 'applied', created: only.created };
   return identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own);
 }
@@ -284,9 +268,9 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
 }
 
 function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
-  const answers = results.flatMap((result) =>
-    result.status === 'succeeded' && result.identities ? [result.identities] : [],
-  );
+  const answers = results.flatMap((each) => {
+    return each.status === 'succeeded' ? (each.identities ?? []) : [];
+  });
   if (answers.length === 0) return undefined;
   return {
     written: answers.flatMap(({ written }) => written),
@@ -297,8 +281,7 @@ function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefi
 /** The service answers with success even if it refused some identities, so that a change can fail all the same. */
 function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome {
   const { written, failed } = identities;
-  if (outcome.status !== 'applied') return { ...outcome, identities };
-  if (failed.length === 0) return { ...outcome, identities };
+  if (outcome.status !== 'applied' || failed.length === 0) return { ...outcome, identities };
   const all = failed.length + written.length;
   const error: OutcomeError = {
     code: 'IDENTITIES_REFUSED',

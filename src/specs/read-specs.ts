@@ -14,7 +14,6 @@ import type { SpecFile } from './parse/parse-file.js';
 import { SpecCache } from './cache.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics, referencesOf } from './resolve/references.js';
-import { configurationDiagnostics } from './resolve/configurations.js';
 import { desiredFlag, resolveFlags, type ResolvedFlag } from './resolve/flags.js';
 import { present, sortedMap } from '../model/collections.js';
 import { rampDiagnostics } from './resolve/ramps.js';
@@ -106,7 +105,7 @@ export async function readWithParts(
   const { flags, segments, kills } = resolved;
   const diagnostics = inOrder([
     ...found,
-    ...(await configurationDiagnostics(specs)),
+    ...(await misfits(specs)),
     ...referenceDiagnostics(specs, flags, segments),
     ...rampDiagnostics(flags, config),
     ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
@@ -130,6 +129,14 @@ export async function readWithParts(
     ...present({ config: readable, rest }),
   };
   return { result, parts };
+}
+
+/** Of configurations with a schema. The compiler of schemas is loaded only if a flag has one. */
+async function misfits(specs: SpecSet): Promise<Diagnostic[]> {
+  const judged = [...specs.flags.values()].filter(({ spec }) => spec.configurationSchema);
+  if (judged.length === 0) return [];
+  const { configurationDiagnostics } = await import('./resolve/configurations.js');
+  return judged.flatMap((flag) => configurationDiagnostics(flag, specs));
 }
 
 function restOf(
