@@ -4,8 +4,9 @@ import { combinedExitCode } from '../../../src/cli/directories.js';
 import { VARIABLES } from '../../../src/compose/settings.js';
 import { EXIT, FlagkeelError, type ErrorCode, type ExitCode } from '../../../src/errors.js';
 import { sha256 } from '../../../src/model/json.js';
-import { REASONS } from '../../../src/model/plan.js';
+import { REASONS, type WithheldWhy } from '../../../src/model/plan.js';
 import { remedyOf } from '../../../src/model/remedy.js';
+import { judgeWithheld } from '../../../src/model/verdict.js';
 import { DEFAULT_GUARDS } from '../../../src/plan/guards/guards.js';
 import { rulesIn, withholdReason } from '../../../src/plan/policy.js';
 import { remedyText } from '../../../src/report/view/verdict.js';
@@ -85,6 +86,16 @@ describe('docs/plan.md and docs/plan-output.md', () => {
       Number(limit),
     ]);
     expect(Object.fromEntries(guards)).toEqual(DEFAULT_GUARDS);
+  });
+
+  it('name all that is held for a person, and only that, as exit code 8', () => {
+    const whys = rowsIn('plan', '## What is withheld').map(([why]) => bare(why) as WithheldWhy);
+    const held = whys.filter((why) =>
+      REASONS.some((reason) => judgeWithheld({ why, reason, dependsOn: [] })?.is === 'held'),
+    );
+    const [, said = ''] = /end with 8:([^]*?)A `needs-withheld`/.exec(pageOf('plan')) ?? [];
+
+    expect(sorted(said.match(/(?<=`)[a-z-]+(?=`)/g) ?? [])).toEqual(sorted(held));
   });
 
   it('show a hash as long as those that are printed, and the way out that drift has', () => {
