@@ -3,7 +3,7 @@ import { LocalUpstream } from '../../src/daemon/upstream/local.js';
 import { SERVICE_KINDS, startStoryService } from '../support/stories/service.js';
 import { BEGIN_MS, MovedTime } from '../support/verdict-law/clock.js';
 import { historyOf, type History } from '../support/verdict-law/events.js';
-import { Gate, play, textOf, type Told, type World } from '../support/verdict-law/play.js';
+import { play, textOf, type Told, type World } from '../support/verdict-law/play.js';
 import { lawSettings } from './law-settings.js';
 
 /** Histories over each service, with seeds of their own. */
@@ -32,17 +32,16 @@ afterAll(() => {
 });
 
 it.each(SERVICE_KINDS)('every surface says of everything what is so: %s', async (kind) => {
-  const gate = new Gate();
   vi.setSystemTime(BEGIN_MS);
   const most = numRuns + MOST_STEPS;
-  const service = await startStoryService(kind, most, (next) => gate.around(next), ENVIRONMENTS);
+  const service = await startStoryService(kind, most, ENVIRONMENTS);
   // A single history is one that a longer run has printed, over whichever service.
   const from = numRuns === 1 ? seed : seed + SERVICE_KINDS.indexOf(kind) * numRuns;
   let broken: Told | undefined;
   const startedAt = performance.now();
   let [histories, looks] = [0, 0];
   for (; histories < numRuns && !broken; histories += 1) {
-    const world = { service, gate, time: new MovedTime() };
+    const world = { service, time: new MovedTime() };
     vi.setSystemTime(BEGIN_MS);
     const told = await play(historyOf(from + histories), world);
     looks += told.looks;

@@ -14,7 +14,7 @@ import type { Seed } from '../../src/service/seed.js';
 
 /**
  * How the next request that matches fails:
- * - `503`, `500`, `429`, `404`: answered so, and not run
+ * - a status: answered so, and not run
  * - `reset-before`: the connection breaks, and it was not run
  * - `reset-after`: it was run, and the connection breaks before the answer
  * - `truncate`: it was run, and the connection breaks in the middle of the answer
@@ -22,8 +22,7 @@ import type { Seed } from '../../src/service/seed.js';
  * - `hang`: neither run nor answered
  * - `hold`: it waits for `release`, and is run then
  */
-export type Fault =
-  404 | 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
+export type Fault = number | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -42,6 +41,8 @@ interface RequestMatch {
   readonly passing?: number;
 }
 
+type Choose = (method: string, request: IncomingMessage) => Fault | undefined;
+
 export interface TestService extends RunningService {
   /** Of an Admin API key that may do everything. */
   readonly key: string;
@@ -52,7 +53,7 @@ export interface TestService extends RunningService {
   /** Faults that no request has met yet. */
   faultsLeft(): number;
   /** From now on each request may fail as this says; undefined: no fault, a planned one excepted. */
-  failAtRandom(choose: (method: string) => Fault | undefined): void;
+  failAtRandom(choose: Choose): void;
   /** After each write, a read that was answered before is answered in the same words so many times more. */
   showStale(times: number): void;
   /** Resolves once a request is held. */
@@ -170,7 +171,7 @@ interface Faults {
   readonly held: (() => void)[];
   readonly stale: StaleReads;
   readonly onHeld: (() => void)[];
-  choose: (method: string) => Fault | undefined;
+  choose: Choose;
 }
 
 const SLOW_MS = 300;
@@ -204,7 +205,7 @@ function withFaults(
       return isMeant && each.passing < 0;
     });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
-    const fault = found?.fault ?? faults.choose(method);
+    const fault = found?.fault ?? faults.choose(method, request);
     if (faults.stale.answers(request, response)) return;
     if (fault === undefined) next(request, response);
     else if (fault === 'hold') {
@@ -223,17 +224,19 @@ function fail(
   response: ServerResponse,
   next: RequestListener,
 ): void {
+  if (typeof fault === 'number') {
+    request.resume();
+    const isElsewhere = fault >= 300 && fault < 400;
+    response.writeHead(fault, {
+      'content-type': 'application/json',
+      ...(isElsewhere && { location: '/away' }),
+    });
+    response.end(
+      JSON.stringify({ code: fault, message: 'fault', details: '', transactionId: null }),
+    );
+    return;
+  }
   switch (fault) {
-    case 500:
-    case 503:
-    case 429:
-    case 404:
-      request.resume();
-      response.writeHead(fault, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify({ code: fault, message: 'fault', details: '', transactionId: null }),
-      );
-      return;
     case 'reset-before':
       request.socket.destroy();
       return;

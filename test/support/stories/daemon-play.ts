@@ -40,8 +40,8 @@ export async function tellDaemon(
   quietRuns: number,
 ): Promise<Told> {
   using repository = new ConfigRepository();
-  const weather = new Weather(randomFrom(seed ^ 0x57032));
-  const service = await startStoryService(kind, 1, (next) => weather.around(next));
+  const service = await startStoryService(kind, 1);
+  const weather = new Weather(service, randomFrom(seed ^ 0x57032));
   const { origin, key } = service;
   const watched = new InProcessDaemon(
     repository.directory,

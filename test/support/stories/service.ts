@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
-import { startService, type RunningService } from '../../../src/service/service.js';
 import type { EnvironmentContent } from '../../../src/service/store/workspaces.js';
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
 import { definitionAskedByName } from '../ids-alone.js';
 import { noisy } from '../noisy-service.js';
 import { withKeysHabits } from '../keys-habits.js';
+import { startTestService, type Fault, type TestService } from '../service.js';
 import type { Ask, RawPlace } from './raw-state.js';
 
 /**
@@ -17,14 +17,10 @@ import type { Ask, RawPlace } from './raw-state.js';
 export const SERVICE_KINDS = ['ours', 'strict', 'other'] as const;
 export type ServiceKind = (typeof SERVICE_KINDS)[number];
 
-export interface StoryService {
+export interface StoryService extends TestService {
   readonly kind: ServiceKind;
-  readonly origin: string;
-  /** Of an Admin API key that may do everything. */
-  readonly key: string;
   /** A workspace that no story had before. */
   workspace(): Promise<StoryWorkspace>;
-  stop(): Promise<void>;
 }
 
 export interface StoryWorkspace extends RawPlace {
@@ -40,37 +36,38 @@ export interface StoryWorkspace extends RawPlace {
 /** Title and comment of all that is done by hand. */
 export const BY_HAND = 'By hand';
 
-export const PAST_HABITS = 'x-past-habits';
+const PAST_HABITS = 'x-past-habits';
+
+/** Makes requests fail, but for those that go past the habits of the service. */
+export function failOthers(service: TestService, choose: (method: string) => Fault | undefined) {
+  service.failAtRandom((method, { headers }) =>
+    headers[PAST_HABITS] === undefined ? choose(method) : undefined,
+  );
+}
 
 /**
  * @param workspaces how many stories it is for.
- * @param around what lies between the service and whoever asks it.
  * @param environments of each workspace.
  */
 export async function startStoryService(
   kind: ServiceKind,
   workspaces: number,
-  around: (next: RequestListener) => RequestListener = (next) => next,
   environments: readonly EnvironmentContent[] = STORY_ENVIRONMENTS,
 ): Promise<StoryService> {
-  const service = await startService({
+  const service = await startTestService({
     store: { kind: 'memory' },
     strict: kind === 'strict',
     seed: seedOf(workspaces, environments),
-    middleware: (next) => around(kind === 'other' ? withHabits(() => service.origin)(next) : next),
+    ...(kind === 'other' && { middleware: withHabits(() => service.origin) }),
   });
-  const key = await service.createKey('test');
-  const all = await listWorkspaces(service.origin, key);
+  const all = await listWorkspaces(service);
   let next = 0;
   return {
-    kind,
-    origin: service.origin,
-    key,
-    stop: async () => service.stop(),
+    ...{ ...service, kind },
     workspace: async () => {
       const [name, id] = all[next++] ?? [];
       if (name === undefined || id === undefined) throw new Error('bug: too few workspaces');
-      return workspaceOf(service, { kind, key, name, id });
+      return workspaceOf(service, { kind, name, id });
     },
   };
 }
@@ -87,11 +84,11 @@ function seedOf(workspaces: number, environments: readonly EnvironmentContent[])
 }
 
 async function workspaceOf(
-  service: RunningService,
-  { kind, key, name, id }: { kind: ServiceKind; key: string; name: string; id: string },
+  service: TestService,
+  { kind, name, id }: { kind: ServiceKind; name: string; id: string },
 ): Promise<StoryWorkspace> {
   const send = async (method: string, path: string, body?: unknown): Promise<Response> =>
-    request(`${service.origin}${API_PREFIX}${path}`, { method, key, body });
+    request(service, method, path, body);
   const ask: Ask = async (path) => {
     // A strict service shows a flag by itself only where it is patched, and a patch of nothing changes nothing.
     const isFlag = kind === 'strict' && /^\/splits\/ws\/[^/]+\/[^/]+$/.test(path);
@@ -116,11 +113,10 @@ async function workspaceOf(
   };
 }
 
-async function listWorkspaces(origin: string, key: string): Promise<(readonly [string, string])[]> {
+async function listWorkspaces(service: TestService): Promise<(readonly [string, string])[]> {
   const found: (readonly [string, string])[] = [];
   for (;;) {
-    const path = `${API_PREFIX}/workspaces?limit=200&offset=${found.length}`;
-    const answer = await request(`${origin}${path}`, { method: 'GET', key });
+    const answer = await request(service, 'GET', `/workspaces?limit=200&offset=${found.length}`);
     const { objects } = (await answer.json()) as { objects: { id: string; name: string }[] };
     if (objects.length === 0) return found;
     found.push(...objects.map(({ id, name }) => [name, id] as const));
@@ -128,10 +124,12 @@ async function listWorkspaces(origin: string, key: string): Promise<(readonly [s
 }
 
 async function request(
-  url: string,
-  { method, key, body }: { method: string; key: string; body?: unknown },
+  { origin, key }: TestService,
+  method: string,
+  path: string,
+  body?: unknown,
 ): Promise<Response> {
-  return fetch(url, {
+  return fetch(`${origin}${API_PREFIX}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${key}`,

@@ -1,26 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { PAST_HABITS } from './service.js';
+import type { Fault } from '../service.js';
+import { failOthers, type StoryService } from './service.js';
 
-/** What becomes of a request that the storm takes. */
-const FAULTS: readonly ((next: RequestListener) => RequestListener)[] = [
-  // It never arrives.
-  () => (request) => {
-    request.socket.destroy();
-  },
-  // It is done, and nobody hears of it.
-  (next) => (request, response) => {
-    response.write = () => true;
-    response.end = () => {
-      request.socket.destroy();
-      return response;
-    };
-    next(request, response);
-  },
-  () => (_, response) => {
-    response.writeHead(503, { 'content-type': 'text/plain' });
-    response.end('away');
-  },
-];
+/** What becomes of a request that a storm takes: it never arrives, nobody hears that it was done, or it is refused. */
+const FAULTS: readonly Fault[] = ['reset-before', 'reset-after', 503];
 
 export interface Storm {
   /** Of the requests that it takes. */
@@ -31,51 +13,38 @@ export interface Storm {
 
 /**
  * What lies between a daemon and the service: a gate that holds every request while somebody does something by hand, and
- * storms in which some requests fail. What goes past the habits of the service goes past this, too.
+ * storms in which some requests fail.
  */
 export class Weather {
+  readonly #service: StoryService;
   readonly #random: () => number;
-  #opened: Promise<void> = Promise.resolve();
-  #open: () => void = () => undefined;
+  #isClosed = false;
   #storm: Storm | null = null;
   #hasWritten = false;
 
   /** @param random from 0 to below 1. */
-  constructor(random: () => number) {
+  constructor(service: StoryService, random: () => number) {
+    this.#service = service;
     this.#random = random;
-  }
-
-  /** Lets through what waits. @param storm null: every request is answered. */
-  open(storm: Storm | null = null): void {
-    this.#storm = storm;
-    this.#hasWritten = false;
-    this.#open();
-  }
-
-  close(): void {
-    this.#opened = new Promise((resolve) => {
-      this.#open = resolve;
+    failOthers(service, (method) => {
+      if (this.#isClosed) return 'hold';
+      return this.#takes(method) ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined;
     });
   }
 
-  around(next: RequestListener): RequestListener {
-    return (request, response) => {
-      if (request.headers[PAST_HABITS] === undefined) void this.#pass(next, request, response);
-      else next(request, response);
-    };
+  /** Lets go on what is held, and what comes. @param storm null: every request is answered. */
+  open(storm: Storm | null = null): void {
+    this.#storm = storm;
+    this.#hasWritten = false;
+    this.#isClosed = false;
+    this.#service.release();
   }
 
-  async #pass(
-    next: RequestListener,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    await this.#opened;
-    if (!this.#takes(request)) next(request, response);
-    else FAULTS[Math.floor(this.#random() * FAULTS.length)]?.(next)(request, response);
+  close(): void {
+    this.#isClosed = true;
   }
 
-  #takes({ method }: IncomingMessage): boolean {
+  #takes(method: string): boolean {
     if (this.#storm === null) return false;
     const { share, takes } = this.#storm;
     const isWrite = method !== 'GET';

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOperations, type Operations } from '../../../src/daemon/http/operations.js';
 import { jsonBody } from '../../../src/daemon/notify/formats.js';
@@ -13,7 +12,7 @@ import { createLog } from '../../../src/platform/log.js';
 import { ConfigRepository } from '../git.js';
 import { InProcessDaemon } from '../in-process-daemon.js';
 import { readRawState, type RawState } from '../stories/raw-state.js';
-import { PAST_HABITS, type StoryService, type StoryWorkspace } from '../stories/service.js';
+import { failOthers, type StoryService, type StoryWorkspace } from '../stories/service.js';
 import { cliRun } from '../terminal.js';
 import type { MovedTime } from './clock.js';
 import {
@@ -43,29 +42,8 @@ import {
 const HOUR_MS = 3_600_000;
 const FORMATS = ['json', 'text', 'markdown'] as const;
 
-/** Refuses what the program asks, while it is set. */
-export class Gate {
-  refusal: 401 | 302 | null = null;
-
-  around(next: RequestListener): RequestListener {
-    return (request, response) => {
-      if (this.refusal === null || request.headers[PAST_HABITS] !== undefined) {
-        next(request, response);
-        return;
-      }
-      // A gateway that sends everyone elsewhere: the program does not try that again, which saves waiting.
-      response.writeHead(this.refusal, {
-        'content-type': 'application/json',
-        ...(this.refusal === 302 && { location: '/away' }),
-      });
-      response.end(JSON.stringify({ code: this.refusal, message: 'by the test' }));
-    };
-  }
-}
-
 export interface World {
   readonly service: StoryService;
-  readonly gate: Gate;
   readonly time: MovedTime;
 }
 
@@ -111,6 +89,7 @@ class Play {
   #operations: Operations | null = null;
   #hasClone = false;
   #isAway = false;
+  #isRefused = false;
   /** Whether anything but the daemon wrote to the service since the daemon looked at everything. */
   #isUnseen = false;
   /** Whether a message was sent since nothing was open. A look at what a commit touched sends messages as well. */
@@ -133,7 +112,7 @@ class Play {
   }
 
   async end(): Promise<void> {
-    this.#world.gate.refusal = null;
+    this.#refuse(undefined);
     await this.#operations?.close();
     await this.#watched?.daemon.stop('SIGTERM');
     rmSync(this.#clones, { recursive: true, force: true });
@@ -314,7 +293,7 @@ class Play {
 
   #expected(): number | null {
     if (this.#said.isBroken) return 3;
-    return this.#said.isMissing || this.#world.gate.refusal !== null ? 6 : null;
+    return this.#said.isMissing || this.#isRefused ? 6 : null;
   }
 
   #clone(): string {
@@ -329,12 +308,11 @@ class Play {
   }
 
   async #outage(kind: (typeof OUTAGES)[number], { look, number }: Step): Promise<void> {
-    const { gate } = this.#world;
     const { directory } = this.#repository;
     const elsewhere = `${directory}-away`;
     this.#isAway = true;
     if (kind === 'checkout-away') renameSync(directory, elsewhere);
-    else gate.refusal = kind === 'away' ? 302 : 401;
+    else this.#refuse(kind === 'away' ? 302 : 401);
     try {
       if (look !== 'daemon' && kind !== 'checkout-away')
         await this.#lookOfCommand('command', number);
@@ -344,7 +322,7 @@ class Play {
       const shown = await shownBy(this.#operations?.url ?? '');
       this.#found(breachesOfAway(shown, isLong), `daemon, ${kind}`);
     } finally {
-      gate.refusal = null;
+      this.#refuse(undefined);
       if (kind === 'checkout-away') renameSync(elsewhere, directory);
     }
     await this.#anHour();
@@ -389,6 +367,12 @@ class Play {
     });
     this.#repository.git('checkout', '--quiet', '--', '.');
     this.#repository.git('clean', '--quiet', '--force', '-d');
+  }
+
+  /** What the program asks. A gateway that sends everyone elsewhere is not tried again, which saves waiting. */
+  #refuse(status: 401 | 302 | undefined): void {
+    this.#isRefused = status !== undefined;
+    failOthers(this.#world.service, () => status);
   }
 
   #found(breaches: readonly string[], where: string): void {
