@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { request, type Dispatcher } from 'undici';
 import { arenaWrite, ownWrite, type Chance } from './choices.js';
-import type { ServiceNode } from './nodes.js';
+import type { ServiceNode } from '../support/service-node.js';
 import {
   callOf,
   definitionPath,

@@ -4,7 +4,7 @@ import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { administer } from '../../src/service/service.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { readWorld } from './live-world.js';
-import { ServiceNode } from './nodes.js';
+import { ServiceNode } from '../support/service-node.js';
 
 export interface Outage {
   readonly cause: string;

@@ -4,7 +4,7 @@ import type { StoreLocation } from '../../src/service/store/store.js';
 import { ChaosClient, type Arena, type JournalEntry } from './client.js';
 import { randomFrom } from './choices.js';
 import { readWorld } from './live-world.js';
-import { ServiceNode } from './nodes.js';
+import { ServiceNode } from '../support/service-node.js';
 import { differences, invariantsBroken, replay } from './verify.js';
 
 export interface ChaosOptions {

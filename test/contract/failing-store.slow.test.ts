@@ -1,15 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CutLine } from '../support/cut-line.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { type Answer, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { ServiceNode } from '../support/service-node.js';
 import { startTestService, type TestService } from '../support/service.js';
 import {
   DIRECTORY_FAULTS,
@@ -123,11 +121,10 @@ describe('a service in a process', () => {
     ['takes no writes', 'disk read-only'],
   ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, name) => {
     const directory = mkdtempSync(join(tmpdir(), 'flagkeel-full-'));
-    const script = ['--import', 'tsx', 'test/support/service-process.ts', directory];
-    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const node = new ServiceNode({ kind: 'directory', path: directory });
     try {
-      const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-      const [origin = '', key = ''] = line.split(' ');
+      await node.start();
+      const { origin = '', key, pid } = node;
       const world = await worldOf({ origin, key });
       const { client } = world;
       const many = async (): Promise<Answer[]> =>
@@ -138,7 +135,7 @@ describe('a service in a process', () => {
         );
       const taken = await many();
       const fault = faultCalled(DIRECTORY_FAULTS, name);
-      const mend = await fault.strike({ path: directory, pid: child.pid ?? 0 });
+      const mend = await fault.strike({ path: directory, pid });
       let answers = await many();
       while (answers.every(({ status }) => status === 200)) {
         taken.push(...answers);
@@ -160,18 +157,11 @@ describe('a service in a process', () => {
         await client.ok('GET', `/splits/ws/Default/${(body as { name: string }).name}`);
       }
     } finally {
-      await end(child);
+      await node.kill();
       rmSync(directory, { recursive: true, force: true });
     }
   });
 });
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
 
 describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
   let postgres: TestPostgres;

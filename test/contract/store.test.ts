@@ -1,27 +1,26 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/admin-api/wire.js';
 import { openSqlite } from '../../src/platform/sqlite.js';
 import { administer, type ServiceOptions } from '../../src/service/service.js';
 import { makeDirectory } from '../support/git.js';
 import { aDefinition, at, callsOf } from '../support/service-calls.js';
+import { ServiceNode } from '../support/service-node.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 import { useStores } from '../support/stores.js';
 
 const stores = useStores();
 let directory: string;
-const processes: ChildProcess[] = [];
+const nodes: ServiceNode[] = [];
 
 beforeEach(() => {
   directory = makeDirectory();
 });
 
-afterEach(() => {
-  for (const child of processes.splice(0)) child.kill('SIGKILL');
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.kill();
 });
 
 const start = async (
@@ -159,21 +158,11 @@ describe('the start over a store of an earlier version', () => {
 });
 
 describe('a service that is killed', () => {
-  async function spawnService(): Promise<{ child: ChildProcess; origin: string; key: string }> {
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', 'test/support/service-process.ts', directory],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    processes.push(child);
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-    const [origin = '', key = ''] = line.split(' ');
-    return { child, origin, key };
-  }
-
   it('has kept all that it answered for, gives its lock back, and is whole', async () => {
-    const { child, origin, key } = await spawnService();
-    const client = callsOf({ origin, key });
+    const node = new ServiceNode({ kind: 'directory', path: directory });
+    nodes.push(node);
+    await node.start();
+    const client = callsOf({ origin: node.origin ?? '', key: node.key });
     await client.segment('seg');
     const answered: string[] = [];
     const writers = Array.from({ length: 4 }, async (_, writer) => {
@@ -186,8 +175,7 @@ describe('a service that is killed', () => {
     const ended = Promise.allSettled(writers);
     while (answered.length < 60) await new Promise((resolve) => setTimeout(resolve, 5));
 
-    child.kill('SIGKILL');
-    await Promise.all([ended, child.exitCode === null ? once(child, 'exit') : undefined]);
+    await Promise.all([ended, node.kill()]);
 
     const service = await start();
     const kept = new Set<string>();

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { nameOf, allCells, playCells } from '../chaos/matrix/cell.js';
-import { directories } from '../chaos/stores/grounds.js';
-import { playStores } from '../chaos/stores/lanes.js';
-import { WAYS } from '../chaos/stores/play.js';
+import { GROUNDS } from '../chaos/stores/grounds.js';
+import { playStores, WAYS } from '../chaos/stores/play.js';
 
 /** A few cells of the fault matrix, so that the rest of it can be played: `npm run test:faults` and `npm run test:stores`. */
 const CELLS = [
@@ -23,7 +22,7 @@ it('a run whose request goes wrong ends as it does without the fault', async () 
 });
 
 it('a run whose service has a full or damaged store loses nothing, claims nothing, and is well by itself', async () => {
-  const results = await playStores(directories, {
+  const results = await playStores(GROUNDS[0], {
     lanes: 1,
     ways: WAYS.filter(({ name }) => name === 'change, a write' || name === 'change, for 3 s'),
     plays: (_, { fault, way }) =>

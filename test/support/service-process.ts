@@ -1,13 +1,8 @@
-import { DEFAULT_SEED } from '../../src/service/seed.js';
-import { createTestKey } from './service.js';
+import type { StoreLocation } from '../../src/service/store/store.js';
 import { startService } from '../../src/service/service.js';
+import { createTestKey, TEST_SEED } from './service.js';
 
-/**
- * A service in a process of its own, so that it can be killed: run with the directory of its store. Says origin and
- * key on one line.
- */
-const service = await startService({
-  store: { kind: 'directory', path: process.argv[2] ?? '' },
-  seed: DEFAULT_SEED,
-});
+/** A service in a process of its own: run with its `StoreLocation` as JSON. Says origin and key on one line. */
+const store = JSON.parse(process.argv[2] ?? '') as StoreLocation;
+const service = await startService({ store, seed: TEST_SEED });
 process.stdout.write(`${service.origin} ${await createTestKey(service)}\n`);

@@ -8,6 +8,8 @@ import {
   type Signal,
 } from './faults.js';
 import type { Moment } from './front.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { inLanes, Worlds } from '../lanes.js';
 import { rawState } from './raw-state.js';
 import { READS, WRITES, type RequestKind } from './requests.js';
 import { makeWorld, type Place, type World } from './world.js';
@@ -52,12 +54,24 @@ export interface Reference {
 const DEADLINE_MS = 90_000;
 const MOST_RUNS_AFTER = 3;
 
+/** A store that has just become well, on a loaded machine, may still refuse a single read. */
+export async function stateOf(place: Place): Promise<string> {
+  for (let tries = 60; ; tries -= 1) {
+    try {
+      return await rawState(place);
+    } catch (error) {
+      if (tries === 0) throw error;
+      await pause(1_000);
+    }
+  }
+}
+
 export async function undisturbed(world: World): Promise<Reference> {
   const place = await world.copy();
   try {
     const { code, stdout, stderr } = await place.run();
     if (code !== 0) throw new Error(`the story does not end well: ${stdout}${stderr}`);
-    return { state: await rawState(place.service), deletions: deletionsIn(world.front.passed) };
+    return { state: await stateOf(place), deletions: deletionsIn(world.front.passed) };
   } finally {
     await place.dispose();
   }
@@ -74,23 +88,15 @@ export async function playCell(
     const first = await inTime(struckRun(world, place, cell), violations);
     if (!world.front.endPlan()) violations.push('no request of this kind came');
     const isClaim = /\bIn sync\b/.test(first.stdout);
-    if (isClaim && (await rawState(place.service)) !== reference.state) {
+    if (isClaim && (await stateOf(place)) !== reference.state) {
       violations.push(`it said in sync, and the service is not as the specs say: ${first.stdout}`);
     }
-    const { runs, last } = await runsUntilRight(place, violations);
-    const end = await rawState(place.service);
+    const { runs, last, end } = await settled(world, place, reference, violations);
     const leaves = end !== reference.state && isLie(cell) && holdsAll(end, reference.state);
     if (end !== reference.state && !leaves) {
       violations.push(`another end than without the fault: ${last.stdout}`);
     }
-    const after = await inTime(place.run('--dry-run', '--detailed-exitcode'), violations);
-    if (after.code !== 0) violations.push(`something is left to do: ${after.stdout}`);
-    for (const deletion of deletionsIn(world.front.passed)) {
-      if (!reference.deletions.has(deletion)) violations.push(`deleted because of it: ${deletion}`);
-    }
-    if (
-      [first, last].some(({ stdout, stderr }) => `${stdout}${stderr}`.includes(place.service.key))
-    )
+    if ([first, last].some(({ stdout, stderr }) => `${stdout}${stderr}`.includes(place.key)))
       violations.push('the key was printed');
     const runsAfter = first.code === 0 ? 0 : runs;
     return { cell, code: first.code, said: verdictOf(first), runsAfter, leaves, violations };
@@ -115,18 +121,27 @@ function holdsAll(state: string, wanted: string): boolean {
   });
 }
 
-export async function runsUntilRight(
-  place: Pick<Place, 'run'>,
+/** Runs until one goes well: then nothing is left to do, and nothing was deleted that the story without the fault keeps. */
+export async function settled(
+  { front }: World,
+  place: Place,
+  { deletions }: Reference,
   violations: string[],
-): Promise<{ runs: number; last: CliResult }> {
-  for (let runs = 1; ; runs += 1) {
-    const last = await inTime(place.run(), violations);
-    if (last.code === 0) return { runs, last };
-    if (runs === MOST_RUNS_AFTER) {
-      violations.push(`not right after ${String(runs)} more runs: ${last.stdout}${last.stderr}`);
-      return { runs, last };
-    }
+): Promise<{ readonly runs: number; readonly last: CliResult; readonly end: string }> {
+  let last = await inTime(place.run(), violations);
+  let runs = 1;
+  for (; last.code !== 0 && runs < MOST_RUNS_AFTER; runs += 1) {
+    last = await inTime(place.run(), violations);
   }
+  if (last.code !== 0)
+    violations.push(`not right after ${String(runs)} more runs: ${last.stdout}${last.stderr}`);
+  const end = await stateOf(place);
+  const after = await inTime(place.run('--dry-run', '--detailed-exitcode'), violations);
+  if (after.code !== 0) violations.push(`something is left to do: ${after.stdout}`);
+  for (const deletion of deletionsIn(front.passed)) {
+    if (!deletions.has(deletion)) violations.push(`deleted because of it: ${deletion}`);
+  }
+  return { runs, last, end };
 }
 
 /** The run that meets the fault. A signal needs a process of its own. */
@@ -162,7 +177,7 @@ export async function inTime(
   return result;
 }
 
-export function deletionsIn(passed: readonly string[]): Set<string> {
+function deletionsIn(passed: readonly string[]): Set<string> {
   return new Set(passed.filter((each) => each.startsWith('DELETE ')));
 }
 
@@ -205,28 +220,21 @@ export async function playCells(
   cells: readonly Cell[],
   { lanes, tell }: { readonly lanes: number; readonly tell?: (result: CellResult) => void },
 ): Promise<CellResult[]> {
-  const results: CellResult[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    const worlds = new Map<'few' | 'many', { world: World; reference: Reference }>();
-    for (let at = next++; at < cells.length; at = next++) {
-      const cell = cells[at];
-      if (cell === undefined) break;
-      const size = isOfPages(cell) ? 'many' : 'few';
-      let known = worlds.get(size);
-      if (known === undefined) {
-        const world = await makeWorld(size);
-        known = { world, reference: await undisturbed(world) };
-        worlds.set(size, known);
-      }
-      const result = await playCell(known.world, cell, known.reference);
-      results[at] = result;
-      tell?.(result);
-    }
-    for (const { world } of worlds.values()) await world.dispose();
+  const make = async (size: 'few' | 'many') => {
+    const world = await makeWorld(size);
+    return { world, reference: await undisturbed(world) };
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return results;
+  return inLanes(
+    cells,
+    lanes,
+    async () => Promise.resolve(new Worlds(make)),
+    async (cell, worlds) => {
+      const { world, reference } = await worlds.at(isOfPages(cell) ? 'many' : 'few');
+      const result = await playCell(world, cell, reference);
+      tell?.(result);
+      return result;
+    },
+  );
 }
 
 const isOfPages = ({ what }: Cell): boolean => typeof what === 'object' && what.meets === 'pages';

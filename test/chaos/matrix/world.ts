@@ -1,11 +1,14 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import { request as send, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StoreLocation } from '../../../src/service/store/store.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { aDefinition, callsOf } from '../../support/service-calls.js';
+import { ServiceNode } from '../../support/service-node.js';
+import { directories, type Ground, type Kept } from '../stores/grounds.js';
 import { Front } from './front.js';
 
 const CONFIG = `workspace: Default
@@ -54,7 +57,7 @@ const MANY: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The files of the first commit. */
-export const FIRST: Readonly<Record<string, string>> = {
+const FIRST: Readonly<Record<string, string>> = {
   'flagkeel.yaml': CONFIG,
   'flags/changed.yaml': flag('changed', 10, { segment: 'staff' }),
   'flags/described.yaml': flag('described', 10),
@@ -69,7 +72,7 @@ export const FIRST: Readonly<Record<string, string>> = {
 };
 
 /** What the second commit changes, beside what it takes away. */
-export const SECOND: Readonly<Record<string, string>> = {
+const SECOND: Readonly<Record<string, string>> = {
   'flags/changed.yaml': flag('changed', 25, { segment: 'crew' }),
   'flags/described.yaml': flag('described', 10, { about: 'Described anew' }),
   'flags/new.yaml': flag('new', 5),
@@ -80,7 +83,7 @@ export const SECOND: Readonly<Record<string, string>> = {
     'identities: { environment: staging, keys: { qa-1: { plan: free }, qa-2: { plan: free } } }\n',
 };
 
-export const GONE: readonly string[] = ['flags/gone.yaml', 'segments/old.yaml'];
+const GONE: readonly string[] = ['flags/gone.yaml', 'segments/old.yaml'];
 
 /** A flag that no repository has. */
 export async function makeTheirs(service: Pick<TestService, 'origin' | 'key'>): Promise<void> {
@@ -95,78 +98,137 @@ export async function makeTheirs(service: Pick<TestService, 'origin' | 'key'>): 
   }
 }
 
-/** A workspace and a repository in line with each other, and a commit that asks for a write of every kind. */
+/** How far the repository is ahead of the workspace: by everything, by a commit that asks for a write of every kind, or not. */
+export type Stage = 'first apply' | 'change' | 'in sync';
+
+/** A repository and a store at a stage. */
 export interface World {
   readonly front: Front;
-  /** A copy of both, which belongs to the caller. */
+  /** A copy of both, with a service of its own behind the front. It belongs to the caller. */
   copy(): Promise<Place>;
   dispose(): Promise<void>;
 }
 
-export interface Place {
-  readonly service: TestService;
-  readonly directory: string;
+export interface Place extends Pick<Served, 'origin' | 'key' | 'acknowledged'> {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  strike(fault: string): Promise<() => void | Promise<void>>;
   run(...args: readonly string[]): Promise<CliResult>;
   dispose(): Promise<void>;
 }
 
+interface Served {
+  readonly origin: string;
+  readonly key: string;
+  readonly pid: number;
+  /** `METHOD path` of the writes that the service answered with 200, where it has a process of its own. */
+  readonly acknowledged: readonly string[];
+  stop(): Promise<unknown>;
+}
+
+interface Setting {
+  readonly kept: Kept;
+  readonly stage: Stage;
+  readonly files: Readonly<Record<string, string>>;
+  /** Of the requests of a run. */
+  readonly timeout: string;
+  readonly serve: (store: StoreLocation, front: Front) => Promise<Served>;
+}
+
 /** @param size `many`: of flags and segments there is more than a page, which makes every run slower. */
 export async function makeWorld(size: 'few' | 'many'): Promise<World> {
+  const files = size === 'many' ? { ...FIRST, ...MANY } : FIRST;
+  const kept = await (await directories()).empty();
+  return worldOf({ kept, stage: 'change', files, timeout: '1s', serve: serveHere });
+}
+
+/** A world whose service can lose its store. It answers within ten seconds, however its store fails. */
+export async function makeStoreWorld(ground: Ground, stage: Stage): Promise<World> {
+  const kept = await ground.empty();
+  return worldOf({ kept, stage, files: FIRST, timeout: '12s', serve: serveApart });
+}
+
+async function worldOf({ kept, stage, files, timeout, serve }: Setting): Promise<World> {
   const front = await Front.open();
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-matrix-'));
-  const store = join(folder, 'store');
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-chaos-'));
+  const placeOver = async (store: Kept, directory: string): Promise<Place> => {
+    const { stop, pid, ...served } = await serve(store.location, front);
+    const args = ['--url', front.origin, '--timeout', timeout, '--lock-timeout', '10s', directory];
+    const env = { FLAGKEEL_API_KEY: served.key };
+    return {
+      ...{ ...served, args, env },
+      strike: async (fault) => store.strike(fault, pid),
+      run: async (...words) => flagkeel(['reconcile', ...words, ...args], { env }),
+      dispose: async () => void (await stop()),
+    };
+  };
   using repository = new ConfigRepository();
-  const service = await serviceBehind(front, store);
-  await makeTheirs(service);
-  repository.write(size === 'many' ? { ...FIRST, ...MANY } : FIRST);
-  repository.commit('Put everything under git');
-  const first = await flagkeel(['reconcile', '--url', front.origin, repository.directory], {
-    env: { FLAGKEEL_API_KEY: service.key },
-  });
-  if (first.code !== 0) throw new Error(`the world was not made: ${first.stdout}${first.stderr}`);
-  await service.stop();
+  const place = await placeOver(kept, repository.directory);
+  const reconciled = async (): Promise<void> => {
+    const { code, stdout, stderr } = await place.run();
+    if (code !== 0) throw new Error(`the world was not made: ${stdout}${stderr}`);
+  };
+  await makeTheirs(place);
+  repository.write(files);
+  if (stage !== 'first apply') {
+    repository.commit('Put everything under git');
+    await reconciled();
+  }
   repository.write(SECOND);
   for (const path of GONE) repository.remove(path);
   repository.commit('Change one of everything');
-  cpSync(repository.directory, join(folder, 'repository'), { recursive: true });
+  if (stage === 'in sync') await reconciled();
+  await place.dispose();
+  cpSync(repository.directory, folder, { recursive: true });
   return {
     front,
-    copy: async () => copyOf(folder, front),
+    copy: async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'flagkeel-cell-'));
+      cpSync(folder, directory, { recursive: true });
+      const store = await kept.copy();
+      const copy = await placeOver(store, directory);
+      return {
+        ...copy,
+        dispose: async () => {
+          await copy.dispose();
+          await store.remove();
+          rmSync(directory, { recursive: true, force: true });
+        },
+      };
+    },
     dispose: async () => {
       await front.close();
+      await kept.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function copyOf(folder: string, front: Front): Promise<Place> {
-  const copy = mkdtempSync(join(tmpdir(), 'flagkeel-cell-'));
-  cpSync(folder, copy, { recursive: true });
-  const service = await serviceBehind(front, join(copy, 'store'));
-  const directory = join(copy, 'repository');
-  const args = ['--url', front.origin, '--timeout', '1s', '--lock-timeout', '10s', directory];
-  const env = { FLAGKEEL_API_KEY: service.key };
-  return {
-    service,
-    directory,
-    args,
-    env,
-    run: async (...words) => flagkeel(['reconcile', ...words, ...args], { env }),
-    dispose: async () => {
-      await service.stop();
-      rmSync(copy, { recursive: true, force: true });
-    },
-  };
+/** In this process, which is quicker. */
+async function serveHere(store: StoreLocation, front: Front): Promise<Served> {
+  let listener: RequestListener = () => undefined;
+  const service = await startTestService({ store, middleware: (next) => (listener = next) });
+  front.serve(listener);
+  return { ...service, pid: process.pid, acknowledged: [] };
 }
 
-async function serviceBehind(front: Front, path: string): Promise<TestService> {
-  let listener: RequestListener = () => undefined;
-  const service = await startTestService({
-    store: { kind: 'directory', path },
-    middleware: (next) => (listener = next),
+async function serveApart(store: StoreLocation, front: Front): Promise<Served> {
+  const node = new ServiceNode(store);
+  await node.start();
+  const { origin = '', key, pid } = node;
+  const acknowledged: string[] = [];
+  front.serve((request, response) => {
+    const { method = '', headers } = request;
+    const url = new URL(request.url ?? '/', origin);
+    const onward = send(url, { method, headers }, (answer) => {
+      const status = answer.statusCode ?? 0;
+      if (method !== 'GET' && status === 200) acknowledged.push(`${method} ${url.pathname}`);
+      response.writeHead(status, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
   });
-  front.serve(listener);
-  return service;
+  return { origin, key, pid, acknowledged, stop: async () => node.kill() };
 }

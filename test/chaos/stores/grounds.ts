@@ -25,16 +25,23 @@ export interface Kept {
 
 /** Where services keep their stores. */
 export interface Ground {
-  readonly name: 'a directory' | 'PostgreSQL';
-  readonly faults: readonly StoreFault<never>[];
   empty(): Promise<Kept>;
   dispose(): Promise<void>;
 }
 
+export interface GroundKind {
+  readonly name: 'a directory' | 'PostgreSQL';
+  readonly faults: readonly StoreFault<never>[];
+  readonly open: () => Promise<Ground>;
+}
+
+export const GROUNDS: readonly [directory: GroundKind, postgres: GroundKind] = [
+  { name: 'a directory', faults: DIRECTORY_FAULTS, open: directories },
+  { name: 'PostgreSQL', faults: POSTGRES_FAULTS, open: postgresServer },
+];
+
 export async function directories(): Promise<Ground> {
   return Promise.resolve({
-    name: 'a directory',
-    faults: DIRECTORY_FAULTS,
     empty: async () => Promise.resolve(keptIn(newDirectory())),
     dispose: async () => Promise.resolve(),
   });
@@ -59,7 +66,7 @@ function keptIn(path: string): Kept {
 }
 
 /** A server of its own: some faults are of all its databases. */
-export async function postgresServer(): Promise<Ground> {
+async function postgresServer(): Promise<Ground> {
   const postgres = await startPostgres();
   const admin = async (statement: string): Promise<void> => {
     const client = new pg.Client({ connectionString: postgres.url });
@@ -89,8 +96,6 @@ export async function postgresServer(): Promise<Ground> {
     };
   };
   return {
-    name: 'PostgreSQL',
-    faults: POSTGRES_FAULTS,
     empty: async () => kept(await createDatabase(postgres.url)),
     dispose: async () => postgres.stop(),
   };

@@ -1,10 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoreFault } from '../../support/store-faults.js';
-import { deletionsIn, inTime, runsUntilRight, verdictOf, type Reference } from '../matrix/cell.js';
-import { rawState } from '../matrix/raw-state.js';
+import { inLanes, Worlds } from '../lanes.js';
+import {
+  inTime,
+  settled,
+  stateOf,
+  undisturbed,
+  verdictOf,
+  type Reference,
+} from '../matrix/cell.js';
 import { READS, WRITES, type RequestKind } from '../matrix/requests.js';
+import { makeStoreWorld, type Place, type Stage, type World } from '../matrix/world.js';
+import type { GroundKind } from './grounds.js';
 import { halfDone, missing } from './state.js';
-import type { Stage, StorePlace, StoreWorld } from './world.js';
 
 /** What a run does when its store begins to fail. */
 export interface Way {
@@ -57,31 +65,39 @@ export interface StoreResult {
 const RUN_ENDS_WITHIN_MS = 600_000;
 const WELL_WITHIN_MS = 30_000;
 
-/** A store that has just become well, on a loaded machine, may still refuse a single read. */
-async function stateOf(place: StorePlace): Promise<string> {
-  for (let tries = 60; ; tries -= 1) {
-    try {
-      return await rawState(place);
-    } catch (error) {
-      if (tries === 0) throw error;
-      await pause(1_000);
-    }
-  }
+export interface Lanes {
+  readonly lanes: number;
+  readonly ways: readonly Way[];
+  /** Which cells are played. */
+  readonly plays: (ground: string, cell: StoreCell) => boolean;
+  readonly tell?: (ground: string, result: StoreResult) => void;
 }
 
-export async function referenceOf(world: StoreWorld): Promise<Reference> {
-  const place = await world.copy();
-  try {
-    const { code, stdout, stderr } = await place.run();
-    if (code !== 0) throw new Error(`the story does not end well: ${stdout}${stderr}`);
-    return { state: await stateOf(place), deletions: deletionsIn(world.front.passed) };
-  } finally {
-    await place.dispose();
-  }
+/** Plays every fault of a ground with every way, each lane on a ground of its own. */
+export async function playStores(
+  { name, faults, open }: GroundKind,
+  { lanes, ways, plays, tell }: Lanes,
+): Promise<StoreResult[]> {
+  const cells = ways.flatMap((way) => faults.map((fault): StoreCell => ({ fault, way })));
+  const openLane = async (): Promise<Worlds<Stage>> => {
+    const ground = await open();
+    const make = async (stage: Stage) => {
+      const world = await makeStoreWorld(ground, stage);
+      return { world, reference: await undisturbed(world) };
+    };
+    return new Worlds(make, async () => ground.dispose());
+  };
+  const chosen = cells.filter((cell) => plays(name, cell));
+  return inLanes(chosen, lanes, openLane, async (cell, worlds) => {
+    const { world, reference } = await worlds.at(cell.way.stage);
+    const result = await playStoreCell(world, cell, reference);
+    tell?.(name, result);
+    return result;
+  });
 }
 
-export async function playStoreCell(
-  world: StoreWorld,
+async function playStoreCell(
+  world: World,
   cell: StoreCell,
   reference: Reference,
 ): Promise<StoreResult> {
@@ -109,13 +125,8 @@ export async function playStoreCell(
     }
     violations.push(...halfDone(before, state, reference.state));
     violations.push(...missing(acknowledged, before, state));
-    const { runs, last } = await runsUntilRight(place, violations);
-    if ((await stateOf(place)) !== reference.state) complain(`another end: ${last.stdout}`);
-    const after = await place.run('--dry-run', '--detailed-exitcode');
-    if (after.code !== 0) complain(`something is left to do: ${after.stdout}`);
-    for (const deletion of deletionsIn(world.front.passed)) {
-      if (!reference.deletions.has(deletion)) complain(`deleted because of it: ${deletion}`);
-    }
+    const { runs, last, end } = await settled(world, place, reference, violations);
+    if (end !== reference.state) complain(`another end: ${last.stdout}`);
     const runsAfter = first.code === 0 ? 0 : runs;
     const said = verdictOf(first);
     return { cell, code: first.code, said, health, seconds, wellAfterMs, runsAfter, violations };
@@ -130,7 +141,7 @@ interface Struck {
   mend(): Promise<void>;
 }
 
-function strikeAt(world: StoreWorld, place: StorePlace, { fault, way }: StoreCell): Struck {
+function strikeAt(world: World, place: Place, { fault, way }: StoreCell): Struck {
   let mending: (() => void | Promise<void>) | undefined;
   let passing: Promise<void> | undefined;
   const mend = async (): Promise<void> => {
@@ -157,13 +168,13 @@ function strikeAt(world: StoreWorld, place: StorePlace, { fault, way }: StoreCel
   };
 }
 
-async function healthOf({ origin }: StorePlace): Promise<string> {
+async function healthOf({ origin }: Place): Promise<string> {
   const response = await fetch(`${origin}/health`);
   const body = (await response.json()) as { message?: string; status?: string };
   return body.message ?? body.status ?? '';
 }
 
-async function wellAfter(place: StorePlace, violations: string[]): Promise<number> {
+async function wellAfter(place: Place, violations: string[]): Promise<number> {
   const mended = performance.now();
   for (;;) {
     const health = await healthOf(place);

@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { lacks } from '../../support/requirements.js';
-import { directories, postgresServer } from './grounds.js';
-import { playStores, type Lanes } from './lanes.js';
+import { GROUNDS } from './grounds.js';
 import { storeTable } from './page.js';
-import { WAYS } from './play.js';
+import { playStores, WAYS, type Lanes } from './play.js';
 
 const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
 const [BEGIN, END] = ['<!-- the stores begin -->', '<!-- the stores end -->'] as const;
@@ -29,9 +28,10 @@ it.skipIf(lacks('postgresql'))(
         );
       },
     };
+    const [directory, postgres] = GROUNDS;
     const [inDirectory, onPostgres] = await Promise.all([
-      playStores(directories, { ...how, lanes: 1 }),
-      playStores(postgresServer, { ...how, lanes: LANES }),
+      playStores(directory, { ...how, lanes: 1 }),
+      playStores(postgres, { ...how, lanes: LANES }),
     ]);
 
     if (process.env['FLAGKEEL_MATRIX_ONLY'] === undefined) {

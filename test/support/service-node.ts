@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { StoreLocation } from '../../src/service/store/store.js';
 
-const SCRIPT = join(import.meta.dirname, 'service-node.ts');
+const SCRIPT = join(import.meta.dirname, 'service-process.ts');
 
-/** One service process; after a kill it may be started again, at another origin. */
+/** One service process; after a kill it may be started again, at another origin and with another key. */
 export class ServiceNode {
   readonly #location: StoreLocation;
   #child: ChildProcess | undefined;
   #origin: string | undefined;
+  #key = '';
   #kills = 0;
 
   constructor(location: StoreLocation) {
@@ -20,6 +21,11 @@ export class ServiceNode {
   /** Undefined: it is not running. */
   get origin(): string | undefined {
     return this.#origin;
+  }
+
+  /** Of an Admin API key that may do everything. */
+  get key(): string {
+    return this.#key;
   }
 
   get pid(): number {
@@ -48,7 +54,7 @@ export class ServiceNode {
         throw new Error('the service ended before it listened');
       }),
     ])) as [string];
-    this.#origin = line;
+    [this.#origin, this.#key = ''] = line.split(' ');
   }
 
   /** As `kill -9` does it: nothing is finished, nothing is closed. */
