@@ -32,7 +32,7 @@ const REASONS: readonly {
   })),
   {
     file: 'routes/definitions.ts',
-    line: 'lookUpDefinitions(lookUp, [ws, env], page)',
+    line: 'lookUpPlace(lookUp, [ws, env])',
     original: '[ws, env]',
     replacement: '[]',
     why: 'the shorter way finds nothing, and the longer one answers the same',

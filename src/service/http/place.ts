@@ -2,10 +2,10 @@ import { openChangeRequests, type RequestedObject } from '../store/change-reques
 import {
   findPlacedDefinition,
   type EnvironmentOfChange,
-  type PlacedDefinition,
+  type Place,
   type WorkspaceOfChange,
 } from '../store/definition-lookups.js';
-import { environmentsOfFlag, findDefinition } from '../store/definitions.js';
+import { environmentsOfFlag, findDefinition, type StoredDefinition } from '../store/definitions.js';
 import { findFlag } from '../store/flags.js';
 import { environmentsWithKeys, findActivation, findSegment } from '../store/segments.js';
 import type { Store } from '../store/store.js';
@@ -200,15 +200,18 @@ async function withSegment<P extends InWorkspace>({ db, request }: Asked, place:
 }
 
 /** Finds all by one statement. Where only the separate lookups can decide, they do. */
-async function definitionAt(asked: Asked): Promise<PlacedDefinition> {
+async function definitionAt(asked: Asked): Promise<Place & { readonly stored: StoredDefinition }> {
   const { db, request } = asked;
   const { ws = '', env = '', flag = '' } = request.params;
   const found = await findPlacedDefinition(db, [ws, env, flag]);
   const isSeen = found && isPlaceVisible(request.caller, found.workspace.id, found.environment.id);
-  if (isSeen === true) checkCaller(asked, found);
-  const place = isSeen === true ? found : await inEnvironment(asked);
-  const stored =
-    isSeen === true ? found.stored : await findDefinition(db, place.environment.id, flag);
+  if (isSeen === true) {
+    checkCaller(asked, found);
+    checkUnrequested(found.stored, asked);
+    return found;
+  }
+  const place = await inEnvironment(asked);
+  const stored = await findDefinition(db, place.environment.id, flag);
   if (stored === undefined) throw definitionNotFound(flag);
   checkUnrequested(stored, asked);
   return { ...place, stored };

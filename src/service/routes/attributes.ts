@@ -3,12 +3,10 @@
  * that are not listed here, and keep them when one is deleted.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { recordChange, differenceOf } from '../change-log.js';
-import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import type { Endpoints } from '../http/endpoint.js';
 import { at, SHARED, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
-import { ATTRIBUTE_NAME } from '../rules/keys.js';
 import { closed, type Schema } from '../rules/shape.js';
 import {
   WORDS_MEMBERS,
@@ -18,9 +16,15 @@ import {
   textParameter,
   type QuerySchema,
 } from '../rules/members.js';
-import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
+import {
+  deleteAttribute,
+  findAttribute,
+  listAttributes,
+  saveAttribute,
+} from '../store/identities.js';
 import type { AttributeRow } from '../store/tables.js';
 import { answer, answerList, DATA_TYPE } from './answer-schemas.js';
+import { ATTRIBUTE_NAME } from './identities.js';
 
 const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
 
@@ -97,24 +101,27 @@ type GivenAttribute = {
   readonly [Name in keyof Omit<WireAttribute, 'id'>]?: WireAttribute[Name] | null;
 } & { readonly id: string };
 
-/** One page if the query asks for pages: behind `afterMarker`, or up to `beforeMarker`. */
-async function readAttributes(
-  work: Work<'trafficType'>,
-): Promise<readonly WireAttribute[] | object> {
-  const { query } = work;
-  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
-  const prefix = (givenText(query['searchPrefix']) ?? '').toLowerCase();
-  const all = (await listAttributes(work.db, work.trafficType.id))
-    .map(wireAttribute)
-    .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  return givenText(query['paginate'])?.toLowerCase() === 'true' ? page(all, limit, work) : all;
+function wireAttribute(row: AttributeRow) {
+  return {
+    id: row.id,
+    trafficTypeId: row.traffic_type_id,
+    displayName: row.display_name,
+    description: row.description,
+    dataType: row.data_type,
+    isSearchable: row.is_searchable === 1,
+    suggestedValues: JSON.parse(row.suggested_values_json) as string[],
+  };
 }
 
-/**
- * A marker is the id of an attribute: the last one before the page (`afterMarker`) or the last one on it
- * (`beforeMarker`).
- */
-function page(all: readonly WireAttribute[], limit: number, { query }: ApiRequest): object {
+/** One page if the query asks for pages. */
+async function readAttributes({ db, trafficType, query }: Work<'trafficType'>): Promise<object> {
+  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+  const prefix = (givenText(query['searchPrefix']) ?? '').toLowerCase();
+  const all = (await listAttributes(db, trafficType.id))
+    .map(wireAttribute)
+    .filter((each) => each.id.toLowerCase().startsWith(prefix));
+  if (givenText(query['paginate'])?.toLowerCase() !== 'true') return all;
+  // A marker is the id of an attribute: the last one before the page, or the last one on it.
   const after = givenText(query['afterMarker']) ?? '';
   const before = givenText(query['beforeMarker']);
   const objects =
@@ -132,19 +139,6 @@ function page(all: readonly WireAttribute[], limit: number, { query }: ApiReques
   };
 }
 
-function wireAttribute(row: AttributeRow) {
-  const { display_name, description, data_type, is_searchable, suggested_values_json } = row;
-  return {
-    id: row.id,
-    trafficTypeId: row.traffic_type_id,
-    displayName: display_name,
-    description,
-    dataType: data_type,
-    isSearchable: is_searchable === 1,
-    suggestedValues: JSON.parse(suggested_values_json) as string[],
-  };
-}
-
 async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
   for (const given of work.body as readonly GivenAttribute[]) {
@@ -153,13 +147,11 @@ async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   return saved;
 }
 
-/** Writes nothing if nothing changes. */
 async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<WireAttribute> {
   const { db, trafficType } = work;
   if (![trafficType.id, trafficType.name].includes(given.trafficTypeId ?? trafficType.id)) {
     throw badRequest('trafficTypeId is not that of the path');
   }
-  const found = await findAttribute(work, given.id);
   const row: AttributeRow = {
     traffic_type_id: trafficType.id,
     id: given.id,
@@ -169,10 +161,9 @@ async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<W
     is_searchable: Number(given.isSearchable ?? false),
     suggested_values_json: JSON.stringify(given.suggestedValues ?? []),
   };
-  if (found !== undefined && isDeepStrictEqual({ ...found }, row)) return wireAttribute(row);
+  const before = await findAttribute(db, trafficType.id, given.id);
   await saveAttribute(db, row);
-  await record(work, found, row);
-  return wireAttribute(row);
+  return record(work, before ? wireAttribute(before) : null, wireAttribute(row));
 }
 
 async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
@@ -186,34 +177,31 @@ async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
 async function removeOne(work: Work<'trafficType'>): Promise<true> {
   const row = await attributeAt(work);
   await deleteAttribute(work.db, row.traffic_type_id, row.id);
-  await record(work, row, undefined);
+  await record(work, wireAttribute(row), null);
   return true;
 }
 
-async function findAttribute(
-  { db, trafficType }: Work<'trafficType'>,
-  wanted: string,
-): Promise<AttributeRow | undefined> {
-  return (await listAttributes(db, trafficType.id)).find(({ id }) => id === wanted);
-}
-
-async function attributeAt(work: Work<'trafficType'>): Promise<AttributeRow> {
-  const wanted = work.params['attribute'] ?? '';
-  const row = await findAttribute(work, wanted);
+async function attributeAt({
+  db,
+  trafficType,
+  params,
+}: Work<'trafficType'>): Promise<AttributeRow> {
+  const wanted = params['attribute'] ?? '';
+  const row = await findAttribute(db, trafficType.id, wanted);
   if (row === undefined) throw notFound('attribute', wanted);
   return row;
 }
 
-async function record(
+async function record<After extends WireAttribute | null>(
   work: Work<'trafficType'>,
-  before: AttributeRow | undefined,
-  after: AttributeRow | undefined,
-): Promise<void> {
-  const [had, has] = [before && wireAttribute(before), after && wireAttribute(after)];
+  before: WireAttribute | null,
+  after: After,
+): Promise<After> {
   await recordChange(work, {
     kind: 'attribute',
-    name: `${work.trafficType.name}/${(has ?? had)?.id ?? ''}`,
-    action: had === undefined ? 'create' : has === undefined ? 'delete' : 'update',
-    difference: differenceOf(had ?? null, has ?? null),
+    name: `${work.trafficType.name}/${(after ?? before)?.id ?? ''}`,
+    action: before === null ? 'create' : after === null ? 'delete' : 'update',
+    difference: differenceOf(before, after),
   });
+  return after;
 }

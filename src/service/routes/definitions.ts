@@ -24,6 +24,7 @@ import {
   listDefinitions,
   lookUpDefinition,
   lookUpDefinitions,
+  lookUpPlace,
   type FoundDefinitions,
 } from '../store/definition-lookups.js';
 import {
@@ -70,7 +71,7 @@ const patchDefinition = at(
 
 export const replaceDefinition = at('definition', CHANGE, async (work) =>
   change(work, (before) => {
-    checkBelongs(work.body, before);
+    checkBelongs(work.body as object, before);
     return definitionReplaced(before, work.body as object);
   }),
 );
@@ -172,7 +173,7 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
   },
 };
 
-function textOf(stored: StoredDefinition, { isStrict }: Pick<ApiRequest, 'isStrict'>): string {
+function textOf(stored: StoredDefinition, { isStrict }: ApiRequest): string {
   return shownDefinitionText(stored, isStrict);
 }
 
@@ -194,19 +195,16 @@ async function change(
   return textOf(await saveChanged(work, before, { killed: content.killed, body_json, uses }), work);
 }
 
+/** Does not look at the rest of the definition, so that even a broken one can be killed. */
 async function setKilled(work: Work<'definition'>, killed: boolean): Promise<true> {
   const { stored } = work;
   if (stored.killed === Number(killed)) return true;
-  // Does not look at the rest of the definition, so that even a broken one can be killed.
   const { body_json } = stored;
   await saveChanged(work, wireDefinition(stored), { killed, body_json, uses: null });
   return true;
 }
 
-/**
- * Saves and records a change. One that moves `killed` counts as a kill or a restore in the audit log, whatever else it
- * changes.
- */
+/** A change that moves `killed` counts as a kill or a restore in the audit log, whatever else it changes. */
 async function saveChanged(
   work: Work<'definition'>,
   before: WireDefinition,
@@ -252,27 +250,14 @@ async function lookUpPage(
   { params, query, caller }: ApiRequest,
 ): Promise<string | undefined> {
   const { ws = '', env = '' } = params;
-  const page = pageIn(query);
-  if (page === null) return undefined;
-  const found = await lookUpDefinitions(lookUp, [ws, env], page);
-  const isSeen = found && isPlaceVisible(caller, found.workspaceId, found.environmentId);
-  return isSeen === true ? pageText(page, found) : undefined;
-}
-
-/** Null instead of an error, because the error for a missing workspace comes first. */
-function pageIn(query: ApiRequest['query']): Page | null {
-  try {
-    return pageFrom(query, PAGE_SIZES.objects);
-  } catch {
-    return null;
-  }
+  const place = await lookUpPlace(lookUp, [ws, env]);
+  if (!place || !isPlaceVisible(caller, place.workspace_id, place.environment_id)) return undefined;
+  const page = pageFrom(query, PAGE_SIZES.objects);
+  return pageText(page, await lookUpDefinitions(lookUp, place, page));
 }
 
 /** Puts the answer together from the stored texts, without parsing them. */
-function pageText(
-  page: Page,
-  { objects, totalCount }: Pick<FoundDefinitions, 'objects' | 'totalCount'>,
-): string {
+function pageText(page: Page, { objects, totalCount }: FoundDefinitions): string {
   const rest = JSON.stringify({ ...page, totalCount });
   return `{"objects":[${objects}],${rest.slice(1)}`;
 }

@@ -8,55 +8,77 @@ import {
   type WireIdentitiesResult,
   type WireIdentity,
 } from '../../admin-api/wire.js';
-import { recordChange, recordChanges, written, differenceOf, type Change } from '../change-log.js';
+import { differenceOf, recordChange, recordChanges, written, type Change } from '../change-log.js';
 import type { Endpoints } from '../http/endpoint.js';
 import { at, type Places, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { partsOf } from '../parts.js';
-import {
-  IDENTITY_SCHEMA,
-  IDENTITY_VALUES_SCHEMA,
-  readIdentity,
-  type GivenIdentity,
-  type ReadIdentity,
-} from '../rules/keys.js';
+import { isStorable, MAX_KEY_LENGTH } from '../rules/keys.js';
+import { WORDS_MEMBERS } from '../rules/members.js';
+import { closed, type Schema } from '../rules/shape.js';
 import {
   deleteIdentity,
   findIdentities,
   saveIdentities,
+  type Identity,
   type IdentityPlace,
-  type IdentityValues,
 } from '../store/identities.js';
 import { answer } from './answer-schemas.js';
+
+const MAX_VALUE_LENGTH = 10_000;
+
+export const ATTRIBUTE_NAME = '^[A-Za-z][-_A-Za-z0-9]{0,199}$';
+const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
+
+/** Clients send back everything that they read: traffic type and environment must be those of the path. */
+const MEMBERS: Readonly<Record<string, Schema>> = {
+  key: { type: 'string' },
+  values: { type: 'object' },
+  trafficTypeId: { type: 'string' },
+  environmentId: { type: 'string' },
+  organizationId: { type: ['string', 'null'] },
+};
+
+const IDENTITIES_BODY: Schema = { type: 'array', items: closed(MEMBERS, ['key']) };
+
+const VALUES_BODY: Schema = closed({
+  ...MEMBERS,
+  values: {
+    type: 'object',
+    propertyNames: { pattern: ATTRIBUTE_NAME },
+    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
+  },
+  ...WORDS_MEMBERS,
+});
 
 const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
 
 /** PATCH keeps attributes that are not sent; PUT removes them. */
 export const IDENTITY_ENDPOINTS: Endpoints = {
   [`POST ${PATH}`]: {
-    contract: { body: { type: 'array', items: IDENTITY_SCHEMA } },
+    contract: { body: IDENTITIES_BODY },
     summary: 'Create or update identities',
     takesMany: true,
     answer: answer('SavedIdentities'),
-    body: { type: 'array', items: IDENTITY_SCHEMA },
+    body: IDENTITIES_BODY,
     write: at('identities', {}, saveMany),
   },
   [`PUT ${PATH}/:key`]: {
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
-    body: IDENTITY_VALUES_SCHEMA,
+    body: VALUES_BODY,
     write: at('identities', {}, async (work) => saveOne(work, false)),
   },
   [`PATCH ${PATH}/:key`]: {
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
-    body: IDENTITY_VALUES_SCHEMA,
+    body: VALUES_BODY,
     write: at('identities', {}, async (work) => saveOne(work, true)),
   },
   [`POST ${PATH}/:key/patch`]: {
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
-    body: IDENTITY_VALUES_SCHEMA,
+    body: VALUES_BODY,
     write: at('identities', {}, async (work) => saveOne(work, true)),
   },
   [`DELETE ${PATH}/:key`]: {
@@ -66,14 +88,40 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
   },
 };
 
+interface Given extends Partial<IdentityPlace> {
+  readonly key: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+/** @returns the reason as a text if the identity cannot be saved. */
+function identityFrom(
+  { key, values = {}, ...place }: Given,
+  own: IdentityPlace,
+): Identity | string {
+  for (const name of ['trafficTypeId', 'environmentId'] as const) {
+    if ((place[name] ?? own[name]) !== own[name]) return `${name} is not that of the path`;
+  }
+  if (key === '') return 'The key is empty';
+  if (key.length > MAX_KEY_LENGTH || !isStorable(key)) return 'The key cannot be stored';
+  const texts: Record<string, string> = {};
+  for (const [attribute, value] of Object.entries(values)) {
+    if (!ATTRIBUTE.test(attribute)) {
+      return `The attribute ${attribute} is no name of an attribute`;
+    }
+    const isText = ['string', 'number', 'boolean'].includes(typeof value);
+    texts[attribute] = String(value);
+    if (!isText || texts[attribute].length > MAX_VALUE_LENGTH) {
+      return `The value of ${attribute} is no text or number`;
+    }
+  }
+  return { key, values: texts };
+}
+
 const IDENTITIES_AT_ONCE = 100;
 
-/**
- * Saves each identity by itself: the ones that are not valid are listed under `failed` with the reason, and the others
- * are saved. Attributes that are not sent stay as they are.
- */
+/** Saves each identity by itself: those that are not valid are listed under `failed` with the reason. */
 async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult> {
-  const given = work.body as GivenIdentity[];
+  const given = work.body as Given[];
   if (given.length > MAX_KEYS_PER_REQUEST) {
     throw badRequest(
       `${given.length} identities, the limit is ${MAX_KEYS_PER_REQUEST} at one time`,
@@ -82,31 +130,31 @@ async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult>
   const objects: WireIdentity[] = [];
   const failed: WireIdentitiesResult['failed'] = [];
   for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
-    const taken: ReadIdentity[] = [];
-    for (const identity of part) {
-      const read = readIdentity(identity, idsOf(work));
-      if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
-      else taken.push(read);
+    const taken: Identity[] = [];
+    for (const object of part) {
+      const identity = identityFrom(object, placeOf(work));
+      if (typeof identity !== 'string') taken.push(identity);
+      else failed.push({ object, status: 400, message: identity });
     }
-    objects.push(...(await save(work, taken)));
+    objects.push(...(await save(work, taken, true)));
   }
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
 async function saveOne(work: Work<'identities'>, keepOthers: boolean): Promise<WireIdentity> {
   const key = work.params['key'] ?? '';
-  const given = { key, ...(work.body as Partial<GivenIdentity>) };
-  const read = readIdentity(given, { ...idsOf(work), key });
-  if ('failure' in read) throw badRequest(read.failure);
-  const [saved] = await save(work, [read], keepOthers);
-  return written(saved);
+  const given = { key, ...(work.body as Partial<Given>) };
+  if (given.key !== key) throw badRequest('key is not that of the path');
+  const identity = identityFrom(given, placeOf(work));
+  if (typeof identity === 'string') throw badRequest(identity);
+  return written((await save(work, [identity], keepOthers))[0]);
 }
 
 /** Segments with the key keep it, because keys need no identity. */
 async function removeIdentity(work: Work<'identities'>): Promise<true> {
   const { db, environment, trafficType } = work;
   const key = work.params['key'] ?? '';
-  const before = (await findIdentities(db, idsOf(work), [key])).get(key);
+  const before = (await findIdentities(db, placeOf(work), [key])).get(key);
   if (before === undefined) throw notFound('identity', key);
   await deleteIdentity(db, environment.id, trafficType.id, key);
   const difference = differenceOf({ values: before }, null);
@@ -115,26 +163,29 @@ async function removeIdentity(work: Work<'identities'>): Promise<true> {
 }
 
 /**
- * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are. Identities that do
- * not change get no entry in the audit log.
+ * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are.
  *
- * @returns each identity as it was after its own turn.
+ * @returns each identity as it was after its own turn, with the members that public samples show beside the contract's.
  */
 async function save(
   work: Work<'identities'>,
-  sent: readonly ReadIdentity[],
-  keepOthers = true,
+  sent: readonly Identity[],
+  keepOthers: boolean,
 ): Promise<WireIdentity[]> {
   const { db } = work;
-  const keys = sent.map(({ key }) => key);
-  const current = await findIdentities(db, idsOf(work), keys);
+  const place = placeOf(work);
+  const current = await findIdentities(
+    db,
+    place,
+    sent.map(({ key }) => key),
+  );
   const changes: Change[] = [];
   const answers: WireIdentity[] = [];
   for (const { key, values: given } of sent) {
     const before = current.get(key);
-    const values = keepOthers ? { ...before, ...given } : { ...given };
+    const values = keepOthers ? { ...before, ...given } : given;
     current.set(key, values);
-    answers.push(wireIdentity(work, key, values));
+    answers.push({ key, ...place, values } as WireIdentity);
     changes.push({
       kind: 'identity',
       name: key,
@@ -142,20 +193,11 @@ async function save(
       difference: differenceOf(before === undefined ? null : { values: before }, { values }),
     });
   }
-  await saveIdentities(db, idsOf(work), current);
+  await saveIdentities(db, place, current);
   await recordChanges(work, changes);
   return answers;
 }
 
-function idsOf({ environment, trafficType }: Places['identities']): IdentityPlace {
+function placeOf({ environment, trafficType }: Places['identities']): IdentityPlace {
   return { environmentId: environment.id, trafficTypeId: trafficType.id };
-}
-
-/** With the members that public samples show beside those of the contract. */
-function wireIdentity(
-  place: Places['identities'],
-  key: string,
-  values: IdentityValues,
-): WireIdentity & IdentityPlace {
-  return { key, ...idsOf(place), values: { ...values } };
 }

@@ -1,5 +1,6 @@
 import type {
   WireDefinition,
+  WireDefinitionBody,
   WireBucket,
   WireMatcher,
   WireRule,
@@ -45,30 +46,15 @@ export interface Uses {
   readonly flags: readonly string[];
 }
 
-/** Before it is tidied. */
-type GivenDefinition = Pick<DefinitionBody, 'defaultTreatment' | 'defaultRule'> &
-  Partial<Omit<DefinitionBody, 'treatments' | 'rules'>> & {
-    readonly killed?: boolean;
-    readonly treatments: readonly GivenTreatment[];
-    readonly rules?: readonly WireRule[] | null;
-  };
-
-/** A treatment may have further members, which are kept. */
-type GivenTreatment = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  readonly keys?: readonly string[];
-  readonly segments?: readonly string[];
-};
+/** Before it is tidied. A treatment may have further members, which are kept. */
+type GivenDefinition = WireDefinitionBody &
+  Pick<DefinitionBody, 'flagSets' | 'impressionsDisabled'>;
 
 const hasShape = compileSchema(DEFINITION_BODY);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 const isInContract = compileSchema(CONTRACT_DEFINITION_SCHEMA);
 
-/**
- * Ignores members that only the service sets.
- *
- * @throws Problem (400) it is no definition, is too large, or contradicts itself.
- */
+/** Ignores members that only the service sets. @throws Problem (400) */
 export function definitionFrom(given: unknown): DefinitionContent {
   checkSize(given, null);
   checkShape(hasShape, given, 'Definition');
@@ -78,18 +64,16 @@ export function definitionFrom(given: unknown): DefinitionContent {
 /**
  * Lists that the body leaves out become empty. `killed`, `trafficAllocation` and `baselineTreatment` keep their
  * values: a client that does not know them must not end a kill or widen a rollout. A baseline treatment that no longer
- * exists is dropped.
- *
- * @throws Problem (400) as `definitionFrom`.
+ * exists is dropped. @throws Problem (400)
  */
 export function definitionReplaced(before: WireDefinition, given: object): DefinitionContent {
   const { killed, trafficAllocation, baselineTreatment } = before;
-  const { treatments } = given as Partial<GivenDefinition>;
-  const hasBaseline = treatments?.some(({ name }) => name === baselineTreatment) === true;
+  const { treatments = [] } = given as Partial<GivenDefinition>;
+  const hasBaseline = treatments.some(({ name }) => name === baselineTreatment);
   return definitionFrom({
     killed,
     trafficAllocation,
-    ...(hasBaseline ? { baselineTreatment } : {}),
+    ...(hasBaseline && { baselineTreatment }),
     ...given,
   });
 }
@@ -102,10 +86,8 @@ function contentOf(definition: GivenDefinition): DefinitionContent {
     trafficAllocation: definition.trafficAllocation ?? 100,
     rules: (definition.rules ?? []).map(tidyRule),
     defaultRule: definition.defaultRule.map(tidyBucket),
-    ...(definition.flagSets && definition.flagSets.length > 0
-      ? { flagSets: definition.flagSets }
-      : {}),
-    ...(definition.impressionsDisabled ? { impressionsDisabled: true } : {}),
+    ...(definition.flagSets && definition.flagSets.length > 0 && { flagSets: definition.flagSets }),
+    ...(definition.impressionsDisabled && { impressionsDisabled: true }),
   };
   checkDefinition(body);
   return { killed: definition.killed ?? false, body };
@@ -136,14 +118,11 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
   }
 }
 
-export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
-
-/**
- * Flag and environment in a body must be those of the path, if they are there.
- *
- * @throws Problem (400)
- */
-export function checkBelongs(given: unknown, to: Belonging): void {
+/** Flag and environment in a body must be those of the path, if they are there. @throws Problem (400) */
+export function checkBelongs(
+  given: object,
+  to: Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>,
+): void {
   const { id, name, environment, trafficType } = given as Readonly<Record<string, unknown>>;
   checkNames('Definition', { id, name }, to);
   checkNames('environment', environment, to.environment);
@@ -179,12 +158,7 @@ const KNOWN = [...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)];
 /** A patch of the whole document may repeat the seeds that answers show; like those of a PUT, they are ignored. */
 const KNOWN_OF_WHOLE = [...KNOWN, 'seed', 'trafficAllocationSeed'];
 
-/**
- * The patch may remove optional members, such as `rules` or the description of a treatment.
- *
- * @param isStrict whether a definition that fits the contract must fit it after the patch too.
- * @throws Problem (400)
- */
+/** @param isStrict whether a definition that fits the contract must fit it after the patch too. @throws Problem (400) */
 export function definitionPatched(
   before: WireDefinition,
   operations: readonly PatchOperation[],
@@ -230,7 +204,7 @@ function withKeyLists(before: WireDefinition): WireDefinition {
 
 function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): GivenDefinition {
   const without = before.treatments.filter(({ keys }) => keys === undefined);
-  const names = new Set<unknown>(without.map(({ name }) => name));
+  const names = new Set(without.map(({ name }) => name));
   return {
     ...after,
     treatments: after.treatments.map(({ keys, ...treatment }) => ({
@@ -246,14 +220,14 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
  */
 function tidyTreatment({
   name,
-  description,
+  description = '',
   keys,
   segments,
   ...rest
-}: GivenTreatment): WireTreatment {
+}: WireTreatment): WireTreatment {
   return {
     name,
-    description: typeof description === 'string' ? description : '',
+    description,
     ...withoutNulls(rest),
     ...(keys ? { keys: [...new Set(keys)] } : {}),
     ...(segments && segments.length > 0 ? { segments: [...new Set(segments)] } : {}),
@@ -291,7 +265,7 @@ function tidyDepends(type: string, fields: Record<string, unknown>): Record<stri
 /** What JSON Schema cannot express. */
 function checkDefinition(body: DefinitionBody): void {
   const names = new Set<string>();
-  for (const { name, configurations } of body.treatments) {
+  for (const { name, configurations = '{}' } of body.treatments) {
     checkTreatmentName(name);
     if (names.has(name)) throw badRequest(`Treatment ${name} stands twice in treatments`);
     names.add(name);
@@ -307,8 +281,7 @@ function checkDefinition(body: DefinitionBody): void {
 }
 
 /** JSON inside a text, which clients parse. */
-function checkConfiguration(treatment: string, configurations: string | undefined): void {
-  if (configurations === undefined) return;
+function checkConfiguration(treatment: string, configurations: string): void {
   try {
     JSON.parse(configurations);
   } catch {

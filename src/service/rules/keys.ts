@@ -1,10 +1,9 @@
 import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
-import { closed, type Schema } from './shape.js';
-import { WORDS_MEMBERS } from './members.js';
+import type { Schema } from './shape.js';
 
 /** The longest key in UTF-16 code units. The contract shows no limit. */
-const MAX_KEY_LENGTH = 1_000;
+export const MAX_KEY_LENGTH = 1_000;
 
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
@@ -68,7 +67,7 @@ function rankOf(unit: number): number {
 }
 
 /** Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot hold the null character. */
-function isStorable(key: string): boolean {
+export function isStorable(key: string): boolean {
   return key.isWellFormed() && !key.includes('\0');
 }
 
@@ -119,84 +118,4 @@ export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>)
   const word = typeof replace === 'string' ? replace.toLowerCase() : undefined;
   if (word !== 'true' && word !== 'false') throw badRequest('replace must be true or false');
   return word === 'true';
-}
-
-const MAX_VALUE_LENGTH = 10_000;
-
-export const ATTRIBUTE_NAME = '^[A-Za-z][-_A-Za-z0-9]{0,199}$';
-const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
-
-/**
- * Clients send back everything that they read: the service compares traffic type and environment of an identity with
- * the path.
- */
-const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
-  key: { type: 'string' },
-  values: { type: 'object' },
-  trafficTypeId: { type: 'string' },
-  environmentId: { type: 'string' },
-  organizationId: { type: ['string', 'null'] },
-};
-
-export const IDENTITY_SCHEMA: Schema = closed(IDENTITY_MEMBERS, ['key']);
-
-export const IDENTITY_VALUES_SCHEMA: Schema = closed({
-  ...IDENTITY_MEMBERS,
-  values: {
-    type: 'object',
-    propertyNames: { pattern: ATTRIBUTE_NAME },
-    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
-  },
-  ...WORDS_MEMBERS,
-});
-
-interface IdentityOwner {
-  readonly key?: string;
-  readonly trafficTypeId: string;
-  readonly environmentId: string;
-}
-
-export interface GivenIdentity extends Partial<IdentityOwner> {
-  readonly key: string;
-  readonly values?: Readonly<Record<string, unknown>>;
-}
-
-export interface ReadIdentity {
-  readonly key: string;
-  /** By attribute. */
-  readonly values: Readonly<Record<string, string>>;
-}
-
-/**
- * Values may be text, numbers or truth values, and are stored as text. Gives the reason where the identity cannot be
- * saved. @param owner of the path of the request.
- */
-export function readIdentity(
-  identity: GivenIdentity,
-  owner: IdentityOwner,
-): ReadIdentity | { readonly failure: string } {
-  const { key, values = {} } = identity;
-  for (const name of ['key', 'trafficTypeId', 'environmentId'] as const) {
-    const own = owner[name] ?? identity[name];
-    if ((identity[name] ?? own) !== own) return { failure: `${name} is not that of the path` };
-  }
-  if (key === '') return { failure: 'The key is empty' };
-  if (key.length > 1_000 || !isStorable(key)) return { failure: 'The key cannot be stored' };
-  const texts: [string, string][] = [];
-  for (const [attribute, value] of Object.entries(values)) {
-    const text = textOf(value);
-    if (!ATTRIBUTE.test(attribute)) {
-      return { failure: `The attribute ${attribute} is no name of an attribute` };
-    }
-    if (text === undefined || text.length > MAX_VALUE_LENGTH) {
-      return { failure: `The value of ${attribute} is no text or number` };
-    }
-    texts.push([attribute, text]);
-  }
-  return { key, values: Object.fromEntries(texts) };
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

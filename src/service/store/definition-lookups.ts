@@ -7,9 +7,11 @@ import { countUses } from './workspaces.js';
 /** Each by id or by name; flags by name alone. */
 type DefinitionNames = readonly [workspace: string, environment: string, flag: string];
 
-/** @param more further columns of the workspace and the environment, each with a comma before it. */
-const definitionByNames = (more = ''): string => `
-    select workspaces.id as workspace_id, ${DEFINITION_COLUMNS}${more}
+const DEFINITION: Lookup = {
+  name: 'definition',
+  text: `
+    select workspaces.id as workspace_id, requires_title_and_comments, approvals_required, allow_kills,
+      ${DEFINITION_COLUMNS}
     from workspaces
     join environments on environments.workspace_id = workspaces.id
     join flags on flags.workspace_id = workspaces.id
@@ -17,9 +19,8 @@ const definitionByNames = (more = ''): string => `
       and definitions.environment_id = environments.id
     join traffic_types on traffic_types.id = flags.traffic_type_id
     where (workspaces.id = $1 or workspaces.name = $1)
-      and (environments.id = $2 or environments.name = $2) and flags.name = $3`;
-
-const DEFINITION: Lookup = { name: 'definition', text: definitionByNames() };
+      and (environments.id = $2 or environments.name = $2) and flags.name = $3`,
+};
 
 export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
 export type EnvironmentOfChange = Pick<
@@ -32,41 +33,24 @@ export interface Place {
   readonly environment: EnvironmentOfChange;
 }
 
-export interface PlacedDefinition extends Place {
-  readonly stored: StoredDefinition;
-}
+type NamedRow = StoredDefinition &
+  Omit<WorkspaceOfChange & EnvironmentOfChange, 'id' | 'name'> & { readonly workspace_id: string };
 
-interface NamedRow extends StoredDefinition {
-  readonly workspace_id: string;
-}
-
-type PlacedRow = NamedRow &
-  Pick<
-    WorkspaceRow & EnvironmentRow,
-    'requires_title_and_comments' | 'approvals_required' | 'allow_kills'
-  >;
-
-const placedByNames = statement<PlacedRow>(
-  definitionByNames(', requires_title_and_comments, approvals_required, allow_kills'),
-);
+const definitionByNames = statement<NamedRow>(DEFINITION.text);
 
 /** By one statement within a transaction; undefined as `lookUpDefinition` has it. */
 export async function findPlacedDefinition(
   db: Db,
   names: DefinitionNames,
-): Promise<PlacedDefinition | undefined> {
-  const row = theOneMeant(await placedByNames(db, ...names), names);
-  if (row === undefined) return undefined;
-  const { approvals_required, allow_kills, requires_title_and_comments } = row;
+): Promise<(Place & { readonly stored: StoredDefinition }) | undefined> {
+  const stored = theOneMeant(await definitionByNames(db, ...names), names);
+  if (stored === undefined) return undefined;
+  const { workspace_id, environment_id, environment_name } = stored;
+  const { requires_title_and_comments, approvals_required, allow_kills } = stored;
   return {
-    workspace: { id: row.workspace_id, requires_title_and_comments },
-    environment: {
-      id: row.environment_id,
-      name: row.environment_name,
-      approvals_required,
-      allow_kills,
-    },
-    stored: row,
+    workspace: { id: workspace_id, requires_title_and_comments },
+    environment: { id: environment_id, name: environment_name, approvals_required, allow_kills },
+    stored,
   };
 }
 
@@ -78,12 +62,11 @@ export async function lookUpDefinition(
   return theOneMeant(await lookUp<NamedRow>(DEFINITION, names), names);
 }
 
-function theOneMeant<Row extends NamedRow>(
-  rows: readonly Row[],
+function theOneMeant(
+  [row, another]: readonly NamedRow[],
   [workspace, environment]: DefinitionNames,
-): Row | undefined {
-  const [row] = rows;
-  if (row === undefined || rows.length > 1) return undefined;
+): NamedRow | undefined {
+  if (row === undefined || another !== undefined) return undefined;
   const areMeant = isMeant(workspace, row.workspace_id) && isMeant(environment, row.environment_id);
   return areMeant ? row : undefined;
 }
@@ -102,13 +85,26 @@ const PLACE: Lookup = {
     limit 1`,
 };
 
-interface PlaceRow {
+interface FoundPlace {
   readonly workspace_id: string;
   readonly environment_id: string;
   readonly environment_name: string;
   readonly places: number;
+  /** Of definitions here, and of flags in the workspace. */
   readonly total: number;
   readonly flags: number;
+}
+
+/** An environment by the names or ids of both; undefined as `lookUpDefinition` has it. */
+export async function lookUpPlace(
+  lookUp: PreparedRead,
+  [workspace, environment]: readonly [workspace: string, environment: string],
+): Promise<FoundPlace | undefined> {
+  const [place] = await lookUp<FoundPlace>(PLACE, [workspace, environment]);
+  if (place?.places !== 1) return undefined;
+  const areMeant =
+    isMeant(workspace, place.workspace_id) && isMeant(environment, place.environment_id);
+  return areMeant ? place : undefined;
 }
 
 /**
@@ -136,39 +132,35 @@ const DEFINITIONS: Lookup = {
 };
 
 export interface FoundDefinitions {
-  readonly workspaceId: string;
-  readonly environmentId: string;
-  /** JSON of the definitions in the form of answers, separated by commas. */
+  /** JSON of the definitions in the form of answers, separated by commas; empty if none is on the page. */
   readonly objects: string;
   readonly totalCount: number;
 }
 
-/** One page, sorted by the names of the flags, by two statements; undefined as above, and for an empty page. */
-export async function lookUpDefinitions(
-  lookUp: PreparedRead,
-  [workspace, environment]: readonly [workspace: string, environment: string],
-  { limit, offset }: Page,
-): Promise<FoundDefinitions | undefined> {
-  const [place] = await lookUp<PlaceRow>(PLACE, [workspace, environment]);
-  if (place?.places !== 1) return undefined;
-  const { workspace_id: workspaceId, environment_id: id, environment_name: name } = place;
-  if (!isMeant(workspace, workspaceId) || !isMeant(environment, id)) return undefined;
-  const isEachDefined = Number(place.total === place.flags);
-  const values = [workspaceId, isEachDefined, id, limit, offset, JSON.stringify({ id, name })];
-  const [page] = await lookUp<{ readonly objects: string | null }>(DEFINITIONS, values);
-  const objects = page?.objects ?? null;
-  if (objects === null) return undefined;
-  return { workspaceId, environmentId: id, objects, totalCount: place.total };
+interface PageRow {
+  readonly objects: string | null;
 }
 
-const definitionsOfPage = statement<{ readonly objects: string | null }>(DEFINITIONS.text);
+/** One page, sorted by the names of the flags. */
+export async function lookUpDefinitions(
+  lookUp: PreparedRead,
+  { workspace_id, environment_id: id, environment_name: name, total, flags }: FoundPlace,
+  { limit, offset }: Page,
+): Promise<FoundDefinitions> {
+  const environment = JSON.stringify({ id, name });
+  const values = [workspace_id, Number(total === flags), id, limit, offset, environment];
+  const [page] = await lookUp<PageRow>(DEFINITIONS, values);
+  return { objects: page?.objects ?? '', totalCount: total };
+}
 
-/** The page of `lookUpDefinitions` within a transaction; its text is empty if no definition is on it. */
+const definitionsOfPage = statement<PageRow>(DEFINITIONS.text);
+
+/** The page of `lookUpDefinitions` within a transaction. */
 export async function listDefinitions(
   db: Db,
   { id, name, workspace_id }: Pick<EnvironmentRow, 'id' | 'name' | 'workspace_id'>,
   { limit, offset }: Page,
-): Promise<Pick<FoundDefinitions, 'objects' | 'totalCount'>> {
+): Promise<FoundDefinitions> {
   const environment = JSON.stringify({ id, name });
   const [page] = await definitionsOfPage(db, workspace_id, 0, id, limit, offset, environment);
   const totalCount = await countUses(db, 'definitions', 'environment_id', id);

@@ -1,4 +1,4 @@
-import { givenRows, insert, statement, statementFor } from './statement.js';
+import { firstRow, givenRows, insert, statement, statementFor } from './statement.js';
 import type { AttributeRow, Db, IdentityRow } from './tables.js';
 
 export interface IdentityPlace {
@@ -6,18 +6,22 @@ export interface IdentityPlace {
   readonly environmentId: string;
 }
 
-export type IdentityValues = Readonly<Record<string, string>>;
+export interface Identity {
+  readonly key: string;
+  /** By attribute. */
+  readonly values: Readonly<Record<string, string>>;
+}
 
 /** Key → values; keys without an identity are left out. */
 export async function findIdentities(
   db: Db,
   { environmentId, trafficTypeId }: IdentityPlace,
   keys: readonly string[],
-): Promise<Map<string, IdentityValues>> {
+): Promise<Map<string, Identity['values']>> {
   const given = JSON.stringify(keys.map((key) => [key]));
   const rows = await identitiesOf(db, given, environmentId, trafficTypeId);
   return new Map(
-    rows.map(({ key, values_json }) => [key, JSON.parse(values_json) as IdentityValues]),
+    rows.map(({ key, values_json }) => [key, JSON.parse(values_json) as Identity['values']]),
   );
 }
 
@@ -36,7 +40,7 @@ const identitiesOf = statementFor<Pick<IdentityRow, 'key' | 'values_json'>>((dia
 export async function saveIdentities(
   db: Db,
   { environmentId, trafficTypeId }: IdentityPlace,
-  identities: ReadonlyMap<string, IdentityValues>,
+  identities: ReadonlyMap<string, Identity['values']>,
 ): Promise<void> {
   const rows = [...identities].map(([key, values]) => [key, JSON.stringify(values)]);
   await upsertIdentities(db, environmentId, trafficTypeId, JSON.stringify(rows));
@@ -57,6 +61,10 @@ export const deleteIdentity = statement<
 
 export const listAttributes = statement<AttributeRow, [trafficTypeId: string]>(
   'select * from attributes where traffic_type_id = $1 order by id',
+);
+
+export const findAttribute = firstRow<AttributeRow, [trafficTypeId: string, id: string]>(
+  'select * from attributes where traffic_type_id = $1 and id = $2',
 );
 
 export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
