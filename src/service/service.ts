@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../platform/http-server.js';
 import { Problem } from './http/problem.js';
 import { callerWithoutKey, pruneAudit } from './change-log.js';
@@ -54,10 +53,7 @@ export interface ServiceOptions extends Pick<
 export interface RunningService extends Administration {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
-  /**
-   * Makes an Admin API key that may do everything. It exists in memory alone and ends with the service. The audit log
-   * shows its name for changes that are made with it.
-   */
+  /** Makes an Admin API key as `KeyCheck.lend`. The audit log shows its name. */
   lendKey(name: string): string;
   /** Finishes the requests under way, then closes the store. May be called again. */
   stop(): Promise<void>;
@@ -91,9 +87,8 @@ const STOP_WITHIN_MS = 5_000;
 /**
  * Opens the store, adds the parts of the seed that it lacks, and listens.
  *
- * @throws FlagkeelError (IN_USE) another process has the store open, or the port is taken.
- * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened.
- * @throws FlagkeelError (USAGE) the rules refuse a part of the seed.
+ * @throws FlagkeelError (IN_USE) another process has the store open, or the port is taken; (STATE_UNREADABLE) the store
+ * cannot be opened; (USAGE) the rules refuse a part of the seed.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const clock = options.clock ?? Date.now;
@@ -117,15 +112,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const { host = '127.0.0.1', port = 0 } = options;
     const origin = await listenOn(app, host, port);
     const stopUpkeep = keepUp(options, store, clock);
+    const stop = async (): Promise<void> => {
+      try {
+        await stopUpkeep();
+        await closeApp(app, STOP_WITHIN_MS);
+      } finally {
+        await store.close();
+      }
+    };
     let stopped: Promise<void> | undefined;
     return {
       origin,
       lendKey: (name) => keys.lend(name),
       ...administrationOf(store, clock),
-      stop: async () => {
-        stopped ??= stop(app, store, stopUpkeep);
-        return stopped;
-      },
+      stop: async () => (stopped ??= stop()),
     };
   } catch (error) {
     await store.close();
@@ -133,23 +133,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-async function stop(
-  app: FastifyInstance,
-  store: Store,
-  stopUpkeep: () => Promise<void>,
-): Promise<void> {
-  try {
-    await stopUpkeep();
-    await closeApp(app, STOP_WITHIN_MS);
-  } finally {
-    await store.close();
-  }
-}
-
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Starts what a service does without a request. @returns ends it, and resolves once nothing is under way. */
+/**
+ * Starts what a service does without a request; several services over one store may do so. @returns ends it, and
+ * resolves once nothing is under way.
+ */
 function keepUp(
   { requestsExpireAfterMs = 30 * DAY_MS, logExpiresAfterMs, log }: ServiceOptions,
   store: Store,
@@ -180,10 +170,16 @@ function keepUp(
   ];
   if (logExpiresAfterMs !== undefined) {
     const unpruned = 'old entries of the audit log were not all pruned';
+    const every = Math.min(DAY_MS, logExpiresAfterMs);
     ends.push(
-      repeat(Math.min(DAY_MS, logExpiresAfterMs), unpruned, async (now) =>
-        pruneLog(store, now, now - logExpiresAfterMs, stopping.signal),
-      ),
+      repeat(every, unpruned, async (now) => {
+        const before = now - logExpiresAfterMs;
+        const isOld = async (): Promise<boolean> =>
+          (await store.read(async (db) => oldAuditEntries(db, before))).length > 0;
+        while (!stopping.signal.aborted && (await isOld())) {
+          await store.write(async (db) => pruneAudit(db, callerWithoutKey(OURSELVES, now), before));
+        }
+      }),
     );
   }
   return async () => {
@@ -192,28 +188,16 @@ function keepUp(
   };
 }
 
-/** A forgotten request must not block a definition for ever. Several services over one store may do so. */
+/** In the audit log, for changes that nobody asked for. */
+const OURSELVES = 'flagkeel service';
+
+/** A forgotten request must not block a definition for ever. */
 async function expireChangeRequests(store: Store, now: number, before: number): Promise<void> {
   // A write waits for other writers, so it begins only if there is something to withdraw.
   const old = await store.read(async (db) => openChangeRequestsBefore(db, before));
   if (old.length === 0) return;
-  const caller = callerWithoutKey('flagkeel service', now, 'The change request expired');
+  const caller = callerWithoutKey(OURSELVES, now, 'The change request expired');
   await store.write(async (db) => withdrawOlderThan(db, caller, before));
-}
-
-/** In transactions of bounded size. Several services over one store may do so. */
-async function pruneLog(
-  store: Store,
-  now: number,
-  before: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const caller = callerWithoutKey('flagkeel service', now);
-  const isOld = async (): Promise<boolean> =>
-    (await store.read(async (db) => oldAuditEntries(db, before))).length > 0;
-  while (!signal.aborted && (await isOld())) {
-    await store.write(async (db) => pruneAudit(db, caller, before));
-  }
 }
 
 /** Operations on the store itself, for its operator: they need neither a key nor HTTP. */
@@ -227,17 +211,12 @@ export interface Administration {
 }
 
 function administrationOf(store: Store, clock: () => number): Administration {
+  const operator = () => callerWithoutKey('operator', clock());
   return {
-    createKey: async (name, restrictions = {}) => {
-      const wanted = { ...restrictions, name };
-      const created = await store.write(async (db) =>
-        addAdminKey(db, callerWithoutKey('operator', clock()), wanted),
-      );
-      return created.key;
-    },
+    createKey: async (name, restrictions = {}) =>
+      (await store.write(async (db) => addAdminKey(db, operator(), { ...restrictions, name }))).key,
     listKeys: async () => store.read(namedKeys),
-    revokeKey: async (id) =>
-      store.write(async (db) => removeAdminKey(db, callerWithoutKey('operator', clock()), id)),
+    revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(), id)),
     audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
       (await store.read(async (db) => listAudit(db, filter, page))).entries,
   };
@@ -246,7 +225,7 @@ function administrationOf(store: Store, clock: () => number): Administration {
 /**
  * Runs `work` on a store. A service that has the store open notices the changes with its next request.
  *
- * @throws FlagkeelError (USAGE) the rules do not allow the operation, or it names an object that does not exist.
+ * @throws FlagkeelError (USAGE) the rules refuse it.
  */
 export async function administer<T>(
   location: StoreLocation,

@@ -77,7 +77,6 @@ const KEEP_ALIVE_MS = 72_000;
 /** Without a header `Host`, Node would answer by itself, with an empty body. */
 const SERVER = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
 
-/** The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { middleware = (next: RequestListener) => next } = options;
   const answers = new WeakMap<Socket, ServerResponse>();
@@ -86,7 +85,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) => createServer(SERVER, noting(answers, middleware(handler))),
+    serverFactory: (handler) => {
+      const next = middleware(handler);
+      return createServer(SERVER, (request, response) => {
+        answers.set(request.socket, response);
+        next(request, response);
+      });
+    },
     clientErrorHandler: (error, socket) => {
       refuseBrokenRequest(error, socket, { answer: answers.get(socket), log: options.log });
     },
@@ -130,13 +135,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   options.applications?.(app, options);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;
-}
-
-function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener): RequestListener {
-  return (request, response) => {
-    answers.set(request.socket, response);
-    next(request, response);
-  };
 }
 
 /** In alphabetical order. Where several patterns match, the one with more fixed words counts. */
@@ -259,7 +257,7 @@ function addEndpoint(
 }
 
 function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): ApiRequest {
-  const { adminKey } = request;
+  const { adminKey, id: transactionId } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;
   // PostgreSQL cannot hold a null character.
@@ -271,18 +269,11 @@ function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): 
     query,
     body: request.body,
     isStrict,
-    caller: callerWith(adminKey, {
-      note: noteFrom(query, request.body),
-      transactionId: request.id,
-      now,
-    }),
+    caller: callerWith(adminKey, { note: noteFrom(query, request.body), transactionId, now }),
   };
 }
 
-/**
- * The service logs its own faults and does not describe them to the client, which gets the transaction id to ask about
- * it.
- */
+/** The service logs its own faults; the client gets only the transaction id to ask about it. */
 function answerError(
   thrown: FastifyError | Problem,
   request: FastifyRequest,

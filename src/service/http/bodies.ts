@@ -139,21 +139,11 @@ function keysFormFrom(body: string): object | undefined {
 function partsOf(body: string, boundary: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   for (const piece of body.split(boundary)) {
-    const part = piece.replace(/^\r?\n/, '');
-    const [head, text] = splitAtBlank(part);
+    const [, head = '', text = ''] = /^(?:\r?\n)?([^]*?)\r?\n\r?\n([^]*)$/.exec(piece) ?? [];
     const name = /^content-disposition:.*[;\s]name="?([^";\r\n]*)/im.exec(head)?.[1];
-    if (name !== undefined && text !== undefined && !parts.has(name)) parts.set(name, text);
+    if (name !== undefined && !parts.has(name)) parts.set(name, text.replace(/\r?\n$/, ''));
   }
   return parts;
-}
-
-function splitAtBlank(part: string): [head: string, text?: string] {
-  const blank = /\r?\n\r?\n/.exec(part);
-  if (blank === null) return [part];
-  return [
-    part.slice(0, blank.index),
-    part.slice(blank.index + blank[0].length).replace(/\r?\n$/, ''),
-  ];
 }
 
 function payloadOf(text: string): { title?: unknown; comment?: unknown } {

@@ -4,7 +4,7 @@ import { documentOf, lookOf } from '../../platform/page.js';
 import { ANSWER_SCHEMAS } from '../routes/answer-schemas.js';
 import type { Schema } from '../rules/shape.js';
 import type { Endpoint } from './endpoint.js';
-import { parametersOf, type Parameter } from './openapi.js';
+import { parametersOf, pathOf, type Parameter } from './openapi.js';
 
 const LOOK = lookOf('docs');
 
@@ -31,77 +31,60 @@ export function docsPageOf(endpoints: readonly Endpoint[], title: string): strin
         </ul>
       </nav>
       <main>
-        ${[...groups].map(([name, members]) => groupOf(name, members))}
+        ${[...groups].map(
+          ([name, operations]) =>
+            html`<h2 id="${name}">${name}</h2>
+              ${operations}`,
+        )}
         <h2 id="shapes">Shapes</h2>
         ${Object.entries(ANSWER_SCHEMAS).map(
           ([name, schema]) =>
             html`<section id="shape-${name}">
               <h3>${name}</h3>
-              ${shapeOf(schema)}
+              <pre>${shapeText(schema)}</pre>
             </section> `,
         )}
       </main>`,
   );
 }
 
-function groupsOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {
-  const groups = new Map<string, Endpoint[]>();
+function groupsOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Html[]> {
+  const groups = new Map<string, Html[]>();
   for (const endpoint of endpoints) {
     const name = endpoint.path.split('/')[1] ?? '';
-    groups.set(name, [...(groups.get(name) ?? []), endpoint]);
+    const operations = endpoint.methods.map((method) => operationOf(endpoint, method));
+    groups.set(name, [...(groups.get(name) ?? []), ...operations]);
   }
   return groups;
 }
 
-function groupOf(name: string, endpoints: readonly Endpoint[]): Html {
-  const operations = endpoints.flatMap((endpoint) =>
-    endpoint.methods.map((method) => operationOf(endpoint, method)),
-  );
-  return html`<h2 id="${name}">${name}</h2>
-    ${operations}`;
-}
-
 function operationOf(endpoint: Endpoint, method: string): Html {
-  const path = endpoint.path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
   const { body, takesText } = endpoint;
+  const shape = body === undefined ? takesText === true && 'text' : shapeText(body);
   return html`<section>
-    <h3>${method} ${path}</h3>
+    <h3>${method} ${pathOf(endpoint)}</h3>
     <p>${endpoint.summary}</p>
     ${parameterList(parametersOf(endpoint))}
     ${
-      body === undefined
+      shape === false
         ? []
         : html`<h4>Body</h4>
-            ${shapeOf(body)}`
-    }
-    ${
-      body === undefined && takesText === true
-        ? html`<h4>Body</h4>
-            <pre>text</pre>`
-        : []
+            <pre>${shape}</pre>`
     }
     <h4>Answer</h4>
-    ${shapeOf(endpoint.answer)}
+    <pre>${shapeText(endpoint.answer)}</pre>
   </section> `;
 }
 
 function parameterList(parameters: readonly Parameter[]): Html | readonly Html[] {
   if (parameters.length === 0) return [];
-  const items = parameters.map(
-    ({ name, in: place, description, schema }) =>
-      html`<dt>${name}</dt>
-        <dd>${place}, ${shapeText(schema)}. ${description ?? descriptionIn(schema)}</dd>`,
-  );
+  const items = parameters.map(({ name, in: place, description, schema }) => {
+    const words = description ?? String(schema['description'] ?? '');
+    return html`<dt>${name}</dt>
+      <dd>${place}, ${shapeText(schema)}. ${words}</dd>`;
+  });
   return html`<h4>Parameters</h4>
     <dl>${items}</dl>`;
-}
-
-function descriptionIn({ description }: Schema): string {
-  return typeof description === 'string' ? description : '';
-}
-
-function shapeOf(schema: Schema): Html {
-  return html`<pre>${shapeText(schema)}</pre>`;
 }
 
 /**
@@ -114,8 +97,9 @@ function shapeText(schema: Schema, indent = ''): string {
   if ('const' in schema) return JSON.stringify(schema['const']);
   if (Array.isArray(schema['enum']))
     return choices(schema['enum'].map((each) => JSON.stringify(each)));
-  if (isSchema(properties)) return orNull(type, objectText(schema, properties, indent));
-  if (isSchema(items)) return orNull(type, `[${shapeText(items, indent)}]`);
+  const orNull = Array.isArray(type) && type.includes('null') ? ' | null' : '';
+  if (isSchema(properties)) return objectText(schema, properties, indent) + orNull;
+  if (isSchema(items)) return `[${shapeText(items, indent)}]${orNull}`;
   if (isSchema(additionalProperties))
     return `{ [name]: ${shapeText(additionalProperties, indent)} }`;
   if (Array.isArray(anyOf))
@@ -137,10 +121,6 @@ function objectText(schema: Schema, properties: Schema, indent: string): string 
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function orNull(type: unknown, shape: string): string {
-  return Array.isArray(type) && type.includes('null') ? `${shape} | null` : shape;
 }
 
 function choices(shapes: readonly string[]): string {

@@ -54,7 +54,7 @@ export interface ApiRequest {
 }
 
 /** The form of a request in the contract; a strict service refuses everything else. */
-export interface ContractForm {
+interface ContractForm {
   /** Parameters beside title and comment of a change. Default: none. */
   readonly query?: Readonly<Record<string, Schema>>;
   /** Default: no body. */
@@ -84,10 +84,7 @@ interface OperationBase {
 /** The work of an endpoint in a transaction; see `at`. A string is JSON text already, and is sent unchanged. */
 export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
 
-/**
- * One operation of the service. It knows nothing of HTTP: it returns the body of a 200, and throws a `Problem` to
- * refuse.
- */
+/** Knows nothing of HTTP: it returns the body of a 200, and throws a `Problem` to refuse. */
 type Operation = OperationBase &
   (
     | {

@@ -23,11 +23,18 @@ const REFUSALS: Readonly<Record<string, string>> = {
   503: 'The store does not answer; a write may have been made or not',
 };
 
+const REFUSED = Object.fromEntries(
+  Object.entries(REFUSALS).map(([status, description]) => [
+    status,
+    { description, content: json(answer('Error')) },
+  ]),
+);
+
 /** With the same schemas that the service checks requests against. */
 export function openApiOf(endpoints: readonly Endpoint[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
-    const path = API_PREFIX + endpoint.path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
+    const path = API_PREFIX + pathOf(endpoint);
     for (const method of endpoint.methods) {
       paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(endpoint, method) };
     }
@@ -46,20 +53,20 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): obje
   };
 }
 
+/** With `{name}` for a parameter. */
+export function pathOf({ path }: Endpoint): string {
+  return path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
+}
+
 function operationOf(endpoint: Endpoint, method: string): object {
   return {
-    operationId: operationId(method, endpoint.path),
+    operationId: operationIdOf(method, endpoint.path),
     summary: endpoint.summary,
     parameters: parametersOf(endpoint).map((each) => ({ ...each, schema: described(each.schema) })),
     ...bodyOf(endpoint),
     responses: {
       200: { description: 'Done', content: json(endpoint.answer) },
-      ...Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [
-          status,
-          { description, content: json(answer('Error')) },
-        ]),
-      ),
+      ...REFUSED,
     },
   };
 }
@@ -239,11 +246,7 @@ function json(schema: Schema): object {
 }
 
 /** `PUT /splits/ws/:ws/:flag/environments/:env/kill` → `putSplitsWsWsFlagEnvironmentsEnvKill`. */
-function operationId(method: string, path: string): string {
-  const words = path.split(/[/:]+/).filter((word) => word !== '');
-  return [method.toLowerCase(), ...words.map(capitalised)].join('');
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
+function operationIdOf(method: string, path: string): string {
+  const words = path.split(/[/:]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return method.toLowerCase() + words.join('');
 }

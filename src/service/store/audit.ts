@@ -1,43 +1,9 @@
 import { sql } from 'kysely';
 import type { Page } from '../rules/members.js';
 import { firstRow, givenRows, statement, statementFor } from './statement.js';
-import type { AuditAction, AuditKind, AuditTable, Db } from './tables.js';
+import type { AuditKind, AuditTable, Db } from './tables.js';
 
-export interface AuditEntry {
-  readonly id: number;
-  readonly time: number;
-  readonly transactionId: string;
-  readonly workspaceId: string | null;
-  /** Name of the environment at the time of the change; null for changes at the level of the workspace. */
-  readonly environment: string | null;
-  readonly environmentId: string | null;
-  readonly kind: AuditKind;
-  readonly name: string;
-  readonly action: AuditAction;
-  readonly title: string | null;
-  readonly comment: string | null;
-  /**
-   * Id of the Admin API key; null for changes without one (seed, operator), and in entries of versions that recorded
-   * names alone. The id of a lent key is in no list of keys.
-   */
-  readonly keyId: string | null;
-  /** Name of the Admin API key. A later key may have the name of a revoked one. */
-  readonly keyName: string | null;
-  readonly difference: readonly unknown[];
-}
-
-/** All given conditions have to match. */
-export interface AuditFilter {
-  readonly workspaceId?: string;
-  /** Id or name. */
-  readonly environment?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  /** Older than the one with this id. */
-  readonly before?: number;
-}
-
-/** Member of an entry → its column, but for the id, which the store gives. */
+/** Member of an entry → its column. */
 const COLUMNS = {
   time: 'time',
   transactionId: 'transaction_id',
@@ -51,28 +17,43 @@ const COLUMNS = {
   comment: 'comment',
   keyId: 'key_id',
   keyName: 'key_name',
-  difference: 'difference_json',
-} as const satisfies Readonly<Record<keyof NewEntry, keyof AuditTable>>;
+} as const satisfies Readonly<Record<string, keyof AuditTable>>;
 
-type NewEntry = Omit<AuditEntry, 'id'>;
+type NewEntry = {
+  readonly [Name in keyof typeof COLUMNS]: AuditTable[(typeof COLUMNS)[Name]];
+} & { readonly difference: readonly unknown[] };
 
-const MEMBERS = Object.keys(COLUMNS) as (keyof NewEntry)[];
+export type AuditEntry = { readonly id: number } & NewEntry;
+
+/** All given conditions have to match. */
+export interface AuditFilter {
+  readonly workspaceId?: string;
+  /** Id or name. */
+  readonly environment?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  /** Older than the one with this id. */
+  readonly before?: number;
+}
+
+const MEMBERS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 /** Adds entries in their order, in one statement; the store gives each the next id. */
 export async function insertAudit(db: Db, entries: readonly NewEntry[]): Promise<void> {
-  const rows = entries.map(({ difference, ...entry }) => {
-    const values = { ...entry, difference: JSON.stringify(difference) };
-    return MEMBERS.map((name) => values[name]);
-  });
+  const rows = entries.map((entry) => [
+    ...MEMBERS.map((name) => entry[name]),
+    JSON.stringify(entry.difference),
+  ]);
   await insertRows(db, JSON.stringify(rows));
 }
 
-const GIVEN = MEMBERS.map((name, index) =>
-  name === 'time' ? `cast(value ->> ${index} as bigint)` : `value ->> ${index}`,
+const INSERTED = [...Object.values(COLUMNS), 'difference_json'];
+const GIVEN = INSERTED.map((column, index) =>
+  column === 'time' ? `cast(value ->> ${index} as bigint)` : `value ->> ${index}`,
 );
 const insertRows = statementFor(
   (dialect) => `
-    insert into audit (${Object.values(COLUMNS).join(', ')})
+    insert into audit (${INSERTED.join(', ')})
     select ${GIVEN.join(', ')} from ${givenRows(dialect, '$1')}`,
 );
 
@@ -98,12 +79,16 @@ export async function listAudit(
     .executeTakeFirstOrThrow();
   const rows = await query
     .select(['id', ...MEMBERS.map((name) => sql.ref(COLUMNS[name]).as(name))])
+    .select('difference_json')
     .orderBy('id', 'desc')
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const entries = (rows as (Omit<AuditEntry, 'difference'> & { difference: string })[]).map(
-    ({ difference, ...row }) => ({ ...row, difference: JSON.parse(difference) as unknown[] }),
+  const entries = (rows as (AuditEntry & { difference_json: string })[]).map(
+    ({ difference_json, ...row }) => ({
+      ...row,
+      difference: JSON.parse(difference_json) as unknown[],
+    }),
   );
   return { entries, totalCount: count };
 }

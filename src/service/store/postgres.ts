@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { PostgresDialect, type Dialect as KyselyDialect } from 'kysely';
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import { failure } from './failures.js';
-import { postgresLookUp, type PreparedRead } from './statement.js';
+import type { Lookup, PreparedRead } from './statement.js';
 import type { Db } from './tables.js';
 
 /** What differs between the databases. */
@@ -15,9 +15,7 @@ export interface StoreParts {
   readonly afterFailure: (code: string) => void;
 }
 
-/**
- * Transactions take milliseconds. After this time PostgreSQL takes the turn as writer away from a process that froze.
- */
+/** Transactions take milliseconds. Then PostgreSQL takes the turn as writer away from a process that froze. */
 const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
@@ -63,14 +61,16 @@ export async function postgresParts(
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
+  // On any free connection: PostgreSQL shows only committed changes.
+  const lookUp = async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
+    const { rows } = await pool.query({ name, text, values: [...values] });
+    return rows as Row[];
+  };
   return {
     kysely: new PostgresDialect({ pool }),
-    lookUp: () => postgresLookUp(pool),
+    lookUp: () => lookUp,
     // Every change of an object is in the audit log, whose ids grow in the order in which writers commit.
-    version: async () => {
-      const rows = await postgresLookUp(pool)<{ last: number | null }>(LAST_CHANGE, []);
-      return rows[0]?.last ?? 0;
-    },
+    version: async () => (await lookUp<{ last: number | null }>(LAST_CHANGE, []))[0]?.last ?? 0,
     ping: async () => {
       const { rows } = await pool.query<{ on: string }>(
         "select current_setting('transaction_read_only') as on",

@@ -1,6 +1,4 @@
 import { CompiledQuery, type Insertable } from 'kysely';
-import type { Pool } from 'pg';
-import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
 import { partsOf } from '../parts.js';
 import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
 
@@ -78,10 +76,7 @@ export async function insert<Table extends keyof Tables>(
   }
 }
 
-/**
- * A single statement that reads the store without a transaction and is prepared once. Parameters are `$1`, `$2`, … in
- * both databases.
- */
+/** A single statement that reads the store without a transaction and is prepared once; its values as in `statement`. */
 export interface Lookup {
   /** The name of the prepared statement in the database, unique among all lookups. */
   readonly name: string;
@@ -92,39 +87,6 @@ export interface Lookup {
 
 /** Runs a lookup on the newest committed state. Rows have the columns that its text selects. */
 export type PreparedRead = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
-
-/**
- * Runs lookups on the only connection of SQLite. While a writer uses that connection, a lookup could see changes that
- * are not committed; then it waits for its turn like any other work.
- */
-export function sqliteLookUp(
-  database: SqliteDatabase,
-  db: Db,
-  isWriting: () => boolean,
-): PreparedRead {
-  const prepared = new Map<string, SqliteStatement>();
-  return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
-    if (isWriting()) {
-      const { rows } = await db.executeQuery(CompiledQuery.raw(numbered(text), [...values]));
-      return rows as Row[];
-    }
-    const statement = prepared.get(name) ?? database.prepare(numbered(text));
-    prepared.set(name, statement);
-    return statement.all(values) as Row[];
-  };
-}
-
-function numbered(text: string): string {
-  return text.replaceAll('$', '?');
-}
-
-/** Runs lookups on any free connection; PostgreSQL shows only committed changes. */
-export function postgresLookUp(pool: Pool): PreparedRead {
-  return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
-    const { rows } = await pool.query({ name, text, values: [...values] });
-    return rows as Row[];
-  };
-}
 
 /**
  * Rows as one parameter, for use behind `from`: JSON of a list of rows that the database unfolds, where `value ->> N` is

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, Migrator, sql, SqliteDialect } from 'kysely';
+import { CompiledQuery, Kysely, Migrator, sql, SqliteDialect } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
@@ -11,7 +11,7 @@ import {
 import { StoreHealth } from './failures.js';
 import { migrations } from './migrations.js';
 import { postgresParts, type StoreParts } from './postgres.js';
-import { sqliteLookUp, statementFor, type Lookup, type PreparedRead } from './statement.js';
+import { statementFor, type Lookup, type PreparedRead } from './statement.js';
 import { dialectOf, type Db, type Tables } from './tables.js';
 import { rehearse, runAll, SQLITE_LOCK, transact, writeAlone, writeTogether } from './writers.js';
 
@@ -63,8 +63,10 @@ export async function openStore(
   opening: StoreOpening = {},
 ): Promise<Store> {
   if (location.kind === 'postgres') return openPostgres(location.url, opening);
-  if (location.kind === 'memory') return openMemory();
-  return openDirectory(location.path, opening);
+  if (location.kind === 'directory') return openDirectory(location.path, opening);
+  const database = openSqlite(':memory:');
+  database.exec('pragma foreign_keys = on');
+  return storeOver(sqliteParts(database), 'newest');
 }
 
 export function isToBeMade(location: StoreLocation): boolean {
@@ -75,26 +77,25 @@ function databaseFile(path: string): string {
   return join(path, 'service.sqlite');
 }
 
-async function openMemory(): Promise<Store> {
-  const database = openSqlite(':memory:');
-  database.exec('pragma foreign_keys = on');
-  return storeOver(sqliteParts(database));
-}
-
-async function openDirectory(path: string, opening: StoreOpening): Promise<Store> {
+async function openDirectory(
+  path: string,
+  { beside = false, tables = 'newest' }: StoreOpening,
+): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = takeLock(path);
-    if (lock === undefined && opening.beside !== true) throw inUse(path);
+    if (lock === undefined && !beside) {
+      throw new FlagkeelError(
+        'IN_USE',
+        `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
+      );
+    }
     try {
       // The directory is often inside a checkout and must not be committed.
       if (lock !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
       const parts = sqliteParts(openDurable(databaseFile(path)));
-      return await storeOver(parts, {
-        ...opening,
-        isBeside: lock === undefined,
-        closed: () => lock?.close(),
-      });
+      const isBeside = lock === undefined && tables !== 'as-they-are';
+      return await storeOver(parts, isBeside ? 'must-be-newest' : tables, () => lock?.close());
     } catch (error) {
       lock?.close();
       throw error;
@@ -107,13 +108,6 @@ async function openDirectory(path: string, opening: StoreOpening): Promise<Store
       { cause: error },
     );
   }
-}
-
-function inUse(path: string): FlagkeelError {
-  return new FlagkeelError(
-    'IN_USE',
-    `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
-  );
 }
 
 function openDurable(file: string): SqliteDatabase {
@@ -130,11 +124,7 @@ function openDurable(file: string): SqliteDatabase {
   }
 }
 
-/**
- * An exclusive lock on a separate file. The system releases it when the process dies, however it dies.
- *
- * @returns undefined if another process holds it.
- */
+/** Locks a separate file. The system releases the lock when the process dies. Undefined if another process has it. */
 function takeLock(path: string): SqliteDatabase | undefined {
   const lock = openSqlite(join(path, 'lock'));
   try {
@@ -148,32 +138,31 @@ function takeLock(path: string): SqliteDatabase | undefined {
 }
 
 function sqliteParts(database: SqliteDatabase): StoreParts {
-  const kysely = new SqliteDialect({
-    database: {
-      prepare: preparedOnce(database),
-      close: () => {
-        database.close();
-      },
-    },
-  });
+  const prepare = preparedOnce(database);
+  // Counts the rows that this connection changed, and the commits of all others, also in other processes.
+  const version = database.prepare(
+    'select total_changes() as own, data_version as others from pragma_data_version',
+  );
+  const close = (): void => {
+    database.close();
+  };
   return {
-    kysely,
-    lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
+    kysely: new SqliteDialect({ database: { prepare, close } }),
+    lookUp:
+      (db, isWriting) =>
+      async <Row>({ text }: Lookup, values: readonly unknown[]) => {
+        if (!isWriting()) return prepare(text).all(values) as Row[];
+        // A writer uses the only connection, and this read must not see what is not committed: it waits for its turn.
+        const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]));
+        return rows as Row[];
+      },
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
-    version: versionOf(database),
+    version: async () => Promise.resolve(JSON.stringify(version.all([])[0])),
     // Damaged pages would stay in memory after the file was mended.
     afterFailure: (code) => {
       if (/CORRUPT|NOTADB/.test(code)) database.exec('pragma shrink_memory');
     },
   };
-}
-
-/** SQLite counts the rows that this connection changed, and the commits of all others, also in other processes. */
-function versionOf(database: SqliteDatabase): () => Promise<unknown> {
-  const statement = database.prepare(
-    'select total_changes() as own, data_version as others from pragma_data_version',
-  );
-  return async () => Promise.resolve(JSON.stringify(statement.all([])[0]));
 }
 
 /** The service has far fewer statements, but each length of a list of parameters needs one of its own. */
@@ -210,26 +199,26 @@ function runAnew(database: SqliteDatabase, text: string): SqliteStatement {
 const ROLLBACK = 'rollback';
 const RUN_ANEW: readonly string[] = [ROLLBACK, SQLITE_LOCK];
 
-async function openPostgres(url: string, opening: StoreOpening): Promise<Store> {
-  if (opening.isPatient === true) return storeOver(await postgresParts(url, 'patient'), opening);
+async function openPostgres(
+  url: string,
+  { tables = 'newest', isPatient = false }: StoreOpening,
+): Promise<Store> {
+  const patient = await storeOver(await postgresParts(url, 'patient'), tables);
+  if (isPatient) return patient;
   // A step of the migration may take longer than any answer of the service.
-  await (await openPostgres(url, { ...opening, isPatient: true })).close();
-  return storeOver(await postgresParts(url, 'prompt'), { tables: 'as-they-are' });
-}
-
-interface Opened extends Pick<StoreOpening, 'tables'> {
-  /** Another process opened the store first, so its tables are left as they are. */
-  readonly isBeside?: boolean;
-  readonly closed?: () => void;
+  await patient.close();
+  return storeOver(await postgresParts(url, 'prompt'), 'as-they-are');
 }
 
 async function storeOver(
   { kysely, afterFailure, ...parts }: StoreParts,
-  { tables = 'newest', isBeside = false, closed }: Opened = {},
+  tables: NonNullable<StoreOpening['tables']> | 'must-be-newest',
+  closed?: () => void,
 ): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
-    if (tables !== 'as-they-are') await (isBeside ? checkUpToDate(db) : migrate(db, tables));
+    if (tables === 'must-be-newest') await checkUpToDate(db);
+    else if (tables !== 'as-they-are') await migrate(db, tables);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -300,11 +289,7 @@ async function migrate(db: Db, until: 'newest' | { readonly upTo: string }): Pro
   );
 }
 
-/**
- * The steps of the migration that a store has taken, in their order; empty if it has no tables.
- *
- * @throws FlagkeelError (STATE_UNREADABLE) one of them is of a newer version.
- */
+/** In their order; none if the store has no tables. @throws FlagkeelError (STATE_UNREADABLE) one of a newer version. */
 export async function stepsTaken(db: Db): Promise<string[]> {
   const [table] = await tableOfSteps(db);
   if (typeof table?.found !== 'string') return [];

@@ -274,12 +274,17 @@ export interface AuditTable {
   transaction_id: string;
   workspace_id: string | null;
   environment_id: string | null;
+  /** At the time of the change; null for changes at the level of the workspace. */
   environment_name: string | null;
   kind: AuditKind;
   name: string;
   action: AuditAction;
   title: string | null;
   comment: string | null;
+  /**
+   * Of the Admin API key; null for changes without one (seed, operator), and in entries of versions that recorded names
+   * alone. The id of a lent key is in no list of keys, and a later key may have the name of a revoked one.
+   */
   key_id: string | null;
   key_name: string | null;
   difference_json: string;
