@@ -448,7 +448,9 @@ describe('change requests', () => {
     const all = await signedIn();
     const some = await signedIn(await service.createKey('of dev', { environments: ['dev'] }));
     const href = (await linksOf(all))[CHANGE] ?? '';
-    type Found = { objects: { id: string }[] };
+    interface Found {
+      objects: { id: string }[];
+    }
     const { objects } = await client().ok<Found>('GET', '/workspaces?name=Warehouse');
     const elsewhere = `ws=${objects[0]?.id ?? ''}`;
 

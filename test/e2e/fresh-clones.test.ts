@@ -46,7 +46,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
       ...result,
       changes: changes
         .filter(({ id }) => id.includes('@'))
-        .map(({ id, reason, outcome = '', title }) => `${id} ${reason} ${outcome}: ${title}`),
+        .map(({ id, reason, outcome = '', title }) => `${id} ${reason} ${outcome}: ${title ?? ''}`),
       withheld: withheld.map(({ id, why }) => `${id} ${why}`),
       unknowns: unknowns.map(({ code }) => code),
     };

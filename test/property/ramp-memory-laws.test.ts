@@ -136,7 +136,7 @@ function sharesIn({ rules = [], defaultRule = [] }: Definition): ReadonlyMap<str
     const { attribute, ...rest } = matcher ?? { type: '' };
     const values = Object.values(rest).find(Array.isArray) ?? [];
     return [
-      askedBy({ attribute: String(attribute), values: values as string[] }),
+      askedBy({ attribute: attribute as string, values: values as string[] }),
       shareOf(buckets),
     ];
   });

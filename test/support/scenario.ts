@@ -90,7 +90,9 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
     watch: (args, given = env()) => {
       const quick = ['--debounce', '50ms', '--schedule', 'off'];
       const watching = new Watching(wordsOf([...quick, ...args]), given);
-      onTestFinished(async () => void (await watching.stop('SIGKILL')));
+      onTestFinished(async () => {
+        await watching.stop('SIGKILL');
+      });
       return watching;
     },
     reconcile,

@@ -153,9 +153,10 @@ const FORGES: Readonly<Record<string, Forge>> = {
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
 export function forgePages(location: string): ForgePages | null {
-  const { origin = null, host = '', path: name, folder = '' } = repositoryAt(location) ?? {};
-  const forge = FORGES[host.split('.')[0] ?? ''];
-  if (origin === null || forge === undefined) return null;
+  const place = repositoryAt(location);
+  const forge = FORGES[place?.host.split('.')[0] ?? ''];
+  if (!place?.origin || forge === undefined) return null;
+  const { origin, path: name, folder } = place;
   const repository = `${origin}/${name}`;
   return {
     commit: (commit) => (COMMIT.test(commit) ? repository + forge.commit + commit : null),

@@ -139,9 +139,13 @@ function keysFormFrom(body: string): object | undefined {
 function partsOf(body: string, boundary: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   for (const piece of body.split(boundary)) {
-    const [, head = '', text = ''] = /^(?:\r?\n)?([^]*?)\r?\n\r?\n([^]*)$/.exec(piece) ?? [];
+    const part = piece.replace(/^\r?\n/, '');
+    const blank = /\r?\n\r?\n/.exec(part);
+    if (blank === null) continue;
+    const head = part.slice(0, blank.index);
+    const text = part.slice(blank.index + blank[0].length).replace(/\r?\n$/, '');
     const name = /^content-disposition:.*[;\s]name="?([^";\r\n]*)/im.exec(head)?.[1];
-    if (name !== undefined && !parts.has(name)) parts.set(name, text.replace(/\r?\n$/, ''));
+    if (name !== undefined && !parts.has(name)) parts.set(name, text);
   }
   return parts;
 }

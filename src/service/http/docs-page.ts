@@ -79,7 +79,7 @@ function operationOf(endpoint: Endpoint, method: string): Html {
 function parameterList(parameters: readonly Parameter[]): Html | readonly Html[] {
   if (parameters.length === 0) return [];
   const items = parameters.map(({ name, in: place, description, schema }) => {
-    const words = description ?? String(schema['description'] ?? '');
+    const words = description ?? (schema['description'] as string | undefined) ?? '';
     return html`<dt>${name}</dt>
       <dd>${place}, ${shapeText(schema)}. ${words}</dd>`;
   });

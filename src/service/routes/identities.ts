@@ -185,7 +185,7 @@ async function save(
     const before = current.get(key);
     const values = keepOthers ? { ...before, ...given } : given;
     current.set(key, values);
-    answers.push({ key, ...place, values } as WireIdentity);
+    answers.push({ key, ...place, values });
     changes.push({
       kind: 'identity',
       name: key,

@@ -152,14 +152,17 @@ async function worldOf({ kept, stage, files, timeout, serve }: Setting): Promise
   const front = await Front.open();
   const folder = mkdtempSync(join(tmpdir(), 'flagkeel-chaos-'));
   const placeOver = async (store: Kept, directory: string): Promise<Place> => {
-    const { stop, pid, ...served } = await serve(store.location, front);
+    const service = await serve(store.location, front);
+    const { pid, ...served } = service;
     const args = ['--url', front.origin, '--timeout', timeout, '--lock-timeout', '10s', directory];
     const env = { FLAGKEEL_API_KEY: served.key };
     return {
       ...{ ...served, args, env },
       strike: async (fault) => store.strike(fault, pid),
       run: async (...words) => flagkeel(['reconcile', ...words, ...args], { env }),
-      dispose: async () => void (await stop()),
+      dispose: async () => {
+        await service.stop();
+      },
     };
   };
   using repository = new ConfigRepository();

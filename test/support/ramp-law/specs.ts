@@ -183,7 +183,7 @@ ${rollout.ofDefault ? `ramp: ${ladderText(rollout.ofDefault)}\n` : ''}rules: [${
 }
 
 const timeOf = (hour: number): string => new Date(EPOCH_MS + hour * HOUR_MS).toISOString();
-const [FREEZE_BEGIN, FREEZE_END] = FREEZE.map((hour) => `"${timeOf(hour).slice(0, 16)}"`);
+const [FREEZE_BEGIN = '', FREEZE_END = ''] = FREEZE.map((hour) => `"${timeOf(hour).slice(0, 16)}"`);
 const CONFIG = `workspace: Default
 environments: { staging: {}, production: {} }
 defaults: { trafficType: user }
