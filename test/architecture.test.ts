@@ -125,7 +125,7 @@ const DOORS: Record<string, readonly string[]> = {
   '@modelcontextprotocol/sdk': ['cli/mcp.ts', 'cli/mcp-tools.ts'],
   '@octokit/rest': ['forge/github.ts'],
   '@opentelemetry/api': ['platform/telemetry.ts'],
-  ajv: ['specs/parse', 'service'],
+  ajv: ['specs/parse', 'specs/resolve/configurations.ts', 'service'],
   canonicalize: ['model/json.ts'],
   chokidar: ['daemon/upstream/local.ts'],
   commander: ['cli'],
