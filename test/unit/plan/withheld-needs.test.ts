@@ -160,6 +160,20 @@ describe('a change that needs what is withheld', () => {
       'withheld update flag/low@staging: drift-reported',
     ]);
   });
+
+  it('is made where the update that is withheld needs more than this change does', () => {
+    const ids = ['flag/mid', 'flag/top'].flatMap((id) => [id, `${id}@staging`]);
+    const plan = planOf({
+      before: [inStaging('mid', {})],
+      flags: [inStaging('mid', inSegment('beta')), inStaging('top', dependingOn('mid'))],
+      live: [liveFlag('mid', { staging: {} }), liveFlag('top')],
+      segments: [desiredSegment('beta', { staging: ['u1'] })],
+      policy: { reviewed: new Set(ids) },
+    });
+
+    expect(planLines(plan)).toContain('create flag/top@staging');
+    expect(planLines(plan)).toContain('withheld update flag/mid@staging: needs-withheld');
+  });
 });
 
 describe('a treatment that goes and one that comes', () => {
