@@ -17,7 +17,7 @@ import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../mo
 import { flagEntry, type Base, type StateEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
 import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
-import { planRemoval } from './objects/removal.js';
+import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';

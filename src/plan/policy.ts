@@ -183,30 +183,26 @@ export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspac
     protected: own.some((each) => each.protected),
     onDrift: isReported ? 'report' : 'revert',
     onConflict: own.some(({ onConflict }) => onConflict === 'hold') ? 'hold' : 'apply',
-    closed: closedAll(policy, own),
+    closed: closedAmong(policy, own, false),
     place: place.name === null ? undefined : place.place,
     ...{ adopt, revertDrift, suspended, shows },
   };
 }
 
-/** The closing that ends first; undefined while one of the environments is open. */
-function closedAll(policy: PlanPolicy, environments = policy.environments): Closed | undefined {
-  const closings = environments.map((each) => closedIn(policy, each));
-  if (closings.some((each) => each === undefined)) return undefined;
-  return closings.sort(byEnd)[0];
-}
-
-/** The closing that ends last; undefined while every environment is open. */
-function closedAnywhere(policy: PlanPolicy): Closed | undefined {
-  return policy.environments
+/**
+ * A removal deletes in each of the environments, so it waits until the last is open; one open environment is enough for
+ * any other change. Closings with an unknown end come last.
+ */
+function closedAmong(
+  policy: PlanPolicy,
+  environments: readonly PlannedEnvironment[],
+  isRemoval: boolean,
+): Closed | undefined {
+  const closings = environments
     .flatMap((each) => closedIn(policy, each) ?? [])
-    .sort(byEnd)
-    .at(-1);
-}
-
-/** Closings with an unknown end come last. */
-function byEnd(a: Closed | undefined, b: Closed | undefined): number {
-  return byCodeUnits(a?.until ?? '~', b?.until ?? '~');
+    .sort((a, b) => byCodeUnits(a.until ?? '~', b.until ?? '~'));
+  if (isRemoval) return closings.at(-1);
+  return closings.length === environments.length ? closings[0] : undefined;
 }
 
 /** The closing of an environment; undefined if it is open, or the operator overrides it. */
@@ -319,9 +315,7 @@ function closedAt(
   isRemoval: boolean,
 ): Closed | undefined {
   const place = environmentNamed(policy, environment);
-  if (place) return closedIn(policy, place);
-  // A deletion at workspace level deletes in every environment.
-  return isRemoval ? closedAnywhere(policy) : closedAll(policy);
+  return place ? closedIn(policy, place) : closedAmong(policy, policy.environments, isRemoval);
 }
 
 export function suspendedReason({

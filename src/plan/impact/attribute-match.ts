@@ -45,8 +45,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   CONTAINS_STRING: someText((text, each) => text.includes(each)),
   MATCHES_STRING: (value, { string }) => meetsExpression(string, textOf(value)),
   BOOLEAN: (value, { bool }) => textOf(value).toLowerCase() === textOf(bool),
-  IN_LIST_SEMVER: someText((text, each) => isVersion(text, each, areEqual)),
-  EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, areEqual),
+  IN_LIST_SEMVER: someText((text, each) => isVersion(text, each, (a, b) => a.text === b.text)),
+  EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, (a, b) => a.text === b.text),
   GREATER_THAN_OR_EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, isFrom),
   LESS_THAN_OR_EQUAL_TO_SEMVER: (value, { string }) => isVersion(value, string, isUpTo),
   BETWEEN_SEMVER: (value, { between }) => {
@@ -167,10 +167,6 @@ const DIGITS = /^\d+$/;
 
 function plainNumber(text: string): string {
   return DIGITS.test(text) ? text.replace(/^0+(?=\d)/, '') : text;
-}
-
-function areEqual(a: Version, b: Version): boolean {
-  return a.text === b.text;
 }
 
 function isFrom(a: Version, b: Version): boolean {

@@ -1,11 +1,6 @@
 import type { EnvironmentSides } from './environment-sides.js';
 import type { KeyGroup } from './key-groups.js';
-import {
-  questionsOf,
-  servingOf,
-  type Question,
-  type ServedDefinition,
-} from './served-definition.js';
+import { questionsOf, servingOf, type Question } from './served-definition.js';
 import {
   constantServing,
   isMove,
@@ -71,10 +66,16 @@ interface Case {
 function walkCase(flag: string, at: Case, walk: Walk): Distribution {
   walk.casesLeft -= 1;
   if (walk.casesLeft < 0) return UNBOUNDED;
-  const sides = walk.sides.flags.get(flag);
-  const before = servingFor(flag, sides?.before, { side: 'before', at, walk });
+  const serving = (side: 'before' | 'after'): Serving | Unsettled => {
+    const served = walk.sides.flags.get(flag)?.[side];
+    const target = walk.group.targets.get(flag)?.[side];
+    return served
+      ? servingOf(served, target, (question) => answerTo(question, side, at, walk))
+      : CONTROL;
+  };
+  const before = serving('before');
   if ('open' in before) return settled(before.open, flag, at, walk);
-  const after = servingFor(flag, sides?.after, { side: 'after', at, walk });
+  const after = serving('after');
   if ('open' in after) return settled(after.open, flag, at, walk);
   const place = walk.group.places?.get(flag);
   if (place) {
@@ -140,23 +141,12 @@ export function flagsBehind(flag: string, { flags }: Pick<Walk['sides'], 'flags'
   return found;
 }
 
-interface Asking {
-  readonly side: 'before' | 'after';
-  readonly at: Case;
-  readonly walk: Walk;
-}
-
-function servingFor(
-  flag: string,
-  served: ServedDefinition | null | undefined,
-  asking: Asking,
-): Serving | Unsettled {
-  if (!served) return CONTROL;
-  const target = asking.walk.group.targets.get(flag)?.[asking.side];
-  return servingOf(served, target, (question) => answerTo(question, asking));
-}
-
-function answerTo(question: Question, { side, at, walk }: Asking): boolean | Unsettled {
+function answerTo(
+  question: Question,
+  side: 'before' | 'after',
+  at: Case,
+  walk: Walk,
+): boolean | Unsettled {
   const { sides, group } = walk;
   const { id: answer } = question;
   if (question.about === 'list' && sides.lists.has(answer)) {

@@ -1,11 +1,11 @@
 import { grouped } from '../../model/collections.js';
 import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
 import type { ActualActivation } from '../../model/actual.js';
-import type { DesiredActivation, DesiredFlag } from '../../model/desired.js';
+import type { DesiredActivation } from '../../model/desired.js';
 import type { Rule } from '../../model/flag/flag.js';
 import { keyOf, keyOfId, objectId, type ObjectRef } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
-import { flagEntry, segmentEntry, entriesOf, type FlagEntry } from '../../model/state.js';
+import { flagEntry, segmentEntry, entriesOf } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { seedsOf, type Seeds } from './serving.js';
@@ -192,9 +192,9 @@ function affectedFlags(
   changes: readonly Change[],
   input: PlanInput,
 ): (environment: PlannedEnvironment) => Set<string> {
-  const remembered = namingsInBases(input);
+  const remembered = usersInBases(input);
   return (environment) => {
-    const seen = namingsSeen(environment, input);
+    const seen = usersSeen(environment, input);
     const here = changes.filter(({ ref }) => ref.environment === environment.name);
     const isOfDefinition = ({ ref }: Change): boolean =>
       plannedKind(ref.kind).reaches === 'by-definition';
@@ -217,51 +217,45 @@ function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInpu
   return actual.flags.get(flag)?.definitions.has(name) === true;
 }
 
-interface Naming {
-  readonly flag: string;
-  /** `KIND/NAME` of what its rules name. */
-  readonly key: string;
-}
+/** `KIND/NAME` → the flags whose rules name it. */
+type Users = ReadonlyMap<string, readonly { readonly flag: string }[]>;
 
-/** By key, as far as this run read the flags. */
-function namingsSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Map<string, Naming[]> {
-  const namings = [...actual.flags].flatMap(([flag, { definitions }]) => {
-    const live = definitions.get(name);
-    return live ? keysOf(liveUsesOf(live, name)).map((key) => ({ flag, key })) : [];
-  });
-  return grouped(namings, ({ key }) => key);
-}
-
-/** By key, as the state has the flags; see `definitionBefore`. */
-function namingsInBases({ desired, state }: PlanInput): Map<string, Naming[]> {
-  const namings = [...entriesOf(state, 'flag')].flatMap((entry) => {
-    const keys = namedByBases(entry, desired.flags.get(entry.name));
-    return keys.map((key) => ({ flag: entry.name, key }));
-  });
-  return grouped(namings, ({ key }) => key);
-}
-
-function keysOf(uses: readonly Use[]): string[] {
-  return uses.map(({ id }) => keyOfId(id));
-}
-
-const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
-
-/** In a definition of any environment: a few more than in a single one. Entries mostly stay from run to run. */
-function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {
-  const known = namesOfEntry.get(entry);
-  if (known) return known;
-  const bases = Object.values(entry.environments);
-  // The environment does not matter: it is no part of the keys.
-  const namesIn = (rules: readonly Rule[]): string[] => keysOf(usesOf(rules, ''));
-  const names = [...new Set(namesIn(bases.flatMap(({ spec }) => spec?.rules ?? [])))];
-  if (bases.every(({ spec }) => spec?.rules !== undefined)) {
-    namesOfEntry.set(entry, names);
-    return names;
-  }
-  // Assumes for unmanaged rules those of the creation.
-  const created = [...(flag?.environments.values() ?? [])].flatMap(
-    ({ creation }) => creation.rules,
+function usersOf(flags: readonly (readonly [flag: string, uses: readonly Use[]])[]): Users {
+  const namings = flags.flatMap(([flag, uses]) =>
+    uses.map(({ id }) => ({ flag, key: keyOfId(id) })),
   );
-  return [...names, ...namesIn(created)];
+  return grouped(namings, ({ key }) => key);
+}
+
+/** As far as this run read the flags. */
+function usersSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Users {
+  return usersOf(
+    [...actual.flags].map(([flag, { definitions }]) => {
+      const live = definitions.get(name);
+      return [flag, live ? liveUsesOf(live, name) : []];
+    }),
+  );
+}
+
+/** As the state has the flags, in any environment: a few more users than in a single one. */
+function usersInBases({ desired, state }: PlanInput): Users {
+  return usersOf(
+    entriesOf(state, 'flag').map(({ name, environments }) => {
+      const definitions = [...(desired.flags.get(name)?.environments.values() ?? [])];
+      const rules = Object.values(environments).flatMap(({ spec }) => {
+        // Assumes for unmanaged rules those of the creation.
+        return spec?.rules ? [spec.rules] : definitions.map(({ creation }) => creation.rules);
+      });
+      return [name, rules.flatMap(usesAnywhere)];
+    }),
+  );
+}
+
+const usesOfRules = new WeakMap<readonly Rule[], readonly Use[]>();
+
+/** Cached, because bases mostly stay from run to run. */
+function usesAnywhere(rules: readonly Rule[]): readonly Use[] {
+  const uses = usesOfRules.get(rules) ?? usesOf(rules, '');
+  usesOfRules.set(rules, uses);
+  return uses;
 }

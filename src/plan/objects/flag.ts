@@ -22,9 +22,16 @@ import {
   withEqualFields,
   writtenForm,
 } from './flag-base.js';
-import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
+import {
+  immutable,
+  isArchived,
+  NOT_OURS,
+  planCreation,
+  planDeclared,
+  removedFields,
+  type PlacedObject,
+} from './placed-object.js';
 import type { KindFiles, Parts, PlannedKind } from './planned-kind.js';
-import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
 function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: PlanInput): ObjectPlan {
   const actual = input.actual.flags.get(flag.name);

@@ -9,7 +9,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredIdentities } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { Withheld, StepRequest } from '../../model/plan.js';
-import { entriesOf, identitiesEntry, type IdentitiesBase, type State } from '../../model/state.js';
+import { entriesOf, identitiesEntry, type State } from '../../model/state.js';
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
@@ -32,15 +32,9 @@ const NO_IDENTITIES: Identities = new Map();
  * are reported but never deleted.
  */
 function planIdentities(trafficType: string, input: PlanInput): ObjectPlan[] {
-  const entry = identitiesEntry(input.state, trafficType);
-  return input.policy.environments.flatMap((environment) => {
-    const declared = identitiesIn(input.desired, trafficType, environment.name);
-    const base = entry?.environments[environment.id]?.spec;
-    if (!environment.selected || (!declared && !base)) return [];
-    const { keys, location } = declared ?? { keys: NO_IDENTITIES, location: null };
-    const ref = { kind: 'identities' as const, name: trafficType, environment: environment.name };
-    return [planned({ subject: { ref, location }, keys, base, environment }, input)];
-  });
+  return input.policy.environments.flatMap((environment) =>
+    environment.selected ? planPlace(trafficType, environment, input) : [],
+  );
 }
 
 export function trafficTypesOfIdentities(
@@ -77,21 +71,24 @@ export function areIdentitiesTaken({
   });
 }
 
-interface Planning {
-  readonly subject: ChangeSubject;
-  readonly keys: Identities;
-  readonly base: IdentitiesBase | undefined;
-  readonly environment: PlannedEnvironment;
-}
-
-function planned({ subject, keys, base, environment }: Planning, input: PlanInput): ObjectPlan {
-  const { policy } = input;
+function planPlace(
+  trafficType: string,
+  environment: PlannedEnvironment,
+  input: PlanInput,
+): ObjectPlan[] {
+  const { policy, desired, state } = input;
+  const declared = identitiesIn(desired, trafficType, environment.name);
+  const base = identitiesEntry(state, trafficType)?.environments[environment.id]?.spec;
+  if (!declared && !base) return [];
+  const { keys, location } = declared ?? { keys: NO_IDENTITIES, location: null };
+  const ref = { kind: 'identities' as const, name: trafficType, environment: environment.name };
+  const subject: ChangeSubject = { ref, location };
   const difference = identitiesDifference(keys, base?.groups ?? []);
   const staying = stays(subject, difference);
   const { added } = difference;
   const changed = policy.identities === 'all' ? keysBut(keys, added) : difference.changed;
   const keysToSend = [...added, ...changed];
-  if (keysToSend.length === 0) return { id: objectId(subject.ref), withheld: staying };
+  if (keysToSend.length === 0) return [{ id: objectId(ref), withheld: staying }];
   const sent = keysToSend.map((key) => ({ key, values: keys.get(key) ?? {} }));
   // Git is no known reason without a state, nor for keys that were written before.
   const isKnown =
@@ -103,7 +100,6 @@ function planned({ subject, keys, base, environment }: Planning, input: PlanInpu
     keys: { added, removed: [], changed, sha256 },
     reason: isKnown ? ('commit' as const) : ('unknown' as const),
   };
-  const { name: trafficType } = subject.ref;
   const trafficTypeId = input.actual.trafficTypeIds.get(trafficType) ?? trafficType;
   const place = { trafficType, trafficTypeId, environment: environment.name };
   const requests = (): StepRequest[] =>
@@ -113,7 +109,7 @@ function planned({ subject, keys, base, environment }: Planning, input: PlanInpu
     policy.identities === 'none'
       ? { why: 'not-remembered', because: 'the service cannot show them either' }
       : withholdReason({ reason: 'commit' }, rulesIn(policy, environment));
-  return heldOrPlanned(subject, change, held, requests, staying);
+  return [heldOrPlanned(subject, change, held, requests, staying)];
 }
 
 function keysBut(keys: Identities, some: readonly string[]): string[] {
