@@ -6,10 +6,20 @@ import { plantSeed, type Seed } from '../src/service/seed.js';
 import { insertDefinition } from '../src/service/store/definitions.js';
 import { sorted, insert } from '../src/service/store/statement.js';
 import { addKeys } from '../src/service/store/keys.js';
-import { findActivation, findSegment, insertActivation, touchActivation } from '../src/service/store/segments.js';
+import {
+  findActivation,
+  findSegment,
+  insertActivation,
+  touchActivation,
+} from '../src/service/store/segments.js';
 import { openStore, type StoreLocation } from '../src/service/store/store.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../src/service/store/tables.js';
-import { findWorkspace, listEnvironments, listRolloutStatuses, listTrafficTypes } from '../src/service/store/workspaces.js';
+import {
+  findWorkspace,
+  listEnvironments,
+  listRolloutStatuses,
+  listTrafficTypes,
+} from '../src/service/store/workspaces.js';
 
 export const BENCH_SEED: Seed = {
   workspaces: [
@@ -106,7 +116,7 @@ async function fillFlags(db: Db, count: number, now: number): Promise<void> {
     await insert(db, 'flags', [sorted(row)]);
     const content = definitionFrom(definitionOf(index));
     for (const { id } of environments) {
-      const uses = { segments: [FULL_SEGMENT], flags: [] };
+      const uses = [{ kind: 'segment', name: FULL_SEGMENT }] as const;
       await insertDefinition(db, { flag_id: flagId, environment_id: id }, content, uses, now);
     }
   }

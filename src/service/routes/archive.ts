@@ -12,20 +12,11 @@ import type { Endpoints } from '../http/endpoint.js';
 import { at, checkApproval, REMOVAL, type Work } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
-import {
-  archiveFlag,
-  findArchived,
-  findFlag,
-  missingFlags,
-  unarchiveFlag,
-  wireFlag,
-  type ArchivedFlag,
-} from '../store/flags.js';
-import { inactiveSegments } from '../store/segments.js';
-import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
+import { archiveFlag, findArchived, findFlag, unarchiveFlag, wireFlag } from '../store/flags.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
 import { WORDS_BODY } from '../rules/members.js';
 import { answer } from './answer-schemas.js';
+import { checkThere } from './checked-definition.js';
 import { recordRemoval } from './flags.js';
 
 export const ARCHIVE_ENDPOINTS: Endpoints = {
@@ -55,50 +46,30 @@ async function unarchive(work: Work<'workspace'>): Promise<WireFlag> {
   const nameOrId = work.params['flag'] ?? '';
   const archived = await findArchived(db, workspace.id, nameOrId);
   if (archived === undefined) throw notFound('archived feature flag', nameOrId);
+  const { flag } = archived;
   const had = new Set(archived.definitions.map((each) => each.environment_id));
   const environments = (await listEnvironments(db, workspace.id)).filter(({ id }) => had.has(id));
-  for (const environment of environments)
+  for (const environment of environments) {
     checkApproval(environment, { request: work, demands: REMOVAL });
-  const places = new Set(environments.map(({ id }) => id));
-  const back = {
-    flag: archived.flag,
-    definitions: archived.definitions.filter((each) => places.has(each.environment_id)),
-    uses: archived.uses.filter((each) => places.has(each.environment_id)),
-  };
-  await checkNamed(db, workspace, environments, back);
-  await unarchiveFlag(db, back);
-  return recorded(work, back.flag.name, environments);
-}
-
-async function checkNamed(
-  db: Db,
-  workspace: WorkspaceRow,
-  environments: readonly EnvironmentRow[],
-  { flag, uses }: ArchivedFlag,
-): Promise<void> {
+  }
   if ((await findTrafficType(db, workspace.id, flag.traffic_type_id)) === undefined) {
     throw conflict(`The traffic type of feature flag ${flag.name} is not there any more`);
   }
-  for (const { id, name } of environments) {
-    const namesOf = (kind: string): string[] =>
-      uses.filter((use) => use.environment_id === id && use.kind === kind).map((use) => use.name);
-    const [segment] = await inactiveSegments(db, id, namesOf('segment'));
-    if (segment !== undefined) throw conflict(`There is no segment ${segment} active in ${name}`);
-    const [missing] = await missingFlags(db, workspace.id, namesOf('flag'));
-    if (missing !== undefined) throw conflict(`There is no feature flag ${missing}`);
+  for (const environment of environments) {
+    const uses = archived.uses.filter((each) => each.environment_id === environment.id);
+    await checkThere(db, { workspace, environment }, uses, conflict);
   }
-}
-
-async function recorded(
-  work: Work<'workspace'>,
-  name: string,
-  environments: readonly EnvironmentRow[],
-): Promise<WireFlag> {
-  const { db, workspace } = work;
-  const after = wireFlag(written(await findFlag(db, workspace.id, name)));
+  const isThere = ({ environment_id }: { environment_id: string }) =>
+    environments.some(({ id }) => id === environment_id);
+  await unarchiveFlag(db, {
+    flag,
+    definitions: archived.definitions.filter(isThere),
+    uses: archived.uses.filter(isThere),
+  });
+  const after = wireFlag(written(await findFlag(db, workspace.id, flag.name)));
   await recordObject(work, 'flag', null, after, 'unarchive');
   for (const environment of environments) {
-    const definition = written(await findDefinition(db, environment.id, name));
+    const definition = written(await findDefinition(db, environment.id, flag.name));
     const place = { ...work, environment };
     await recordObject(place, 'flag', null, wireDefinition(definition), 'unarchive');
   }

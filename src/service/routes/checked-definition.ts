@@ -1,14 +1,14 @@
 /** Checks of references against the store: what a definition refers to must exist, and stays while it does. */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
-import { badRequest, conflict } from '../http/problem.js';
+import { badRequest, conflict, type Problem } from '../http/problem.js';
 import {
   checkBelongs,
   definitionFrom,
   definitionReplaced,
   usesOf,
   type DefinitionContent,
-  type Uses,
+  type Use,
 } from '../rules/definition.js';
 import { isSameJson } from '../rules/json.js';
 import type { Place } from '../store/definition-lookups.js';
@@ -26,7 +26,7 @@ export async function checkedDefinition(
   place: Place,
   { flag, before }: { flag: StoredFlag; before: WireDefinition | null },
   given: object,
-): Promise<{ readonly content: DefinitionContent; readonly uses: Uses }> {
+): Promise<{ readonly content: DefinitionContent; readonly uses: readonly Use[] }> {
   const { environment } = place;
   if (before === null && (await findDefinition(db, environment.id, flag.name))) {
     throw conflict(`Feature flag ${flag.name} already has a definition in ${environment.name}`);
@@ -48,28 +48,42 @@ export async function newUses(
   place: Place,
   before: WireDefinition,
   content: DefinitionContent,
-): Promise<Uses | null> {
+): Promise<Use[] | null> {
   const isSame = isSameJson(usesOf(content.body), usesOf(before));
   return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
 async function checkedUses(
   db: Db,
-  { workspace, environment }: Place,
+  place: Place,
   flag: string,
   { body }: DefinitionContent,
-): Promise<Uses> {
+): Promise<Use[]> {
   const uses = usesOf(body);
-  const [segment] = await inactiveSegments(db, environment.id, uses.segments);
-  if (segment !== undefined) {
-    throw badRequest(`There is no segment ${segment} active in ${environment.name}`);
-  }
-  const [missing] = await missingFlags(db, workspace.id, uses.flags);
-  if (missing !== undefined) throw badRequest(`There is no feature flag ${missing}`);
-  if (await leadsTo(db, environment.id, uses.flags, flag)) {
+  const flags = await checkThere(db, place, uses, badRequest);
+  if (await leadsTo(db, place.environment.id, flags, flag)) {
     throw badRequest(`Feature flag ${flag} cannot depend on itself`);
   }
   return uses;
+}
+
+/** @returns the flags. @throws Problem, as `refusal` makes it, if a segment is not active here or a flag does not exist. */
+export async function checkThere(
+  db: Db,
+  { workspace, environment }: Place,
+  uses: readonly Use[],
+  refusal: (why: string) => Problem,
+): Promise<string[]> {
+  const named = (kind: Use['kind']) =>
+    uses.filter((use) => use.kind === kind).map(({ name }) => name);
+  const [segment] = await inactiveSegments(db, environment.id, named('segment'));
+  if (segment !== undefined) {
+    throw refusal(`There is no segment ${segment} active in ${environment.name}`);
+  }
+  const flags = named('flag');
+  const [missing] = await missingFlags(db, workspace.id, flags);
+  if (missing !== undefined) throw refusal(`There is no feature flag ${missing}`);
+  return flags;
 }
 
 /** Directly or through others, or is `goal` itself. Visits no flag twice, so that the walk ends even in a circle. */

@@ -15,7 +15,7 @@ import {
   definitionReplaced,
   killAlone,
   type DefinitionContent,
-  type Uses,
+  type Use,
 } from '../rules/definition.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
 import { WORDS_BODY, PAGE_QUERY, PAGE_SIZES, pageFrom, type Page } from '../rules/members.js';
@@ -208,7 +208,7 @@ async function setKilled(work: Work<'definition'>, killed: boolean): Promise<tru
 async function saveChanged(
   work: Work<'definition'>,
   before: WireDefinition,
-  { killed, body_json, uses }: { killed: boolean; body_json: string; uses: Uses | null },
+  { killed, body_json, uses }: { killed: boolean; body_json: string; uses: readonly Use[] | null },
 ): Promise<StoredDefinition> {
   const last_update_time = timeOfChange(work);
   const after = { ...work.stored, killed: Number(killed), body_json, last_update_time };

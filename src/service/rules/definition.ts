@@ -40,10 +40,10 @@ export interface DefinitionBody extends Pick<
   readonly impressionsDisabled?: boolean;
 }
 
-/** Sorted, unique names of the objects that a definition refers to. */
-export interface Uses {
-  readonly segments: readonly string[];
-  readonly flags: readonly string[];
+/** A reference of a definition to another object. */
+export interface Use {
+  readonly kind: 'segment' | 'flag';
+  readonly name: string;
 }
 
 /** Before it is tidied. A treatment may have further members, which are kept. */
@@ -323,18 +323,18 @@ function checkBuckets(
   if (sum !== 100) throw badRequest(`The bucket sizes of ${where} sum to ${sum}, not to 100`);
 }
 
-/** Only matchers of the types `IN_SEGMENT` and `IN_SPLIT` refer to objects of this service. */
-export function usesOf(body: DefinitionBody): Uses {
-  const segments = new Set<string>();
+/** Each once, sorted. Only matchers of the types `IN_SEGMENT` and `IN_SPLIT` refer to objects of this service. */
+export function usesOf(body: DefinitionBody): Use[] {
+  const segments = new Set(body.treatments.flatMap(({ segments: targeted = [] }) => targeted));
   const flags = new Set<string>();
-  for (const { segments: targeted } of body.treatments) {
-    for (const name of targeted ?? []) segments.add(name);
-  }
   for (const matcher of body.rules.flatMap((rule) => rule.condition.matchers)) {
     if (matcher.type === 'IN_SEGMENT') segments.add(String(matcher['string']));
     if (matcher.type === 'IN_SPLIT') {
       flags.add((matcher['depends'] as { splitName: string }).splitName);
     }
   }
-  return { segments: [...segments].sort(), flags: [...flags].sort() };
+  return [
+    ...[...segments].sort().map((name): Use => ({ kind: 'segment', name })),
+    ...[...flags].sort().map((name): Use => ({ kind: 'flag', name })),
+  ];
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { WireDefinition } from '../../admin-api/wire.js';
-import type { DefinitionContent, Uses } from '../rules/definition.js';
+import type { DefinitionContent, Use } from '../rules/definition.js';
 import { firstRow, insert, namesFound, statement, statements } from './statement.js';
 import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
 
@@ -50,7 +50,7 @@ export async function insertDefinition(
   db: Db,
   place: DefinitionPlace,
   { killed, body }: DefinitionContent,
-  uses: Uses,
+  uses: readonly Use[],
   now: number,
 ): Promise<void> {
   const times = { creation_time: now, last_update_time: now };
@@ -80,7 +80,7 @@ export async function reseedDefinition(
 export async function updateDefinition(
   db: Db,
   definition: DefinitionRow,
-  uses: Uses | null,
+  uses: readonly Use[] | null,
 ): Promise<void> {
   const { flag_id, environment_id, killed, body_json, last_update_time } = definition;
   await updateBody(db, killed, body_json, last_update_time, flag_id, environment_id);
@@ -105,26 +105,17 @@ export const deleteDefinition = statements<[flagId: string, environmentId: strin
 async function insertUses(
   db: Db,
   { flag_id, environment_id }: DefinitionPlace,
-  uses: Uses,
+  uses: readonly Use[],
 ): Promise<void> {
-  const row = { flag_id, environment_id };
-  const rows = [
-    ...uses.segments.map((name) => ({ ...row, kind: 'segment' as const, name })),
-    ...uses.flags.map((name) => ({ ...row, kind: 'flag' as const, name })),
-  ];
+  const rows = uses.map((use) => ({ flag_id, environment_id, ...use }));
   await insert(db, 'definition_uses', rows);
-}
-
-export interface Use {
-  readonly flag: string;
-  readonly environment: string;
 }
 
 /** Definitions that name a segment or flag of the workspace, sorted; in one environment or in all. */
 export async function usersOf(
   db: Db,
-  used: { kind: 'segment' | 'flag'; name: string; workspaceId: string; environmentId?: string },
-): Promise<Use[]> {
+  used: Use & { readonly workspaceId: string; readonly environmentId?: string },
+): Promise<{ readonly flag: string; readonly environment: string }[]> {
   let query = db
     .selectFrom('definition_uses')
     .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')

@@ -8,7 +8,7 @@ import { backUp, restore, type BackupSummary } from '../../../service/store/back
 import type { StoreLocation } from '../../../service/store/store.js';
 import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
-import { serviceChangeLines } from '../../../console/service-change.js';
+import { serviceChangeLines } from '../../../console/log.js';
 import { collect, durationOption } from '../../options.js';
 import { type Terminal, prettyJson } from '../../terminal.js';
 
