@@ -155,6 +155,6 @@ function textInFile(file: string, what: string, code: 'NO_KEY' | 'USAGE'): strin
   }
 }
 
-function nonEmpty(value: string | undefined): string | undefined {
+export function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }

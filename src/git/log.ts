@@ -1,4 +1,5 @@
 import { withoutApiKeys } from '../model/audit-note.js';
+import { present } from '../model/collections.js';
 import type { Repository, Checkout } from './checkout.js';
 import { headerOf } from './lineage.js';
 import { type Git, runGit } from './git.js';
@@ -276,15 +277,8 @@ function takeTrailers(paragraphs: readonly string[]): {
     }
     if (others.length > 0) kept.push(others.join('\n'));
   }
-  const flagTitle = found.get('flag-title');
-  const flagComment = found.get('flag-comment');
-  return {
-    body: kept.join('\n\n'),
-    own: {
-      ...(flagTitle === undefined ? {} : { flagTitle }),
-      ...(flagComment === undefined ? {} : { flagComment }),
-    },
-  };
+  const [flagTitle, flagComment] = ['flag-title', 'flag-comment'].map((key) => found.get(key));
+  return { body: kept.join('\n\n'), own: present({ flagTitle, flagComment }) };
 }
 
 function isTrailers(paragraph: string): boolean {

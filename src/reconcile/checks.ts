@@ -1,7 +1,6 @@
 import { originRefusal } from '../admin-api/origin.js';
-import { ownMember } from '../model/collections.js';
 import type { RampCheck } from '../model/desired.js';
-import { partsOf } from '../model/json.js';
+import { partsOf, valueAt } from '../model/json.js';
 import { HttpClient, NoAnswerError, type Answer } from '../platform/http-client.js';
 
 /** Enough for any number. */
@@ -61,32 +60,22 @@ export function checkFault(check: RampCheck, { status, text }: Answer): CheckFau
   }
   if (check.value === 'prometheus') return queryFault(check, answer);
   const { pointer } = check.value;
-  const value = valueAt(answer, pointer);
+  const value = valueAt(answer, partsOf(pointer));
   return value === undefined ? { why: `its answer has no ${pointer}` } : valueFault(check, value);
 }
 
 const MEASURED = { isMeasured: true } as const;
 
-/** @param pointer JSON Pointer. */
-function valueAt(answer: unknown, pointer: string): unknown {
-  let value = answer;
-  for (const member of partsOf(pointer)) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = ownMember(value as Readonly<Record<string, unknown>>, member);
-  }
-  return value;
-}
-
 /** A query must return exactly one number, because none or several cannot be compared with a bound. */
 function queryFault(check: RampCheck, answer: unknown): CheckFault | null {
-  const result = valueAt(answer, '/data/result');
-  const isScalar = valueAt(answer, '/data/resultType') === 'scalar';
+  const result = valueAt(answer, ['data', 'result']);
+  const isScalar = valueAt(answer, ['data', 'resultType']) === 'scalar';
   if (!Array.isArray(result)) return { why: 'its answer is not that of a Prometheus' };
   if (isScalar) return valueFault(check, numberIn(result[1]));
   if (result.length !== 1) {
     return { why: `the query has ${result.length} results, and one is expected` };
   }
-  return valueFault(check, numberIn(valueAt(result[0], '/value/1')));
+  return valueFault(check, numberIn(valueAt(result[0], ['value', 1])));
 }
 
 function numberIn(sample: unknown): unknown {

@@ -13,6 +13,7 @@ import type { PlanInput } from '../plan/input.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { declarationsIn } from '../plan/objects/kinds.js';
 import type { PlanPolicy, PlannedEnvironment } from '../plan/policy.js';
+import { quotedList } from '../specs/parse/suggest.js';
 import { desiredAt, stepsToCheck, type Facts, type Moment } from '../timing/desired-at.js';
 import {
   historyOf,
@@ -162,10 +163,9 @@ function known(
   { workspace }: Catalog,
 ): void {
   if (names.includes(name)) return;
-  const choice = names.map((each) => `"${each}"`).join(', ');
   throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${choice}`,
+    `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${quotedList(names)}`,
   );
 }
 

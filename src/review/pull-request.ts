@@ -1,9 +1,10 @@
-import { open } from 'node:fs/promises';
-import { forgeToken } from '../compose/settings.js';
+import { forgeToken, nonEmpty } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Forge, RepositoryTarget, StatusPlace } from '../forge/forge.js';
 import { DEFAULT_API, openForge } from '../forge/open.js';
+import { memberOf, valueAt } from '../model/json.js';
 import type { Progress } from '../model/run.js';
+import { readBounded } from '../platform/bounded-file.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
 /** The pull request under review; its statuses are those of its newest commit. */
@@ -145,13 +146,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 async function readEvent(path: string | undefined): Promise<unknown> {
   if (path === undefined || path === '') return undefined;
   try {
-    const file = await open(path);
-    try {
-      if ((await file.stat()).size > MOST_BYTES) return undefined;
-      return JSON.parse(await file.readFile('utf8')) as unknown;
-    } finally {
-      await file.close();
-    }
+    return JSON.parse(await readBounded(path, MOST_BYTES)) as unknown;
   } catch {
     // Options can replace the event. If one is missing then, a later check asks for it.
     return undefined;
@@ -211,34 +206,36 @@ export function ciContext(environment: Environment, event: unknown): CiContext |
 }
 
 function githubContext(environment: Environment, event: unknown): CiContext {
-  const pull = member(event, 'pull_request');
-  const repository = filled(environment['GITHUB_REPOSITORY']);
-  const server = filled(environment['GITHUB_SERVER_URL']);
-  const run = filled(environment['GITHUB_RUN_ID']);
+  const pull = memberOf(event, 'pull_request');
+  const repository = nonEmpty(environment['GITHUB_REPOSITORY']);
+  const server = nonEmpty(environment['GITHUB_SERVER_URL']);
+  const run = nonEmpty(environment['GITHUB_RUN_ID']);
   const isMerge = environment['GITHUB_REF']?.endsWith('/merge') === true;
   return {
     kind: 'github',
-    apiUrl: filled(environment['GITHUB_API_URL']),
+    apiUrl: nonEmpty(environment['GITHUB_API_URL']),
     repository,
-    pullRequest: count(member(pull, 'number')) ?? commentedPull(event),
-    commit: sha(member(member(pull, 'head'), 'sha')),
-    base: sha(member(member(pull, 'base'), 'sha')),
+    pullRequest: count(memberOf(pull, 'number')) ?? commentedPull(event),
+    commit: sha(valueAt(pull, ['head', 'sha'])),
+    base: sha(valueAt(pull, ['base', 'sha'])),
     merge: isMerge ? sha(environment['GITHUB_SHA']) : undefined,
-    target: filled(environment['GITHUB_BASE_REF']),
+    target: nonEmpty(environment['GITHUB_BASE_REF']),
     runUrl:
       server !== undefined && repository !== undefined && run !== undefined
         ? `${server}/${repository}/actions/runs/${run}`
         : undefined,
-    token: filled(environment['GITHUB_TOKEN']),
+    token: nonEmpty(environment['GITHUB_TOKEN']),
     isFork: isForked(pull),
-    summaryFile: filled(environment['GITHUB_STEP_SUMMARY']),
+    summaryFile: nonEmpty(environment['GITHUB_STEP_SUMMARY']),
   };
 }
 
 /** GitHub sends the pull request of a comment as an issue that is marked. */
 function commentedPull(event: unknown): number | undefined {
-  const issue = member(event, 'issue');
-  return member(issue, 'pull_request') === undefined ? undefined : count(member(issue, 'number'));
+  const issue = memberOf(event, 'issue');
+  return memberOf(issue, 'pull_request') === undefined
+    ? undefined
+    : count(memberOf(issue, 'number'));
 }
 
 /** A pipeline of merged results runs on a merge commit, and its environment names the two commits that were merged. */
@@ -246,16 +243,16 @@ function gitlabContext(environment: Environment): CiContext {
   const target = sha(environment['CI_MERGE_REQUEST_TARGET_BRANCH_SHA']);
   return {
     kind: 'gitlab',
-    apiUrl: filled(environment['CI_API_V4_URL']),
-    repository: filled(environment['CI_PROJECT_ID']),
+    apiUrl: nonEmpty(environment['CI_API_V4_URL']),
+    repository: nonEmpty(environment['CI_PROJECT_ID']),
     pullRequest: count(Number(environment['CI_MERGE_REQUEST_IID'])),
     commit:
       sha(environment['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA']) ?? sha(environment['CI_COMMIT_SHA']),
     base: target ?? sha(environment['CI_MERGE_REQUEST_DIFF_BASE_SHA']),
     merge: target === undefined ? undefined : sha(environment['CI_COMMIT_SHA']),
-    target: filled(environment['CI_MERGE_REQUEST_TARGET_BRANCH_NAME']),
-    runUrl: filled(environment['CI_JOB_URL']),
-    token: filled(environment['GITLAB_TOKEN']),
+    target: nonEmpty(environment['CI_MERGE_REQUEST_TARGET_BRANCH_NAME']),
+    runUrl: nonEmpty(environment['CI_JOB_URL']),
+    token: nonEmpty(environment['GITLAB_TOKEN']),
     isFork: differs(
       environment['CI_MERGE_REQUEST_SOURCE_PROJECT_ID'],
       environment['CI_MERGE_REQUEST_PROJECT_ID'],
@@ -265,21 +262,12 @@ function gitlabContext(environment: Environment): CiContext {
 
 /** The repository of a head is null once the fork is deleted. */
 function isForked(pull: unknown): boolean {
-  const [head, base] = ['head', 'base'].map((side) => member(member(pull, side), 'repo'));
-  return head === null || differs(member(head, 'id'), member(base, 'id'));
+  const [head, base] = ['head', 'base'].map((side) => valueAt(pull, [side, 'repo']));
+  return head === null || differs(memberOf(head, 'id'), memberOf(base, 'id'));
 }
 
 function differs(a: unknown, b: unknown): boolean {
   return a !== undefined && b !== undefined && a !== b;
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
-
-function filled(value: string | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : value;
 }
 
 function count(value: unknown): number | undefined {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isRecord } from '../../model/json.js';
 import { parseDuration, UNIT_MS } from '../../platform/clock.js';
 import { heldBy, newestPlanned } from '../health.js';
 import { Refusal, type Surface } from './access.js';
@@ -115,14 +116,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (body === undefined || body === null) return {};
-  if (typeof body !== 'object' || Array.isArray(body)) throw unusable('it must be a JSON object');
+  if (!isRecord(body)) throw unusable('it must be a JSON object');
   const stranger = Object.keys(body).find((name) => !known.includes(name));
   if (stranger !== undefined) {
     throw unusable(
       `it has no field ${JSON.stringify(stranger.slice(0, 40))} (known: ${known.join(', ')})`,
     );
   }
-  return body as Fields;
+  return body;
 }
 
 function holdOf(fields: Fields, now: number): Hold {

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { isSameSecret, passwordOf, readSecrets, Refusal, type Surface } from './access.js';
 import { repositoryAt } from '../../forge/open.js';
+import { memberOf, valueAt } from '../../model/json.js';
 import type { SourceView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import type { WebhookResult } from '../metrics/metrics.js';
@@ -185,17 +186,20 @@ interface Push {
 function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
   const event = EVENT_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   if (event !== undefined && !PUSH_EVENTS.has(event)) return undefined;
-  const body = recordOf(payload);
-  const resource = recordOf(body['resource']);
+  const at = (...path: readonly string[]): unknown => valueAt(payload, path);
   const moved = [
-    { name: body['ref'], isGone: body['deleted'] === true, id: body['after'] },
-    ...listOf(resource['refUpdates']).map(({ name, newObjectId: id }) => ({ name, id })),
-    ...listOf(recordOf(body['push'])['changes']).map(({ new: ref }) => bitbucketCloudRef(ref)),
-    ...listOf(body['changes']).map(({ ref, toHash: id }) => ({ name: recordOf(ref)['id'], id })),
+    { name: at('ref'), isGone: at('deleted') === true, id: at('after') },
+    ...listOf(at('resource', 'refUpdates')).map((each) => {
+      return { name: memberOf(each, 'name'), id: memberOf(each, 'newObjectId') };
+    }),
+    ...listOf(at('push', 'changes')).map((each) => bitbucketCloudRef(memberOf(each, 'new'))),
+    ...listOf(at('changes')).map((each) => {
+      return { name: valueAt(each, ['ref', 'id']), id: memberOf(each, 'toHash') };
+    }),
   ];
   const branches = moved.flatMap(branchOf);
   if (branches.length === 0) return undefined;
-  const places = [body['repository'], body['project'], resource['repository']];
+  const places = [at('repository'), at('project'), at('resource', 'repository')];
   return { branches, repositories: places.flatMap(urlsOf) };
 }
 
@@ -225,7 +229,7 @@ function branchOf({ name, id, isGone = false }: MovedRef): readonly string[] {
 
 /** @param ref null if the push deleted the branch. */
 function bitbucketCloudRef(ref: unknown): MovedRef {
-  const { type, name } = recordOf(ref);
+  const [type, name] = ['type', 'name'].map((member) => memberOf(ref, member));
   return { name: type === 'branch' && typeof name === 'string' ? `refs/heads/${name}` : undefined };
 }
 
@@ -240,32 +244,26 @@ const URL_MEMBERS = [
 ] as const;
 
 function urlsOf(repository: unknown): string[] {
-  const members = recordOf(repository);
-  const { html, clone } = recordOf(members['links']) as { html?: unknown; clone?: unknown };
   const urls = [
-    ...URL_MEMBERS.map((name) => members[name]),
-    ...[recordOf(html), ...listOf(clone)].map(({ href }) => href),
-    dataCenterUrl(members),
+    ...URL_MEMBERS.map((name) => memberOf(repository, name)),
+    valueAt(repository, ['links', 'html', 'href']),
+    ...listOf(valueAt(repository, ['links', 'clone'])).map((each) => memberOf(each, 'href')),
+    dataCenterUrl(repository),
   ];
   return urls.filter((url) => typeof url === 'string');
 }
 
 /** Bitbucket Data Center names a repository by project and slug, and its host nowhere; the host does not count. */
-function dataCenterUrl({ slug, project }: Members): string | undefined {
-  const { key } = recordOf(project);
+function dataCenterUrl(repository: unknown): string | undefined {
+  const slug = memberOf(repository, 'slug');
+  const key = valueAt(repository, ['project', 'key']);
   return typeof slug === 'string' && typeof key === 'string'
     ? `https://bitbucket/${key}/${slug}`
     : undefined;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function listOf(value: unknown): readonly Members[] {
-  return Array.isArray(value) ? value.map(recordOf) : [];
-}
-
-function recordOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null ? (value as Members) : {};
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /**

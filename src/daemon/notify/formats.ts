@@ -1,5 +1,6 @@
 import { isLoopback } from '../../platform/proxy.js';
 import { FlagkeelError } from '../../errors.js';
+import { limited } from '../../forge/forge.js';
 import { clean } from '../../report/sanitize.js';
 import { firstOf, plural, shortSha } from '../../report/values.js';
 import type { Message, MessageKind, ToldObject } from './message.js';
@@ -175,15 +176,15 @@ const MOST_CARD_TEXT = 3_500;
  * Markdown, so it can neither mention people nor become a link.
  */
 function teamsBody(message: Message): object {
-  const lines = cut(detailOf(message), MOST_CARD_TEXT);
+  const lines = limited(detailOf(message), MOST_CARD_TEXT);
   const card = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
     msteams: { width: 'Full' },
     body: [
-      paragraph(cut(titleOf(message), MOST_TITLE), { weight: 'Bolder', size: 'Medium' }),
-      paragraph(cut(clean(summaryOf(message)), MOST_TITLE), {}),
+      paragraph(limited(titleOf(message), MOST_TITLE), { weight: 'Bolder', size: 'Medium' }),
+      paragraph(limited(clean(summaryOf(message)), MOST_TITLE), {}),
       ...(lines === ''
         ? []
         : lines.split('\n').map((line) => paragraph(line, { fontType: 'Monospace' }))),
@@ -196,11 +197,6 @@ function teamsBody(message: Message): object {
 function paragraph(text: string, style: Readonly<Record<string, string>>): object {
   const inlines = [{ type: 'TextRun', text, ...style }];
   return { type: 'RichTextBlock', spacing: 'Small', inlines };
-}
-
-function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  return `${text.slice(0, longest - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }
 
 /** The path of the URL is often a secret, so only the origin is ever shown. */

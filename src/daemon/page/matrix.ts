@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import type { PlanDocument } from '../../report/json/plan.js';
 import { STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import type { EnvironmentFlags, LiveFlag, SourceView, Serving } from '../view.js';
@@ -76,10 +77,8 @@ function placesIn(
   const { standings, liveKills } = source;
   const notLive = new Map((standings?.objects ?? []).map((each) => [each.id, each]));
   const byHand = new Set(liveKills.map(({ id }) => id));
-  const ramps = new Map<string, RampView[]>();
-  for (const ramp of (newestPlan(source)?.ramps ?? []).filter(isUnderWay)) {
-    ramps.set(ramp.id, [...(ramps.get(ramp.id) ?? []), ramp]);
-  }
+  const underWay = (newestPlan(source)?.ramps ?? []).filter(isUnderWay);
+  const ramps = grouped(underWay, ({ id }) => id);
   const isUnknown = standings?.doubt != null;
   return (name, environment, live) => {
     const id = `flag/${name}@${environment}` as const;
