@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { look, type Look } from '../../../src/admin-api/look.js';
-import type { WireDefinition, WireDefinitionBody } from '../../../src/admin-api/wire.js';
+import type {
+  WireDefinition,
+  WireDefinitionBody,
+  WireIdentity,
+} from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
 import {
   closeAfterEach,
@@ -11,7 +15,14 @@ import {
   wireFlag,
   wireSegment,
 } from '../../support/http-fixture.js';
-import { byLine, errorReply, lineOf, type Reply, type Script } from '../../support/http.js';
+import {
+  byLine,
+  errorReply,
+  inOrder,
+  lineOf,
+  type Reply,
+  type Script,
+} from '../../support/http.js';
 
 closeAfterEach();
 
@@ -36,11 +47,21 @@ const DEFINITION = ok(wireDefinition('f'));
 const DEFINITION_LINE = '/splits/ws/w/f/environments/e-1';
 const REMOVAL = [{ op: 'remove' as const, path: '/tags' }];
 
+const IDENTITIES_PLACE = { trafficTypeId: 'tt-1', trafficType: 'user', environmentId: 'e-1' };
+const SENT: WireIdentity[] = [
+  { key: 'ana', values: { plan: 'pro', seats: '25' } },
+  { key: 'bob', values: {} },
+  { key: 'cy', values: { plan: 'free' } },
+];
+const ALL_WRITTEN = ok({ objects: SENT, failed: [] });
+
 type Write = (writer: AdminWriter) => Promise<unknown>;
 
 const CREATE_FLAG: Write = async (writer) => writer.createFlag('w', FLAG, WORDS);
 const CREATE_DEFINITION: Write = async (writer) => writer.createDefinition(PLACE, BODY, WORDS);
 const UPLOAD: Write = async (writer) => writer.uploadKeys('e-1', 's', ['a'], WORDS);
+const WRITE_IDENTITIES: Write = async (writer) =>
+  writer.writeIdentities(IDENTITIES_PLACE, SENT, WORDS);
 const REMOVE: Write = async (writer) => writer.removeKeys('e-1', 's', ['a'], WORDS);
 
 /** For each write its request, an answer, and the body that it has. */
@@ -108,6 +129,7 @@ const WRITES: [string, Reply, Write, unknown][] = [
     async (writer) => writer.deleteSegment('w', 's', WORDS),
     undefined,
   ],
+  ['POST /trafficTypes/tt-1/environments/e-1/identities', ALL_WRITTEN, WRITE_IDENTITIES, SENT],
 ];
 
 it.each(WRITES)(
@@ -535,10 +557,89 @@ describe('a deactivation', () => {
   });
 });
 
-it('refuses more keys than one request may carry, before it sends any', async () => {
+describe('written identities', () => {
+  const answering = async (body: object): Promise<AdminWriter> =>
+    (await httpFixture(() => ok(body))).writer;
+
+  it('are sent again when no answer came: twice is once', async () => {
+    const { writer, server } = await httpFixture(inOrder('reset', ALL_WRITTEN));
+
+    const written = ['ana', 'bob', 'cy'];
+    expect(await WRITE_IDENTITIES(writer)).toEqual({ written, failed: [] });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  const refused = (key: string, message: unknown = expect.any(String), status: unknown = null) => ({
+    ...{ key, status, message },
+  });
+  const WITHOUT_ANA = [SENT[1], SENT[2]];
+
+  it.each<[string, object, readonly string[], readonly object[]]>([
+    [
+      'an entry of `failed` is the failure of its key and of no other',
+      {
+        objects: [],
+        failed: [
+          { object: SENT[1], status: 400, message: 'no\u001b[2J\nvalues' },
+          { key: 'cy', message: 7 },
+        ],
+      },
+      ['ana'],
+      [refused('bob', 'no [2J values', 400), refused('cy', '')],
+    ],
+    [
+      'a key by itself is an entry of `failed`',
+      { objects: [], failed: ['ana', { object: 'bob' }] },
+      ['cy'],
+      [refused('ana'), refused('bob')],
+    ],
+    [
+      'only what is answered is written where an entry of `failed` names none of the keys',
+      { objects: [SENT[0]], failed: [{ status: 400, message: 'no' }] },
+      ['ana'],
+      [refused('bob'), refused('cy')],
+    ],
+    ...[{ plan: 'pro', seats: '26' }, { plan: 'pro' }, { plan: 'pro', seats: ['25'] }].map(
+      (values): [string, object, readonly string[], readonly object[]] => [
+        `other values are not believed: ${JSON.stringify(values)}`,
+        { objects: [{ key: 'ana', values }, ...WITHOUT_ANA], failed: [] },
+        ['bob', 'cy'],
+        [refused('ana', expect.stringContaining('"seats"'))],
+      ],
+    ),
+    ...[{ plan: 'pro', seats: '25', older: 'x' }, { plan: 'pro', seats: 25 }, undefined].map(
+      (values): [string, object, readonly string[], readonly object[]] => [
+        `more attributes, numbers, or no values are believed: ${JSON.stringify(values)}`,
+        { objects: [{ key: 'ana', values }], failed: [] },
+        ['ana', 'bob', 'cy'],
+        [],
+      ],
+    ),
+  ])('%s', async (_, body, taken, failed) => {
+    expect(await WRITE_IDENTITIES(await answering(body))).toEqual({ written: taken, failed });
+  });
+
+  it.each([
+    ['no list of failures', { objects: SENT }],
+    ['a list at the root', []],
+  ])('are not believed to be done when the answer has %s', async (_, body) => {
+    await expect(WRITE_IDENTITIES(await answering(body))).rejects.toMatchObject({
+      code: 'UNREADABLE',
+    });
+  });
+});
+
+it('refuses more than one request may carry, before it sends any', async () => {
   const { writer, server } = await httpFixture(() => TRUE);
   const keys = Array.from({ length: 10_001 }, (_, index) => `k-${index}`);
+  const identities = keys.map((key) => ({ key, values: {} }));
 
-  await expect(writer.uploadKeys('e-1', 's', keys, WORDS)).rejects.toThrow('bug: 10001 keys');
+  for (const refused of [
+    writer.uploadKeys('e-1', 's', keys, WORDS),
+    writer.removeKeys('e-1', 's', keys, WORDS),
+    writer.writeIdentities(IDENTITIES_PLACE, identities, WORDS),
+  ]) {
+    await expect(refused).rejects.toThrow('bug: 10001 keys');
+  }
   expect(server.seen).toHaveLength(0);
 });

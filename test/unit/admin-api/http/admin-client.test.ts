@@ -5,7 +5,7 @@ import {
   type AdminClientOptions,
   type GetOnly,
 } from '../../../../src/admin-api/http/admin-client.js';
-import type { WriteRequest } from '../../../../src/admin-api/http/request.js';
+import { routeOf, type WriteRequest } from '../../../../src/admin-api/http/request.js';
 import { encodePath } from '../../../../src/admin-api/http/transport.js';
 import { FlagkeelError, RejectedError } from '../../../../src/errors.js';
 import {
@@ -123,6 +123,34 @@ describe('a request', () => {
     ]);
     expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
     expect(client.origin).toBe(server.url);
+  });
+
+  it('counts each try by route and status, never by name, and without an answer', async () => {
+    const counted: unknown[] = [];
+    const { client } = await fixture(inOrder('reset', errorReply(503), OK), {
+      traffic: {
+        onRequest: ({ method, route, status }) => counted.push([method, route, status]),
+        onTurn: () => counted.push('turn'),
+        onRetry: () => counted.push('retry'),
+      },
+    });
+
+    await client.get({ path: ['splits', 'ws', 'ws-1', 'secret-plan'], what: 'read a flag' });
+
+    const tried = (status: number | null) => [
+      'turn',
+      ['GET', '/splits/ws/:workspace/:flag', status],
+    ];
+    expect(counted).toEqual([tried(null), 'retry', tried(503), 'retry', tried(200)].flat(1));
+  });
+
+  it.each([
+    [['segments', 'ws', 'W', 'S'], '/segments/ws/:workspace/:segment'],
+    [['segments', 'E', 'S', 'keys'], '/segments/:environment/:segment/keys'],
+    [['splits', 'ws', 'W', 'environments', 'E'], '/splits/ws/:workspace/environments/:environment'],
+    [['something', 'new', 'user-1042'], 'other'],
+  ])('of %j has the route %s', (path, route) => {
+    expect(routeOf(path)).toBe(route);
   });
 
   it('keeps names from becoming paths', () => {

@@ -5,8 +5,6 @@ import {
   dependencyOf,
   segmentOf,
 } from '../../../../src/model/matcher/canonical.js';
-import { operandOfType } from '../../../../src/model/matcher/matchers.js';
-import { KNOWN_MATCHER_TYPES } from '../../../../src/service/rules/matchers.js';
 
 const canonical = (raw: object) => canonicalMatcher(raw as Matcher);
 
@@ -135,10 +133,6 @@ describe('the canonical form of a matcher', () => {
   it.each(['a', ['a']])('leaves a dependency alone that is no object: %j', (depends) => {
     expect(canonical({ type: 'IN_SPLIT', depends })).toStrictEqual({ type: 'IN_SPLIT', depends });
   });
-});
-
-it.each(KNOWN_MATCHER_TYPES)('the operand of %s is known', (type) => {
-  expect(operandOfType(type)).toBeDefined();
 });
 
 it.each([

@@ -68,9 +68,11 @@ describe('what is held when specs are invalid', () => {
       { 'flags/a.yaml': flag('a').replace('"on"\n', '"of"\n') },
       ['flag/a'],
     ],
-    ['a name that ends in .yml', { 'flags/z.yml': flag('z') }, ['flag/z']],
-    ['a name that ends in .YAML', { 'flags/z.YAML': flag('z') }, ['flag/z']],
-    ['a name that ends in .Yaml', { 'flags/z.Yaml': flag('z') }, ['flag/z']],
+    [
+      'names that end in .yml and .YAML',
+      { 'flags/y.yml': flag('y'), 'flags/z.YAML': flag('z') },
+      ['flag/y', 'flag/z'],
+    ],
     [
       'a segment, and with it whoever names it, and whoever names them',
       { 'segments/beta.yaml': 'segment: beta\nenvironments: 5\n' },
