@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type {
-  WireDefinition,
-  WireFlag,
-  WireIdentitiesResult,
-  WireRolloutStatus,
-} from '../../src/admin-api/wire.js';
+import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
+import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -15,7 +11,9 @@ const service = aService();
 const client = callsOf(service);
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
+const SEGMENTS = '/segments/ws/Default/trafficTypes/user';
 const IDENTITIES = '/trafficTypes/user/environments/staging/identities';
+const PAID = { type: 'BOOLEAN', attribute: 'paid', bool: true };
 
 describe('a patch', () => {
   it('leaves nothing to chance: null and the removal of what is not optional are refused', async () => {
@@ -27,24 +25,20 @@ describe('a patch', () => {
       ...paths.map((path) => ({ op: 'remove', path })),
     ];
 
-    for (const operation of operations) {
-      const status = await client.status('PATCH', at('kept'), [operation]);
-      expect([operation, status]).toEqual([operation, 400]);
-    }
+    await expectAnswers(
+      client,
+      ...operations.map((operation): Exchange => [400, 'PATCH', at('kept'), [operation]]),
+    );
     expect(await client.ok('GET', at('kept'))).toEqual(before);
   });
 
   it('takes away what is optional', async () => {
-    const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
-    await client.define('lightened', { rules });
+    await client.define('lightened', { rules: [ruleOn(PAID)] });
 
-    const after = await client.ok<WireDefinition>('PATCH', at('lightened'), [
-      { op: 'remove', path: '/rules' },
-      { op: 'remove', path: '/treatments/0/description' },
-    ]);
+    const removal = ['/rules', '/treatments/0/description'].map((path) => ({ op: 'remove', path }));
+    const after = await client.ok('PATCH', at('lightened'), removal);
 
-    expect(after.rules).toEqual([]);
-    expect(after.treatments[0]).toEqual({ name: 'on', description: '' });
+    expect(after).toMatchObject({ rules: [], treatments: [{ name: 'on', description: '' }, {}] });
   });
 });
 
@@ -104,19 +98,15 @@ describe('names of treatments', () => {
         { name: 'off', description: '' },
       ]);
       const [change] = await service.audit({ kind: 'flag', name: flag, environment: 'staging' });
-      expect(change?.difference).toContainEqual({
-        path: `/targets/${name}`,
-        added: 1,
-        removed: 0,
-        sample: ['b'],
-      });
+      const added = { path: `/targets/${name}`, added: 1, removed: 0, sample: ['b'] };
+      expect(change?.difference).toContainEqual(added);
     },
   );
 });
 
 describe('a body', () => {
-  const PAID = { type: 'BOOLEAN', attribute: 'paid', bool: true };
   const RANGE = { from: 1, to: 2, too: 3 };
+  const BETWEEN = ruleOn({ type: 'BETWEEN_NUMBER', attribute: 'n', between: RANGE });
 
   it.each([
     ['a misspelt percentage', { trafficAlocation: 5 }],
@@ -128,63 +118,58 @@ describe('a body', () => {
     ['another traffic type', { trafficType: { name: 'account' } }],
     ['a misspelt list of targets', { treatments: [{ name: 'on', kyes: ['a'] }, { name: 'off' }] }],
     ['a matcher that is misspelt to its contrary', { rules: [ruleOn({ ...PAID, negat: true })] }],
-    [
-      'a member of a range that nobody reads',
-      { rules: [ruleOn({ type: 'BETWEEN_NUMBER', attribute: 'n', between: RANGE })] },
-    ],
+    ['a member of a range that nobody reads', { rules: [BETWEEN] }],
   ])('that defines a flag is refused with %s', async (what, wrong) => {
     const name = `wrong-${what.replaceAll(' ', '-')}`;
     await client.flag(name);
 
-    expect(await client.status('POST', at(name), aDefinition(wrong))).toBe(400);
-    expect(await client.status('GET', at(name))).toBe(404);
-    await client.ok('POST', at(name), aDefinition());
+    await expectAnswers(
+      client,
+      [400, 'POST', at(name), aDefinition(wrong)],
+      [404, 'GET', at(name)],
+      [200, 'POST', at(name), aDefinition()],
+    );
   });
 
   it('that was read in one environment is refused in another', async () => {
     const read = await client.define('carried');
+    const other = at('carried', 'production');
 
-    expect(await client.status('POST', at('carried', 'production'), read)).toBe(400);
-    expect(await client.status('GET', at('carried', 'production'))).toBe(404);
+    await expectAnswers(client, [400, 'POST', other, read], [404, 'GET', other]);
   });
 
   it.each([
     ['POST', FLAGS, { name: 'odd', descripton: 'd' }],
     ['POST', FLAGS, { name: 'odd', trafficType: { name: 'account' } }],
-    ['POST', '/segments/ws/Default/trafficTypes/user', { name: 'odd', keys: ['a'] }],
+    ['POST', SEGMENTS, { name: 'odd', keys: ['a'] }],
     ['PUT', '/segments/staging/odd/removeKeys', { keys: ['a'], coment: 'c' }],
     ['POST', FLAGS, { name: 'odd', tags: [{ name: 'web', color: 'red' }] }],
     ['POST', FLAGS, { name: 'odd', owners: [{ id: 'ana', type: 'User', role: 'admin' }] }],
     ['POST', IDENTITIES, [{ key: 'a', valeus: { plan: 'pro' } }]],
     ['POST', '/segments/staging/odd', { coment: 'c' }],
   ])('of %s %s with a member that nobody knows is refused: %j', async (method, path, body) => {
-    const answer = await client.call(method, path, body);
-
-    expect(answer).toMatchObject({ status: 400 });
-    expect(answer.body).toMatchObject({
-      message: expect.stringContaining('has no member') as string,
-    });
+    await expectAnswers(client, [400, method, path, body, refusal(400, 'has no member')]);
   });
 });
 
 describe('null', () => {
   const NULLS = { type: 'IN_SEGMENT', string: 'nulls' };
   const IN_NULLS = ruleOn(NULLS);
+  const treatments = (member: string): object[] => [
+    { name: 'on', [member]: null },
+    { name: 'off' },
+  ];
+  const matcher = (member: string): object => ruleOn({ ...NULLS, [member]: null });
   const DEFINITIONS: readonly (readonly [string, object])[] = [
     ...['id', 'name', 'environment', 'trafficType', 'baselineTreatment', 'lastUpdateTime'].map(
       (member) => [member, { [member]: null }] as const,
     ),
     ['the id of an environment', { environment: { id: null, name: 'staging' } }],
     ...['description', 'keys', 'configurations', 'segments'].map(
-      (member) =>
-        [
-          `${member} of a treatment`,
-          { treatments: [{ name: 'on', [member]: null }, { name: 'off' }] },
-        ] as const,
+      (member) => [`${member} of a treatment`, { treatments: treatments(member) }] as const,
     ),
     ...['negate', 'attribute', 'strings'].map(
-      (member) =>
-        [`${member} of a matcher`, { rules: [ruleOn({ ...NULLS, [member]: null })] }] as const,
+      (member) => [`${member} of a matcher`, { rules: [matcher(member)] }] as const,
     ),
     ['a combiner', { rules: [{ ...IN_NULLS, condition: { combiner: null, matchers: [NULLS] } }] }],
   ];
@@ -201,38 +186,33 @@ describe('null', () => {
       return { op: 'add', path: `/${member}`, value: value as unknown };
     });
 
-    const created = await client.call('POST', at('no-nulls'), aDefinition(wrong));
-    const patched = await client.call('PATCH', at('nulls'), patch);
-
-    expect([created.status, patched.status]).toEqual([400, 400]);
-    expect(await client.status('GET', at('no-nulls'))).toBe(404);
+    await expectAnswers(
+      client,
+      [400, 'POST', at('no-nulls'), aDefinition(wrong)],
+      [400, 'PATCH', at('nulls'), patch],
+      [404, 'GET', at('no-nulls')],
+    );
     expect(await client.ok('GET', at('nulls'))).toEqual(before);
   });
 
   it.each<[string, string, unknown]>([
     ['POST', FLAGS, { name: 'odd', description: null }],
     ['POST', FLAGS, { name: 'odd', owners: null }],
-    ['PATCH', '/splits/ws/Default/nulls', [{ op: 'replace', path: '/description', value: null }]],
-    [
-      'PATCH',
-      '/splits/ws/Default/nulls',
-      [{ op: 'add', path: '/rolloutStatus/name', value: null }],
-    ],
-    ['POST', '/segments/ws/Default/trafficTypes/user', { name: 'odd', description: null }],
+    ['PATCH', '/splits/ws/Default/nulls', replacing('/description', null)],
+    ['PATCH', '/splits/ws/Default/nulls', replacing('/rolloutStatus/name', null)],
+    ['POST', SEGMENTS, { name: 'odd', description: null }],
     ['PUT', '/segments/staging/nulls/removeKeys', { keys: null }],
     ['PUT', '/segments/staging/nulls/upload', [null]],
     ['POST', IDENTITIES, [{ key: 'a', values: null }]],
     ['POST', IDENTITIES, [{ key: null, values: {} }]],
   ])('is no value of a member: %s %s %j', async (method, path, body) => {
-    expect((await client.call(method, path, body)).body).toMatchObject({ code: 400 });
+    await expectAnswers(client, [400, method, path, body, { code: 400 }]);
   });
 
   it('is a value of the tags of a flag, as answers have it', async () => {
-    const whole = { op: 'replace', path: '/tags', value: null };
+    const patch = replacing('/tags', null);
 
-    expect(await client.ok('PATCH', '/splits/ws/Default/nulls', [whole])).toMatchObject({
-      tags: null,
-    });
+    await expectAnswers(client, [200, 'PATCH', '/splits/ws/Default/nulls', patch, { tags: null }]);
   });
 });
 
@@ -241,13 +221,14 @@ describe('identities', () => {
     const flag = await client.flag('typed');
     const byId = `/trafficTypes/${flag.trafficType.id}/environments/staging/identities`;
     const sent = (values: object) => [{ key: 'both', values }];
+    const both = { objects: [{ values: { plan: 'pro', seats: '2' } }] };
 
-    await client.ok('POST', byId, sent({ plan: 'pro' }));
-    const named = await client.ok<WireIdentitiesResult>('POST', IDENTITIES, sent({ seats: 2 }));
-
-    expect(named.objects[0]?.values).toEqual({ plan: 'pro', seats: '2' });
-    const unknown = IDENTITIES.replace('user', 'visitor');
-    expect(await client.status('POST', unknown, sent({}))).toBe(404);
+    await expectAnswers(
+      client,
+      [200, 'POST', byId, sent({ plan: 'pro' })],
+      [200, 'POST', IDENTITIES, sent({ seats: 2 }), both],
+      [404, 'POST', IDENTITIES.replace('user', 'visitor'), sent({})],
+    );
   });
 });
 
@@ -260,29 +241,26 @@ describe('a patch of a flag', () => {
   ])('that sets %s to %j is refused', async (path, value, why) => {
     const name = `patched-${path.replaceAll(/\W/g, '-')}`;
     const before = await client.ok<WireFlag>('POST', FLAGS, { name, description: 'd' });
+    const flag = `/splits/ws/Default/${name}`;
+    const patch = [{ op: 'add', path, value }];
 
-    const answer = await client.call('PATCH', `/splits/ws/Default/${name}`, [
-      { op: 'add', path, value },
-    ]);
-
-    expect(answer).toMatchObject({ status: 400 });
-    expect(answer.body).toMatchObject({ message: expect.stringContaining(why) as string });
-    const again = [{ op: 'replace', path: '/description', value: 'd' }];
-    expect(await client.ok('PATCH', `/splits/ws/Default/${name}`, again)).toEqual(before);
+    await expectAnswers(client, [400, 'PATCH', flag, patch, refusal(400, why)]);
+    expect(await client.ok('PATCH', flag, replacing('/description', 'd'))).toEqual(before);
   });
 
   it('takes a rollout status by its id and its name together', async () => {
     const { id } = await client.flag('patched-whole');
     const statuses = await client.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses');
     const [, second, third] = statuses;
-    const whole = (value: object) => [{ op: 'replace', path: '/rolloutStatus', value }];
+    const whole = { id: second?.id, name: second?.name };
+    const wrong = { id: third?.id, name: 'Permanent' };
     const path = '/splits/ws/Default/patched-whole';
 
-    const moved = await client.ok('PATCH', path, whole({ id: second?.id, name: second?.name }));
-    const wrong = await client.call('PATCH', path, whole({ id: third?.id, name: 'Permanent' }));
-
-    expect(moved).toMatchObject({ id, rolloutStatus: { id: second?.id, name: second?.name } });
-    expect(wrong.status).toBe(400);
+    await expectAnswers(
+      client,
+      [200, 'PATCH', path, replacing('/rolloutStatus', whole), { id, rolloutStatus: whole }],
+      [400, 'PATCH', path, replacing('/rolloutStatus', wrong)],
+    );
   });
 });
 
@@ -302,11 +280,12 @@ describe('a strict service', () => {
   ])('knows no patch operation but replace, add and remove: $op', async (operation) => {
     const own = { ...operation, from: '/description', path: '/description', value: '' };
 
-    expect(await theirs.status('PATCH', at('to-the-letter'), [operation])).toBe(400);
-    expect(await theirs.status('PATCH', '/splits/ws/Default/to-the-letter', [own])).toBe(400);
-    await theirs.ok('PATCH', at('to-the-letter'), [
-      { op: 'replace', path: '/killed', value: false },
-    ]);
+    await expectAnswers(
+      theirs,
+      [400, 'PATCH', at('to-the-letter'), [operation]],
+      [400, 'PATCH', '/splits/ws/Default/to-the-letter', [own]],
+      [200, 'PATCH', at('to-the-letter'), replacing('/killed', false)],
+    );
   });
 
   it('takes an upload of keys as a bare array alone', async () => {

@@ -1,20 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
-import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { replacing } from '../support/exchanges.js';
+import { makeDirectory } from '../support/git.js';
+import { sharesOf } from '../support/live-workspace.js';
+import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { cliRun } from '../support/terminal.js';
 
 let directory: string;
 let output: string[];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'service-command-'));
-});
-
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+  directory = makeDirectory();
 });
 
 const write = (text: string): void => {
@@ -32,7 +30,7 @@ async function onStore(...words: readonly string[]): Promise<string> {
 /** Runs the command until `work` is done with it. */
 async function whileServing(
   options: ServiceCommandOptions,
-  work: (service: { origin: string; key: string }) => Promise<void>,
+  work: (service: { origin: string; key: string }) => Promise<void> = async () => Promise.resolve(),
 ): Promise<void> {
   output = [];
   const controller = new AbortController();
@@ -59,7 +57,7 @@ describe('the service command', () => {
       expect((await callsOf(service).call('GET', '/workspaces')).status).toBe(200);
     });
     const first = output.join('');
-    await whileServing({}, async () => Promise.resolve());
+    await whileServing({});
 
     expect(first).toMatch(
       /^listening on http:\/\/127\.0\.0\.1:\d+\nAdmin API key, shown this once: fka_\w{48}\n$/,
@@ -75,11 +73,8 @@ describe('the service command', () => {
     'has pages for people and figures, unless it is told otherwise: %j',
     async (options, page, figures) => {
       await whileServing({ memory: true, ...options }, async ({ origin }) => {
-        const statuses = [
-          (await fetch(`${origin}/`)).status,
-          (await fetch(`${origin}/metrics`)).status,
-        ];
-        expect(statuses).toEqual([page, figures]);
+        expect((await fetch(`${origin}/`)).status).toBe(page);
+        expect((await fetch(`${origin}/metrics`)).status).toBe(figures);
       });
     },
   );
@@ -107,22 +102,20 @@ describe('the service command', () => {
     const seed = join(directory, 'seed.json');
     writeFileSync(seed, text);
 
-    const failure = whileServing({ seed }, async () => Promise.resolve());
+    const failure = whileServing({ seed });
 
     await expect(failure).rejects.toMatchObject({ code: 'USAGE' });
     await expect(failure).rejects.toThrow(message);
   });
 
   it.each(['20', '0/10', '20/0', 'x/y'])('refuses the rate limit %s', async (rateLimit) => {
-    await expect(whileServing({ rateLimit }, async () => Promise.resolve())).rejects.toMatchObject({
-      code: 'USAGE',
-    });
+    await expect(whileServing({ rateLimit })).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
 
 describe('the key command', () => {
   it('creates, lists and revokes while no service has the store open', async () => {
-    await whileServing({}, async () => Promise.resolve());
+    await whileServing({});
 
     const key = await onStore('keys', 'create', 'ci\u001b[2J', '--environment', 'staging');
     const id = /^(\w+) {2}valid {4}ci/m.exec(await onStore('keys', 'list'))?.[1] ?? '';
@@ -133,9 +126,7 @@ describe('the key command', () => {
       `${id}  revoked  ci<U+001B>[2J  not used  reaches Default/staging\n`,
     );
     await whileServing({}, async ({ origin }) => {
-      expect((await callsOf({ origin, key: key.trim() }).call('GET', '/workspaces')).status).toBe(
-        401,
-      );
+      expect(await callsOf({ origin, key: key.trim() }).status('GET', '/workspaces')).toBe(401);
     });
   });
 
@@ -144,14 +135,13 @@ describe('the key command', () => {
       const client = callsOf({ origin, key });
       await client.ok('GET', '/workspaces');
       const other = callsOf({ origin, key: (await onStore('keys', 'create', 'beside')).trim() });
-      const before = await other.call('GET', '/workspaces');
+      expect(await other.status('GET', '/workspaces')).toBe(200);
       const listed = await onStore('keys', 'list');
       const id = /^(\w+) {2}valid {4}beside {2}/m.exec(listed)?.[1] ?? '';
 
       await onStore('keys', 'revoke', id);
-      const after = await other.call('GET', '/workspaces');
 
-      expect([before.status, after.status]).toEqual([200, 401]);
+      expect(await other.status('GET', '/workspaces')).toBe(401);
       await client.flag('still-writes');
     });
   });
@@ -191,7 +181,7 @@ describe('the key command', () => {
   });
 
   it('says what each key reaches, in text and in JSON', async () => {
-    await whileServing({}, async () => Promise.resolve());
+    await whileServing({});
     const inDefault = ['--workspace', 'Default'];
     await onStore('keys', 'create', 'of a workspace', ...inDefault);
     const environments = ['staging', 'production'];
@@ -235,24 +225,16 @@ describe('the audit command', () => {
       const client = callsOf(service);
       const path = '/splits/ws/Default/trafficTypes/user';
       const describe = async (value: string) =>
-        client.ok('PATCH', '/splits/ws/Default/a', [
-          { op: 'replace', path: '/description', value },
-        ]);
+        client.ok('PATCH', '/splits/ws/Default/a', replacing('/description', value));
       await client.ok('POST', `${path}?title=First%0aline&comment=Why`, { name: 'a' });
       await describe('x'.repeat(300));
+      const strings = Array.from({ length: 30 }, (_, n) => `k${n}`);
       const share = (on: number) => ({
-        ...ruleOn({
-          type: 'IN_LIST_STRING',
-          strings: Array.from({ length: 30 }, (_, n) => `k${n}`),
-        }),
-        buckets: [
-          { treatment: 'on', size: on },
-          { treatment: 'off', size: 100 - on },
-        ],
+        ...ruleOn({ type: 'IN_LIST_STRING', strings }),
+        buckets: sharesOf(on),
       });
-      const at = '/splits/ws/Default/a/environments/staging';
-      await client.ok('POST', at, aDefinition({ rules: [share(1)] }));
-      await client.ok('PATCH', at, [{ op: 'replace', path: '/rules', value: [share(99)] }]);
+      await client.ok('POST', at('a'), aDefinition({ rules: [share(1)] }));
+      await client.ok('PATCH', at('a'), replacing('/rules', [share(99)]));
       await describe('a b');
       await describe('a\nb');
       await client.segment('s');
@@ -276,16 +258,14 @@ describe('the audit command', () => {
     const configurations = '{"color":"red"}';
     await whileServing({}, async (service) => {
       const client = callsOf(service);
-      await client.flag('a');
-      const at = '/splits/ws/Default/a/environments/staging';
       const treatments = [
         { name: 'on', description: 'The new way' },
         { name: 'off' },
         { name: 'old', description: 'The old way', configurations },
       ];
-      await client.ok('POST', at, aDefinition({ treatments }));
-      await client.ok('PATCH', at, [{ op: 'remove', path: '/treatments/2' }]);
-      await client.ok('DELETE', at);
+      await client.define('a', { treatments });
+      await client.ok('PATCH', at('a'), [{ op: 'remove', path: '/treatments/2' }]);
+      await client.ok('DELETE', at('a'));
     });
 
     const [deleted, patched] = (await entriesOf('flag/a')).map((text) =>

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveSpecs, type SpecsOptions } from '../../src/cli/commands/service/specs.js';
+import { makeDirectory, TestRepository } from '../support/git.js';
 
-/** `flagkeel service --specs`: applications against the specs themselves. */
-let directory: string;
+/** `flagkeel service --specs`: applications against the specs themselves, in a folder without git. */
+let specs: TestRepository;
 let end: AbortController;
 let running: Promise<void>;
 
@@ -27,23 +25,21 @@ environments:
 const segment = (keys: string): string =>
   `segment: beta\nenvironments: { staging: { keys: [${keys}] } }\n`;
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'served-specs-'));
+beforeEach(() => {
+  specs = new TestRepository(makeDirectory());
   end = new AbortController();
-  for (const folder of ['flags', 'segments', 'kills']) await mkdir(join(directory, folder));
-  write('flagkeel.yaml', CONFIG);
-  write('flags/pay.yaml', flag(0));
-  write('segments/beta.yaml', segment('ana'));
+  mkdirSync(join(specs.directory, 'kills'));
+  const files = { 'flags/pay.yaml': flag(0), 'segments/beta.yaml': segment('ana') };
+  specs.write({ 'flagkeel.yaml': CONFIG, ...files });
 });
 
-afterEach(async () => {
+afterEach(stop);
+
+/** Ends the service that runs. */
+async function stop(): Promise<void> {
   end.abort();
   await running;
-  rmSync(directory, { recursive: true, force: true });
-});
-
-function write(file: string, text: string): void {
-  writeFileSync(join(directory, file), text);
+  end = new AbortController();
 }
 
 interface Asked {
@@ -64,7 +60,7 @@ async function start(
   let written = '';
   const origin = new Promise<string>((resolve, reject) => {
     running = serveSpecs(
-      { specs: directory, environment: ['staging'], port: 0, ...options },
+      { specs: specs.directory, environment: ['staging'], port: 0, ...options },
       { FLAGKEEL_SDK_KEY: key },
       {
         write: (text) => {
@@ -105,13 +101,7 @@ const changes = async ({ ask }: Asked, since = -1): Promise<Changes> =>
 const valueFor = async ({ ask }: Asked, targetingKey: string): Promise<unknown> =>
   ask('/ofrep/v1/evaluate/flags/pay', { context: { targetingKey } });
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const begun = Date.now();
-  while (!(await isSo())) {
-    if (Date.now() - begun > 20_000) throw new Error('it did not come');
-    await wait(50);
-  }
-}
+const PATIENTLY = { timeout: 20_000 };
 
 describe('the service of specs', () => {
   it('serves SDKs and OpenFeature what the files say', async () => {
@@ -126,42 +116,33 @@ describe('the service of specs', () => {
     expect(await valueFor(served, 'bo')).toMatchObject({ value: false });
   });
 
-  it('follows changes of flags, kills and keys, and keeps what was valid', async () => {
+  it('follows changes of flags, kills and keys, keeps what was valid, and says that a flag is gone', async () => {
     const served = await start();
     const { ff } = await changes(served);
-    write('segments/beta.yaml', segment('bo'));
-    await until(async () => JSON.stringify(await valueFor(served, 'bo')).includes('"value":true'));
-    const keys = await served.ask<{ till: number }>('/sdk/segmentChanges/beta?since=-1');
-    write('flags/pay.yaml', 'flag: pay\n');
-    await until(async () => Promise.resolve(served.warnings.length > 0));
-    const still = await valueFor(served, 'bo');
-    write('flags/pay.yaml', flag(100));
-    write('kills/staging.yaml', 'kills: { pay: { reason: INC-1 } }\n');
-    await until(async () => (await changes(served, ff.t)).ff.d[0]?.killed === true);
-
-    expect(still).toMatchObject({ value: true });
-    expect(keys).toMatchObject({ added: ['bo'] });
+    const changed = async () => (await changes(served, ff.t)).ff.d[0];
+    specs.write({ 'segments/beta.yaml': segment('bo') });
+    const toBo = expect.poll(async () => valueFor(served, 'bo'), PATIENTLY);
+    await toBo.toMatchObject({ value: true });
+    expect(await served.ask('/sdk/segmentChanges/beta?since=-1')).toMatchObject({ added: ['bo'] });
+    specs.write({ 'flags/pay.yaml': 'flag: pay\n' });
+    await expect.poll(() => served.warnings.length, PATIENTLY).toBeGreaterThan(0);
+    expect(await valueFor(served, 'bo')).toMatchObject({ value: true });
+    const kills = { 'kills/staging.yaml': 'kills: { pay: { reason: INC-1 } }\n' };
+    specs.write({ 'flags/pay.yaml': flag(100), ...kills });
+    await expect.poll(changed, PATIENTLY).toMatchObject({ killed: true });
     expect(await valueFor(served, 'bo')).toMatchObject({ value: false, reason: 'DISABLED' });
-  });
 
-  it('says that a flag is gone', async () => {
-    const served = await start();
-    const { ff } = await changes(served);
-    rmSync(join(directory, 'flags/pay.yaml'));
-    await until(async () => (await changes(served, ff.t)).ff.d[0]?.status === 'ARCHIVED');
+    specs.remove('flags/pay.yaml');
+    await expect.poll(changed, PATIENTLY).toMatchObject({ status: 'ARCHIVED' });
   });
 
   it('serves a key the same after another start', async () => {
-    const seeds: number[] = [];
-    while (seeds.length < 2) {
-      const served = await start();
-      seeds.push((await changes(served)).ff.d[0]?.seed ?? 0);
-      end.abort();
-      await running;
-      end = new AbortController();
-    }
+    const [first] = (await changes(await start())).ff.d;
+    await stop();
+    const [second] = (await changes(await start())).ff.d;
 
-    expect(seeds[0]).toBe(seeds[1]);
+    expect(first?.seed).toBeGreaterThan(0);
+    expect(second?.seed).toBe(first?.seed);
   });
 
   it('shows ramps as they are at the moment that is asked for', async () => {
@@ -173,15 +154,12 @@ environments:
     defaultRule: { "on": 0, "off": rest }
     ramp: { treatment: "on", start: 2026-01-01T00:00Z, steps: [{ percent: 100, after: 10d }] }
 `;
-    write('flags/pay.yaml', ramp);
+    specs.write({ 'flags/pay.yaml': ramp });
     const served = await start({ at: Date.parse('2026-01-05T00:00Z') });
     const later = { at: Date.parse('2026-02-01T00:00Z') };
-    const before = await valueFor(served, 'bo');
-    end.abort();
-    await running;
-    end = new AbortController();
 
-    expect(before).toMatchObject({ value: false });
+    expect(await valueFor(served, 'bo')).toMatchObject({ value: false });
+    await stop();
     expect(await valueFor(await start(later), 'bo')).toMatchObject({ value: true });
   });
 
@@ -194,7 +172,7 @@ environments:
 
   it('is refused for an environment that the config does not have, and for invalid specs', async () => {
     await expect(start({ environment: ['nowhere'] })).rejects.toMatchObject({ code: 'USAGE' });
-    write('flags/pay.yaml', 'flag: pay\n');
+    specs.write({ 'flags/pay.yaml': 'flag: pay\n' });
     await expect(start()).rejects.toMatchObject({ code: 'SPECS_INVALID' });
     running = Promise.resolve();
   });
