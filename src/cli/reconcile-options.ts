@@ -10,7 +10,7 @@ import {
 } from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type Asking, type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
-import { FlagkeelError, messageOf } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { RefusedApproval } from '../forge/forge.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
@@ -93,9 +93,6 @@ export function approvalOptions(command: Command): void {
   noteOptions(command);
 }
 
-/** A plan of a hundred thousand changes is smaller. */
-const MOST_BYTES = 64 * 1024 * 1024;
-
 /**
  * What reviewed plans showed, by directory; undefined if no plan limits the run. A file with an empty list shows nothing.
  * @throws FlagkeelError `USAGE`
@@ -107,7 +104,7 @@ export async function readShown(
   if (files.length === 0) return undefined;
   const found: PlanDocument[][] = directories.map(() => []);
   for (const file of files) {
-    const plans = await parseReviewedPlans(await planFile(file), file);
+    const plans = await parseReviewedPlans(String(await readBounded(file, 'read plan')), file);
     if (plans.length > 0 && plans.length !== directories.length) {
       throw new FlagkeelError(
         'USAGE',
@@ -141,13 +138,4 @@ function refusalText({ hash, by, why }: RefusedApproval): string {
   if (why === 'may not merge') return `${account} may not merge, and so not approve ${hash}`;
   const fault = why === 'edited' ? 'it was edited' : 'it is older than the last push';
   return `the approval of ${hash} by ${account} does not count: ${fault} (write a new comment)`;
-}
-
-async function planFile(path: string): Promise<string> {
-  try {
-    return await readBounded(path, MOST_BYTES);
-  } catch (cause) {
-    const message = `cannot read plan "${path}": ${messageOf(cause)}`;
-    throw new FlagkeelError('USAGE', message, { cause });
-  }
 }

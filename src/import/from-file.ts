@@ -1,4 +1,4 @@
-import { FlagkeelError, messageOf } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
@@ -40,7 +40,8 @@ export async function importFile(
   options: FileImportOptions,
 ): Promise<ImportedFile> {
   const convert = await SOURCES[source]();
-  const converted = convert({ path, text: await textOf(path) }, options);
+  const text = String(await readBounded(path, 'import from'));
+  const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];
   const isChosen = (kind: 'flag' | 'segment', name: string): boolean => {
@@ -68,17 +69,6 @@ export async function importFile(
     files,
     departures,
   };
-}
-
-/** Far more than any export; parsing takes a multiple of it in memory. */
-const MOST_BYTES = 64 * 1024 * 1024;
-
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readBounded(path, MOST_BYTES);
-  } catch (error) {
-    throw noSuch(path, messageOf(error));
-  }
 }
 
 /** In the requested order. By default in the file's order, production last. */

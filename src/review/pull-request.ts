@@ -140,13 +140,10 @@ async function ciJob({ environment }: Asking): Promise<CiContext | null> {
   return ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
 }
 
-/** A forge's event has some hundred kilobytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
-
 async function readEvent(path: string | undefined): Promise<unknown> {
   if (path === undefined || path === '') return undefined;
   try {
-    return JSON.parse(await readBounded(path, MOST_BYTES)) as unknown;
+    return JSON.parse(String(await readBounded(path, 'read the event in'))) as unknown;
   } catch {
     // Options can replace the event. If one is missing then, a later check asks for it.
     return undefined;

@@ -24,7 +24,7 @@ import {
   type OperatorSettings,
 } from '../../compose/settings.js';
 import { Metrics } from '../../daemon/metrics/metrics.js';
-import { exitCodeOfSignal, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
+import { exitCodeOfSignal, FlagkeelError, type ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
 import {
   collect,
@@ -42,9 +42,9 @@ import {
 } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { aborted, ending, isTerminal, type Screen, type Terminal } from '../terminal.js';
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { present } from '../../model/collections.js';
+import { readBounded } from '../../platform/bounded-file.js';
 import { parseDuration } from '../../platform/clock.js';
 import type { RunFlags } from '../../compose/run.js';
 import { isSchedule } from '../../daemon/source/triggers.js';
@@ -244,14 +244,7 @@ async function watchedSources(
 }
 
 async function readSources(file: string): Promise<readonly SourceSpec[]> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    const message = `cannot read the sources in "${file}": ${messageOf(error)}`;
-    throw new FlagkeelError('USAGE', message, { cause: error });
-  }
-  const result = readWatchConfig(file, bytes);
+  const result = readWatchConfig(file, await readBounded(file, 'read the sources in'));
   if (result.ok) return result.config.sources;
   const problems = diagnosticsText(result.diagnostics, { color: false });
   throw new FlagkeelError('USAGE', `cannot use the sources in "${file}": ${problems}`);

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { FlagkeelError, messageOf } from '../../../errors.js';
+import { FlagkeelError } from '../../../errors.js';
 import { addConsole } from '../../../console/console.js';
 import { addApplications } from '../../../sdk/applications.js';
+import { readBounded } from '../../../platform/bounded-file.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
 import { type Administration, startService } from '../../../service/service.js';
-import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
+import { DEFAULT_SEED, parseSeed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { collect, durationOption, exactMoment, port } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
@@ -92,9 +92,14 @@ interface LogOptions {
  * be seen. @throws FlagkeelError `IN_USE`, `USAGE`
  */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
+  const { seed: file } = options;
+  const seed =
+    file === undefined
+      ? DEFAULT_SEED
+      : parseSeed(String(await readBounded(file, 'read the seed')), file);
   const service = await startService({
     store: storeLocation(options),
-    seed: seedOf(options),
+    seed,
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     strict: options.strict ?? false,
@@ -121,18 +126,6 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
 function expiryOf(option: string, afterMs: number | undefined): number | undefined {
   if (afterMs !== 0) return afterMs;
   throw new FlagkeelError('USAGE', `${option} must be longer than 0s`);
-}
-
-function seedOf({ seed }: ServiceCommandOptions): Seed {
-  if (seed === undefined) return DEFAULT_SEED;
-  let text: string;
-  try {
-    text = readFileSync(seed, 'utf8');
-  } catch (cause) {
-    const message = `cannot read the seed "${seed}": ${messageOf(cause)}`;
-    throw new FlagkeelError('USAGE', message, { cause });
-  }
-  return parseSeed(text, seed);
 }
 
 function parseRateLimit(text: string): { requests: number; perSeconds: number } {
