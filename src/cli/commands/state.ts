@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { FlagkeelError } from '../../errors.js';
-import { NOTHING, type KnownState } from '../../state/known-state.js';
+import { NOTHING } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { requestText } from '../../model/change-request.js';
 import { present } from '../../model/collections.js';
@@ -11,8 +11,8 @@ import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
-import { openRun, type Run } from '../../compose/run.js';
-import { StateStore, type StateHome } from '../../state/store.js';
+import { openRun } from '../../compose/run.js';
+import { StateStore } from '../../state/store.js';
 import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
 import { byCodeUnits, sortedSet } from '../../model/json.js';
 import { planChanges } from '../../plan/plan.js';
@@ -193,12 +193,7 @@ async function rebuildState(
   screen: Screen,
 ): Promise<void> {
   await using run = await openRun(directory, options, screen.surroundings());
-  const rebuilt = await rebuild(run);
-  await screen.print(rebuilt, () => rebuiltText(rebuilt));
-}
-
-async function rebuild({ context }: Run) {
-  const { source, options } = context;
+  const { context } = run;
   const { desired: declared, reader, at } = await askCatalog(context);
   const desired = bindEnvironments(declared, environmentNames(at.environments));
   checkNamesOnService(desired, at);
@@ -208,9 +203,13 @@ async function rebuild({ context }: Run) {
     throw new FlagkeelError('GIT', `cannot rebuild the state: ${why}`);
   }
   await context.lockState(home);
-  const old = await readWhatIsLeft(home);
-  const head = source.revision.commit;
-  const policy = resolvePolicy(desired, at, options, false);
+  // Null if there is a state that cannot be read.
+  const old = await home.read().catch((error: unknown) => {
+    if (error instanceof FlagkeelError && error.code === 'STATE_UNREADABLE') return null;
+    throw error;
+  });
+  const head = context.source.revision.commit;
+  const policy = resolvePolicy(desired, at, context.options, false);
   const about = { desired, state: old?.state ?? new Map(), policy, whole: true };
   const input = await observeScope(context, { reader, at }, about);
   const plan = planChanges(input);
@@ -225,21 +224,16 @@ async function rebuild({ context }: Run) {
     },
   );
   const different = [...plan.changes, ...plan.withheld].map(({ id }) => id);
-  // What of an old state could be read is kept where nothing better was found.
-  return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
+  const [recorded, unknown, kept] = [plan.unchanged, sortedSet(different), old !== null];
+  await screen.print({ recorded, unknown, kept }, () => rebuiltText(recorded, unknown, kept));
 }
 
-/** Null if there is a state that cannot be read. */
-async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
-  try {
-    return await home.read();
-  } catch (error) {
-    if (error instanceof FlagkeelError && error.code === 'STATE_UNREADABLE') return null;
-    throw error;
-  }
-}
-
-function rebuiltText({ recorded, unknown, kept }: Awaited<ReturnType<typeof rebuild>>): string {
+/** @param isKept what of an old state could be read, where nothing better was found. */
+function rebuiltText(
+  recorded: readonly string[],
+  unknown: readonly string[],
+  isKept: boolean,
+): string {
   const lines = [
     `Recorded ${recorded.length} objects that are equal to HEAD. On the service nothing changed.`,
     ...(unknown.length === 0
@@ -248,7 +242,7 @@ function rebuiltText({ recorded, unknown, kept }: Awaited<ReturnType<typeof rebu
           'These differ from HEAD; which side changed cannot be known, and the next run treats them as first contact:',
           ...unknown.map((id) => `  ${clean(id)}`),
         ]),
-    ...(kept
+    ...(isKept
       ? ['What was remembered of other objects was kept.']
       : [
           'What could not be known: objects that left the specs earlier are nobody’s now and are never pruned; creations under way; and since when a flag is killed on the service.',

@@ -50,8 +50,10 @@ export function code(text: string): Markup {
 
 export function link(label: string, url: string): Markup {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return trusted`${label}`;
-  // Encodes every character that could end the link target early.
-  const target = new URL(url).href.replace(/[^\w\-.~:/?#@&=+,;%]/g, percent);
+  // Encodes every character that could end the link target early. A parsed URL contains ASCII alone.
+  const target = new URL(url).href.replace(/[^\w\-.~:/?#@&=+,;%]/g, (character) => {
+    return `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
   return Markup.own(`[${escaped(label)}](${target})`);
 }
 
@@ -64,11 +66,6 @@ export function fenced(texts: readonly string[]): Markup {
   const runs = rows.flatMap((row) => row.match(/`+/g) ?? []);
   const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
   return Markup.own([`${fence}diff`, ...rows, fence].join('\n'));
-}
-
-/** A parsed URL contains ASCII alone. */
-function percent(character: string): string {
-  return `%${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
 
 /** Characters that Markdown or HTML could take for structure; as entities they are plain text in both. */
