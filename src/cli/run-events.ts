@@ -62,7 +62,6 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const READER_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
-/** Writes in the background: a reader that is slow, or reads nothing, must not hold up the run. */
 function writeTo(stream: Writable, failed: (error: unknown) => void): Destination['write'] {
   stream.on('error', failed);
   return (line) => {
@@ -71,6 +70,7 @@ function writeTo(stream: Writable, failed: (error: unknown) => void): Destinatio
   };
 }
 
+/** Writes in the background: a reader that is slow, or reads nothing, must not hold up the run. */
 function backgroundSink(
   stream: Writable,
   failed: (error: unknown) => void,

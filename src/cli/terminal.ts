@@ -100,7 +100,7 @@ export interface Screen {
 
 type ScreenOptions = Partial<Omit<CommonOptions, 'format'>> & { readonly format?: string };
 
-/** The action of a command: `run` gets the arguments and options as they were declared, and the screen. Without a code it ends with 0. */
+/** The action of a command: `run` gets what was declared, and the screen. Without a code the command ends with 0. */
 export function ending<Given extends readonly unknown[]>(
   run: (...given: [...Given, Screen]) => Promise<ExitCode> | Promise<void>,
   { terminal, done }: { readonly terminal: Terminal; readonly done: (code: ExitCode) => void },

@@ -96,7 +96,7 @@ export function killsDirectory(directory: string, results: KillResults): Planned
   };
 }
 
-/** A `FlagkeelError` is printed and takes the place of the plan, so that the other directories are planned all the same. */
+/** Prints a `FlagkeelError` in place of the plan, so that the other directories are planned all the same. */
 export async function plannedOrRefused(
   run: { name: string; directory: string; writes: boolean; format: string | undefined },
   screen: Screen,

@@ -55,7 +55,7 @@ async function listState(directory: string, options: StateOptions, screen: Scree
 const SHORT = 8;
 const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
 
-/** With the environment's id if its name is unknown. In the code-unit order of ids, so that an object's own row comes before those of its environments. */
+/** In the code-unit order of ids. An environment whose name is unknown has its id. */
 function stateRows(state: State, names: Readonly<Record<string, string>>) {
   return [...state.values()]
     .flatMap(({ kind, name, workspace, environments }) => {

@@ -14,7 +14,7 @@ export const declareTest: DeclareCommand = (command, invocation) => {
   commonOptions(command, ['text', 'json', 'junit']).action(ending(test, invocation));
 };
 
-/** Of a path in `tests/` only its own tests are run; any other stands for its whole repository, since a test may hold any part of it. */
+/** A path in `tests/` runs its own tests. Any other stands for its repository, since a test may hold any part of it. */
 async function test(
   directories: readonly string[],
   { format }: { readonly format?: string },

@@ -182,7 +182,7 @@ function comparesCommits({ specs: { config } }: SpecParts): boolean {
   return (defaults ?? 'off') !== 'off' || (order ?? 'off') !== 'off';
 }
 
-/** Of HEAD if the files differ from it, else of its first parent: the target branch where CI checks out the merge of a pull request. */
+/** Flags of HEAD if the files differ from it, else of its first parent, the target branch of a merge that CI checks out. */
 async function flagsBefore(
   { checkout, revision }: Source,
   memory: SpecCache,

@@ -65,7 +65,7 @@ export function caveatsOf(report: PlanReport): Caveats {
   };
 }
 
-/** Those of the report's own objects and environments. If the whole is called in sync, or nothing is written, everything not compared counts. */
+/** Those of the changed objects. A report that calls the whole in sync, or writes nothing, has all that was not compared. */
 export function caveatsOfChanges(report: PlanReport): Caveats {
   const { plan, closed = [], ramps = [], reminders = [], leftToPeople = [], leftOut } = report;
   const named = [...plan.changes, ...plan.withheld.filter(({ why }) => why !== 'not-reviewed')];
