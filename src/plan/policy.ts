@@ -3,7 +3,7 @@ import { byCodeUnits } from '../model/json.js';
 import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
-import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { keyOf, keyOfId, refOfId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
   isKill,
   type Change,
@@ -291,6 +291,16 @@ export function environmentNamed(
   name: string | null | undefined,
 ): PlannedEnvironment | undefined {
   return environments.find((each) => each.name === name);
+}
+
+/** Whether the filters of the run accept an object and its environment. */
+export function isSelectedHere(
+  policy: Pick<PlanPolicy, 'environments' | 'only'>,
+  id: ObjectId,
+): boolean {
+  const { environment } = refOfId(id) ?? { environment: null };
+  const isHere = environment === null || environmentNamed(policy, environment)?.selected === true;
+  return isHere && (policy.only?.has(keyOfId(id)) ?? true);
 }
 
 /** @returns undefined for an environment that the service does not have. */

@@ -7,12 +7,12 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { RampCheck } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
 import type { CheckStanding } from '../model/flag/ramp.js';
-import { keyOfId, definitionId, refOfId, type ObjectId } from '../model/ref.js';
+import { keyOfId, definitionId, type ObjectId } from '../model/ref.js';
 import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { declarationsIn } from '../plan/objects/kinds.js';
-import type { PlanPolicy, PlannedEnvironment } from '../plan/policy.js';
+import { isSelectedHere, type PlanPolicy, type PlannedEnvironment } from '../plan/policy.js';
 import { quotedList } from '../specs/parse/suggest.js';
 import { desiredAt, stepsToCheck, type Facts, type Moment } from '../timing/desired-at.js';
 import {
@@ -173,11 +173,12 @@ function known(
 export async function momentOfRun(
   { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
   desired: BoundDesired,
-  { environments, only }: Pick<PlanPolicy, 'environments' | 'only'>,
+  policy: Pick<PlanPolicy, 'environments' | 'only'>,
   { home, timing: records, state }: Remembered,
 ): Promise<Moment> {
   const facts: Facts = {
-    ...{ records, environments, state, unkept: unkeptIn(home), head: source.revision.commit },
+    ...{ records, state, unkept: unkeptIn(home), head: source.revision.commit },
+    environments: policy.environments,
     ordered: new Set(killOrders(desired).map(definitionId)),
     killed: new Set(),
     setbacks: new Map(),
@@ -186,10 +187,7 @@ export async function momentOfRun(
   };
   const nowMs = now();
   const moment = desiredAt(desired, facts, nowMs);
-  const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
-  const steps = stepsToCheck(moment).filter(
-    ({ id }) => only?.has(keyOfId(id)) !== false && places.has(refOfId(id)?.environment ?? ''),
-  );
+  const steps = stepsToCheck(moment).filter(({ id }) => isSelectedHere(policy, id));
   if (steps.length === 0) return moment;
   const names = new Set(steps.flatMap(({ checks }) => checks));
   const asked = (desired.config.checks ?? []).filter(({ name }) => names.has(name));

@@ -8,7 +8,7 @@ import type { LeftToPeople, Reminder } from '../model/plan.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { shownFields } from '../plan/reviewed.js';
 import { unmanagedNames } from '../plan/plan.js';
-import { plannedObjects } from '../plan/policy.js';
+import { isSelectedHere, plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt, standingsOf } from '../timing/standings.js';
@@ -87,14 +87,9 @@ function heldHashOf(result: Planned | Applied): { heldHash?: string } {
 }
 
 function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminder[] {
-  const { only, environments, reviewed } = policy;
-  const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
-  const changed = reviewed && new Set([...reviewed].map(keyOfId));
-  return remindersAt(desired, ms).filter(({ id }) => {
-    const [, environment] = id.split('@');
-    const isHere = environment === undefined || places.has(environment);
-    return isHere && [only, changed].every((keys) => keys?.has(keyOfId(id)) ?? true);
-  });
+  const changed = policy.reviewed && new Set([...policy.reviewed].map(keyOfId));
+  const all = remindersAt(desired, ms).filter(({ id }) => isSelectedHere(policy, id));
+  return all.filter(({ id }) => changed?.has(keyOfId(id)) ?? true);
 }
 
 function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
