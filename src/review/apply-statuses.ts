@@ -3,7 +3,7 @@ import type { CommitStatus } from '../forge/forge.js';
 import { verdictIn, countsOf, type Verdict } from '../model/verdict.js';
 import { configuredEnvironments, type PlanReport } from '../report/plan-report.js';
 import { appliedStatus } from '../report/view/verdict.js';
-import { OVERALL, statusContext } from './plan.js';
+import { statusContext } from './plan.js';
 import { appliedForge, type Asking, type ForgeFlags } from './pull-request.js';
 
 const NAME = 'flagkeel-apply';
@@ -37,7 +37,7 @@ export async function setApplyStatuses(
 }
 
 function applyStatuses(report: AppliedReport | undefined, prefix: string): CommitStatus[] {
-  const context = statusContext(OVERALL, prefix, NAME);
+  const context = statusContext(null, prefix, NAME);
   if (!report) {
     return [{ context, state: 'error', description: 'the apply broke off; its log says why' }];
   }

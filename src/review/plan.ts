@@ -12,8 +12,8 @@ import { openSource } from '../git/spec-source.js';
 import type { ReviewOptions } from './pull-request.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { ReviewStatus } from '../forge/forge.js';
-import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
+import { statusName } from '../report/view/verdict.js';
 
 export interface ReviewPlanOptions extends Surroundings {
   readonly flags: ReviewOptions;
@@ -97,15 +97,11 @@ async function partingCommit(directory: string, since: string): Promise<string |
   }
 }
 
-/** In place of an environment's name, for the status of the whole. */
-export const OVERALL = '';
-
 const NAME = 'flagkeel';
 
-/** `flagkeel/production`, with the config directory unless that is the root of the repository. */
-export function statusContext(environment: string, prefix: string, name = NAME): string {
-  const where = prefix === '' ? '' : ` (${clean(prefix.replace(/\/$/, ''))})`;
-  return `${name}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;
+/** With the config directory unless that is the root of the repository. @param environment null for the whole. */
+export function statusContext(environment: string | null, prefix: string, name = NAME): string {
+  return statusName(name, environment, prefix.replace(/\/$/, ''));
 }
 
 interface ToldOf {

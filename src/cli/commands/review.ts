@@ -40,13 +40,7 @@ import {
   type ReviewOptions,
   type ReviewTarget,
 } from '../../review/pull-request.js';
-import {
-  reviewStatus,
-  OVERALL,
-  statusContext,
-  offlinePlan,
-  onlinePlan,
-} from '../../review/plan.js';
+import { reviewStatus, statusContext, offlinePlan, onlinePlan } from '../../review/plan.js';
 import { ending, type Screen } from '../terminal.js';
 
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
@@ -173,7 +167,7 @@ async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]>
   const { head } = checkout;
   const config = head === null ? null : await readConfig(await commitTree(checkout, head));
   const names = config ? mostProtectedFirst(config.environments) : [];
-  return [OVERALL, ...names].map((name) => statusContext(name, prefix));
+  return [null, ...names].map((name) => statusContext(name, prefix));
 }
 
 async function judge(

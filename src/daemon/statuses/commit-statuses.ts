@@ -5,7 +5,7 @@ import { placeOf } from '../standings.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { RepositoryTarget } from '../../forge/forge.js';
 import { clean } from '../../report/sanitize.js';
-import { appliedStatus } from '../../report/view/verdict.js';
+import { appliedStatus, statusName } from '../../report/view/verdict.js';
 import { messageOf } from '../../errors.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 
@@ -85,8 +85,7 @@ const ONLY_SOURCE = 'default';
 
 /** The name differs from a review's, which predicts a merge. @param environment null for the whole. */
 export function statusContext(source: string, environment: string | null): string {
-  const where = source === ONLY_SOURCE ? '' : ` (${clean(source)})`;
-  return `${NAME}${environment === null ? '' : `/${clean(environment)}`}${where}`;
+  return statusName(NAME, environment, source === ONLY_SOURCE ? '' : source);
 }
 
 /** Runs that say nothing about the service. The words contain no numbers, commits or untrusted text. */

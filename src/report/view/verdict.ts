@@ -197,3 +197,9 @@ function tailOf(args: readonly string[], head: readonly string[]): string[] | un
   const isFilter = rest.every((arg, at) => at % 2 === 1 || arg === '--only');
   return isSame && isFilter ? rest.filter((_, at) => at % 2 === 1) : undefined;
 }
+
+/** As `flagkeel/production (config)`. @param environment null for the whole. @param where may be empty. */
+export function statusName(name: string, environment: string | null, where: string): string {
+  const within = where === '' ? '' : ` (${clean(where)})`;
+  return `${name}${environment === null ? '' : `/${clean(environment)}`}${within}`;
+}
