@@ -96,6 +96,12 @@ export function headerOf(object: Buffer): string {
   return object.toString('utf8', 0, end === -1 ? object.length : end);
 }
 
+/** The name without the address; undefined if it is empty. */
+export function personIn(header: string, role: 'author' | 'committer'): string | undefined {
+  const name = new RegExp(`^${role} (.*) <[^\\n]*$`, 'm').exec(header)?.[1]?.trim();
+  return name === '' ? undefined : name;
+}
+
 /** In the order of the commit. */
 export function parentsIn(object: Buffer): string[] {
   return [...headerOf(object).matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);

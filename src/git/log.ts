@@ -1,7 +1,7 @@
 import { withoutApiKeys } from '../model/audit-note.js';
 import { present } from '../model/collections.js';
 import type { Repository, Checkout } from './checkout.js';
-import { headerOf } from './lineage.js';
+import { headerOf, personIn } from './lineage.js';
 import { type Git, runGit } from './git.js';
 
 export interface LoggedCommit {
@@ -240,7 +240,6 @@ export function parseCommit(id: string, object: Buffer): CommitText {
   const encoding = /^encoding (.+)$/m.exec(headerOf(object))?.[1] ?? 'utf-8';
   const text = withoutApiKeys(decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding));
   const message = end === -1 ? '' : text.slice(text.indexOf('\n\n') + 2);
-  const author = /^author (.*) <[^\n]*$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
   const [subject = '', ...rest] = message
     .replace(/\r\n?/g, '\n')
     .trim()
@@ -248,7 +247,7 @@ export function parseCommit(id: string, object: Buffer): CommitText {
   const trailers = takeTrailers(rest);
   return {
     id,
-    author: author?.trim() === undefined || author.trim() === '' ? 'unknown' : author.trim(),
+    author: personIn(text.slice(0, text.indexOf('\n\n')), 'author') ?? 'unknown',
     subject,
     body: trailers.body,
     ...trailers.own,

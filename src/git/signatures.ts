@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Checkout, Repository } from './checkout.js';
-import { headerOf, parentsIn } from './lineage.js';
+import { headerOf, parentsIn, personIn } from './lineage.js';
 import { exitCodeOf, type Git, runGit } from './git.js';
 
 /** Files of the operator that name the keys whose commits may be applied; null for a kind that is not used. */
@@ -58,7 +58,8 @@ export async function signedLine(
       const object = await contentOf(repository, commit);
       const why = await complaintAbout(git, { commit, object, allowed });
       if (why === null) return { signed: commit, unsigned };
-      unsigned ??= { commit, committer: committerIn(object), why };
+      const committer = personIn(headerOf(object), 'committer') ?? 'an unnamed committer';
+      unsigned ??= { commit, committer, why };
       [commit] = parentsIn(object);
     }
     return { signed: null, unsigned };
@@ -152,9 +153,4 @@ async function contentOf({ objects }: Repository, commit: string): Promise<Buffe
   if (object === null)
     throw new FlagkeelError('GIT', `cannot read commit ${commit}: no such commit here`);
   return object;
-}
-
-function committerIn(object: Buffer): string {
-  const name = /^committer (.*) <[^\n]*$/m.exec(headerOf(object))?.[1]?.trim();
-  return name === undefined || name === '' ? 'an unnamed committer' : name;
 }
