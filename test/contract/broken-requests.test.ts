@@ -1,7 +1,9 @@
-import { createServer, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, type RequestListener } from 'node:http';
+import type { ServerOptions, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { refuseBrokenRequest } from '../../src/service/http/broken-request.js';
+import { listen } from '../support/loopback.js';
 import { aService } from '../support/service.js';
 
 /** Sends bytes, and resolves with all that came back until the connection was closed. */
@@ -29,11 +31,6 @@ const CLOSE = 'connection: close\r\n';
 
 describe('the service', () => {
   const service = aService();
-  let port: number;
-
-  beforeAll(() => {
-    port = Number(new URL(service.origin).port);
-  });
 
   afterAll(async () => {
     await service.stop();
@@ -43,13 +40,12 @@ describe('the service', () => {
     `POST /internal/api/v2/splits/ws/Default/trafficTypes/user ${HEAD}authorization: Bearer ${service.key}\r\n` +
     `content-type: application/json\r\n${headers}\r\n${body}`;
 
+  const LONG = 'x'.repeat(20_000);
+  const CHUNKED = 'transfer-encoding: chunked\r\n';
+
   it.each<[string, number, () => string]>([
-    [
-      'longer headers than the parser takes',
-      431,
-      () => `GET /health ${HEAD}x: ${'x'.repeat(20_000)}\r\n\r\n`,
-    ],
-    ['a longer path than the parser takes', 431, () => `GET /${'x'.repeat(20_000)} ${HEAD}\r\n`],
+    ['longer headers than the parser takes', 431, () => `GET /health ${HEAD}x: ${LONG}\r\n\r\n`],
+    ['a longer path than the parser takes', 431, () => `GET /${LONG} ${HEAD}\r\n`],
     ['no request line', 400, () => 'what is this\r\n\r\n'],
     ['another protocol', 400, () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['an unknown method', 400, () => `BREW /health ${HEAD}\r\n`],
@@ -57,25 +53,14 @@ describe('the service', () => {
     ['a header with a control character', 400, () => `GET /health ${HEAD}x: \u0001\r\n\r\n`],
     ['no header Host', 400, () => `GET /health HTTP/1.1\r\n${CLOSE}\r\n`],
     ['two lengths', 400, () => post('content-length: 2\r\ncontent-length: 3\r\n', '{}')],
-    [
-      'a length and chunks',
-      400,
-      () => post('content-length: 2\r\ntransfer-encoding: chunked\r\n', '{}'),
-    ],
-    ['a chunk without a length', 400, () => post('transfer-encoding: chunked\r\n', 'zz\r\n{}\r\n')],
-    [
-      'long extensions of a chunk',
-      413,
-      () => post('transfer-encoding: chunked\r\n', `2;${'x'.repeat(20_000)}\r\n{}\r\n`),
-    ],
+    ['a length and chunks', 400, () => post(`content-length: 2\r\n${CHUNKED}`, '{}')],
+    ['a chunk without a length', 400, () => post(CHUNKED, 'zz\r\n{}\r\n')],
+    ['long extensions of a chunk', 413, () => post(CHUNKED, `2;${LONG}\r\n{}\r\n`)],
     ['a body longer than its limit', 413, () => post(`${CLOSE}content-length: 99999999\r\n`, '{}')],
     ['a body of no JSON', 400, () => post(`${CLOSE}content-length: 2\r\n`, '{{')],
-    [
-      'a broken request after a whole one',
-      400,
-      () => `GET /openapi.json ${HEAD}\r\n: broken\r\n\r\n`,
-    ],
+    ['a broken one after a whole one', 400, () => `GET /openapi.json ${HEAD}\r\n: broken\r\n\r\n`],
   ])('refuses %s with %i in the shape of the contract', async (_, status, request) => {
+    const port = Number(new URL(service.origin).port);
     const answer = lastAnswer(await answerTo(port, request()));
 
     expect(answer.status).toBe(status);
@@ -90,49 +75,44 @@ describe('the service', () => {
   });
 });
 
-describe('a broken request behind an answer that is under way', () => {
-  it('ends the connection without a second answer', async () => {
-    let last: ServerResponse | undefined;
-    const server = createServer((_, response) => {
-      last = response;
-      response.writeHead(200, { 'content-length': 10 }).write('half ');
-    });
-    server.on('clientError', (error, socket) => {
-      refuseBrokenRequest(error, socket, { answer: last });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-
-      expect(await answerTo(port, `GET / ${HEAD}\r\nbroken\r\n\r\n`)).not.toContain('400');
-    } finally {
-      server.close();
-    }
+/** A server that ends with the test. @returns its port. */
+async function serve(
+  listener: RequestListener,
+  limits: ServerOptions = {},
+  underWay: () => ServerResponse | undefined = () => undefined,
+): Promise<number> {
+  const server = createServer(limits, listener);
+  server.on('clientError', (error, socket) => {
+    refuseBrokenRequest(error, socket, { answer: underWay() });
   });
+  const { port, close } = await listen(server);
+  onTestFinished(close);
+  return port;
+}
+
+it('a broken request behind an answer that is under way ends the connection without a second answer', async () => {
+  let last: ServerResponse | undefined;
+  const halfAnswer: RequestListener = (_, response) => {
+    last = response;
+    response.writeHead(200, { 'content-length': 10 }).write('half ');
+  };
+  const port = await serve(halfAnswer, {}, () => last);
+
+  expect(await answerTo(port, `GET / ${HEAD}\r\nbroken\r\n\r\n`)).not.toContain('400');
 });
 
-describe('a request that does not arrive', () => {
-  it.each([
-    ['in its headers', `GET /health ${HEAD}x: `],
-    ['in its body', `POST /health ${HEAD}content-length: 5\r\n\r\n{`],
-  ])('%s is refused with 408 in the shape of the contract', async (_, request) => {
+it.each([
+  ['in its headers', `GET /health ${HEAD}x: `],
+  ['in its body', `POST /health ${HEAD}content-length: 5\r\n\r\n{`],
+])(
+  'a request that does not arrive %s is refused with 408 in the shape of the contract',
+  async (_, request) => {
     const limits = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
-    const server = createServer(limits, (incoming) => incoming.resume());
-    server.on('clientError', (error, socket) => {
-      refuseBrokenRequest(error, socket, {
-        answer: undefined,
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const answer = await answerTo((server.address() as AddressInfo).port, request);
+    const port = await serve((incoming) => incoming.resume(), limits);
 
-      expect(lastAnswer(answer)).toMatchObject({
-        status: 408,
-        body: { code: 408, message: 'The request did not arrive in time' },
-      });
-    } finally {
-      server.close();
-    }
-  });
-});
+    expect(lastAnswer(await answerTo(port, request))).toMatchObject({
+      status: 408,
+      body: { code: 408, message: 'The request did not arrive in time' },
+    });
+  },
+);

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { CutLine } from '../support/cut-line.js';
+import { makeDirectory } from '../support/git.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { type Answer, callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -96,22 +94,18 @@ describe('a service over a directory', () => {
     ['damaged', 'read', /^SQLITE_CORRUPT/, 'malformed'],
   ] as const)('that is %s says so where it %ss, and is well once it is not', async (...row) => {
     const [name, asks, code, says] = row;
-    const directory = mkdtempSync(join(tmpdir(), 'flagkeel-failing-'));
-    const service = await startTestService({ store: { kind: 'directory', path: directory }, log });
+    const path = makeDirectory();
+    const service = await startTestService({ store: { kind: 'directory', path }, log });
+    onTestFinished(async () => service.stop());
     const world = await worldOf(service);
     const fault = faultCalled(DIRECTORY_FAULTS, name);
-    const mend = await fault.strike({ path: directory, pid: process.pid });
-    try {
-      await expectRefused(world, fault, { asks, code });
-      expect(await world.client.status('GET', '/workspaces')).toBe(200);
-      expect(logged.join()).toContain(says);
+    const mend = await fault.strike({ path, pid: process.pid });
+    await expectRefused(world, fault, { asks, code });
+    expect(await world.client.status('GET', '/workspaces')).toBe(200);
+    expect(logged.join()).toContain(says);
 
-      await mend();
-      await expectWell(world);
-    } finally {
-      await service.stop();
-      rmSync(directory, { recursive: true, force: true });
-    }
+    await mend();
+    await expectWell(world);
   });
 });
 
@@ -120,45 +114,33 @@ describe('a service in a process', () => {
     ['is full', 'disk full'],
     ['takes no writes', 'disk read-only'],
   ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, name) => {
-    const directory = mkdtempSync(join(tmpdir(), 'flagkeel-full-'));
-    const node = new ServiceNode({ kind: 'directory', path: directory });
-    try {
-      await node.start();
-      const { origin = '', key, pid } = node;
-      const world = await worldOf({ origin, key });
-      const { client } = world;
-      const many = async (): Promise<Answer[]> =>
-        Promise.all(
-          Array.from({ length: 200 }, async () =>
-            client.call('POST', FLAGS, newFlag('x'.repeat(900))),
-          ),
-        );
-      const taken = await many();
-      const fault = faultCalled(DIRECTORY_FAULTS, name);
-      const mend = await fault.strike({ path: directory, pid });
-      let answers = await many();
-      while (answers.every(({ status }) => status === 200)) {
-        taken.push(...answers);
-        answers = await many();
-      }
-      taken.push(...answers.filter(({ status }) => status === 200));
-      expect(
-        answers
-          .map(({ status }) => status)
-          .sort()
-          .at(-1),
-      ).toBe(507);
-      await expectRefused(world, fault, { code: 'SQLITE_IOERR_WRITE' });
-      expect(await client.status('GET', '/workspaces')).toBe(200);
+    const path = makeDirectory();
+    const node = new ServiceNode({ kind: 'directory', path });
+    onTestFinished(async () => node.kill());
+    await node.start();
+    const { origin = '', key, pid } = node;
+    const world = await worldOf({ origin, key });
+    const { client } = world;
+    const create = async (): Promise<Answer> =>
+      client.call('POST', FLAGS, newFlag('x'.repeat(900)));
+    const many = async (): Promise<Answer[]> => Promise.all(Array.from({ length: 200 }, create));
+    const taken = await many();
+    const fault = faultCalled(DIRECTORY_FAULTS, name);
+    const mend = await fault.strike({ path, pid });
+    let answers = await many();
+    while (answers.every(({ status }) => status === 200)) {
+      taken.push(...answers);
+      answers = await many();
+    }
+    taken.push(...answers.filter(({ status }) => status === 200));
+    expect(Math.max(...answers.map(({ status }) => status))).toBe(507);
+    await expectRefused(world, fault, { code: 'SQLITE_IOERR_WRITE' });
+    expect(await client.status('GET', '/workspaces')).toBe(200);
 
-      await mend();
-      await expectWell(world);
-      for (const { body } of taken) {
-        await client.ok('GET', `/splits/ws/Default/${(body as { name: string }).name}`);
-      }
-    } finally {
-      await node.kill();
-      rmSync(directory, { recursive: true, force: true });
+    await mend();
+    await expectWell(world);
+    for (const { body } of taken) {
+      await client.ok('GET', `/splits/ws/Default/${(body as { name: string }).name}`);
     }
   });
 });

@@ -43,6 +43,8 @@ async function sendForm(path: string, { file, payload, type }: Form): Promise<An
 }
 
 describe('a file of keys', () => {
+  const asJson = { file: 'a\n', type: 'application/json' };
+  const quoted = { file: '"a,b"\n"say ""c"""\n' };
   it.each<[string, string, Form, string[]]>([
     [
       'adds its lines, whatever ends them',
@@ -51,18 +53,8 @@ describe('a file of keys', () => {
       ['a', 'b', 'c', 'there'],
     ],
     ['replaces the keys where that is asked for', '?replace=True', { file: 'a\nb' }, ['a', 'b']],
-    [
-      'may be sent under the type of JSON',
-      '',
-      { file: 'a\n', type: 'application/json' },
-      ['a', 'there'],
-    ],
-    [
-      'holds keys with commas and quotes in quotes',
-      '',
-      { file: '"a,b"\n"say ""c"""\n' },
-      ['a,b', 'say "c"', 'there'],
-    ],
+    ['may be sent under the type of JSON', '', asJson, ['a', 'there']],
+    ['holds keys with commas and quotes', '', quoted, ['a,b', 'say "c"', 'there']],
   ])('%s', async (_, query, form, keys) => {
     const path = await segmentPath('there');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { lawSettings } from '../property/law-settings.js';
-import { aDefinition, callsOf } from '../support/service-calls.js';
+import { aDefinition, at, callsOf } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /** Whatever is sent, the service answers by its own rules, and what it keeps obeys them. */
@@ -23,7 +23,13 @@ beforeEach(() => {
   failures.length = 0;
 });
 
-const PATH = '/splits/ws/Default/f/environments/staging';
+/** Of everything that is drawn; and nothing of it is a fault of the service. */
+async function hold<T>(drawn: fc.Arbitrary<T>, check: (value: T) => Promise<void>): Promise<void> {
+  await fc.assert(fc.asyncProperty(drawn, check), settings);
+  expect(failures).toEqual([]);
+}
+
+const PATH = at('f');
 const treatment = fc.constantFrom('on', 'off', 'third', '');
 const bucket = fc.record({ treatment, size: fc.constantFrom(0, 50, 100, -1, 0.5) });
 const anything = fc.jsonValue({ maxDepth: 3 });
@@ -59,113 +65,87 @@ function checkInvariants(definition: WireDefinition): void {
   for (const { keys } of definition.treatments) expect(new Set(keys).size).toBe(keys?.length ?? 0);
 }
 
-describe('any patch of a definition', () => {
-  it('is taken or refused, and leaves a definition that is whole', async () => {
-    await client.call('DELETE', PATH);
-    await client.ok(
-      'POST',
-      PATH,
-      aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] }),
-    );
+it('any patch of a definition is taken or refused, and leaves a definition that is whole', async () => {
+  const treatments = [{ name: 'on', keys: ['a'] }, { name: 'off' }];
+  await client.call('DELETE', PATH);
+  await client.ok('POST', PATH, aDefinition({ treatments }));
 
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 4 }), async (operations) => {
-        const before = await client.ok('GET', PATH);
-        const answer = await client.call('PATCH', PATH, operations);
-        const after = await client.ok<WireDefinition>('GET', PATH);
+  await hold(fc.array(operation, { maxLength: 4 }), async (operations) => {
+    const before = await client.ok('GET', PATH);
+    const answer = await client.call('PATCH', PATH, operations);
+    const after = await client.ok<WireDefinition>('GET', PATH);
 
-        expect([200, 400]).toContain(answer.status);
-        checkInvariants(after);
-        expect(after).toEqual(answer.status === 200 ? answer.body : before);
-      }),
-      settings,
-    );
-    expect(failures).toEqual([]);
+    expect([200, 400]).toContain(answer.status);
+    checkInvariants(after);
+    expect(after).toEqual(answer.status === 200 ? answer.body : before);
   });
 });
 
-describe('any body of a definition', () => {
-  it('is taken or refused', async () => {
-    const members = fc.record(
-      {
-        treatments: fc.oneof(anything, fc.constant([{ name: 'on' }, { name: 'off' }])),
-        defaultTreatment: fc.oneof(anything, treatment),
-        baselineTreatment: fc.oneof(anything, treatment),
-        trafficAllocation: fc.oneof(anything, fc.integer({ min: 0, max: 100 })),
-        killed: anything,
-        rules: anything,
-        defaultRule: fc.oneof(anything, fc.constant([{ treatment: 'on', size: 100 }])),
-        title: anything,
-      },
-      { requiredKeys: ['treatments', 'defaultTreatment', 'defaultRule'] },
-    );
-    await client.call('DELETE', PATH);
+it('any body of a definition is taken or refused', async () => {
+  const members = fc.record(
+    {
+      treatments: fc.oneof(anything, fc.constant([{ name: 'on' }, { name: 'off' }])),
+      defaultTreatment: fc.oneof(anything, treatment),
+      baselineTreatment: fc.oneof(anything, treatment),
+      trafficAllocation: fc.oneof(anything, fc.integer({ min: 0, max: 100 })),
+      killed: anything,
+      rules: anything,
+      defaultRule: fc.oneof(anything, fc.constant([{ treatment: 'on', size: 100 }])),
+      title: anything,
+    },
+    { requiredKeys: ['treatments', 'defaultTreatment', 'defaultRule'] },
+  );
+  await client.call('DELETE', PATH);
 
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(members, anything), async (body) => {
-        const answer = await client.call('POST', PATH, body);
-        if (answer.status === 200) {
-          checkInvariants(answer.body as WireDefinition);
-          await client.ok('DELETE', PATH);
-        } else expect(answer.status).toBe(400);
-      }),
-      settings,
-    );
-    expect(failures).toEqual([]);
+  await hold(fc.oneof(members, anything), async (body) => {
+    const answer = await client.call('POST', PATH, body);
+    if (answer.status === 200) {
+      checkInvariants(answer.body as WireDefinition);
+      await client.ok('DELETE', PATH);
+    } else expect(answer.status).toBe(400);
   });
 });
 
-describe('any text for a body', () => {
-  it('is taken or refused by every endpoint that takes one', async () => {
-    const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.json(),
-      fc.constantFrom('[', '{"keys":', '\u0000', '"\\ud800"', '['.repeat(100_000), '[["\\u0000"]]'),
-    );
-    const place = fc.constantFrom(
-      'POST /splits/ws/Default/trafficTypes/user',
-      'PATCH /splits/ws/Default/f',
-      'PUT /splits/ws/Default/f/updateDescription',
-      'POST /tags/ws/Default/object/f/objecttype/Split',
-      'POST /segments/ws/Default/trafficTypes/user',
-      'PUT /segments/staging/none/upload',
-      'POST /trafficTypes/user/environments/staging/identities',
-      'PUT /trafficTypes/user/environments/staging/identities/k',
-      'POST /workspaces',
-      'POST /environments/ws/Default',
-      'POST /apiKeys',
-    );
+it('any text for a body is taken or refused by every endpoint that takes one', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.constantFrom('[', '{"keys":', '\u0000', '"\\ud800"', '['.repeat(100_000), '[["\\u0000"]]'),
+  );
+  const place = fc.constantFrom(
+    'POST /splits/ws/Default/trafficTypes/user',
+    'PATCH /splits/ws/Default/f',
+    'PUT /splits/ws/Default/f/updateDescription',
+    'POST /tags/ws/Default/object/f/objecttype/Split',
+    'POST /segments/ws/Default/trafficTypes/user',
+    'PUT /segments/staging/none/upload',
+    'POST /trafficTypes/user/environments/staging/identities',
+    'PUT /trafficTypes/user/environments/staging/identities/k',
+    'POST /workspaces',
+    'POST /environments/ws/Default',
+    'POST /apiKeys',
+  );
 
-    await fc.assert(
-      fc.asyncProperty(place, text, async (where, body) => {
-        const [method = '', to = ''] = where.split(' ');
-        const answer = await client.send(method, to, body);
+  await hold(fc.tuple(place, text), async ([where, body]) => {
+    const [method = '', to = ''] = where.split(' ');
+    const answer = await client.send(method, to, body);
 
-        expect([200, 400, 404, 409]).toContain(answer.status);
-      }),
-      settings,
-    );
-    expect(failures).toEqual([]);
+    expect([200, 400, 404, 409]).toContain(answer.status);
   });
 });
 
-describe('any name in a path', () => {
-  it('is found or not', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (name) => {
-        fc.pre(name !== '.' && name !== '..');
-        const encoded = encodeURIComponent(name);
-        const answers = [
-          await client.call('GET', `/splits/ws/${encoded}`),
-          await client.call('GET', `/splits/ws/Default/${encoded}/environments/staging`),
-          await client.call('GET', `/segments/${encoded}/${encoded}/keys`),
-        ];
+it('any name in a path is found or not', async () => {
+  await hold(fc.string({ unit: 'binary', minLength: 1 }), async (name) => {
+    fc.pre(name !== '.' && name !== '..');
+    const encoded = encodeURIComponent(name);
 
-        const expected = name.includes('\0') ? [400] : [200, 404];
-        for (const { status } of answers) expect(expected).toContain(status);
-      }),
-      settings,
-    );
-    expect(failures).toEqual([]);
+    const expected = name.includes('\0') ? [400] : [200, 404];
+    for (const path of [
+      `/splits/ws/${encoded}`,
+      at(encoded),
+      `/segments/${encoded}/${encoded}/keys`,
+    ]) {
+      expect(expected).toContain(await client.status('GET', path));
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { replacing } from '../support/exchanges.js';
 import { useScenario } from '../support/scenario.js';
 import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 import { ruleOn } from '../support/service-calls.js';
@@ -49,15 +50,9 @@ describe('drift', () => {
 
   beforeEach(async () => {
     live = await liveWorkspace(scenario.service);
-    scenario.commit(
-      {
-        'flagkeel.yaml': PROTECTED_CONFIG,
-        'flags/checkout.yaml': CHECKOUT,
-        'segments/staff.yaml': STAFF,
-        'segments/staff.production.keys': KEYS,
-      },
-      'Put the checkout under git',
-    );
+    const segment = { 'segments/staff.yaml': STAFF, 'segments/staff.production.keys': KEYS };
+    const files = { 'flagkeel.yaml': PROTECTED_CONFIG, 'flags/checkout.yaml': CHECKOUT };
+    scenario.commit({ ...files, ...segment }, 'Put the checkout under git');
     const applied = await run('reconcile');
     expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
     scenario.service.requests.length = 0;
@@ -66,22 +61,19 @@ describe('drift', () => {
   /** By hand on the service: fields of all sorts, the keys of a target, of a segment, a kill. */
   async function changeEverything(): Promise<void> {
     const old = ruleOn({ type: 'IN_LIST_STRING', attribute: 'contract', strings: ['old'] }, 'off');
-    const staff = { ...ruleOn({ type: 'IN_SEGMENT', string: 'staff' }) };
+    const staff = ruleOn({ type: 'IN_SEGMENT', string: 'staff' });
     const fresh = ruleOn({ type: 'IN_LIST_STRING', attribute: 'country', strings: ['NO'] });
     await live.ok('PATCH', live.at('checkout'), [
-      { op: 'replace', path: '/rules', value: [fresh, old, staff] },
-      { op: 'replace', path: '/treatments/0/keys', value: ['qa-1', '0012'] },
+      ...replacing('/rules', [fresh, old, staff]),
+      ...replacing('/treatments/0/keys', ['qa-1', '0012']),
     ]);
     await live.set('checkout', { on: 25, killed: true });
     await live.set('checkout', { trafficAllocation: 60 }, 'staging');
-    await live.ok('PATCH', `/splits/ws/${live.id}/checkout`, [
-      { op: 'replace', path: '/description', value: 'Two pages' },
-    ]);
-    await live.ok('PUT', `/segments/${live.production}/staff/upload`, ['u-4']);
-    await live.ok('PUT', `/segments/${live.production}/staff/removeKeys`, {
-      keys: ['u-2'],
-      comment: 'left',
-    });
+    const described = replacing('/description', 'Two pages');
+    await live.ok('PATCH', `/splits/ws/${live.id}/checkout`, described);
+    const segment = `/segments/${live.production}/staff`;
+    await live.ok('PUT', `${segment}/upload`, ['u-4']);
+    await live.ok('PUT', `${segment}/removeKeys`, { keys: ['u-2'], comment: 'left' });
     scenario.service.requests.length = 0;
   }
 
@@ -151,10 +143,7 @@ environments:
     expect(await run('drift')).toMatchObject({ code: 0 });
     expect(await run('reconcile')).toMatchObject({ code: 0 });
 
-    const ramped = text('flags/checkout.yaml').replace(
-      '"on": 25, "off": 75',
-      '"on": 30, "off": 70',
-    );
+    const ramped = text('flags/checkout.yaml').replace('25, "off": 75', '30, "off": 70');
     scenario.commit({ 'flags/checkout.yaml': ramped }, 'Ramp to 30 %');
     const pending = await run('drift');
     expect(pending).toMatchObject({ code: 2 });
@@ -173,10 +162,8 @@ environments:
     scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
     expect(await run('reconcile')).toMatchObject({ code: 0 });
     await live.set('checkout', { trafficAllocation: 40 });
-    scenario.commit(
-      { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') },
-      'Ramp to 50 %',
-    );
+    const ramped = { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') };
+    scenario.commit(ramped, 'Ramp to 50 %');
     const ramp = await run('reconcile');
     expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
     await live.set('checkout', { on: 10 });
@@ -185,18 +172,11 @@ environments:
     const next = await run('reconcile', '--format', 'json');
 
     expect(scenario.writes()).toEqual([]);
+    const paths = ['/trafficAllocation', '/defaultRule'];
+    const fields = paths.map((path) => ({ path, reason: 'drift' }));
     expect(JSON.parse(next.stdout)).toMatchObject({
       changes: [],
-      withheld: [
-        {
-          id: 'flag/checkout@production',
-          why: 'drift-reported',
-          fields: [
-            { path: '/trafficAllocation', reason: 'drift' },
-            { path: '/defaultRule', reason: 'drift' },
-          ],
-        },
-      ],
+      withheld: [{ id: 'flag/checkout@production', why: 'drift-reported', fields }],
     });
   });
 });

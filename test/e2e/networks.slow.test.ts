@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { connect as openGithub } from '../../src/forge/github.js';
 import { connect as openGitlab } from '../../src/forge/gitlab.js';
 import { Clone } from '../../src/git/clone.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
+import { makeDirectory } from '../support/git.js';
 import { listen, type Listening } from '../support/loopback.js';
 import { useScenario } from '../support/scenario.js';
+import { STAGING_CONFIG } from '../support/spec-texts.js';
 import { startTunnelProxy, type TunnelProxy } from '../support/tunnel-proxy.js';
 
 const HOST = 'admin.flags.test';
@@ -48,19 +49,14 @@ describe('a service beyond a proxy, with a certificate of a private authority', 
   let proxy: TunnelProxy;
 
   beforeEach(async () => {
-    scenario.commit(
-      { 'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n' },
-      'Begin',
-    );
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-tls-'));
+    scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG }, 'Begin');
+    folder = makeDirectory();
     tls = await startTls(scenario.service.origin, folder);
     proxy = await startTunnelProxy({ port: tls.port });
-  });
-
-  afterEach(async () => {
-    await proxy.close();
-    await tls.close();
-    rmSync(folder, { recursive: true });
+    onTestFinished(async () => {
+      await proxy.close();
+      await tls.close();
+    });
   });
 
   async function plan(env: Readonly<Record<string, string>>): Promise<CliResult> {

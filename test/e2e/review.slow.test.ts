@@ -1,23 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flagkeel, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { flagkeel, type CliOptions, type CliResult } from '../support/cli.js';
+import { makeDirectory, makeRepository } from '../support/git.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
-
-interface ReviewOptions {
-  readonly isFork?: boolean;
-  readonly env?: Record<string, string>;
-  readonly terminateAfter?: () => Promise<void>;
-}
-
-/** Looks again and again until something has happened. */
-async function until(happened: () => boolean): Promise<void> {
-  while (!happened()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 const CONTEXTS = ['flagkeel', 'flagkeel/production', 'flagkeel/staging'];
 
@@ -28,25 +16,18 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   let base: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-review-test-'));
+    folder = makeDirectory();
     forge = await startTestForge(kind);
-    base = scenario.commit(
-      {
-        'flagkeel.yaml': UNPROTECTED_CONFIG,
-        'flags/alpha.yaml': flagText('alpha', 10),
-        'flags/beta.yaml': flagText('beta', 10),
-      },
-      'Add two flags',
-    );
+    onTestFinished(async () => forge.close());
+    const both = {
+      'flags/alpha.yaml': flagText('alpha', 10),
+      'flags/beta.yaml': flagText('beta', 10),
+    };
+    base = scenario.commit({ 'flagkeel.yaml': UNPROTECTED_CONFIG, ...both }, 'Add two flags');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
     scenario.repository.git('checkout', '--quiet', '-b', 'ramp');
     ramp(25);
     scenario.service.requests.length = 0;
-  });
-
-  afterEach(async () => {
-    await forge.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   function ramp(percent: number | string): void {
@@ -97,7 +78,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
 
   async function review(
     args: readonly string[] = [],
-    { isFork = false, env = {}, ...options }: ReviewOptions = {},
+    { isFork = false, env = {}, ...options }: CliOptions & { readonly isFork?: boolean } = {},
   ): Promise<CliResult> {
     const key = { FLAGKEEL_URL: scenario.service.origin, FLAGKEEL_API_KEY: scenario.service.key };
     return flagkeel(['review', ...args, scenario.repository.directory], {
@@ -111,6 +92,10 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
       const last = forge.statuses.findLast((each) => each.context === context);
       return `${context} ${last?.state ?? 'none'}: ${last?.description ?? ''}`;
     });
+  }
+
+  function expectClosed(states = /pending|running|success/): void {
+    expect(lastStatuses().filter((each) => states.test(each))).toEqual([]);
   }
 
   function commentWrites(): string[] {
@@ -142,32 +127,25 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect((await review()).stderr).toContain('comment edited');
     expect(forge.comments).toHaveLength(1);
     expect(forge.comments[0]?.body).toContain(`commit <code>${head().slice(0, 7)}</code>`);
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.writes()).toEqual([]);
   });
 
   it('closes its statuses, and says what is wrong, when the specs are invalid', async () => {
     ramp('many');
+    const [sarif, junit] = [join(folder, 'x.sarif'), join(folder, 'x.xml')];
 
-    const run = await review([
-      '--sarif',
-      join(folder, 'x.sarif'),
-      '--junit',
-      join(folder, 'x.xml'),
-    ]);
+    const run = await review(['--sarif', sarif, '--junit', junit]);
 
     expect(run.code).toBe(3);
     expect(forge.comments[0]?.body).toContain('The specs are invalid');
-    expect(
-      lastStatuses().every((each) => each.includes(kind === 'github' ? ' failure:' : ' failed:')),
-    ).toBe(true);
-    const found = JSON.parse(readFileSync(join(folder, 'x.sarif'), 'utf8')) as {
-      runs: { results: { level: string; locations: unknown[] }[] }[];
-    };
+    const failed = kind === 'github' ? ' failure:' : ' failed:';
+    expect(lastStatuses().filter((each) => !each.includes(failed))).toEqual([]);
+    const found = JSON.parse(readFileSync(sarif, 'utf8')) as { runs: { results: object[] }[] };
     expect(found.runs[0]?.results[0]).toMatchObject({
       level: 'error',
       locations: [{ physicalLocation: { artifactLocation: { uri: 'flags/alpha.yaml' } } }],
     });
-    expect(readFileSync(join(folder, 'x.xml'), 'utf8')).toContain('<failure ');
+    expect(readFileSync(junit, 'utf8')).toContain('<failure ');
   });
 
   it('closes its statuses, and fails, when the comment is refused', async () => {
@@ -177,7 +155,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
 
     expect(run.code).toBe(1);
     expect(run.stderr).toContain('cannot tell');
-    expect(lastStatuses().filter((each) => /pending|running/.test(each))).toEqual([]);
+    expectClosed(/pending|running/);
   });
 
   it('reports offline for a fork, whose token may write nothing', async () => {
@@ -197,10 +175,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
 
   it('plans the merge where the job runs on one, and not what others merged meanwhile', async () => {
     scenario.repository.git('checkout', '--quiet', 'main');
-    const target = scenario.commit(
-      { 'flags/beta.yaml': flagText('beta', 90) },
-      'Ramp beta meanwhile',
-    );
+    const files = { 'flags/beta.yaml': flagText('beta', 90) };
+    const target = scenario.commit(files, 'Ramp beta meanwhile');
     scenario.repository.git('checkout', '--quiet', '--detach');
     scenario.repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'ramp');
     const merge: Record<string, string> =
@@ -222,87 +198,66 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     const run = await review([], { env: { FLAGKEEL_API_KEY: 'fka_wrong' } });
 
     expect(run.code).toBe(6);
-    expect(lastStatuses().filter((each) => /pending|running|success/.test(each))).toEqual([]);
+    expectClosed();
     expect(forge.comments[0]?.body).toContain('No plan');
     expect(JSON.stringify([forge.comments, run])).not.toContain('fka_wrong');
   });
 
   it('closes its statuses when it is interrupted while the service is silent', async () => {
     scenario.service.failNext({ path: /splits|definitions/ }, 'hang');
-    const terminateAfter = async (): Promise<void> => {
-      await until(() => scenario.service.faultsLeft() === 0);
-    };
 
-    const run = await review([], { terminateAfter });
+    const run = await review([], {
+      terminateAfter: async () =>
+        expect.poll(() => scenario.service.faultsLeft(), { timeout: 30_000 }).toBe(0),
+    });
 
     expect(run, run.stderr).toMatchObject({ code: 143 });
-    expect(lastStatuses().filter((each) => /pending|running|success/.test(each))).toEqual([]);
+    expectClosed();
     expect(forge.comments).toEqual([]);
   });
 
-  it('sends the key nowhere that the pull request names', async () => {
-    scenario.commit(
-      {
-        'flagkeel.yaml': `${UNPROTECTED_CONFIG}service: { url: "https://evil.example" }\n`,
-      },
-      'Point elsewhere',
-    );
+  it('needs the key where nothing says that it is a fork, and sends it nowhere that the pull request names', async () => {
+    const keyless = await review([], { env: { FLAGKEEL_API_KEY: '' } });
+    expect(keyless.code).toBe(6);
+    expect(keyless.stderr).toContain('no Admin API key');
 
+    const config = `${UNPROTECTED_CONFIG}service: { url: "https://evil.example" }\n`;
+    scenario.commit({ 'flagkeel.yaml': config }, 'Point elsewhere');
     const run = await review([], { env: { FLAGKEEL_URL: '' } });
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('https://evil.example');
     expect(scenario.service.requests).toEqual([]);
   });
-
-  it('needs the key where nothing says that it is a fork', async () => {
-    const run = await review([], { env: { FLAGKEEL_API_KEY: '' } });
-
-    expect(run.code).toBe(6);
-    expect(run.stderr).toContain('no Admin API key');
-  });
 });
 
-describe('a review on github', () => {
-  it('writes the summary of the job and notes on the lines', async () => {
-    // Held by the first test of the table on both forges; notes are GitHub's own.
-    using repository = new ConfigRepository();
-    const forge = await startTestForge('github');
-    try {
-      repository.write({ 'conf/flagkeel.yaml': UNPROTECTED_CONFIG });
-      const base = repository.commit('Begin');
-      const files = Array.from({ length: 30 }, (_, index) => `f-${String(index)}`);
-      repository.write(
-        Object.fromEntries(files.map((name) => [`conf/flags/${name}.yaml`, flagText(name, 100)])),
-      );
-      const commit = repository.commit('Add thirty flags');
-      const summary = join(repository.directory, '.git', 'summary.md');
-      const env = {
-        GITHUB_ACTIONS: 'true',
-        GITHUB_STEP_SUMMARY: summary,
-        FLAGKEEL_FORGE_TOKEN: forge.token,
-      };
-      const args = ['review', '--offline', '--forge', 'github', '--forge-url', forge.url];
-      const which = ['--repository', 'acme/flags', '--pull-request', '7', '--commit', commit];
+it('a review on github writes the summary of the job and notes on the lines', async () => {
+  const repository = makeRepository();
+  const forge = await startTestForge('github');
+  onTestFinished(async () => forge.close());
+  const base = repository.commit('Begin', { 'conf/flagkeel.yaml': UNPROTECTED_CONFIG });
+  const names = Array.from({ length: 30 }, (_, index) => `f-${String(index)}`);
+  const files = names.map((name) => [`conf/flags/${name}.yaml`, flagText(name, 100)]);
+  const all = Object.fromEntries(files) as Record<string, string>;
+  const commit = repository.commit('Add thirty flags', all);
+  const summary = join(repository.directory, '.git', 'summary.md');
+  const job = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
+  const args = ['review', '--offline', '--forge', 'github', '--forge-url', forge.url];
+  const which = ['--repository', 'acme/flags', '--pull-request', '7', '--commit', commit];
+  const place = ['--since', base, join(repository.directory, 'conf')];
 
-      const run = await flagkeel(
-        [...args, ...which, '--since', base, join(repository.directory, 'conf')],
-        { env },
-      );
+  const run = await flagkeel([...args, ...which, ...place], {
+    env: { ...job, FLAGKEEL_FORGE_TOKEN: forge.token },
+  });
 
-      expect(run, run.stderr).toMatchObject({ code: 0 });
-      expect(readFileSync(summary, 'utf8')).toContain('Merging this creates 90');
-      expect(forge.annotations).toHaveLength(90);
-      expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
-      expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
-      expect(forge.statuses.at(-1)).toMatchObject({
-        context: 'flagkeel/staging (conf)',
-        state: 'success',
-        description:
-          '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',
-      });
-    } finally {
-      await forge.close();
-    }
+  expect(run, run.stderr).toMatchObject({ code: 0 });
+  expect(readFileSync(summary, 'utf8')).toContain('Merging this creates 90');
+  expect(forge.annotations).toHaveLength(90);
+  expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
+  expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
+  expect(forge.statuses.at(-1)).toMatchObject({
+    context: 'flagkeel/staging (conf)',
+    state: 'success',
+    description: '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',
   });
 });

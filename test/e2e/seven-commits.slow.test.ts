@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Seed } from '../../src/service/seed.js';
-import { liveWorkspace } from '../support/live-workspace.js';
+import { liveWorkspace, sharesOf, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
-import { PROTECTED_CONFIG } from '../support/spec-texts.js';
+import { ruleOn } from '../support/service-calls.js';
+import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const CONFIG = `${PROTECTED_CONFIG}prune: true
 `;
@@ -28,15 +29,6 @@ ${parts.rules ?? ''}    defaultRule: { "on": ${parts.on}, "off": rest }
 `;
 }
 
-const BANNER = `flag: banner
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: "off" }
-  production: { defaultRule: "off" }
-`;
-
 const BETA = `segment: beta
 description: Customers who opted in
 trafficType: user
@@ -58,11 +50,8 @@ const STAFF_RULE = `    rules:
 
 function seed(requiresTitleAndComments: boolean): Seed {
   const environments = [{ name: 'staging' }, { name: 'production', production: true }];
-  return {
-    workspaces: [
-      { name: 'Default', requiresTitleAndComments, environments, trafficTypes: ['user'] },
-    ],
-  };
+  const workspace = { name: 'Default', environments, trafficTypes: ['user'] };
+  return { workspaces: [{ ...workspace, requiresTitleAndComments }] };
 }
 
 describe.each([
@@ -72,6 +61,11 @@ describe.each([
 ])('seven commits in $mode', ({ requires, strict }) => {
   const scenario = useScenario({ seed: seed(requires), strict });
   const { reconcile } = scenario;
+  let live: LiveWorkspace;
+
+  beforeEach(async () => {
+    live = await liveWorkspace(scenario.service);
+  });
 
   /** Reconciles, and holds the run to its promises: verified, and the next plan is empty and reads only. */
   async function reconcileAndSettle(): Promise<void> {
@@ -81,19 +75,13 @@ describe.each([
     scenario.service.requests.length = 0;
     const next = await reconcile('--dry-run', '--detailed-exitcode');
     expect(next, next.stdout + next.stderr).toMatchObject({ code: 0 });
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.writes()).toEqual([]);
   }
 
-  async function definition(flag: string, environment: 'staging' | 'production'): Promise<unknown> {
-    return scenario.call('GET', (await liveWorkspace(scenario.service)).at(flag, environment));
-  }
-
-  async function keys(segment: string): Promise<unknown> {
-    const { production } = await liveWorkspace(scenario.service);
-    const page = (await scenario.call('GET', `/segments/${production}/${segment}/keys`)) as {
-      keys?: { key: string }[];
-    };
-    return page.keys?.map(({ key }) => key).sort();
+  async function keys(segment: string): Promise<string[]> {
+    const path = `/segments/${live.production}/${segment}/keys`;
+    const page = await live.ok<{ keys: { key: string }[] }>('GET', path);
+    return page.keys.map(({ key }) => key).sort();
   }
 
   /** What the service recorded of the writes since the last call. */
@@ -104,13 +92,10 @@ describe.each([
       .reverse();
     const fresh = entries.slice(seen);
     seen = entries.length;
-    return fresh.map(({ kind, name, environment, action, title }) =>
-      [
-        action,
-        `${kind}/${name}${environment === null ? '' : `@${environment}`}`,
-        `«${title ?? ''}»`,
-      ].join(' '),
-    );
+    return fresh.map(({ kind, name, environment, action, title }) => {
+      const place = environment === null ? '' : `@${environment}`;
+      return `${action} ${kind}/${name}${place} «${title ?? ''}»`;
+    });
   }
 
   it('leaves the service equal to the specs after each, and titles every write by its commit', async () => {
@@ -119,29 +104,26 @@ describe.each([
       {
         'flagkeel.yaml': CONFIG,
         'flags/checkout/new-checkout.yaml': checkout({ on: 10, qaKey: 'qa-bto-1' }),
-        'flags/banner.yaml': BANNER,
+        'flags/banner.yaml': flagText('banner', 0),
         'segments/beta.yaml': BETA,
         'segments/beta.production.keys': 'u-1\nu-2\n',
       },
       'Put the flags of the shop under git\n\nAgreed with the checkout team.',
     );
     await reconcileAndSettle();
-    expect(await definition('new-checkout', 'production')).toMatchObject({
+    expect(await live.definition('new-checkout')).toMatchObject({
       killed: false,
       trafficAllocation: 100,
       rules: [],
       defaultTreatment: 'off',
-      defaultRule: [
-        { treatment: 'on', size: 10 },
-        { treatment: 'off', size: 90 },
-      ],
+      defaultRule: sharesOf(10),
     });
-    expect(await definition('new-checkout', 'staging')).toMatchObject({
+    expect(await live.definition('new-checkout', 'staging')).toMatchObject({
       treatments: [
         { name: 'on', description: 'New checkout', keys: ['qa-bto-1'] },
         { name: 'off', description: 'Old checkout' },
       ],
-      defaultRule: [{ treatment: 'on', size: 100 }],
+      defaultRule: sharesOf(100),
     });
     expect(await keys('beta')).toEqual(['u-1', 'u-2']);
     expect(await recorded()).toEqual(
@@ -159,23 +141,16 @@ describe.each([
       ].map((line) => `${line} «Put the flags of the shop under git»`),
     );
 
+    const file = 'flags/checkout/new-checkout.yaml';
     const ramp = scenario.commit(
-      {
-        'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bto-1' }),
-      },
+      { [file]: checkout({ on: 25, qaKey: 'qa-bto-1' }) },
       'Ramp the new checkout to 25 %\n\nConversion is up 2 %.',
     );
-    scenario.commit(
-      {
-        'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bot-1' }),
-      },
-      'Fix a typo in the QA target',
-    );
+    const mended = { [file]: checkout({ on: 25, qaKey: 'qa-bot-1' }) };
+    scenario.commit(mended, 'Fix a typo in the QA target');
     await reconcileAndSettle();
-    expect(await definition('new-checkout', 'production')).toMatchObject({
-      defaultRule: [{ size: 25 }, { size: 75 }],
-    });
-    expect(await definition('new-checkout', 'staging')).toMatchObject({
+    expect(await live.share('new-checkout')).toBe(25);
+    expect(await live.definition('new-checkout', 'staging')).toMatchObject({
       treatments: [{ keys: ['qa-bot-1'] }, { name: 'off' }],
     });
     const comments = (await scenario.service.audit()).slice(0, 2).map(({ comment }) => comment);
@@ -187,10 +162,8 @@ describe.each([
       `${ramp.slice(0, 8)} Ana: Ramp the new checkout to 25 %\nConversion is up 2 %.`,
     );
 
-    scenario.commit(
-      { 'segments/beta.production.keys': '# opted in\nu-2\nu-3\n' },
-      'Swap a beta tester',
-    );
+    const swapped = { 'segments/beta.production.keys': '# opted in\nu-2\nu-3\n' };
+    scenario.commit(swapped, 'Swap a beta tester');
     await reconcileAndSettle();
     expect(await keys('beta')).toEqual(['u-2', 'u-3']);
     expect(await recorded()).toEqual([
@@ -198,25 +171,11 @@ describe.each([
       'remove-keys segment/beta@production «Swap a beta tester»',
     ]);
 
-    scenario.commit(
-      {
-        'segments/staff.yaml': STAFF,
-        'flags/checkout/new-checkout.yaml': checkout({
-          on: 25,
-          qaKey: 'qa-bot-1',
-          rules: STAFF_RULE,
-        }),
-      },
-      'Give staff the new checkout',
-    );
+    const ruled = { [file]: checkout({ on: 25, qaKey: 'qa-bot-1', rules: STAFF_RULE }) };
+    scenario.commit({ 'segments/staff.yaml': STAFF, ...ruled }, 'Give staff the new checkout');
     await reconcileAndSettle();
-    expect(await definition('new-checkout', 'production')).toMatchObject({
-      rules: [
-        {
-          buckets: [{ treatment: 'on', size: 100 }],
-          condition: { combiner: 'AND', matchers: [{ type: 'IN_SEGMENT', string: 'staff' }] },
-        },
-      ],
+    expect(await live.definition('new-checkout')).toMatchObject({
+      rules: [ruleOn({ type: 'IN_SEGMENT', string: 'staff' })],
     });
     expect(await keys('staff')).toEqual(['0012', 'u-7']);
     expect(await recorded()).toEqual(
@@ -236,7 +195,8 @@ describe.each([
     scenario.repository.remove('flags/banner.yaml');
     scenario.repository.commit('Retire the banner');
     await reconcileAndSettle();
-    expect(await definition('banner', 'production')).toMatchObject({ code: 404, details: '' });
+    const gone = await live.call('GET', live.at('banner'));
+    expect(gone.body).toMatchObject({ code: 404, details: '' });
     expect(await recorded()).toEqual([
       'delete flag/banner@staging «Retire the banner»',
       'delete flag/banner@production «Retire the banner»',
