@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GitCache } from '../../../src/git/cache.js';
@@ -224,6 +224,25 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const third = await other.lock(0);
     await third();
     expect(await other.lockHolder()).toBeNull();
+  });
+
+  it('is written, and its lock broken, where the answer of origin was lost', async () => {
+    const { url, one, other } = await twoMachines();
+    const lost = join(url, 'lost');
+    // Ends the receiving end right after it moved the ref.
+    const hook = `#!/bin/sh\n[ "$1" = committed ] && rm '${lost}' && kill -9 $PPID\nexit 0\n`;
+    writeFileSync(join(url, 'hooks', 'reference-transaction'), hook, { mode: 0o755 });
+    await one.lock(0);
+    const holder = await other.lockHolder();
+
+    writeFileSync(lost, '');
+    expect(holder && (await other.breakLock(holder))).toBe(true);
+    expect(await other.lockHolder()).toBeNull();
+    writeFileSync(lost, '');
+    await other.write(stateOf(flag('a')), said('Apply'));
+
+    expect(existsSync(lost)).toBe(false);
+    expect((await one.read()).state).toEqual(stateOf(flag('a')));
   });
 
   it('lets the later term of a lease take the lock of an earlier one, and nobody else', async () => {
