@@ -72,17 +72,6 @@ describe('a file that is removed', () => {
       'flag/pay#1-delete-flag',
     ]);
   });
-
-  it('never turns traffic on: a break-glass list that vanished restores nothing', () => {
-    const flag = desiredFlag('pay', { environments: { production: onShare(100) } });
-    const location = { file: 'kills/production.yaml', line: 1, column: 1 };
-    const kills = [{ flag: 'pay', environment: 'production', location, reason: 'INC-1' }];
-
-    const { plan, world } = next(aDesired({ flags: [flag], kills }), one(flag));
-
-    expect(plan.steps).toEqual([]);
-    expect(world.flags.get('pay')?.definitions.get('production')?.killed).toBe(true);
-  });
 });
 
 describe('a file that is invalid, in a run that goes on with the rest', () => {
