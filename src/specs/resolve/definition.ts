@@ -124,12 +124,7 @@ export function resolveDefinition(
 
 /** The ramps that are right; adds what is wrong with the others to the diagnostics. */
 function checkedRamps(ramps: readonly WrittenRamp[], diagnostics: Diagnostic[]): DesiredRamp[] {
-  const right: DesiredRamp[] = [];
-  for (const ramp of ramps) {
-    const made = rampOf(ramp);
-    if ('ramp' in made) right.push(made.ramp);
-    else diagnostics.push(...made.diagnostics);
-  }
+  const right = ramps.flatMap((ramp) => rampOf(ramp, diagnostics) ?? []);
   if (diagnostics.length === 0) diagnostics.push(...indistinctRamps(ramps));
   return right;
 }

@@ -2,7 +2,7 @@ import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
 import { present } from '../../model/collections.js';
 import { parseDuration } from '../../platform/clock.js';
 import type { Config } from '../../model/desired.js';
-import type { Diagnostic } from '../../model/diagnostic.js';
+import type { Diagnostic, SpecPath } from '../../model/diagnostic.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import {
   conditionOf,
@@ -18,7 +18,7 @@ import { didYouMean, quotedList } from '../parse/suggest.js';
 
 export interface WrittenRamp {
   readonly file: SpecFile;
-  readonly path: readonly (string | number)[];
+  readonly path: SpecPath;
   readonly spec: RampSpec;
   readonly rule: number | null;
   readonly written: readonly Bucket[];
@@ -53,63 +53,54 @@ export function indistinctRamps(ramps: readonly WrittenRamp[]): Diagnostic[] {
   });
 }
 
-type Wrong = readonly [path: readonly (string | number)[], message: string];
-
-/** @returns the ramp, or all of its problems. */
-export function rampOf(
-  of: WrittenRamp,
-): { readonly ramp: DesiredRamp } | { readonly diagnostics: readonly Diagnostic[] } {
+/** @returns the ramp; undefined if it is wrong, which adds to the diagnostics. */
+export function rampOf(of: WrittenRamp, diagnostics: Diagnostic[]): DesiredRamp | undefined {
   const { file, path, spec, rule, written, treatments } = of;
+  const before = diagnostics.length;
+  const fail = (inside: SpecPath, message: string): void => {
+    diagnostics.push(file.diagnostic('ramp-steps', { path: [...path, ...inside] }, message));
+  };
   const isShort = typeof spec === 'string';
+  const failSteps: FailSteps = (message, ...inside) => {
+    fail(isShort ? inside : ['steps', ...inside], message);
+  };
   const long: LongRampSpec = isShort ? { steps: spec } : spec;
-  const wrong: Wrong[] = [];
   const treatment = long.treatment ?? growingTreatment(of);
   if (treatment === undefined) {
     const choice = `treatment: one of ${quotedList(treatments)}`;
-    wrong.push([[], `the ramp does not say which treatment grows (${choice})`]);
+    fail([], `the ramp does not say which treatment grows (${choice})`);
   } else if (!treatments.includes(treatment)) {
     const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
-    wrong.push([['treatment'], message]);
+    fail(['treatment'], message);
   }
-  const startMs = startOf(long.start, wrong);
-  const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
-  const { within, hold = false, onFail = 'hold' } = long;
+  const { start, within, hold = false, onFail = 'hold' } = long;
+  const startMs = start === undefined ? undefined : parseMoment(start);
+  if (start !== undefined && startMs === undefined) fail(['start'], noStart(start));
+  const steps = stepsOf(long.steps, failSteps);
   const checks = checksOf(spec);
   if (onFail !== 'hold' && checks.length === 0) {
-    wrong.push([
-      ['onFail'],
-      'no check can fail here: name one (check: NAME), or take `onFail` out',
-    ]);
+    fail(['onFail'], 'no check can fail here: name one (check: NAME), or take `onFail` out');
   }
-  if (wrong.length === 0 && treatment !== undefined) {
-    wrong.push(...notGrowing(steps, shareOf(written, treatment), isShort ? [] : ['steps']));
-  }
-  if (wrong.length > 0 || treatment === undefined) {
-    return {
-      diagnostics: wrong.map(([member, message]) =>
-        file.diagnostic('ramp-steps', { path: [...path, ...member] }, message),
-      ),
-    };
+  if (treatment === undefined || diagnostics.length > before) return undefined;
+  const fall = fallIn(steps, shareOf(written, treatment));
+  if (fall !== undefined) {
+    failSteps(fall);
+    return undefined;
   }
   return {
-    ramp: {
-      ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
-      ...present({ startMs, within }),
-      ...(checks.length > 0 && { checks }),
-      ...(onFail !== 'hold' && { onFail }),
-    },
+    ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
+    ...present({ startMs, within }),
+    ...(checks.length > 0 && { checks }),
+    ...(onFail !== 'hold' && { onFail }),
   };
 }
 
-function startOf(start: LongRampSpec['start'], wrong: Wrong[]): number | undefined {
-  const startMs = start === undefined ? undefined : parseMoment(start);
-  if (start === undefined || startMs !== undefined) return startMs;
-  const message =
-    start === 'signal'
-      ? 'no signal starts a ramp: write `hold: true`, and merge `hold: false` when it may begin'
-      : noMoment(start);
-  wrong.push([['start'], message]);
-  return undefined;
+type FailSteps = (message: string, ...inside: SpecPath) => void;
+
+function noStart(start: string): string {
+  return start === 'signal'
+    ? 'no signal starts a ramp: write `hold: true`, and merge `hold: false` when it may begin'
+    : noMoment(start);
 }
 
 /** The treatment that is not the default, if there are two; undefined if there are more. */
@@ -122,25 +113,21 @@ function noMoment(text: string): string {
   return `"${text}" is no time with its offset (2026-11-24T09:00Z or 2026-11-24T09:00+01:00 is expected)`;
 }
 
-function stepsOf(
-  spec: LongRampSpec['steps'],
-  path: readonly string[],
-  wrong: Wrong[],
-): readonly RampStep[] {
-  if (typeof spec === 'string') return shortSteps(spec, path, wrong);
+function stepsOf(spec: LongRampSpec['steps'], fail: FailSteps): readonly RampStep[] {
+  if (typeof spec === 'string') return shortSteps(spec, fail);
   return spec.flatMap(({ percent, at, after }, position): RampStep[] => {
     const afterMs = after === undefined ? 0 : (durationMs(after) ?? 0);
     if (at === undefined) return [{ percent, afterMs }];
     const atMs = parseMoment(at);
     if (atMs !== undefined && after === undefined) return [{ percent, atMs, afterMs }];
     const message = atMs === undefined ? noMoment(at) : 'a step has `at` or `after`, not both';
-    wrong.push([[...path, position, 'at'], message]);
+    fail(message, position, 'at');
     return [];
   });
 }
 
 /** `10, 6h, 25, 1d, 100`: percentages with the time between them. */
-function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): readonly RampStep[] {
+function shortSteps(text: string, fail: FailSteps): readonly RampStep[] {
   const steps: RampStep[] = [];
   let afterMs: number | undefined;
   for (const word of text.split(',').map((each) => each.trim())) {
@@ -149,7 +136,7 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
     const isWanted = ms === undefined ? percent !== undefined : afterMs === undefined;
     if (!isWanted || (ms === undefined && afterMs === undefined && steps.length > 0)) {
       const form = 'percentages with a time between them, such as 10, 6h, 25, 1d, 100';
-      wrong.push([path, `"${text}" is no ramp: ${form}, are expected`]);
+      fail(`"${text}" is no ramp: ${form}, are expected`);
       return [];
     }
     if (ms !== undefined) afterMs = ms;
@@ -158,9 +145,10 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
       afterMs = undefined;
     }
   }
-  if (afterMs === undefined) return steps;
-  wrong.push([path, `"${text}" ends with a time; a percentage is expected after it`]);
-  return [];
+  if (afterMs !== undefined) {
+    fail(`"${text}" ends with a time; a percentage is expected after it`);
+  }
+  return steps;
 }
 
 /** Of `90m`, `12h`, `7d`; undefined for other texts. */
@@ -168,21 +156,17 @@ function durationMs(text: string): number | undefined {
   return /^[1-9]\d{0,4}[mhd]$/.test(text) ? parseDuration(text) : undefined;
 }
 
-function notGrowing(
-  steps: readonly RampStep[],
-  writtenShare: number,
-  path: readonly (string | number)[],
-): Wrong[] {
+/** Where steps do not grow; undefined if they do. */
+function fallIn(steps: readonly RampStep[], writtenShare: number): string | undefined {
   const [first] = steps;
   if (first && first.percent < writtenShare) {
-    const message = `the first step is ${first.percent} %, and ${writtenShare} % are written: a ramp grows`;
-    return [[path, message]];
+    return `the first step is ${first.percent} %, and ${writtenShare} % are written: a ramp grows`;
   }
   const fall = steps.findIndex(({ percent }, at) => percent <= (steps[at - 1]?.percent ?? 0));
   const [step, before] = [steps[fall], steps[fall - 1]];
-  if (!step || !before) return [];
-  const message = `step ${fall + 1} is ${step.percent} % after ${before.percent} %: a ramp grows with each step`;
-  return [[path, message]];
+  return step && before
+    ? `step ${fall + 1} is ${step.percent} % after ${before.percent} %: a ramp grows with each step`
+    : undefined;
 }
 
 function checksOf(spec: RampSpec): readonly string[] {

@@ -98,7 +98,7 @@ function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefine
   const departures = problems.filter(({ code }) => code !== 'api-key-in-file');
   if (valid || departures.some(({ pointer }) => pointer === undefined)) return undefined;
   if (typeof value !== 'object' || value === null) return undefined;
-  const spec = copyOf(value) as Container;
+  const spec = structuredClone(value) as Container;
   const holes = departures.map(({ pointer = '' }) => {
     const path = partsOf(pointer);
     const hole = holeAround(spec, path);
@@ -120,14 +120,6 @@ function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefine
         (amongTreatments && ABOUT_TREATMENTS.has(code)) ||
         spans.some(({ from, to }) => !isBefore(location, from) && isBefore(location, to))),
   };
-}
-
-/** A copy whose mappings inherit nothing, like the parsed ones. */
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, member]) => [name, copyOf(member)] as const);
-  return Object.assign(Object.create(null) as object, Object.fromEntries(members));
 }
 
 /** Conditions, buckets and cases of a test are wrong as a whole: a part of one would mean something else. */

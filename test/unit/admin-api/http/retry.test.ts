@@ -28,15 +28,18 @@ function failure(
   return { ok: false, failure: name, status: isSilent ? null : 500, why: name, ...extra };
 }
 
+type Options = Parameters<typeof withRetry<string>>[0];
+
+/** A request whose tries end as the script says, and then with an answer. @param more `confirm` finds nothing by default. */
 async function run(
   kind: RequestKind,
   script: readonly Try<string>[],
-  found?: string,
-  canLookUp = true,
+  more: Partial<Options> = {},
+  time = new JumpingTime(),
 ): Promise<Run> {
-  const time = new JumpingTime();
   let tries = 0;
   let lookUps = 0;
+  const lookUp = 'confirm' in more ? more.confirm : async () => Promise.resolve(undefined);
   const result = await withRetry<string>({
     kind,
     time,
@@ -45,21 +48,25 @@ async function run(
       tries += 1;
       return Promise.resolve(script[tries - 1] ?? { ok: true, answer: 'answered' });
     },
-    ...(canLookUp && {
-      confirm: async () => {
-        lookUps += 1;
-        return Promise.resolve(found);
-      },
-    }),
     ended: (cause) => cause,
     giveUp: ({ last, tries: count, uncertain }) =>
       new GaveUp(`${last.failure} after ${count}${uncertain ? ', uncertain' : ''}`),
+    ...more,
+    confirm:
+      lookUp &&
+      (async () => {
+        lookUps += 1;
+        return lookUp();
+      }),
   }).catch((error: unknown) => {
     if (error instanceof GaveUp) return error.message;
     throw error;
   });
   return { result, tries, lookUps, sleeps: time.sleeps };
 }
+
+const FOUND: Partial<Options> = { confirm: async () => Promise.resolve('found') };
+const many = (each: Try<string>): Try<string>[] => Array.from({ length: 100 }, () => each);
 
 const FAILURES = Object.keys(RETRY_TABLE.read) as Failure[];
 const FINAL: readonly Failure[] = ['refused', 'permanent'];
@@ -79,7 +86,7 @@ describe('withRetry', () => {
   it('repeats a patch that nobody can look up only when it surely had no effect', async () => {
     const repeated: string[] = [];
     for (const name of FAILURES) {
-      const { tries } = await run('patch', [failure(name)], undefined, false);
+      const { tries } = await run('patch', [failure(name)], { confirm: undefined });
       if (tries > 1) repeated.push(name);
     }
 
@@ -95,7 +102,7 @@ describe('withRetry', () => {
     ],
   ] as const)('%s', async (_, kind, more) => {
     for (const name of ['lost', 'challenged', 'server-error', 'unreadable', ...more] as const) {
-      const made = await run(kind, [failure(name)], 'found');
+      const made = await run(kind, [failure(name)], FOUND);
       expect([name, made.result, made.tries, made.lookUps]).toEqual([name, 'found', 1, 1]);
 
       const unmade = await run(kind, [failure(name)]);
@@ -107,35 +114,20 @@ describe('withRetry', () => {
     ['surely not created', [failure('not-sent'), failure('throttled')], 'answered', 3],
     ['in conflict at the first try', [failure('refused', { status: 409 })], 'refused after 1', 1],
   ])('does not look for what was %s', async (_, script, result, tries) => {
-    expect(await run('create', script, 'found')).toMatchObject({ result, tries, lookUps: 0 });
+    expect(await run('create', script, FOUND)).toMatchObject({ result, tries, lookUps: 0 });
   });
 
   it('still looks after a later try was turned away, when an earlier one may have been made', async () => {
-    let isThere = false;
-    const time = new JumpingTime();
-    const tries: Try<string>[] = [failure('lost'), failure('refused', { status: 409 })];
-    const result = await withRetry<string>({
-      kind: 'create',
-      time,
-      silence: new OutageClock(30_000, time),
-      once: async () => Promise.resolve(tries.shift() ?? { ok: true, answer: 'created twice' }),
-      // The first look comes before the service shows what it made.
-      confirm: async () => {
-        const found = isThere ? 'found' : undefined;
-        isThere = true;
-        return Promise.resolve(found);
-      },
-      ended: (cause) => cause,
-      giveUp: () => new GaveUp(),
-    });
+    // The first look comes before the service shows what it made.
+    const looks = [undefined, 'found'];
+    const tries = [failure('lost'), failure('refused', { status: 409 })];
+    const confirm = async (): Promise<string | undefined> => Promise.resolve(looks.shift());
 
-    expect(result).toBe('found');
+    expect((await run('create', tries, { confirm })).result).toBe('found');
   });
 
   it('gives a dead network up at its deadline, with the last try on it', async () => {
-    const dead = Array.from({ length: 100 }, () => failure('not-sent'));
-
-    const { result, tries, sleeps } = await run('read', dead);
+    const { result, tries, sleeps } = await run('read', many(failure('not-sent')));
 
     expect(sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(30_000);
     expect(result).toBe(`not-sent after ${tries}`);
@@ -143,11 +135,10 @@ describe('withRetry', () => {
   });
 
   it('believes a server error after 4 tries and an unreadable answer after 3', async () => {
-    const errors = Array.from({ length: 9 }, () => failure('server-error'));
-    const pages = Array.from({ length: 9 }, () => failure('unreadable'));
+    const resultOf = async (name: Failure) => (await run('read', many(failure(name)))).result;
 
-    expect((await run('read', errors)).result).toBe('server-error after 4, uncertain');
-    expect((await run('read', pages)).result).toBe('unreadable after 3, uncertain');
+    expect(await resultOf('server-error')).toBe('server-error after 4, uncertain');
+    expect(await resultOf('unreadable')).toBe('unreadable after 3, uncertain');
   });
 
   it.each([
@@ -162,26 +153,12 @@ describe('withRetry', () => {
   });
 
   it('tries again soon what is urgent and was turned away, whatever the service asks for', async () => {
-    const time = new JumpingTime();
-    let tries = 0;
-    const answer = await withRetry<string>({
-      kind: 'write',
-      time,
-      silence: new OutageClock(30_000, time),
-      isUrgent: true,
-      once: async () => {
-        tries += 1;
-        const isAdmitted = tries > 60;
-        const asked = failure('throttled', { askedWaitMs: 20_000, status: 429 });
-        return Promise.resolve(isAdmitted ? { ok: true, answer: 'answered' } : asked);
-      },
-      ended: (cause) => cause,
-      giveUp: ({ last }) => new GaveUp(last.failure),
-    });
+    const asked = failure('throttled', { askedWaitMs: 20_000, status: 429 });
+    const { result, sleeps } = await run('write', many(asked).slice(0, 60), { isUrgent: true });
 
-    expect(answer).toBe('answered');
-    expect(time.sleeps.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 100));
-    expect(Math.max(...time.sleeps)).toBe(1_000);
+    expect(result).toBe('answered');
+    expect(sleeps.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 100));
+    expect(Math.max(...sleeps)).toBe(1_000);
   });
 
   it('does not wait for an hour', async () => {
@@ -195,20 +172,13 @@ describe('Silence', () => {
   it('goes on while every try lasts as long as the time-out, and is given up', async () => {
     const time = new JumpingTime();
     let tries = 0;
-    const work = withRetry<string>({
-      kind: 'read',
-      time,
-      silence: new OutageClock(30_000, time),
-      once: async ({ limitMs }) => {
-        tries += 1;
-        await time.sleep(limitMs);
-        return tries > 50 ? { ok: true, answer: 'far too late' } : failure('lost');
-      },
-      ended: (cause) => cause,
-      giveUp: ({ last }) => new GaveUp(last.failure),
-    });
+    const once: Options['once'] = async ({ limitMs }) => {
+      tries += 1;
+      await time.sleep(limitMs);
+      return failure('lost');
+    };
 
-    await expect(work).rejects.toThrow(GaveUp);
+    expect((await run('read', [], { once }, time)).result).toContain('lost after 2');
     expect(tries).toBe(2);
   });
 
