@@ -18,11 +18,9 @@ import { requestText, REQUEST_WANTED } from '../model/change-request.js';
 import {
   ask,
   callOf,
-  ChangedMeanwhileError,
   executors,
-  FlagGoneError,
   NameArchivedError,
-  SegmentShrankError,
+  StepError,
   type ApplyContext,
 } from './executors.js';
 import { takeSideBySide } from './schedule.js';
@@ -190,7 +188,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     if (step.action === 'withdraw-request' && isRefusedWith(error, [403])) {
       return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
     }
-    if (error instanceof FlagGoneError) {
+    if (error instanceof StepError && error.code === 'FLAG_GONE') {
       return { status: 'skipped', why: messageOf(error), overtaken: true };
     }
     if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') {
@@ -220,7 +218,7 @@ async function askedResult(step: Step, context: ApplyContext): Promise<StepResul
 /** A foreign error may have come before the write or after it, so that its fate is unknown. */
 function isFateUnknown(error: unknown): boolean {
   if (error instanceof FlagkeelError) return error.fateUnknown;
-  return !(error instanceof ChangedMeanwhileError || error instanceof FlagGoneError);
+  return !(error instanceof StepError) || error.code === 'SEGMENT_SHRANK';
 }
 
 async function execute(step: Step, context: ApplyContext): Promise<StepAnswer> {
@@ -303,8 +301,7 @@ function outcomeError(error: unknown): OutcomeError {
 }
 
 function codeOf(error: unknown): OutcomeCode {
-  if (error instanceof ChangedMeanwhileError) return 'CHANGED_MEANWHILE';
+  if (error instanceof StepError && error.code !== 'FLAG_GONE') return error.code;
   if (error instanceof NameArchivedError) return 'NAME_ARCHIVED';
-  if (error instanceof SegmentShrankError) return 'SEGMENT_SHRANK';
   return error instanceof FlagkeelError ? error.code : 'BUG';
 }

@@ -27,19 +27,18 @@ export interface ApplyContext {
   readonly killed: ReadonlySet<ObjectId>;
 }
 
-/** The definition changed since the plan was made; nothing was written. */
-export class ChangedMeanwhileError extends Error {
-  constructor(object: string) {
-    super(`cannot patch ${object}: it changed on the service after the plan was made`);
-    this.name = 'ChangedMeanwhileError';
-  }
-}
+/**
+ * - `CHANGED_MEANWHILE`: the definition changed since the plan was made; nothing was written.
+ * - `FLAG_GONE`: the service lacks the flag, which it could only show by refusing the write; nothing was written.
+ * - `SEGMENT_SHRANK`: the service replaces keys instead of appending. They were put back.
+ */
+export class StepError extends Error {
+  readonly code: 'CHANGED_MEANWHILE' | 'FLAG_GONE' | 'SEGMENT_SHRANK';
 
-/** The service lacks the flag of a step, which it could only show by refusing the write; nothing was written. */
-export class FlagGoneError extends Error {
-  constructor(message: string) {
+  constructor(code: StepError['code'], message: string) {
     super(message);
-    this.name = 'FlagGoneError';
+    this.name = 'StepError';
+    this.code = code;
   }
 }
 
@@ -137,7 +136,7 @@ async function orFlagGone<T>(
   } catch (error) {
     const isGone = reader.flagSaid(workspaceId, flag) === 'absent';
     if (!isGone || !(error instanceof RejectedError)) throw error;
-    throw new FlagGoneError(`the service does not have flag "${flag}"`);
+    throw new StepError('FLAG_GONE', `the service does not have flag "${flag}"`);
   }
 }
 
@@ -151,7 +150,9 @@ async function checkIsOurs(
 ): Promise<void> {
   if (unseenId === undefined) return;
   const { id } = await call.writer.patchFlag(call.workspaceId, flag, [], call.note);
-  if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
+  if (id !== unseenId) {
+    throw new StepError('FLAG_GONE', `another flag has the name "${flag}" by now`);
+  }
 }
 
 /** Statuses of refusals that do not show whether the flag exists. */
@@ -196,16 +197,6 @@ export class NameArchivedError extends RejectedError {
   }
 }
 
-/** An upload shrank the segment: this service replaces keys instead of appending. The keys were restored. */
-export class SegmentShrankError extends Error {
-  constructor(segment: string, { before, after }: { before: number; after: number }) {
-    super(
-      `cannot add keys to segment "${segment}": the upload replaced its ${before} keys by ${after}, which were put back`,
-    );
-    this.name = 'SegmentShrankError';
-  }
-}
-
 /**
  * The contract leaves open whether an upload adds or replaces. So if the plan knows the earlier keys, this checks their
  * number afterwards, and restores lost keys.
@@ -222,7 +213,8 @@ async function uploadKeys(
     // One after the other, because each updates the same segment.
     await writer.uploadKeys(environmentId, segment, chunk, note);
   }
-  throw new SegmentShrankError(segment, { before: before.length, after });
+  const lost = `the upload replaced its ${before.length} keys by ${after}, which were put back`;
+  throw new StepError('SEGMENT_SHRANK', `cannot add keys to segment "${segment}": ${lost}`);
 }
 
 /** A reading after a write: if it is interrupted, the step must not count as skipped. */
@@ -260,7 +252,10 @@ async function patchDefinition(
     const isSame =
       live.is === 'seen' &&
       sameJson(definitionFromWire(live.definition), definitionFromWire(expected));
-    if (!isSame) throw new ChangedMeanwhileError(change);
+    if (!isSame) {
+      const why = 'it changed on the service after the plan was made';
+      throw new StepError('CHANGED_MEANWHILE', `cannot patch ${change}: ${why}`);
+    }
   }
   await writer.patchDefinition(place, operations, call.note, expected);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readWatchConfig } from '../../../src/specs/read-config.js';
+import { readableConfigIn, readWatchConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
 
@@ -50,6 +50,19 @@ describe('the file of the sources', () => {
       expect.stringContaining('sources.yaml:3 wrong-value: "interval" must be a duration'),
     ]);
   });
+});
+
+it('the readable part of a config has no window, freeze or check that is wrong', async () => {
+  const text = `workspace: Default
+environments: { production: {} }
+windows: { all: { from: 00:00, to: 24:00, zone: UTC }, none: { from: 09:00, to: 09:00, zone: UTC } }
+freezes: { late: { from: 2026-11-25, to: 2026-11-20, zone: UTC } }
+checks: { errors: { url: https://a.example, query: up } }
+`;
+  const config = await readableConfigIn(treeOf({ 'flagkeel.yaml': text }));
+
+  expect(config?.windows?.map(({ name }) => name)).toEqual(['all']);
+  expect([config?.freezes, config?.checks]).toEqual([undefined, undefined]);
 });
 
 it.each([
