@@ -68,142 +68,110 @@ export function applyStep(world: World, step: Step): World {
 function changed(world: World, step: Step): World {
   switch (step.action) {
     case 'create-flag': {
-      if (world.flags.has(step.flag)) throw new Error(`409 ${step.id}`);
+      absent(world.flags, step.flag);
       const { trafficType, description } = step;
-      const flag = {
-        trafficType,
-        description,
-        tags: [],
-        rolloutStatusId: 'rs-1',
-        definitions: new Map(),
-      };
-      return { ...world, flags: put(world.flags, step.flag, flag) };
+      const flag = { trafficType, description, tags: [], rolloutStatusId: 'rs-1' };
+      const flags = put(world.flags, step.flag, { ...flag, definitions: new Map() });
+      return { ...world, flags };
     }
     case 'patch-flag': {
-      const flag = present(world.flags, step.flag);
+      const before = present(world.flags, step.flag);
       const document = {
-        description: flag.description,
-        tags: flag.tags.map((name) => ({ name })),
-        rolloutStatus: { id: flag.rolloutStatusId },
+        description: before.description,
+        tags: before.tags.map((name) => ({ name })),
+        rolloutStatus: { id: before.rolloutStatusId },
       };
-      const patched = fastJsonPatch.applyPatch(
-        document,
-        step.operations.map((each) => ({ ...each })) as never,
-        true,
-        false,
-      ).newDocument;
-      return {
-        ...world,
-        flags: put(world.flags, step.flag, {
-          ...flag,
-          description: patched.description,
-          tags: patched.tags.map(({ name }) => name),
-          rolloutStatusId: patched.rolloutStatus.id,
-        }),
-      };
+      const { description, tags, rolloutStatus } = patched(document, step.operations);
+      const own = { description, tags: tags.map(({ name }) => name) };
+      const flag = { ...before, ...own, rolloutStatusId: rolloutStatus.id };
+      return { ...world, flags: put(world.flags, step.flag, flag) };
     }
     case 'archive-flag':
-    case 'delete-flag': {
+    case 'delete-flag':
       present(world.flags, step.flag);
       return { ...world, flags: without(world.flags, step.flag) };
-    }
-    case 'create-definition': {
-      const flag = present(world.flags, step.flag);
-      if (flag.definitions.has(step.environment)) throw new Error(`409 ${step.id}`);
-      const { id, name } = environment(step.environment);
-      const definition: WireDefinition = {
-        killed: false,
-        baselineTreatment: step.body.defaultTreatment,
-        trafficAllocation: 100,
-        ...step.body,
-        rules: step.body.rules ?? [],
-        id: `id-${step.flag}`,
-        name: step.flag,
-        environment: { id, name },
-        trafficType: { id: 'tt', name: flag.trafficType },
-        creationTime: 1,
-        lastUpdateTime: 1,
-      };
-      return withDefinition(world, step.flag, step.environment, definition);
-    }
-    case 'patch-definition': {
-      const before = present(present(world.flags, step.flag).definitions, step.environment);
-      const operations = step.operations.map((each) => ({ ...each }));
-      const patched = fastJsonPatch.applyPatch(
-        structuredClone(before),
-        operations as never,
-        true,
-        false,
-      );
-      return withDefinition(world, step.flag, step.environment, patched.newDocument);
-    }
-    case 'kill-flag': {
-      const before = present(present(world.flags, step.flag).definitions, step.environment);
-      return withDefinition(world, step.flag, step.environment, { ...before, killed: true });
-    }
-    case 'delete-definition': {
-      const flag = present(world.flags, step.flag);
-      present(flag.definitions, step.environment);
-      const definitions = without(flag.definitions, step.environment);
-      return { ...world, flags: put(world.flags, step.flag, { ...flag, definitions }) };
-    }
+    case 'create-definition':
+      return withDefinitions(world, step.flag, (definitions, { trafficType }) => {
+        absent(definitions, step.environment);
+        const { id, name } = environment(step.environment);
+        return put(definitions, step.environment, {
+          killed: false,
+          baselineTreatment: step.body.defaultTreatment,
+          trafficAllocation: 100,
+          ...step.body,
+          rules: step.body.rules ?? [],
+          id: `id-${step.flag}`,
+          name: step.flag,
+          environment: { id, name },
+          trafficType: { id: 'tt', name: trafficType },
+          creationTime: 1,
+          lastUpdateTime: 1,
+        });
+      });
+    case 'patch-definition':
+      return withDefinitions(world, step.flag, (definitions) => {
+        const before = structuredClone(present(definitions, step.environment));
+        return put(definitions, step.environment, patched(before, step.operations));
+      });
+    case 'kill-flag':
+      return withDefinitions(world, step.flag, (definitions) => {
+        const before = present(definitions, step.environment);
+        return put(definitions, step.environment, { ...before, killed: true });
+      });
+    case 'delete-definition':
+      return withDefinitions(world, step.flag, (definitions) => {
+        present(definitions, step.environment);
+        return without(definitions, step.environment);
+      });
     case 'create-segment': {
-      if (world.segments.has(step.segment)) throw new Error(`409 ${step.id}`);
+      absent(world.segments, step.segment);
       const { trafficType, description } = step;
       const segment = { trafficType, description, environments: new Map() };
       return { ...world, segments: put(world.segments, step.segment, segment) };
     }
-    case 'activate-segment': {
-      const segment = present(world.segments, step.segment);
-      return withKeys(
-        world,
-        step.segment,
-        step.environment,
-        segment.environments.get(step.environment) ?? new Set(),
-      );
-    }
-    case 'upload-keys': {
-      const before = present(present(world.segments, step.segment).environments, step.environment);
-      return withKeys(world, step.segment, step.environment, new Set([...before, ...step.keys]));
-    }
-    case 'remove-keys': {
-      const before = present(present(world.segments, step.segment).environments, step.environment);
-      const gone = new Set(step.keys);
-      return withKeys(
-        world,
-        step.segment,
-        step.environment,
-        new Set([...before].filter((key) => !gone.has(key))),
-      );
-    }
-    case 'deactivate-segment': {
-      const segment = present(world.segments, step.segment);
-      if (present(segment.environments, step.environment).size > 0)
-        throw new Error(`400 not empty: ${step.id}`);
-      const environments = without(segment.environments, step.environment);
-      return {
-        ...world,
-        segments: put(world.segments, step.segment, { ...segment, environments }),
-      };
-    }
-    case 'delete-segment': {
+    case 'activate-segment':
+      return withActivations(world, step.segment, (environments) => {
+        return put(environments, step.environment, environments.get(step.environment) ?? new Set());
+      });
+    case 'upload-keys':
+      return withActivations(world, step.segment, (environments) => {
+        const before = present(environments, step.environment);
+        return put(environments, step.environment, new Set([...before, ...step.keys]));
+      });
+    case 'remove-keys':
+      return withActivations(world, step.segment, (environments) => {
+        const before = present(environments, step.environment);
+        const gone = new Set(step.keys);
+        const left = [...before].filter((key) => !gone.has(key));
+        return put(environments, step.environment, new Set(left));
+      });
+    case 'deactivate-segment':
+      return withActivations(world, step.segment, (environments) => {
+        if (present(environments, step.environment).size > 0)
+          throw new Error(`400 not empty: ${step.id}`);
+        return without(environments, step.environment);
+      });
+    case 'delete-segment':
       present(world.segments, step.segment);
       return { ...world, segments: without(world.segments, step.segment) };
-    }
     case 'write-identities': {
       const place = `${step.trafficType}@${environment(step.environment).name}`;
       const before = world.identities.get(place) ?? new Map<string, Attributes>();
       const written = step.identities.map(({ key, values }) => {
         return [key, { ...before.get(key), ...values }] as const;
       });
-      return {
-        ...world,
-        identities: put(world.identities, place, new Map([...before, ...written])),
-      };
+      const identities = put(world.identities, place, new Map([...before, ...written]));
+      return { ...world, identities };
     }
     case 'withdraw-request':
       return world;
   }
+}
+
+/** The document itself is changed. */
+function patched<T extends object>(document: T, operations: readonly object[]): T {
+  const own = operations.map((each) => ({ ...each }));
+  return fastJsonPatch.applyPatch(document, own as never, true, false).newDocument;
 }
 
 /** No intermediate state has a rule on a segment or flag that is not there, or a treatment that does not exist. */
@@ -228,33 +196,18 @@ export function faultsOf(world: World): string[] {
   );
 }
 
+const REMOVE_EVERYWHERE = ['archive-flag', 'delete-flag', 'delete-segment'];
+const REMOVE_IN_PLACE = ['delete-definition', 'deactivate-segment'];
+
 /** What only adds breaks nobody but itself; large worlds would take long to check whole after each step. */
 function mayHaveBroken(step: Step, flag: string, environmentName: string): boolean {
-  switch (step.action) {
-    case 'create-definition':
-    case 'kill-flag':
-      return step.flag === flag && step.environment === environmentName;
-    case 'patch-definition': {
-      const isTreatments = step.operations.some(({ path }) => path === '/treatments');
-      return step.environment === environmentName && (isTreatments || step.flag === flag);
-    }
-    case 'delete-definition':
-    case 'deactivate-segment':
-      return step.environment === environmentName;
-    case 'archive-flag':
-    case 'delete-flag':
-    case 'delete-segment':
-      return true;
-    case 'create-flag':
-    case 'patch-flag':
-    case 'create-segment':
-    case 'activate-segment':
-    case 'upload-keys':
-    case 'remove-keys':
-    case 'write-identities':
-    case 'withdraw-request':
-      return false;
-  }
+  if (REMOVE_EVERYWHERE.includes(step.action)) return true;
+  if (!('environment' in step) || step.environment !== environmentName) return false;
+  if (REMOVE_IN_PLACE.includes(step.action)) return true;
+  const hasLost =
+    step.action === 'patch-definition' &&
+    step.operations.some(({ path }) => path === '/treatments');
+  return hasLost || ('flag' in step && step.flag === flag);
 }
 
 function faultOf(
@@ -365,25 +318,23 @@ function actualSegment(name: string, segment: WorldSegment | undefined): ActualS
   };
 }
 
-function withDefinition(
+function withDefinitions(
   world: World,
   name: string,
-  environmentName: string,
-  definition: WireDefinition,
+  change: (of: WorldFlag['definitions'], flag: WorldFlag) => WorldFlag['definitions'],
 ): World {
   const flag = present(world.flags, name);
-  const definitions = put(flag.definitions, environmentName, definition);
+  const definitions = change(flag.definitions, flag);
   return { ...world, flags: put(world.flags, name, { ...flag, definitions }) };
 }
 
-function withKeys(
+function withActivations(
   world: World,
   name: string,
-  environmentName: string,
-  keys: ReadonlySet<string>,
+  change: (of: WorldSegment['environments']) => WorldSegment['environments'],
 ): World {
   const segment = present(world.segments, name);
-  const environments = put(segment.environments, environmentName, keys);
+  const environments = change(segment.environments);
   return { ...world, segments: put(world.segments, name, { ...segment, environments }) };
 }
 
@@ -397,6 +348,10 @@ function present<T>(map: ReadonlyMap<string, T>, name: string): T {
   const found = map.get(name);
   if (found === undefined) throw new Error(`404 ${name}`);
   return found;
+}
+
+function absent(map: ReadonlyMap<string, unknown>, name: string): void {
+  if (map.has(name)) throw new Error(`409 ${name}`);
 }
 
 function put<T>(map: ReadonlyMap<string, T>, name: string, value: T): ReadonlyMap<string, T> {
