@@ -11,7 +11,7 @@ import {
   KEY_NAME_SCHEMA,
   type NewKey,
 } from '../admin-keys.js';
-import type { ApiRequest, Endpoints } from '../http/endpoint.js';
+import type { Endpoints } from '../http/endpoint.js';
 import { at, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import { closed, type Schema } from '../rules/shape.js';
@@ -147,19 +147,17 @@ export const AUDIT_ENDPOINTS: Endpoints = {
 
 async function readAudit(
   { db, query }: Work<'nothing'>,
-  filter: AuditFilter,
+  own: AuditFilter,
 ): Promise<WirePage<AuditEntry>> {
   const page = pageFrom(query, PAGE_SIZES.keys);
-  const { entries, totalCount } = await listAudit(db, { ...filter, ...filterFrom(query) }, page);
-  return { objects: entries, ...page, totalCount };
-}
-
-function filterFrom({ object, environment }: ApiRequest['query']): AuditFilter {
-  const place = givenText(environment);
-  return {
-    ...(place !== undefined && { environment: place }),
-    ...objectNamed(givenText(object) ?? ''),
+  const environment = givenText(query['environment']);
+  const filter = {
+    ...own,
+    ...(environment !== undefined && { environment }),
+    ...objectNamed(givenText(query['object']) ?? ''),
   };
+  const { entries, totalCount } = await listAudit(db, filter, page);
+  return { objects: entries, ...page, totalCount };
 }
 
 /** `KIND/NAME`, or a name alone that may be of any kind. An empty text is no filter. */

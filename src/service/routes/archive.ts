@@ -36,7 +36,7 @@ export const ARCHIVE_ENDPOINTS: Endpoints = {
 
 async function archive(work: Work<'flagEverywhere'>): Promise<WireFlag> {
   await recordRemoval(work, 'archive');
-  await archiveFlag(work.db, work.flag.id, work.caller.now);
+  await archiveFlag(work.db, work.flag, work.caller.now);
   return wireFlag(work.flag);
 }
 

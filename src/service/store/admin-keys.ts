@@ -1,10 +1,7 @@
 import { firstRow, statement, type Lookup, type PreparedRead } from './statement.js';
 import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
-/*
- * Moments are milliseconds since the epoch. Keys are found after they were revoked too: their rows stay, so that lists
- * show them.
- */
+/* Keys are found after they were revoked too: their rows stay, so that lists show them. */
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 

@@ -4,6 +4,7 @@ import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
 import { packageVersion } from '../../platform/version.js';
+import { partsOf } from '../parts.js';
 import {
   isToBeMade,
   openStore,
@@ -60,9 +61,8 @@ const AS_IT_IS: StoreOpening = { beside: true, tables: 'as-they-are', isPatient:
  * Copies a store into a file, as it was at one moment: each write is in the copy completely or not at all. The file
  * appears once it is complete. Only its owner may read it, because it holds everything but the Admin API keys themselves.
  *
- * @throws FlagkeelError (USAGE) the store does not exist, or the file does already.
- * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be read.
- * @throws FlagkeelError (OUTPUT) the file cannot be written.
+ * @throws FlagkeelError (USAGE) the store does not exist, or the file does already; (STATE_UNREADABLE) the store cannot
+ * be read; (OUTPUT) the file cannot be written.
  */
 export async function backUp(
   location: StoreLocation,
@@ -188,9 +188,8 @@ function* inLines(rows: readonly Row[]): Generator<readonly Row[]> {
  * Fills an empty store from a backup of this version or an earlier one, and brings its tables up to date. Restores
  * everything or nothing. Reads the whole file before touching the store.
  *
- * @throws FlagkeelError (USAGE) the store is not empty, or is in memory.
- * @throws FlagkeelError (IN_USE) a service has the store open.
- * @throws FlagkeelError (STATE_UNREADABLE) the file is no backup, incomplete, damaged, or of a newer version.
+ * @throws FlagkeelError (USAGE) the store is not empty, or is in memory; (IN_USE) a service has the store open;
+ * (STATE_UNREADABLE) the file is no backup, incomplete, damaged, or of a newer version.
  */
 export async function restore(location: StoreLocation, file: string): Promise<BackupSummary> {
   if (location.kind === 'memory') {
@@ -318,28 +317,24 @@ async function fillTable(db: Db, { table, columns, rows }: Rows): Promise<void> 
   // Restores ids that the database would otherwise generate.
   const overriding = dialectOf(db) === 'postgres' ? sql`overriding system value` : sql``;
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns.length));
-  for (let start = 0; start < rows.length; start += atOnce) {
-    const part = rows.slice(start, start + atOnce).map((row) => sql`(${sql.join([...row])})`);
+  for await (const part of partsOf(rows, atOnce)) {
+    const values = sql.join(part.map((row) => sql`(${sql.join([...row])})`));
     await sql`
-      insert into ${sql.table(table)} (${names}) ${overriding} values ${sql.join(part)}`.execute(
-      db,
-    );
+      insert into ${sql.table(table)} (${names}) ${overriding} values ${values}`.execute(db);
   }
 }
 
 /** Makes PostgreSQL continue counting behind the restored ids; SQLite does so by itself. */
 async function goOnCounting(db: Db): Promise<void> {
   if (dialectOf(db) === 'sqlite') return;
-  const counters = [
+  // A copy of an earlier version lacks newer tables.
+  const tables = new Set<string>(await tablesOf(db));
+  for (const [table, column] of [
     ['activations', 'id'],
     ['audit', 'id'],
     ['change_requests', 'position'],
-  ] as const;
-  for (const [table, column] of counters) {
-    // A copy of an earlier version lacks newer tables.
-    const { rows } = await sql<{ found: string | null }>`
-      select to_regclass(${table}::text)::text as found`.execute(db);
-    if (rows[0]?.found === null) continue;
+  ] as const) {
+    if (!tables.has(table)) continue;
     const highest = sql`coalesce(max(${sql.ref(column)}), 0) + 1`;
     await sql`
       select setval(pg_get_serial_sequence(${table}::text, ${column}::text), ${highest}, false)

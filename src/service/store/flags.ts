@@ -109,20 +109,17 @@ export interface ArchivedFlag {
   readonly uses: readonly DefinitionUseRow[];
 }
 
-export async function archiveFlag(db: Db, flagId: string, now: number): Promise<void> {
+export async function archiveFlag(db: Db, stored: StoredFlag, now: number): Promise<void> {
+  const { traffic_type_name: _type, rollout_status_name: _status, ...flag } = stored;
+  const { id, workspace_id, name } = flag;
   const rows: ArchivedFlag = {
-    flag: await db
-      .selectFrom('flags')
-      .selectAll()
-      .where('id', '=', flagId)
-      .executeTakeFirstOrThrow(),
-    definitions: await definitionsOf(db, flagId),
-    uses: await usesOf(db, flagId),
+    flag,
+    definitions: await definitionsOf(db, id),
+    uses: await usesOf(db, id),
   };
-  const { id, workspace_id, name } = rows.flag;
   const kept = { id, workspace_id, name, archived_time: now, rows_json: JSON.stringify(rows) };
   await insert(db, 'archived_flags', [kept]);
-  await deleteFlag(db, flagId);
+  await deleteFlag(db, id);
 }
 
 const definitionsOf = statement<DefinitionRow, [flagId: string]>(

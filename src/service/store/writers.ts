@@ -52,9 +52,7 @@ export function writeTogether(
     });
 }
 
-/**
- * Takes the works that wait now. Later ones have to wait for the next transaction, or earlier ones would wait for them.
- */
+/** Takes the works that wait now. Earlier ones do not wait for later ones, which get the next transaction. */
 async function transactOnce(
   waiting: Writer[],
   transact: (next: NextWork) => Promise<readonly Settled[]>,
