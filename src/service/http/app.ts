@@ -41,9 +41,7 @@ export interface AppOptions {
   readonly log?: ServiceLog | undefined;
   /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
-  /** Pages for people. */
   readonly console?: AddRoutes | undefined;
-  /** What applications ask. */
   readonly applications?: AddRoutes | undefined;
   /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;
@@ -194,10 +192,7 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
   );
 }
 
-/**
- * Counts the requests with a valid key, in total and for each address. The contract shows no limits; the headers,
- * which every answer to a valid key has, follow public documentation.
- */
+/** Counts the requests with a valid key. The contract shows no limits; the headers follow public documentation. */
 function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
   if (rateLimit === undefined) return;
   const together = new RequestCounter(rateLimit);

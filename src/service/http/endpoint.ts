@@ -35,12 +35,10 @@ export function isPlaceVisible(
   return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
 }
 
-/** @param allowed ids that a key may touch; null means all. */
 export function isVisible(allowed: readonly string[] | null, id: string): boolean {
   return allowed === null || allowed.includes(id);
 }
 
-/** A request whose shape was checked, and whose caller is known. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -62,10 +60,7 @@ interface ContractForm {
 }
 
 interface OperationBase {
-  /**
-   * Default: the endpoint is not in the contract, and a strict service does not have it. Its path and bodies are those
-   * of public documentation of such services, and of clients.
-   */
+  /** Default: a strict service does not have it. Its path and bodies are those of public documentation, or of clients. */
   readonly contract?: ContractForm;
   readonly summary: string;
   /** Of the body of a 200. */

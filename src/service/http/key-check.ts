@@ -83,7 +83,7 @@ interface KeyCheckParts {
 /** The service records the use of a key at most once in this time, so that requests do not wait for a write. */
 const NOTED_EVERY_MS = 3_600_000;
 
-/** Before each check the cache looks for changes, so that the service refuses a revoked key from the next request on. */
+/** The cache looks for changes before each check, so that a revoked key is refused from the next request on. */
 export class KeyCheck {
   readonly #parts: KeyCheckParts;
   /** By id. */

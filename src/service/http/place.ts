@@ -284,11 +284,7 @@ function checkCaller(
   if (environment !== undefined) checkApproval(environment, asked);
 }
 
-/**
- * An environment that requires approvals takes a change only from an approved request. A kill may be exempt.
- *
- * @throws Problem (403)
- */
+/** Where approvals are required, only an approved request makes a change, or an exempt kill. @throws Problem (403) */
 export function checkApproval(
   environment: EnvironmentOfChange,
   { request, demands: { approval, moves } }: Pick<Asked, 'request' | 'demands'>,
@@ -298,10 +294,7 @@ export function checkApproval(
   if (environment.approvals_required === 1) throw approvalsRequired(environment.id);
 }
 
-/**
- * An object with an open change request takes only the change of that request, and kills and restores, which touch
- * nothing else.
- */
+/** An object with an open change request takes only the change of that request, and kills and restores. */
 function checkUnrequested(
   { open_change_request_id: id }: { readonly open_change_request_id: string | null },
   { request, demands: { unrequested, moves } }: Asked,

@@ -1,9 +1,6 @@
 import { failureOf } from '../store/failures.js';
 
-/**
- * A refusal. Any part of the service may throw one, and HTTP answers it in the contract's error shape. Clients go by
- * the status alone and do not read the text.
- */
+/** A refusal, which HTTP answers in the contract's error shape. Clients go by the status alone. */
 export class Problem extends Error {
   readonly status: number;
   /** The answer has no body; the contract has one such answer. */
@@ -32,10 +29,7 @@ export const notFound = (what: string, idOrName: string): Problem =>
   new Problem(404, `The ${what} ${idOrName} could not be found`);
 export const conflict = (why: string): Problem => new Problem(409, why);
 
-/**
- * Undefined for errors of other kinds. The client may send the request again, but has to read first whether a write
- * was made.
- */
+/** Undefined for errors of other kinds. The client has to read whether a write was made before it sends it again. */
 export function storeProblem(cause: unknown): Problem | undefined {
   const failure = failureOf(cause);
   if (failure === undefined) return undefined;

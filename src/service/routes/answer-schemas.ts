@@ -29,10 +29,7 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
 export const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
 
 const REFERENCE = record({ id: TEXT, name: TEXT });
-/**
- * The contract shows `tags` as null or a list and leaves the shape of an element open; here an
- * element is `{ name }`.
- */
+/** The contract shows null or a list, and leaves the shape of an element open. */
 const TAGS = orNull(listOf(record({ name: TEXT })));
 /** Clients write the types of attributes in small letters or in capitals, and expect to read what they wrote. */
 export const DATA_TYPE: Schema = {
@@ -52,10 +49,7 @@ const PAGE = { offset: COUNT, limit: COUNT };
 
 const { flagSets, impressionsDisabled, ...members } = DEFINITION_SCHEMA.properties;
 
-/**
- * By the name under which `/openapi.json` has them. Those of objects that the contract shows repeat its table of
- * fields.
- */
+/** By the name under which `/openapi.json` has them. Objects of the contract have the members of its tables. */
 export const ANSWER_SCHEMAS = {
   Error: record({
     code: { type: 'integer', description: 'Equal to the HTTP status.' },
@@ -225,7 +219,6 @@ export const ANSWER_SCHEMAS = {
 
 export type AnswerName = keyof typeof ANSWER_SCHEMAS;
 
-/** Refers to a schema by its name, so that the description holds each schema once. */
 export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schemas/${name}` });
 /** At the root of the answer, which is how the contract answers lists without pages. */
 export const answerList = (name: AnswerName): Schema => listOf(answer(name));

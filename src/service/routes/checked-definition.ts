@@ -40,9 +40,7 @@ export async function checkedDefinition(
   return { content, uses: await checkedUses(db, place, flag.name, content) };
 }
 
-/**
- * Null if the references stay. Then they need no check, because objects that a definition refers to cannot be deleted.
- */
+/** Null if the references stay, which need no check: objects that a definition refers to cannot be deleted. */
 export async function newUses(
   db: Db,
   place: Place,
@@ -67,7 +65,7 @@ async function checkedUses(
   return uses;
 }
 
-/** @returns the flags. @throws Problem, as `refusal` makes it, if a segment is not active here or a flag does not exist. */
+/** @returns the flags. @throws Problem, made by `refusal`, if a segment is not active here or a flag does not exist. */
 export async function checkThere(
   db: Db,
   { workspace, environment }: Place,
@@ -103,11 +101,7 @@ async function leadsTo(
   return false;
 }
 
-/**
- * @param object without `environmentId`, definitions of all environments count.
- *
- * @throws Problem (409) the definition of another flag names the object.
- */
+/** @throws Problem (409) the definition of another flag names the object; without an environment, in any of them. */
 export async function checkUnused(db: Db, object: Parameters<typeof usersOf>[1]): Promise<void> {
   const { kind, name } = object;
   const { what, by, own } = {

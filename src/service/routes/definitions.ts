@@ -85,7 +85,6 @@ export const restore = at('definition', { ...CHANGE, moves: () => 'restore' }, a
   setKilled(work, false),
 );
 
-/** The definition stays as it is and gets new seeds. */
 const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored } = work;
   const time = timeOfChange(work);
@@ -220,10 +219,7 @@ async function saveChanged(
   return after;
 }
 
-/**
- * Two changes within one millisecond still have different times, so that a client can tell by the time alone that a
- * definition was changed.
- */
+/** Two changes within one millisecond have different times, so that clients can tell a change by the time alone. */
 function timeOfChange({ stored, caller }: Work<'definition'>): number {
   return Math.max(caller.now, stored.last_update_time + 1);
 }
@@ -256,7 +252,6 @@ async function lookUpPage(
   return pageText(page, await lookUpDefinitions(lookUp, place, page));
 }
 
-/** Puts the answer together from the stored texts, without parsing them. */
 function pageText(page: Page, { objects, totalCount }: FoundDefinitions): string {
   const rest = JSON.stringify({ ...page, totalCount });
   return `{"objects":[${objects}],${rest.slice(1)}`;

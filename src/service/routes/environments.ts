@@ -26,10 +26,7 @@ import {
   type EnvironmentContent,
 } from '../store/workspaces.js';
 
-/**
- * Public documentation lets clients restrict changes to certain people. This service would not enforce that, so it
- * accepts only empty lists.
- */
+/** Public documentation restricts changes to certain people. This service would not enforce that. */
 const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
 const NOT_RESTRICTED: Schema = { enum: [false, 'false', null] };
 
@@ -142,10 +139,7 @@ export async function patchEnvironment(work: Work<'environment'>): Promise<objec
   return recordObject({ ...work, environment }, 'environment', before, changed);
 }
 
-/**
- * Definitions and active segments have to be removed first, so that no single request can delete everything that an
- * environment serves.
- */
+/** Definitions and active segments go first, so that no single request deletes everything that is served. */
 export async function removeEnvironment(work: Work<'environment'>): Promise<true> {
   const { db, environment } = work;
   for (const [table, what] of [

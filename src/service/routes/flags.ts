@@ -45,10 +45,7 @@ import { checkUnused } from './checked-definition.js';
 
 const MAX_DESCRIPTION = 10_000;
 
-/**
- * The members of a flag that clients may set. The contract leaves the shape of an owner and of a tag open; these shapes
- * are those of public documentation.
- */
+/** That clients may set. The contract leaves the shape of owners and tags open; public documentation shows these. */
 const MEMBERS = {
   description: { type: 'string', maxLength: MAX_DESCRIPTION },
   tags: {
@@ -186,7 +183,7 @@ interface GivenStatus {
   readonly name?: string;
 }
 
-/** The patch sees empty lists in place of lists that are null or absent in answers, so that it can add the first tag. */
+/** The patch sees empty lists where answers have null or nothing, so that it can add the first tag. */
 async function patchFlag(work: Work<'flag'>): Promise<WireFlag> {
   const flag = wireFlag(work.flag);
   const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };

@@ -12,7 +12,7 @@ const BUCKETS_SCHEMA: Schema = {
   ),
 };
 
-/** `configurations` and `segments` are of public documentation. `names.ts` checks the names themselves. */
+/** `configurations` and `segments` are of public documentation. `members.ts` checks the names themselves. */
 function treatmentSchema(isClosed: boolean): Schema {
   return {
     type: 'object',
@@ -49,10 +49,8 @@ function ruleSchema(isClosed: boolean, isContract = false): Schema {
 }
 
 /**
- * The members of a definition that a client may set. None of them may be null, nor a known
- * member of a treatment, a rule or a matcher.
- *
- * Number and form of treatments are those of public documentation: 2 to 20.
+ * The members of a definition that a client may set. None of them may be null, nor a known member of a treatment, a
+ * rule or a matcher. Number and form of treatments are those of public documentation.
  *
  * @param isClosed whether treatments and matchers may have known members only. New content has to; stored content need
  * not, or a definition of an earlier version could not even be killed.

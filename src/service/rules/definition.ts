@@ -20,7 +20,7 @@ import { measuresOf } from './json.js';
 import { checkTreatmentName } from './members.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** Complete and tidied, as it is stored and sent. */
+/** Complete and tidied. */
 export interface DefinitionContent {
   readonly killed: boolean;
   readonly body: DefinitionBody;
@@ -158,7 +158,7 @@ const KNOWN = [...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)];
 /** A patch of the whole document may repeat the seeds that answers show; like those of a PUT, they are ignored. */
 const KNOWN_OF_WHOLE = [...KNOWN, 'seed', 'trafficAllocationSeed'];
 
-/** @param isStrict whether a definition that fits the contract must fit it after the patch too. @throws Problem (400) */
+/** @param isStrict if a definition fits the contract, it must fit it after the patch too. @throws Problem (400) */
 export function definitionPatched(
   before: WireDefinition,
   operations: readonly PatchOperation[],
@@ -191,10 +191,7 @@ export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'rest
 /** The contract's path for adding a key to a treatment: to the end of its list, or as the first one. */
 const NEW_KEY_PATH = /^\/treatments\/\d+\/keys\/[-0]$/;
 
-/**
- * The contract adds a key to a treatment under `/treatments/N/keys/-`. For patches that do so, treatments without a
- * list of keys get an empty one.
- */
+/** For patches that add a key, treatments without a list of keys get an empty one. */
 function withKeyLists(before: WireDefinition): WireDefinition {
   return {
     ...before,
@@ -214,10 +211,7 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
   };
 }
 
-/**
- * Members that this version does not know are left out if they are null, because clients fail on null in these lists.
- * An empty list of keys stays.
- */
+/** Unknown members that are null are left out, because clients fail on null there. An empty list of keys stays. */
 function tidyTreatment({
   name,
   description = '',

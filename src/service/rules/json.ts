@@ -8,14 +8,11 @@ export function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/**
- * Three times as fast as a copy by JSON text, and even faster than `structuredClone`, which supports more than JSON.
- */
+/** Three times as fast as a copy by JSON text, or by `structuredClone`, which supports more than JSON. */
 export function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isContainer(value)) return value;
-  // The spread makes all members own ones, so that assigning to a name such as `__proto__` does not change the
-  // prototype.
+  // The spread makes all members own ones, so that assigning to `__proto__` does not change the prototype.
   const copy = { ...value };
   for (const name of Object.keys(copy)) copy[name] = copyOf(copy[name]);
   return copy;

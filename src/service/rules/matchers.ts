@@ -56,10 +56,7 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
 
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
-/**
- * Members that a matcher of any known type may have, even if its type does not use them: some clients send all of
- * them.
- */
+/** Of any known type: some clients send all of them, whatever the type. */
 const ANY_MEMBERS = Object.fromEntries(
   ['type', 'negate', ...Object.values(MATCHER_FIELDS).flatMap((fields) => Object.keys(fields))].map(
     (name) => [name, true],
@@ -96,10 +93,7 @@ export function matcherSchema(isClosed: boolean): Schema {
   };
 }
 
-/**
- * A matcher on a strict service. The contract says that it does not show all types, so the types of public
- * documentation are allowed too; any other type is refused.
- */
+/** The contract says that it does not show all types, so a strict service takes those of public documentation too. */
 export const CONTRACT_MATCHER_SCHEMA: Schema = {
   ...matcherSchema(true),
   properties: { ...MATCHER_MEMBERS, type: { enum: KNOWN_MATCHER_TYPES } },

@@ -76,7 +76,7 @@ export async function reseedDefinition(
     .execute();
 }
 
-/** @param uses the new references of the definition; null if they stay as they are. */
+/** @param uses null if the references stay as they are. */
 export async function updateDefinition(
   db: Db,
   definition: DefinitionRow,
@@ -187,9 +187,7 @@ export function shownDefinitionText(definition: StoredDefinition, isStrict = fal
 
 /**
  * The text of `shownDefinitionText` as an SQL expression. Ids and the names of flags and traffic types contain no
- * character that JSON would escape.
- *
- * @param flag the name of the flag's table in the statement. @param environment JSON of it, as a parameter.
+ * character that JSON would escape. @param flag the flag's table. @param environment JSON of it, as a parameter.
  */
 export function definitionTextSql(flag: string, environment: string): string {
   return `'{"id":"' || ${flag}.id || '","name":"' || ${flag}.name

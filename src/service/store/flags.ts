@@ -99,10 +99,7 @@ export const deleteFlag = statements<[id: string]>(
   'delete from flags where id = $1',
 );
 
-/**
- * An archived flag. All its rows leave the tables of flags and are kept as JSON, so that no list, rule or count can see
- * an archived flag by mistake.
- */
+/** Its rows leave their tables and are kept as JSON, so that no list, rule or count can see it by mistake. */
 export interface ArchivedFlag {
   readonly flag: FlagRow;
   readonly definitions: readonly DefinitionRow[];
@@ -156,10 +153,7 @@ export async function unarchiveFlag(
   await insert(db, 'definition_uses', uses);
 }
 
-/**
- * A flag as the contract shows it: null in place of an empty list of tags. Owners come from public documentation, and
- * are left out if there are none.
- */
+/** The contract has null in place of an empty list of tags. Owners come from public documentation. */
 export function wireFlag(flag: StoredFlag): WireFlag & { owners?: unknown[] } {
   const tags = JSON.parse(flag.tags_json) as string[];
   const owners = JSON.parse(flag.owners_json) as unknown[];

@@ -216,16 +216,10 @@ function keysOf({ keys_json }: Pick<KeyBlockRow, 'keys_json'>): string[] {
 /** A segment in an environment. The changes outlive the segment, because applications may still ask for them. */
 type SegmentPlace = readonly [environmentId: string, segmentName: string];
 
-/**
- * The most changes that are kept of a segment in an environment. Applications ask every few seconds; one that missed
- * more gets the whole list.
- */
+/** Of a segment in an environment. Applications ask every few seconds; one that missed more gets the whole list. */
 export const KEY_CHANGES_KEPT = 500;
 
-/**
- * Keeps a change of keys under the number of the newest entry of the audit log, which has to be that of the same
- * change, and drops the oldest beyond `KEY_CHANGES_KEPT`.
- */
+/** Keeps a change of keys under the number of the newest entry of the audit log, which has to be that of the change. */
 export async function noteKeyChange(
   db: Db,
   place: SegmentPlace,

@@ -76,7 +76,7 @@ export async function insert<Table extends keyof Tables>(
   }
 }
 
-/** A single statement that reads the store without a transaction and is prepared once; its values as in `statement`. */
+/** One statement that reads the store without a transaction and is prepared once; its values as in `statement`. */
 export interface Lookup {
   /** The name of the prepared statement in the database, unique among all lookups. */
   readonly name: string;

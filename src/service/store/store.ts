@@ -289,7 +289,7 @@ async function migrate(db: Db, until: 'newest' | { readonly upTo: string }): Pro
   );
 }
 
-/** In their order; none if the store has no tables. @throws FlagkeelError (STATE_UNREADABLE) one of a newer version. */
+/** In their order; none if the store has no tables. @throws FlagkeelError (STATE_UNREADABLE) newer */
 export async function stepsTaken(db: Db): Promise<string[]> {
   const [table] = await tableOfSteps(db);
   if (typeof table?.found !== 'string') return [];

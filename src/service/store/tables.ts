@@ -139,7 +139,7 @@ export interface DefinitionRow {
   allocation_seed: number;
 }
 
-/** A reference of a definition, by name; one row per name. */
+/** A reference of a definition. */
 export interface DefinitionUseRow {
   flag_id: string;
   environment_id: string;
@@ -227,9 +227,7 @@ export interface AdminKeyRow {
   /** Ids of the workspaces and environments that the key may touch; null means all of them. */
   workspaces_json: string | null;
   environments_json: string | null;
-  /**
-   * 0 for a key of an earlier version, which let a key do more than its restrictions said if workspaces shared names.
-   */
+  /** 0 for a key of an earlier version, which might reach more than its restrictions said. */
   is_exact: number;
 }
 

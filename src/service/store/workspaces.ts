@@ -189,7 +189,7 @@ export async function insertTrafficType(
   return row;
 }
 
-/** Finds a traffic type by id alone, because traffic types of several workspaces may have the same name. */
+/** By id alone, because traffic types of several workspaces may have the same name. */
 export const findTrafficTypeAnywhere = firstRow<TrafficTypeRow, [id: string]>(
   'select * from traffic_types where id = $1',
 );

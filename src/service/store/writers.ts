@@ -106,12 +106,7 @@ async function runApart(db: Db, work: Work): Promise<Settled> {
   }
 }
 
-/**
- * Does the work and takes it back. Then it writes and removes a table of a few pages, because only what is committed
- * reaches the disk.
- *
- * @throws the error of the work, of whatever kind, or a failure of the store.
- */
+/** Does the work and takes it back, then writes and removes a table: only what is committed reaches the disk. */
 export async function rehearse(db: Db, work: Work): Promise<void> {
   await beginWork(db);
   const settled = await work(db).then(
