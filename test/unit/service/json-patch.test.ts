@@ -6,22 +6,34 @@ import { Problem } from '../../../src/service/http/problem.js';
 const patched = (document: object, ...operations: PatchOperation[]): unknown =>
   applyPatch(document, operations);
 
-describe('a patch', () => {
-  it('replaces the whole document at the empty path', () => {
-    expect(patched({ a: 1 }, { op: 'add', path: '', value: [] })).toEqual([]);
-  });
+it('a patch replaces the whole document at the empty path', () => {
+  expect(patched({ a: 1 }, { op: 'add', path: '', value: [] })).toEqual([]);
+  expect(patched({ a: 1 }, { op: 'replace', path: '', value: [] })).toEqual([]);
+  expect(() => patched({ a: 1 }, { op: 'remove', path: '' })).toThrow(Problem);
+});
 
-  it('tests, moves and copies as RFC 6902 says', () => {
-    expect(
-      patched(
-        { a: { b: 1 }, list: [1, 2, 3] },
-        { op: 'test', path: '/a', value: { b: 1 } },
-        { op: 'replace', path: '/a/b', value: 2 },
-        { op: 'move', from: '/list/0', path: '/list/2' },
-        { op: 'copy', from: '/a', path: '/c' },
-      ),
-    ).toEqual({ a: { b: 2 }, c: { b: 2 }, list: [2, 3, 1] });
-  });
+it('a patch tests, moves and copies as RFC 6902 says', () => {
+  expect(
+    patched(
+      { a: { b: 1 }, list: [1, 2, 3], 'x/y~': 1 },
+      { op: 'test', path: '/a', value: { b: 1 } },
+      { op: 'replace', path: '/a/b', value: 2 },
+      { op: 'move', from: '/list/0', path: '/list/2' },
+      { op: 'copy', from: '/a', path: '/c' },
+      { op: 'remove', path: '/x~1y~0' },
+    ),
+  ).toEqual({ a: { b: 2 }, c: { b: 2 }, list: [2, 3, 1] });
+});
+
+it.each<[string, PatchOperation]>([
+  ['a member of a text', { op: 'add', path: '/text/length', value: 1 }],
+  ['an inherited member', { op: 'replace', path: '/toString', value: 1 }],
+  ['an element behind the end', { op: 'add', path: '/list/2', value: 1 }],
+  ['an index with a zero before it', { op: 'remove', path: '/list/00' }],
+  ['the prototype', { op: 'add', path: '/__proto__', value: {} }],
+  ['an object within itself', { op: 'move', from: '/object', path: '/object/x' }],
+])('a patch does not find %s', (_, operation) => {
+  expect(() => patched({ text: 'a', list: [1], object: {} }, operation)).toThrow(Problem);
 });
 
 describe('test', () => {
@@ -47,20 +59,18 @@ describe('test', () => {
   });
 });
 
-describe('the document', () => {
-  it('is not changed, and its members keep their names', () => {
-    const document = JSON.parse('{"__proto__": {"a": [1]}, "list": [{"b": 1}]}') as object;
-    const text = JSON.stringify(document);
-    const operations = [
-      { op: 'add', path: '/__proto__/a/-', value: 2 },
-      { op: 'replace', path: '/list/0/b', value: 2 },
-    ] as const;
+it('the document is not changed, and its members keep their names', () => {
+  const document = JSON.parse('{"__proto__": {"a": [1]}, "list": [{"b": 1}]}') as object;
+  const text = JSON.stringify(document);
 
-    const result = JSON.stringify(patched(document, ...operations));
+  const result = patched(
+    document,
+    { op: 'add', path: '/__proto__/a/-', value: 2 },
+    { op: 'replace', path: '/list/0/b', value: 2 },
+  );
 
-    expect(result).toBe('{"__proto__":{"a":[1,2]},"list":[{"b":2}]}');
-    expect(JSON.stringify(document)).toBe(text);
-  });
+  expect(JSON.stringify(result)).toBe('{"__proto__":{"a":[1,2]},"list":[{"b":2}]}');
+  expect(JSON.stringify(document)).toBe(text);
 });
 
 describe('copies of copies', () => {
@@ -75,11 +85,8 @@ describe('copies of copies', () => {
     expect(() => patched({ x }, ...doubling(200))).toThrow(Problem);
   });
 
-  it('are made where they are few', () => {
+  it('are made where they are few, and count together', () => {
     expect(patched({ x: [1] }, ...doubling(2))).toEqual({ x: [1, [1], [1, [1]]] });
-  });
-
-  it('count together, not one by one', () => {
     const text = 'a'.repeat(300_000);
     const copy = (path: string): PatchOperation => ({ op: 'copy', from: '/x', path });
     expect(patched({ x: text }, copy('/a'), copy('/b'))).toHaveProperty('b', text);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../src/service/http/problem.js';
-import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/http/key-check.js';
 import { differenceOf } from '../../../src/service/change-log.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
+import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/http/key-check.js';
+import { Problem } from '../../../src/service/http/problem.js';
 import {
   changedKeys,
   keysToAdd,
@@ -13,43 +13,29 @@ import {
   checkFlagName,
   checkTrafficTypeName,
   checkTreatmentName,
+  noteFrom,
   PAGE_SIZES,
   pageFrom,
-  noteFrom,
 } from '../../../src/service/rules/members.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
 
 /** A call that is made when the assertion asks for it. */
-function running<Args extends unknown[]>(
-  check: (...args: Args) => void,
-  ...args: Args
-): () => void {
-  return () => {
-    check(...args);
-  };
-}
+const running = (check: (name: string) => void, name: string) => () => {
+  check(name);
+};
 
-describe('Admin API keys', () => {
-  it('have a prefix, an id that is found again, and a hash that is not the key', () => {
-    const { id, key, hash } = createAdminKey();
+it('Admin API keys have a prefix, an id that is found again, and a hash; each is another', () => {
+  const { id, key, hash } = createAdminKey();
+  const next = createAdminKey();
+  const other = key.charAt(20) === 'x' ? 'y' : 'x';
 
-    expect(key).toMatch(/^fka_[0-9A-Za-z]{48}$/);
-    expect(adminKeyId(key)).toBe(id);
-    expect(isSameKey(key, hash)).toBe(true);
-    expect(hash).not.toContain(key.slice(4));
-  });
-
-  it('differ each time, are not the same with one other character, and have no id where they are cut', () => {
-    const { id, key, hash } = createAdminKey();
-    const next = createAdminKey();
-    const other = key.charAt(20) === 'x' ? 'y' : 'x';
-
-    expect(next.id).not.toBe(id);
-    expect(next.key.slice(16, 46)).not.toBe(key.slice(16, 46));
-    expect(isSameKey(`${key.slice(0, 20)}${other}${key.slice(21)}`, hash)).toBe(false);
-    expect(adminKeyId(key.slice(0, -1))).toBeUndefined();
-    expect(adminKeyId('')).toBeUndefined();
-  });
+  expect(key).toMatch(/^fka_[0-9A-Za-z]{48}$/);
+  expect([key, key.slice(0, -1), ''].map(adminKeyId)).toEqual([id, undefined, undefined]);
+  expect(isSameKey(key, hash)).toBe(true);
+  expect(isSameKey(`${key.slice(0, 20)}${other}${key.slice(21)}`, hash)).toBe(false);
+  expect(hash).not.toContain(key.slice(4));
+  expect(next.id).not.toBe(id);
+  expect(next.key.slice(16, 46)).not.toBe(key.slice(16, 46));
 });
 
 it('title and comment come from the query first, then from the body, if they are text', () => {
@@ -59,26 +45,18 @@ it('title and comment come from the query first, then from the body, if they are
   expect(noteFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual(nothing);
 });
 
-describe('pages', () => {
-  it.each(['-1', '1e3', '0x1', ' 1', '1.0', ['1', '2']])('refuse the offset %j', (offset) => {
-    expect(() => pageFrom({ offset }, PAGE_SIZES.objects)).toThrow(Problem);
-  });
+it.each(['-1', '1e3', '0x1', ' 1', '1.0', ['1', '2']])('pages refuse the offset %j', (offset) => {
+  expect(() => pageFrom({ offset }, PAGE_SIZES.objects)).toThrow(Problem);
 });
 
-describe('names', () => {
-  it.each(['a', 'A-b_9'])('take %s', (name) => {
-    expect(running(checkTrafficTypeName, name)).not.toThrow();
-  });
-
-  it.each(['', '9a', '-a', 'a b', 'a.b', 'ä', 'a\n', 'x'.repeat(257)])('refuse %j', (name) => {
+it('names are refused by their form, and words that mean something else for their kind', () => {
+  for (const name of ['', '9a', '-a', 'a b', 'a.b', 'ä', 'a\n', 'x'.repeat(257)]) {
     expect(running(checkTrafficTypeName, name)).toThrow(Problem);
-  });
-
-  it('of treatments are other words than those of flags', () => {
-    expect(running(checkFlagName, 'control')).not.toThrow();
-    expect(running(checkFlagName, 'datetime')).toThrow(Problem);
-    expect(running(checkTreatmentName, 'control')).toThrow(Problem);
-  });
+  }
+  for (const name of ['a', 'A-b_9']) expect(running(checkTrafficTypeName, name)).not.toThrow();
+  expect(running(checkFlagName, 'control')).not.toThrow();
+  expect(running(checkFlagName, 'datetime')).toThrow(Problem);
+  expect(running(checkTreatmentName, 'control')).toThrow(Problem);
 });
 
 describe('keys of a request', () => {
@@ -109,67 +87,66 @@ describe('keys of a request', () => {
   });
 });
 
-describe('differences', () => {
-  it('name each member that differs, with the sides that had it', () => {
-    expect(differenceOf({ a: 1, b: [1], c: 2 }, { b: [2], c: 2, d: null })).toEqual([
-      { path: '/a', before: 1 },
-      { path: '/b', before: [1], after: [2] },
-      { path: '/d', after: null },
-    ]);
-  });
+it('a difference names each member that differs, with the sides that had it', () => {
+  expect(differenceOf({ a: 1, b: [1], c: 2 }, { b: [2], c: 2, d: null })).toEqual([
+    { path: '/a', before: 1 },
+    { path: '/b', before: [1], after: [2] },
+    { path: '/d', after: null },
+  ]);
 });
 
-const whyNot = async (text: string) => (await problemOfText(text))?.message;
-
-describe('the depth of JSON text', () => {
+describe('a text is refused before it is parsed', () => {
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  const brackets = '['.repeat(100);
+  const wide = JSON.stringify(Array.from({ length: 100 }, () => [{}]));
 
-  it('counts lists and objects, and not what stands in text', async () => {
-    expect(await whyNot(deep(64))).toBeUndefined();
-    expect(await whyNot(deep(65))).toBe('Body is nested more than 64 levels deep');
-    expect(await whyNot(JSON.stringify({ a: `"\\${'['.repeat(100)}` }))).toBeUndefined();
-    const brackets = '['.repeat(100);
-    expect(await whyNot(`{"${brackets}":"${brackets}","b":${deep(63)}}`)).toBeUndefined();
-    expect(await whyNot(`{"${brackets}":"${brackets}","b":${deep(64)}}`)).toMatch(/deep/);
-    const wide = JSON.stringify(Array.from({ length: 100 }, () => [{}]));
-    expect(await whyNot(wide)).toBeUndefined();
-  });
-
-  it.each([0, 1, 2])('is counted on where a look at it ends, %i further', async (more) => {
-    const long = 'x'.repeat(256 * 1024 - 70 + more);
-
-    expect(await whyNot(`["${long}",${deep(64)}]`)).toMatch(/deep/);
-    expect(await whyNot(`["${long}\\\\",${deep(63)}]`)).toBeUndefined();
-  });
-});
-
-describe('a null character', () => {
   it.each([
-    ['\0', true],
-    ['"a\\u0000"', true],
-    ['"\\\\\\u0000"', true],
-    ['"\\\\u0000"', false],
-    ['"u0000"', false],
-  ])('is found in %j: %j', async (text, expected) => {
-    expect((await whyNot(text)) !== undefined).toBe(expected);
+    ['64 levels', deep(64), undefined],
+    ['65 levels', deep(65), 'Body is nested more than 64 levels deep'],
+    [
+      'brackets in text, behind a quotation mark',
+      JSON.stringify({ a: `"\\${brackets}` }),
+      undefined,
+    ],
+    ['brackets in names', `{"${brackets}":"${brackets}","b":${deep(63)}}`, undefined],
+    ['one level more', `{"${brackets}":"${brackets}","b":${deep(64)}}`, /deep/],
+    ['many lists side by side', wide, undefined],
+    ['a null character', '\0', /null/],
+    ['an escaped one', '"a\\u0000"', /null/],
+    ['one behind a backslash', '"\\\\\\u0000"', /null/],
+    ['its letters behind a backslash', '"\\\\u0000"', undefined],
+    ['its letters', '"u0000"', undefined],
+  ])('or not: %s', async (_, text, why) => {
+    const message = (await problemOfText(text))?.message;
+    if (why === undefined) expect(message).toBeUndefined();
+    else expect(message).toMatch(why);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6])('is found where a look at it ends, %i further', async (more) => {
+  it.each([0, 1, 2, 3, 4, 5, 6])('also where a look at it ends, %i further', async (more) => {
     const long = 'x'.repeat(256 * 1024 - 8 + more);
+    const longer = 'x'.repeat(256 * 1024 - 70 + more);
+    const texts = [
+      `["${longer}",${deep(64)}]`,
+      `["${longer}\\\\",${deep(63)}]`,
+      `["${long}\\u0000"]`,
+      `["${long}\\\\u0000"]`,
+    ];
 
-    expect(await whyNot(`["${long}\\u0000"]`)).toMatch(/null/);
-    expect(await whyNot(`["${long}\\\\u0000"]`)).toBeUndefined();
+    const problems = await Promise.all(texts.map(problemOfText));
+
+    const deepest = 'Body is nested more than 64 levels deep';
+    const none = 'Body must not hold a null character';
+    const found = problems.map((problem) => problem?.message);
+    expect(found).toEqual([deepest, undefined, none, undefined]);
   });
 });
 
-describe('the rate limit', () => {
-  it('lets so many through in each window, for each caller', () => {
-    const counter = new RequestCounter({ requests: 2, perSeconds: 10 });
+it('the rate limit lets so many through in each window, for each caller', () => {
+  const counter = new RequestCounter({ requests: 2, perSeconds: 10 });
 
-    expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 1, resetSeconds: 10 });
-    expect(counter.take('a', 9_500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 1 });
-    expect(counter.take('a', 9_999)).toMatchObject({ allowed: false, remaining: 0 });
-    expect(counter.take('b', 9_999)).toMatchObject({ allowed: true });
-    expect(counter.take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
-  });
+  expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 1, resetSeconds: 10 });
+  expect(counter.take('a', 9_500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 1 });
+  expect(counter.take('a', 9_999)).toMatchObject({ allowed: false, remaining: 0 });
+  expect(counter.take('b', 9_999)).toMatchObject({ allowed: true });
+  expect(counter.take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
 });
