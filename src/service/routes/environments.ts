@@ -26,7 +26,7 @@ import {
   type EnvironmentContent,
 } from '../store/workspaces.js';
 
-/** Public documentation restricts changes to certain people. This service would not enforce that. */
+/** Public documentation lets clients restrict changes to certain people, which this service would not enforce. */
 const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
 const NOT_RESTRICTED: Schema = { enum: [false, 'false', null] };
 

@@ -45,7 +45,7 @@ import { checkUnused } from './checked-definition.js';
 
 const MAX_DESCRIPTION = 10_000;
 
-/** That clients may set. The contract leaves the shape of owners and tags open; public documentation shows these. */
+/** What clients may set. The contract leaves the shape of owners and tags open; public documentation shows these. */
 const MEMBERS = {
   description: { type: 'string', maxLength: MAX_DESCRIPTION },
   tags: {

@@ -20,7 +20,7 @@ import { measuresOf } from './json.js';
 import { checkTreatmentName } from './members.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** Complete and tidied. */
+/** Complete and tidied, as the store keeps it. */
 export interface DefinitionContent {
   readonly killed: boolean;
   readonly body: DefinitionBody;
