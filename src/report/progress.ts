@@ -31,15 +31,9 @@ const WORDS: Readonly<Record<Phase, readonly [doing: string, counted: string]>> 
   forge: ['asking', 'answers'],
 };
 
-interface Told {
-  readonly to: ProgressSink;
-  toldAt: number | null;
-  saidWait: boolean;
-}
-
 /** All other text for the same stream has to go through `print` or come after `end`. */
 export class ProgressReporter implements Progress {
-  readonly #sinks = new Set<Told>();
+  readonly #sinks = new Map<ProgressSink, { toldAt: number | null; saidWait: boolean }>();
   #beganAt = 0;
   #phase: Phase | undefined;
   #phaseAt = 0;
@@ -58,10 +52,9 @@ export class ProgressReporter implements Progress {
   }
 
   add(to: ProgressSink): () => void {
-    const sink: Told = { to, toldAt: null, saidWait: false };
-    this.#sinks.add(sink);
+    this.#sinks.set(to, { toldAt: null, saidWait: false });
     return () => {
-      this.#sinks.delete(sink);
+      this.#sinks.delete(to);
     };
   }
 
@@ -148,7 +141,7 @@ export class ProgressReporter implements Progress {
     const passedMs = Date.now() - this.#phaseAt;
     const passed = passedMs < RATE_AFTER_MS ? '' : ` · ${grouped(Math.floor(passedMs / 1_000))} s`;
     const text = progressText(view) + passed;
-    for (const { to } of this.#sinks) {
+    for (const to of this.#sinks.keys()) {
       if (to.kind !== 'terminal') continue;
       // One column stays free: at the last column a terminal would wrap, and the line could not be overwritten.
       to.write(ERASE + text.slice(0, Math.max(0, to.columns() - 1)));
@@ -161,14 +154,12 @@ export class ProgressReporter implements Progress {
     const view = this.view();
     if (view === null) return;
     const now = Date.now();
-    for (const sink of this.#sinks) {
-      const { to, toldAt, saidWait } = sink;
+    for (const [to, { toldAt, saidWait }] of this.#sinks) {
       if (to.kind === 'terminal') continue;
       const dueAt =
         toldAt === null ? this.#beganAt + FIRST_AFTER_MS[to.kind] : toldAt + TOLD_EACH_MS[to.kind];
       if (now + inMs < dueAt && !(atOnce && !saidWait)) continue;
-      sink.toldAt = now;
-      sink.saidWait = view.waitMs > 0;
+      this.#sinks.set(to, { toldAt: now, saidWait: view.waitMs > 0 });
       if (to.kind === 'facts') to.tell(view);
       else to.write(`${progressText(view)}\n`);
     }
@@ -176,7 +167,7 @@ export class ProgressReporter implements Progress {
 
   #erase(): void {
     if (!this.#isDrawn) return;
-    for (const { to } of this.#sinks) if (to.kind === 'terminal') to.write(ERASE);
+    for (const to of this.#sinks.keys()) if (to.kind === 'terminal') to.write(ERASE);
     this.#isDrawn = false;
   }
 }
