@@ -52,8 +52,8 @@ export async function observe(
 
 interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
-  /** Answers of the service, here or to a write, about flags that are not in `byName`; undefined if it gave none. */
-  readonly saidOf: (name: string) => FlagSaid;
+  /** Asked for singly; of a list, all flags that are not in it are absent. */
+  readonly absent: ReadonlySet<string>;
   /** Names in the service's order; null if they were not listed. */
   readonly all: readonly string[] | null;
 }
@@ -83,7 +83,7 @@ class Observation {
     const { flags: scoped, whole, users } = this.#scope;
     const isList = whole || users || this.#isWorthListing(scoped.size);
     const seen = isList ? await this.#listedFlags() : await this.#singleFlags([...scoped.keys()]);
-    const { byName, all } = seen;
+    const { byName, all, absent } = seen;
     const { environments } = this.#at;
     const wanted = users && all ? withUnmanaged(scoped, byName, environments) : scoped;
     const definitions: SeenDefinitions[] = [];
@@ -99,7 +99,9 @@ class Observation {
           if (definitions[index]?.unread.has(name) === true) unread.add(environment);
           else found.set(environment, definitions[index]?.found.get(name) ?? null);
         }
-        const flag = actualFlag(byName.get(name), found, seen.saidOf(name));
+        const isAbsent = all !== null || absent.has(name);
+        const said = isAbsent ? 'absent' : this.#reader.flagSaid(this.#at.workspace.id, name);
+        const flag = actualFlag(byName.get(name), found, said);
         return [name, unread.size === 0 ? flag : { ...flag, unread }];
       });
     const objects = definitions.flatMap(({ found }) => [...found.values()]);
@@ -140,15 +142,11 @@ class Observation {
     return wanted > Math.max(FEW, this.#scope.flagsKnown / PER_PAGE);
   }
 
-  #said(name: string): FlagSaid {
-    return this.#reader.flagSaid(this.#at.workspace.id, name);
-  }
-
   async #listedFlags(): Promise<SeenFlags> {
     const listed = await this.#reader.listFlags(this.#at.workspace.id);
     return {
       byName: new Map(listed?.map((flag) => [flag.name, flag])),
-      saidOf: (name) => (listed === null ? this.#said(name) : 'absent'),
+      absent: new Set(),
       all: listed?.map(({ name }) => name) ?? null,
     };
   }
@@ -163,8 +161,7 @@ class Observation {
       return flag ? [[name, flag] as const] : [];
     });
     const absent = new Set(names.filter((_, index) => answers[index] === undefined));
-    const saidOf = (name: string): FlagSaid => (absent.has(name) ? 'absent' : this.#said(name));
-    return { byName: new Map(found), saidOf, all: null };
+    return { byName: new Map(found), absent, all: null };
   }
 
   async #definitions(

@@ -1,8 +1,7 @@
-import type { Config } from '../model/desired.js';
-import type { Diagnostic, SpecPath } from '../model/diagnostic.js';
-import type { SpecFile } from '../specs/parse/parse-file.js';
+import type { Diagnostic } from '../model/diagnostic.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
+import type { Place } from './rule.js';
 
 /** Null for a kind that the service does not list. */
 interface NamesOnService {
@@ -15,74 +14,44 @@ interface NamesOnService {
 }
 
 /** Names in the specs that the service does not have. Objects that a run would create are not checked. */
-export function missingOnService(parts: SpecParts, names: NamesOnService): Diagnostic[] {
-  const { config, loaded } = parts.specs;
+export function missingOnService({ specs }: SpecParts, names: NamesOnService): Diagnostic[] {
+  const { config, loaded, flags, segments } = specs;
   const [configFile] = loaded.files.get('config') ?? [];
   if (config === undefined || configFile === undefined) return [];
-  const named = [
-    ...environmentsIn(config, configFile, names),
-    ...referencesIn(config, configFile, names),
-    ...trafficTypesIn(parts, config, configFile, names),
-    ...[...parts.specs.flags.values()].flatMap(
-      ({ file, spec: { rolloutStatus: name } }): Named[] => {
-        const path = ['rolloutStatus'];
-        const known = names.rolloutStatuses;
-        return name === undefined ? [] : [{ file, path, what: 'rollout status', name, known }];
-      },
-    ),
-  ];
-  return inOrder(named.flatMap((each) => missing(each, names.workspace)));
-}
-
-interface Named {
-  readonly file: SpecFile;
-  readonly path: SpecPath;
-  readonly at?: 'key';
-  readonly what: string;
-  readonly name: string;
-  readonly known: readonly string[] | null;
-}
-
-function missing({ file, path, at, what, name, known }: Named, workspace: string): Diagnostic[] {
-  if (known === null || known.includes(name)) return [];
-  const message = `workspace "${workspace}" has no ${what} "${name}"${didYouMean(name, known)}`;
-  return [file.diagnostic('not-on-service', { path, ...(at && { at }) }, message)];
-}
-
-/** Accepts ids too: the config may call an environment by its id. */
-function environmentsIn(config: Config, file: SpecFile, { environments }: NamesOnService): Named[] {
-  const known = environments.flatMap(({ id, name }) => [name, id]);
-  return config.environments.map(({ name }) => {
-    return { file, path: ['environments', name], at: 'key', what: 'environment', name, known };
-  });
-}
-
-function referencesIn(
-  { references }: Config,
-  file: SpecFile,
-  { segments, flags }: NamesOnService,
-): Named[] {
-  const of = (member: 'segments' | 'flags', what: string, known: readonly string[] | null) =>
-    references[member].map((name, position) => {
-      return { file, path: ['references', member, position], what, name, known };
-    });
-  return [...of('segments', 'segment', segments), ...of('flags', 'flag', flags)];
-}
-
-/** Reports a traffic type of the config once, not once per object that inherits it. */
-function trafficTypesIn(
-  { specs }: SpecParts,
-  { defaultTrafficType }: Config,
-  configFile: SpecFile,
-  { trafficTypes: known }: NamesOnService,
-): Named[] {
-  const what = 'traffic type';
-  const own = [...specs.flags.values(), ...specs.segments.values()].flatMap(({ file, spec }) => {
-    const name = spec.trafficType;
-    return name === undefined ? [] : [{ file, path: ['trafficType'], what, name, known }];
-  });
-  const path = ['defaults', 'trafficType'];
-  return defaultTrafficType === undefined
-    ? own
-    : [...own, { file: configFile, path, what, name: defaultTrafficType, known }];
+  const diagnostics: Diagnostic[] = [];
+  const check = (
+    what: string,
+    name: string | undefined,
+    known: readonly string[] | null,
+    { file, ...place }: Place,
+  ): void => {
+    if (name === undefined || known === null || known.includes(name)) return;
+    const message = `workspace "${names.workspace}" has no ${what} "${name}"${didYouMean(name, known)}`;
+    diagnostics.push(file.diagnostic('not-on-service', place, message));
+  };
+  const inConfig = (...path: Place['path']): Place => ({ file: configFile, path });
+  // The config may call an environment by its id.
+  const environments = names.environments.flatMap(({ id, name }) => [name, id]);
+  for (const { name } of config.environments) {
+    check('environment', name, environments, { ...inConfig('environments', name), at: 'key' });
+  }
+  for (const [position, name] of config.references.segments.entries()) {
+    check('segment', name, names.segments, inConfig('references', 'segments', position));
+  }
+  for (const [position, name] of config.references.flags.entries()) {
+    check('flag', name, names.flags, inConfig('references', 'flags', position));
+  }
+  const checkType = (name: string | undefined, place: Place): void => {
+    check('traffic type', name, names.trafficTypes, place);
+  };
+  // Once, and not for each object that inherits it.
+  checkType(config.defaultTrafficType, inConfig('defaults', 'trafficType'));
+  for (const { file, spec } of [...flags.values(), ...segments.values()]) {
+    checkType(spec.trafficType, { file, path: ['trafficType'] });
+  }
+  for (const { file, spec } of flags.values()) {
+    const place = { file, path: ['rolloutStatus'] };
+    check('rollout status', spec.rolloutStatus, names.rolloutStatuses, place);
+  }
+  return inOrder(diagnostics);
 }

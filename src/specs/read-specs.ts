@@ -249,14 +249,13 @@ function quarantinedObjects(
     for (const each of objects) held.add(each);
   }
   for (;;) {
-    const users = resolved.flags
-      .map((flag) => ({
-        id: keyOf('flag', flag.name),
-        uses: referencesOf(flag).map((each) => keyOf(each.kind, each.name)),
-      }))
-      .filter(({ id, uses }) => !held.has(id) && uses.some((used) => held.has(used)));
+    const users = resolved.flags.filter(
+      (flag) =>
+        !held.has(keyOf('flag', flag.name)) &&
+        referencesOf(flag).some(({ kind, name }) => held.has(keyOf(kind, name))),
+    );
     if (users.length === 0) return held;
-    for (const { id } of users) held.add(id);
+    for (const { name } of users) held.add(keyOf('flag', name));
   }
 }
 
