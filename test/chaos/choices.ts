@@ -1,6 +1,12 @@
 import type { WireRule } from '../../src/admin-api/wire.js';
-import { ENVIRONMENTS, type ChaosDefinition, type ChaosWrite, type WriteOf } from './requests.js';
-import { at, type World } from './world.js';
+import {
+  at,
+  ENVIRONMENTS,
+  type ChaosDefinition,
+  type ChaosWrite,
+  type World,
+  type WriteOf,
+} from './writes.js';
 
 /** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {

@@ -5,11 +5,13 @@ import type { ServiceNode } from '../support/service-node.js';
 import {
   callOf,
   definitionPath,
+  disown,
+  emptyWorld,
+  enact,
   type Call,
   type ChaosDefinition,
   type ChaosWrite,
-} from './requests.js';
-import { disown, emptyWorld, enact } from './world.js';
+} from './writes.js';
 
 /** What was sent, and what is known of its fate. */
 export interface JournalEntry {

@@ -9,8 +9,7 @@ import {
   type WireSegmentKeys,
 } from '../../src/admin-api/wire.js';
 import { contentOf } from './client.js';
-import { ENVIRONMENTS, WORKSPACE } from './requests.js';
-import { at, emptyWorld, type World } from './world.js';
+import { at, emptyWorld, ENVIRONMENTS, WORKSPACE, type World } from './writes.js';
 
 interface Service {
   readonly origin: string;
@@ -49,7 +48,7 @@ export async function readWorld(service: Service, violations: string[]): Promise
   return world;
 }
 
-export async function get<T>({ origin, key }: Service, path: string): Promise<T> {
+async function get<T>({ origin, key }: Service, path: string): Promise<T> {
   const answer = await request(`${origin}${API_PREFIX}${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
@@ -58,11 +57,7 @@ export async function get<T>({ origin, key }: Service, path: string): Promise<T>
   return JSON.parse(text) as T;
 }
 
-export async function listAll<T>(
-  service: Service,
-  path: string,
-  violations: string[],
-): Promise<T[]> {
+async function listAll<T>(service: Service, path: string, violations: string[]): Promise<T[]> {
   const all: T[] = [];
   for (;;) {
     const page = await get<WirePage<T>>(service, `${path}?limit=50&offset=${all.length}`);
@@ -75,7 +70,7 @@ export async function listAll<T>(
   }
 }
 
-export async function keysOf(
+async function keysOf(
   service: Service,
   name: string,
   environment: string,
@@ -92,4 +87,38 @@ export async function keysOf(
     }
     return keys;
   }
+}
+
+/** What two runs of one story may give different values. */
+const OF_THE_RUN =
+  /^(?:id|changeNumber|lastUpdateTime|lastTrafficReceivedAt|creationTime|rolloutStatusTimestamp|trafficTypeURN|orgId|seed|trafficAllocationSeed|.*Id)$/;
+
+/** Everything that the service has of its one workspace but ids and times, as text, by endpoints alone. */
+export async function rawState(service: Service): Promise<string> {
+  const broken: string[] = [];
+  const all = async (path: string): Promise<{ name: string }[]> => {
+    const found = await listAll<{ name: string }>(service, path, broken);
+    return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  const { objects } = await get<{ objects: { id: string }[] }>(service, '/workspaces');
+  const id = objects[0]?.id ?? '';
+  const environments = await get<{ id: string; name: string }[]>(service, `/environments/ws/${id}`);
+  const state: Record<string, unknown> = {
+    flags: await all(`/splits/ws/${id}`),
+    segments: await all(`/segments/ws/${id}`),
+  };
+  for (const environment of environments) {
+    const place = `environments/${environment.id}`;
+    state[`definitions in ${environment.name}`] = await all(`/splits/ws/${id}/${place}`);
+    for (const { name } of await all(`/segments/ws/${id}/${place}`)) {
+      const keys = await keysOf(service, name, environment.id, broken);
+      state[`keys of ${name} in ${environment.name}`] = keys.sort();
+    }
+  }
+  if (broken.length > 0) throw new Error(broken.join('\n'));
+  return JSON.stringify(
+    state,
+    (name, value: unknown) => (OF_THE_RUN.test(name) ? undefined : value),
+    1,
+  );
 }

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../src/errors.js';
 import type { AuditEntry } from '../../src/service/store/audit.js';
 import type { JournalEntry } from './client.js';
-import type { ChaosDefinition } from './requests.js';
-import { at, emptyWorld, enact, type World } from './world.js';
+import { at, emptyWorld, enact, type ChaosDefinition, type World } from './writes.js';
 
 /** The rules that hold at any time, whoever did what in which order. */
 export function invariantsBroken(world: World): string[] {

@@ -2,7 +2,7 @@ import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type Fault, type TestService } from '../../support/service.js';
 import { randomFrom } from '../choices.js';
-import { rawState } from '../matrix/raw-state.js';
+import { rawState } from '../live-world.js';
 import { makeTheirs } from '../matrix/world.js';
 import { specsOf, type Step } from './stories.js';
 

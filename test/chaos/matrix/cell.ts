@@ -10,7 +10,7 @@ import {
 import type { Moment } from './front.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inLanes, Worlds } from '../lanes.js';
-import { rawState } from './raw-state.js';
+import { rawState } from '../live-world.js';
 import { READS, WRITES, type RequestKind } from './requests.js';
 import { makeWorld, type Place, type World } from './world.js';
 
