@@ -7,7 +7,6 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/service.js';
-import { StaleReads } from './stale-reads.js';
 import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
@@ -274,4 +273,44 @@ function cutAnswer(response: ServerResponse): void {
     }
     return response;
   };
+}
+
+interface KnownAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+  staleFor: number;
+}
+
+/** A service that lags: what it answered to a read before a write it goes on answering for a while. */
+class StaleReads {
+  /** How often, after each write. 0: it does not lag. */
+  times = 0;
+  readonly #answers = new Map<string, KnownAnswer>();
+
+  /** @returns whether it has answered; otherwise it listens to what is answered. */
+  answers(request: IncomingMessage, response: ServerResponse): boolean {
+    if (this.times === 0) return false;
+    if (request.method !== 'GET') {
+      response.once('finish', () => {
+        for (const each of this.#answers.values()) each.staleFor = this.times;
+      });
+      return false;
+    }
+    const url = request.url ?? '';
+    const known = this.#answers.get(url);
+    if (known && known.staleFor > 0) {
+      known.staleFor -= 1;
+      response.writeHead(known.status, { 'content-type': 'application/json' });
+      response.end(known.body);
+      return true;
+    }
+    const end = response.end.bind(response) as (chunk?: unknown) => ServerResponse;
+    response.end = ((chunk?: unknown) => {
+      const body =
+        typeof chunk === 'string' || Buffer.isBuffer(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
+      this.#answers.set(url, { status: response.statusCode, body, staleFor: 0 });
+      return end(chunk);
+    }) as typeof response.end;
+    return false;
+  }
 }

@@ -2,12 +2,21 @@ import { randomFrom } from '../../chaos/choices.js';
 import type { Trigger } from '../../../src/daemon/view.js';
 import { ConfigRepository } from '../git.js';
 import { InProcessDaemon } from '../in-process-daemon.js';
+import type { Fault } from '../service.js';
 import type { ActKind, Event, RunKind } from './events.js';
-import { breachesOf } from './laws.js';
-import type { Document, Ran } from './run.js';
-import { startStoryService, type ServiceKind } from './service.js';
+import { breachesOf, type Document, type Ran } from './laws.js';
+import { failOthers, startStoryService, type ServiceKind, type StoryService } from './service.js';
 import { lineOf, Play, type Story, type Told } from './story.js';
-import { Weather, type Storm } from './weather.js';
+
+/** What becomes of a request that a storm takes: it never arrives, nobody hears that it was done, or it is refused. */
+const FAULTS: readonly Fault[] = ['reset-before', 'reset-after', 503];
+
+interface Storm {
+  /** Of the requests that it takes. */
+  readonly share: number;
+  /** What it takes: all requests, those that write, or all from the first write on. */
+  readonly takes: 'all' | 'writes' | 'all after a write';
+}
 
 const STORMS: readonly Storm[] = [
   { share: 0.2, takes: 'all' },
@@ -160,5 +169,48 @@ class DaemonPlay extends Play {
       'the end of a run',
     );
     weather.close();
+  }
+}
+
+/**
+ * What lies between a daemon and the service: a gate that holds every request while somebody does something by hand, and
+ * storms in which some requests fail.
+ */
+class Weather {
+  readonly #service: StoryService;
+  readonly #random: () => number;
+  #isClosed = false;
+  #storm: Storm | null = null;
+  #hasWritten = false;
+
+  /** @param random from 0 to below 1. */
+  constructor(service: StoryService, random: () => number) {
+    this.#service = service;
+    this.#random = random;
+    failOthers(service, (method) => {
+      if (this.#isClosed) return 'hold';
+      return this.#takes(method) ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined;
+    });
+  }
+
+  /** Lets go on what is held, and what comes. @param storm null: every request is answered. */
+  open(storm: Storm | null = null): void {
+    this.#storm = storm;
+    this.#hasWritten = false;
+    this.#isClosed = false;
+    this.#service.release();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #takes(method: string): boolean {
+    if (this.#storm === null) return false;
+    const { share, takes } = this.#storm;
+    const isWrite = method !== 'GET';
+    this.#hasWritten ||= isWrite;
+    const isIn = takes === 'all' || (takes === 'writes' ? isWrite : this.#hasWritten);
+    return isIn && this.#random() < share;
   }
 }

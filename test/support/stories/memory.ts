@@ -1,6 +1,5 @@
 import { differingPaths, isSatisfied } from './comparison.js';
-import { changedFields } from './laws.js';
-import { isUnseen, objectOf, type Ran } from './run.js';
+import { changedFields, isUnseen, objectOf, type Ran } from './laws.js';
 import type { EnvironmentName } from './specs.js';
 import type { Written } from './written.js';
 

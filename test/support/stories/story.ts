@@ -12,10 +12,9 @@ import {
   type RunKind,
 } from './events.js';
 import { editByHand, liveFlags } from './hand-edits.js';
-import { breachesOf } from './laws.js';
+import { breachesOf, isUnseen, type Document, type Ran } from './laws.js';
 import { StoryMemory, type Rules } from './memory.js';
 import { readRawState, type RawState } from './raw-state.js';
-import { isUnseen, type Document, type Ran } from './run.js';
 import { BY_HAND, type StoryService, type StoryWorkspace } from './service.js';
 import {
   filesOf,
