@@ -1,14 +1,6 @@
 import { counter, gauge, histogram, Prometheus, type Metric } from '../platform/prometheus.js';
 import type { Store } from './store/store.js';
 
-export interface AnsweredRequest {
-  readonly method: string;
-  /** The path with `:name` in place of names; undefined if no such path exists. */
-  readonly route: string | undefined;
-  readonly status: number;
-  readonly durationMs: number;
-}
-
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** All metrics of the service. The number of label values is bounded: names that clients choose are not among them. */
@@ -60,7 +52,8 @@ export class ServiceMetrics {
     return this.#prometheus.contentType;
   }
 
-  noteAnswer({ method, route = 'none', status, durationMs }: AnsweredRequest): void {
+  /** @param route the path with `:name` in place of names; undefined if no such path exists. */
+  noteAnswer(method: string, route = 'none', status: number, durationMs: number): void {
     this.#prometheus.count('requests', { method, route, status: String(status) });
     this.#prometheus.observe('seconds', { method, route }, durationMs / 1_000);
   }

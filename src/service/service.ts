@@ -174,10 +174,11 @@ function keepUp(
     ends.push(
       repeat(every, unpruned, async (now) => {
         const before = now - logExpiresAfterMs;
+        const caller = callerWithoutKey(OURSELVES, now);
         const isOld = async (): Promise<boolean> =>
           (await store.read(async (db) => oldAuditEntries(db, before))).length > 0;
         while (!stopping.signal.aborted && (await isOld())) {
-          await store.write(async (db) => pruneAudit(db, callerWithoutKey(OURSELVES, now), before));
+          await store.write(async (db) => pruneAudit(db, caller, before));
         }
       }),
     );

@@ -155,7 +155,7 @@ function noteAnswers(app: FastifyInstance, { metrics, store, log }: AppOptions):
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;
     const { statusCode: status, elapsedTime: durationMs } = reply;
-    metrics?.noteAnswer({ method, route: routeOptions.url, status, durationMs });
+    metrics?.noteAnswer(method, routeOptions.url, status, durationMs);
     log?.info(
       {
         method,

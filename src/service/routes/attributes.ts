@@ -7,6 +7,7 @@ import { recordChange, differenceOf } from '../change-log.js';
 import type { Endpoints } from '../http/endpoint.js';
 import { at, SHARED, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
+import { isSameJson } from '../rules/json.js';
 import { closed, type Schema } from '../rules/shape.js';
 import {
   WORDS_MEMBERS,
@@ -161,9 +162,10 @@ async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<W
     is_searchable: Number(given.isSearchable ?? false),
     suggested_values_json: JSON.stringify(given.suggestedValues ?? []),
   };
-  const before = await findAttribute(db, trafficType.id, given.id);
-  await saveAttribute(db, row);
-  return record(work, before ? wireAttribute(before) : null, wireAttribute(row));
+  const stored = await findAttribute(db, trafficType.id, given.id);
+  const [before, after] = [stored ? wireAttribute(stored) : null, wireAttribute(row)];
+  if (!isSameJson(before, after)) await saveAttribute(db, row);
+  return record(work, before, after);
 }
 
 async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
