@@ -71,6 +71,14 @@ export interface PlanReport {
   readonly left?: readonly Change[];
 }
 
+/** The findings that keep the plan from being written. After an apply there are none, because they were approved. */
+export function refusingFindings({
+  converged,
+  guardFindings = [],
+}: Pick<PlanReport, 'converged' | 'guardFindings'>): readonly GuardFinding[] {
+  return converged === undefined ? guardFindings : [];
+}
+
 /** Undefined in a report without outcomes. A change that the apply did not reach counts as skipped. */
 export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined {
   if (!report.outcomes) return undefined;

@@ -87,10 +87,11 @@ export function planDocument(
 }
 
 function circumstances(report: PlanReport, options: JsonOptions) {
-  const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
+  const { refusals, approved } = guardTexts(report);
+  const said = [...refusals, ...approved].map((text) => text.replaceAll('\u00a0', ' '));
   return present({
     left: some(report.left?.map((each) => leftDocument(each, options))),
-    guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
+    guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: said[at] ?? '' }))),
     leftToPeople: some(report.leftToPeople),
     withdrawals: some(
       report.plan.withdrawals?.map(({ id, request: { id: request } }) => ({ id, request })),

@@ -153,6 +153,12 @@ export function riskBlocks(
   const gone = isNamed ? [] : removals;
   const lines = [
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
+    ...boundedItems(
+      '⚠️',
+      guards.approved.map((text) => `${text}; refused by a guard, and approved`),
+      'more refusal',
+      ' that somebody approved',
+    ),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
     ...items(
       'deleted',

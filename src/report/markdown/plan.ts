@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.js';
-import { deedsText, type PlanReport, shownEnvironments } from '../plan-report.js';
+import { deedsText, type PlanReport, refusingFindings, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { diagnosticsText } from '../text/diagnostics.js';
 import { cut, plainText } from '../text/layout.js';
@@ -138,14 +138,15 @@ const SHOWN_PLACES = 12;
 
 /** The headline, and the numbers unless it is all. Changes outside of the reviewed plan are no news of a merge. */
 function opening(report: PlanReport, place: MarkdownOptions, { headline }: PlanView): Markup {
-  const { plan, outcomes, guardFindings = [] } = report;
+  const { plan, outcomes } = report;
+  const refusals = refusingFindings(report).length;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
-  const busy = plan.changes.length + held + plan.liveKills.length + guardFindings.length > 0;
+  const busy = plan.changes.length + held + plan.liveKills.length + refusals > 0;
   const act = place.subject === 'merge' ? 'Merging this' : 'Applying this';
   if (!busy || headline.length === 0)
     return outcomes ? trusted`### ${summaryLine(report)}` : trusted`### ✅ ${act} writes nothing`;
   const isAlarm = headline.some(({ tone }) => tone === 'alarm');
-  const sign = Markup.own(guardFindings.length > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
+  const sign = Markup.own(refusals > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
   const title = trusted`### ${sign}${cut(plainText(headline), CAVEAT_COLUMNS)}`;
   const numbers = numbersOf(report, act, held);
   return numbers === null ? title : joined([title, numbers], '\n\n');

@@ -63,10 +63,8 @@ function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Li
     ...section('Withheld', withheld.flatMap(rowLines)),
     ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
     ...section(LEFT_TITLE, left.flatMap(rowLines)),
-    ...section(
-      'Allowed by the specs',
-      guards.allowed.map((text) => ({ indent: 2, spans: [span('! ', 'change'), span(text)] })),
-    ),
+    ...section('Refused by a guard, and approved', passedLines(guards.approved)),
+    ...section('Allowed by the specs', passedLines(guards.allowed)),
     EMPTY_LINE,
   ];
 }
@@ -85,6 +83,10 @@ function guardLines({ refusals, remedy }: GuardTexts): Line[] {
     ...refusals.map((text) => ({ indent: 2, spans: [span('✗ ', 'alarm'), span(text)] })),
     paragraph(`→ ${remedy}`, 'plain', 6),
   ];
+}
+
+function passedLines(texts: readonly string[]): Line[] {
+  return texts.map((text) => ({ indent: 2, spans: [span('! ', 'change'), span(text)] }));
 }
 
 function section(title: string, lines: readonly Line[]): Line[] {

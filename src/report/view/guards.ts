@@ -3,7 +3,7 @@ import { definitionId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
-import type { PlanReport } from '../plan-report.js';
+import { refusingFindings, type PlanReport } from '../plan-report.js';
 import { firstOf, moreText, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
 import { isRemoval } from './impact.js';
@@ -14,16 +14,21 @@ const REASON_COLUMNS = 200;
 export interface GuardTexts {
   readonly refusals: readonly string[];
   readonly remedy: string;
+  /** The findings that an approval let pass. */
+  readonly approved: readonly string[];
   readonly allowed: readonly string[];
 }
 
 export function guardTexts(report: PlanReport): GuardTexts {
   const { guardFindings: findings = [], allowed = [], planHash, planOptions = [] } = report;
+  const texts = findings.map((finding) => {
+    const spent = finding.spentAllow ? SPENT : '';
+    return findingText(finding, report) + evidenceText(finding, report) + spent;
+  });
+  const isRefused = refusingFindings(report).length > 0;
   return {
-    refusals: findings.map((finding) => {
-      const spent = finding.spentAllow ? SPENT : '';
-      return findingText(finding, report) + evidenceText(finding, report) + spent;
-    }),
+    refusals: isRefused ? texts : [],
+    approved: isRefused ? [] : texts,
     remedy: clean(remedyText(guardRemedy({ planHash, findings, options: planOptions }))),
     allowed: allowed.map((finding) => {
       const reason = cut(clean(finding.reason), REASON_COLUMNS);

@@ -4,6 +4,7 @@ import {
   isUndone,
   kindText,
   outcomeOf,
+  refusingFindings,
   type PlanReport,
   shownEnvironments,
 } from '../plan-report.js';
@@ -59,9 +60,8 @@ function headlineOf(
   withheld: readonly ChangeRow[],
   liveKills: readonly Row[],
 ): Span[] {
-  const refused = report.guardFindings?.length
-    ? [[span('A guard refuses this plan', 'alarm')]]
-    : [];
+  const refused =
+    refusingFindings(report).length > 0 ? [[span('A guard refuses this plan', 'alarm')]] : [];
   const [fold] = folds;
   const parts = !fold
     ? nothingParts(withheld, liveKills)

@@ -11,7 +11,12 @@ import {
 import { keyOfId } from '../../model/ref.js';
 import { killRemedy } from '../../model/remedy.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js';
-import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
+import {
+  byEnvironment,
+  type PlanReport,
+  refusingFindings,
+  shownEnvironments,
+} from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
 import { shortSha, namesText, plural } from '../values.js';
@@ -102,8 +107,9 @@ function leftOutText({ objects, environments }: LeftOut): string {
 }
 
 /** The option that applies changes held by windows at once. Refusals of guards name an option of their own. */
-function passTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanReport): string[] {
-  if (heldHash === undefined || guardFindings.length > 0) return [];
+function passTexts(report: PlanReport): string[] {
+  const { heldHash, planOptions = [] } = report;
+  if (heldHash === undefined || refusingFindings(report).length > 0) return [];
   const command = commandText(['reconcile', '--approve', heldHash, ...planOptions]);
   return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];
 }

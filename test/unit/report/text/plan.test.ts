@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Impact } from '../../../../src/model/impact.js';
 import type { Change, FieldChange } from '../../../../src/model/plan.js';
+import { planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planSummary, planText } from '../../../../src/report/text/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
@@ -238,6 +239,27 @@ describe('the summary of a plan', () => {
 });
 
 describe('an apply', () => {
+  it('does not call a plan refused that an approval let pass', () => {
+    const id = 'flag/a@production';
+    const report = aReport(
+      { changes: [aChange(id, 'update')] },
+      {
+        guardFindings: [{ guard: 'maxShift', environment: 'production', id, found: 50, limit: 20 }],
+        outcomes: new Map([[id, { status: 'applied' }]]),
+        converged: true,
+      },
+    );
+    const refused = /refuses|nothing is sent|--approve|⛔/;
+    expect(text(report, 200)).not.toMatch(refused);
+    expect(text(report, 200)).toContain(
+      'Refused by a guard, and approved\n  ! flag/a@production: ',
+    );
+    expect(planSummary(report, { color: false, width: 200 })).not.toMatch(/guard/);
+    const markdown = planMarkdown(report);
+    expect(markdown).not.toMatch(refused);
+    expect(markdown).toContain('refused by a guard, and approved');
+  });
+
   it('ends with one line when all of it went well', () => {
     const report = aReport(
       {
