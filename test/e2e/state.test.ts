@@ -154,6 +154,9 @@ describe('the state commands', () => {
       'flag/beta@staging adopt',
       'flag/alpha@production commit',
     ]);
+
+    const one = await run('state', 'rebuild', '--only', 'flag/beta');
+    expect(one.stdout).toContain('Recorded 1 object that is equal to HEAD.');
   });
 
   function git(args: readonly string[], input: string): string {

@@ -7,6 +7,8 @@ import { present } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { objectId } from '../../model/ref.js';
 import type { ActivationBase, Base, IdentitiesBase, State } from '../../model/state.js';
+import { plural } from '../../report/values.js';
+import { stateRows, stateText } from '../../report/text/state.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
@@ -235,7 +237,7 @@ function rebuiltText(
   isKept: boolean,
 ): string {
   const lines = [
-    `Recorded ${recorded.length} objects that are equal to HEAD. On the service nothing changed.`,
+    `Recorded ${plural(recorded.length, 'object that is', 'objects that are')} equal to HEAD. On the service nothing changed.`,
     ...(unknown.length === 0
       ? []
       : [
