@@ -8,7 +8,6 @@ import type { Definition } from '../../model/flag/flag.js';
 import { objectId } from '../../model/ref.js';
 import type { ActivationBase, Base, IdentitiesBase, State } from '../../model/state.js';
 import { plural } from '../../report/values.js';
-import { stateRows, stateText } from '../../report/text/state.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { askCatalog, withState, type StateOptions } from '../state-session.js';
