@@ -7,7 +7,7 @@ import type { SpecFile } from './parse/parse-file.js';
 import type { SpecParts } from './read-specs.js';
 import { placed } from './resolve/conditions.js';
 import { locationOf, namedIn, referencesOf } from './resolve/references.js';
-import { validOf, type SpecOf } from './resolve/spec-set.js';
+import { validOf } from './resolve/spec-set.js';
 
 export interface Usage {
   readonly location: Location;
@@ -22,51 +22,61 @@ export interface Named {
 
 /** By file and line. A rule that uses a named condition counts as naming its objects. @param parts without errors. */
 export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
-  const inRules = parts.flags.flatMap((flag) =>
-    referencesOf(flag)
-      .filter((each) => each.kind === kind && each.name === name)
-      .map((each): Usage => {
-        const by = `rule ${each.rule + 1} of flag/${flag.name} in ${each.environment}`;
-        return { location: locationOf(each), by };
-      }),
-  );
-  return [...inRules, ...USES_OUTSIDE_RULES[kind](name, parts)].sort(
-    ({ location: a }, { location: b }) =>
-      byCodeUnits(a.file, b.file) || a.line - b.line || a.column - b.column,
-  );
+  return [...namings(parts)]
+    .filter((each) => each.kind === kind && each.name === name)
+    .map(({ locate, by }) => ({ location: locate(), by }))
+    .sort(
+      ({ location: a }, { location: b }) =>
+        byCodeUnits(a.file, b.file) || a.line - b.line || a.column - b.column,
+    );
 }
 
-/** The places outside of rules that can name an object of a kind. */
-const USES_OUTSIDE_RULES: Readonly<
-  Record<Named['kind'], (name: string, parts: SpecParts) => Usage[]>
-> = {
-  flag: (name, parts) => [
-    ...inNamedConditions({ kind: 'flag', name }, parts),
-    ...parts.kills
-      .filter(({ flag }) => flag === name)
-      .map(({ location, environment }) => ({ location, by: `kill in ${environment}` })),
-    ...specTests(parts)
-      .filter(({ spec }) => spec.tests === name)
-      .map(({ file }) => ({ location: file.location(['tests']), by: 'spec test' })),
-  ],
-  segment: (name, parts) => [
-    ...inNamedConditions({ kind: 'segment', name }, parts),
-    ...inTestCases(name, parts),
-  ],
-  condition: (name, { specs }) =>
-    conditionUses(specs).flatMap(({ condition: { use = '' }, ...each }) => {
-      if (use === name) return [placeOf(each, ['use'])];
-      const isThrough = conditionsBehind(use, specs).has(name);
-      const by = `${each.by}, through condition ${use}`;
-      return isThrough ? [placeOf({ ...each, by }, ['use'])] : [];
-    }),
-};
+interface Naming extends Named {
+  readonly locate: () => Location;
+  readonly by: string;
+}
 
-function inNamedConditions({ kind, name }: Named, { specs }: SpecParts): Usage[] {
-  return namedConditions(specs).flatMap(({ condition, ...place }) => {
+/** Every name of an object or a condition in the specs, except where that is declared. */
+function* namings({ specs, flags, kills }: SpecParts): Generator<Naming> {
+  for (const flag of flags) {
+    for (const each of referencesOf(flag)) {
+      const by = `rule ${each.rule + 1} of flag/${flag.name} in ${each.environment}`;
+      yield { kind: each.kind, name: each.name, locate: () => locationOf(each), by };
+    }
+  }
+  for (const { condition, file, path, by } of namedConditions(specs)) {
     const named = namedIn(condition);
-    return named?.kind === kind && named.name === name ? [placeOf(place, named.members.name)] : [];
-  });
+    if (named === undefined) continue;
+    const { kind, name, members } = named;
+    yield { kind, name, locate: () => file.location([...path, ...members.name]), by };
+  }
+  for (const { condition, file, path, by } of conditionUses(specs)) {
+    const { use = '' } = condition;
+    const locate = () => file.location([...path, 'use']);
+    yield { kind: 'condition', name: use, locate, by };
+    for (const name of conditionsBehind(use, specs)) {
+      if (name === use) continue;
+      yield { kind: 'condition', name, locate, by: `${by}, through condition ${use}` };
+    }
+  }
+  for (const { flag, location, environment } of kills) {
+    yield { kind: 'flag', name: flag, locate: () => location, by: `kill in ${environment}` };
+  }
+  for (const { file, spec } of validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? [])) {
+    yield {
+      kind: 'flag',
+      name: spec.tests,
+      locate: () => file.location(['tests']),
+      by: 'spec test',
+    };
+    for (const [at, { segments = [] }] of spec.cases.entries()) {
+      for (const name of new Set(segments)) {
+        const path = ['cases', at, 'segments', segments.indexOf(name)];
+        const locate = () => file.location(path);
+        yield { kind: 'segment', name, locate, by: `case of the spec test of flag/${spec.tests}` };
+      }
+    }
+  }
 }
 
 interface WrittenCondition {
@@ -131,23 +141,4 @@ export function conditionsBehind(name: string, specs: SpecParts['specs']): Reado
 
 export function usedConditions(specs: SpecParts['specs']): ReadonlySet<string> {
   return new Set(conditionUses(specs).flatMap(({ condition }) => condition.use ?? []));
-}
-
-function placeOf({ file, path, by }: Omit<WrittenCondition, 'condition'>, to: SpecPath): Usage {
-  return { location: file.location([...path, ...to]), by };
-}
-
-function specTests({ specs }: SpecParts): SpecOf<SpecTestSpec>[] {
-  return validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
-}
-
-function inTestCases(name: string, parts: SpecParts): Usage[] {
-  return specTests(parts).flatMap(({ file, spec }) =>
-    spec.cases.flatMap(({ segments = [] }, at): Usage[] => {
-      const position = segments.indexOf(name);
-      if (position === -1) return [];
-      const location = file.location(['cases', at, 'segments', position]);
-      return [{ location, by: `case of the spec test of flag/${spec.tests}` }];
-    }),
-  );
 }
