@@ -29,7 +29,7 @@ const world = useCommands({
   'specs/segments/staff.yaml': segmentText('staff'),
   'specs/segments/idle.yaml': segmentText('idle'),
   'specs/kills/production.yaml':
-    'kills:\n  pay: { reason: broken }\n  elsewhere: { reason: broken }\n',
+    'kills:\n  pay: { reason: broken }\n  elsewhere: { reason: broken }\n  staff: { reason: broken }\n',
   'specs/tests/ship.test.yaml':
     'tests: ship\ncases:\n  - { name: staff, environment: production, segments: [staff], expect: "on" }\n',
 });
