@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../src/model/flag/flag.js';
+import type { Definition, Matcher, Rule, Treatment } from '../../src/model/flag/flag.js';
 import { canonicalDefinition } from '../../src/model/flag/wire.js';
 import type { FlagImpact } from '../../src/model/impact.js';
 import { evaluate } from '../../src/plan/impact/evaluate.js';
 import { planImpact } from '../../src/plan/impact/impact.js';
 import type { PlanInput } from '../../src/plan/input.js';
 import { planChanges } from '../../src/plan/plan.js';
+import { someBuckets } from '../support/arbitraries.js';
 import {
   bucketOf,
   evaluated,
@@ -51,18 +52,7 @@ const SEEDS = Array.from({ length: 12 }, (_, index) => murmur32(`seed ${index}`,
 
 const someKeys = fc.uniqueArray(fc.constantFrom(...LISTED), { maxLength: 20 });
 
-const buckets: fc.Arbitrary<Bucket[]> = fc
-  .tuple(
-    fc.shuffledSubarray(TREATMENTS, { minLength: 1 }),
-    fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 3, maxLength: 3 }),
-  )
-  .map(([names, cuts]) => {
-    const points = [0, ...cuts.slice(0, names.length - 1).sort((a, b) => a - b), 100];
-    return names.map((treatment, index) => ({
-      treatment,
-      size: (points[index + 1] ?? 100) - (points[index] ?? 0),
-    }));
-  });
+const buckets = someBuckets(TREATMENTS);
 
 function matcher(flags: readonly string[]): fc.Arbitrary<Matcher> {
   const plain: fc.Arbitrary<Matcher>[] = [

@@ -45,7 +45,7 @@ const key = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
 );
 
-function buckets(names: readonly string[]): fc.Arbitrary<Bucket[]> {
+export function someBuckets(names: readonly string[]): fc.Arbitrary<Bucket[]> {
   return fc
     .tuple(
       fc.shuffledSubarray([...names], { minLength: 1 }),
@@ -156,7 +156,7 @@ function dependency([splitName, treatments]: readonly [
 function rule(treatments: readonly string[], names: Names): fc.Arbitrary<Rule> {
   return fc.record({
     matchers: fc.array(matcher(names), { minLength: 1, maxLength: 3 }),
-    buckets: buckets(treatments),
+    buckets: someBuckets(treatments),
   });
 }
 
@@ -203,7 +203,7 @@ function definition(treatments: readonly string[], names: Names): fc.Arbitrary<U
       trafficAllocation: fc.nat(100),
       killed: fc.constant(true),
       rules: fc.array(rule(treatments, names), { maxLength: 3 }),
-      defaultRule: buckets(treatments),
+      defaultRule: someBuckets(treatments),
     },
     { requiredKeys: ['treatments', 'defaultTreatment', 'rules', 'defaultRule'] },
   );

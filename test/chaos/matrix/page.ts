@@ -33,7 +33,7 @@ export function matrixTables({ results, commit, day, minutes }: MatrixRun): stri
     table(['what goes wrong', 'when', ...letters('W', WRITES)], rows(WRITES, moments)),
     interruptedText(results.filter(({ cell }) => cell.interrupt !== undefined)),
     'Runs that did not end with 0 said:',
-    sayings(results),
+    sayings(results, (first) => `${nameOf(first.cell)} at “${first.cell.kind.name}”`),
   ].join('\n\n');
 }
 
@@ -78,11 +78,18 @@ export function table(head: readonly string[], rows: readonly string[]): string 
   return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n');
 }
 
-const MOST_SAYINGS = 16;
+const MOST_EXAMPLES = 16;
 
-/** A table with each message once, without details of single cells, with the number of cells and one of them. */
-function sayings(results: readonly CellResult[]): string {
-  const groups = new Map<string, CellResult[]>();
+/**
+ * A table with each message once, without names and numbers, and with the number of cells.
+ *
+ * @param exampleOf shows one of the cells too; then the table has sixteen rows at most.
+ */
+export function sayings<R extends Pick<CellResult, 'code' | 'said'>>(
+  results: readonly R[],
+  exampleOf?: (result: R) => string,
+): string {
+  const groups = new Map<string, R[]>();
   for (const result of results) {
     if (result.code === 0 || result.said === '') continue;
     const said = `${String(result.code)} | ${withoutParticulars(result.said).replaceAll('|', '\\|')}`;
@@ -91,22 +98,21 @@ function sayings(results: readonly CellResult[]): string {
   const lines = [...groups]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .map(([said, cells]) => {
-      const [first] = cells;
-      const example = first ? `${nameOf(first.cell)} at “${first.cell.kind.name}”` : '';
-      return `| ${said} | ${String(cells.length)} | ${example} |`;
+      const example = exampleOf && cells.slice(0, 1).map((first) => `${exampleOf(first)} |`);
+      return [`| ${said} | ${String(cells.length)} |`, ...(example ?? [])].join(' ');
     });
-  const more = lines.length - MOST_SAYINGS;
+  const more = exampleOf ? lines.length - MOST_EXAMPLES : 0;
   return table(
-    ['ends with', 'the run said', 'cells', 'for example'],
+    ['ends with', 'the run said', 'cells', ...(exampleOf ? ['for example'] : [])],
     [
-      ...lines.slice(0, MOST_SAYINGS),
+      ...lines.slice(0, lines.length - Math.max(0, more)),
       ...(more > 0 ? [`| … | ${String(more)} more, mostly of one cell each | | |`] : []),
     ],
   );
 }
 
 /** Names, numbers and addresses differ from cell to cell. */
-export function withoutParticulars(said: string): string {
+function withoutParticulars(said: string): string {
   return said
     .replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL')
     .replaceAll(/"[^"]*"/g, '"…"')

@@ -1,4 +1,4 @@
-import { table, withoutParticulars } from '../matrix/page.js';
+import { sayings, table } from '../matrix/page.js';
 import { WAYS, type StoreResult } from './play.js';
 
 export interface StoresRun {
@@ -31,7 +31,7 @@ export function storeTable({ stores, commit, day, minutes }: StoresRun): string 
       rows,
     ),
     'Runs that did not end with 0 said:',
-    sayings(all),
+    sayings(all.map((each) => ({ ...each, said: shortened(each.said) }))),
   ].join('\n\n');
 }
 
@@ -41,18 +41,7 @@ function shown(result: StoreResult | undefined): string {
   return result.code === 0 ? '✓' : `${String(result.code)}→${String(result.runsAfter)}`;
 }
 
-/** Each verdict once, without names, with the number of cells. */
-function sayings(results: readonly StoreResult[]): string {
-  const counts = new Map<string, number>();
-  for (const { code, said } of results) {
-    if (code === 0) continue;
-    const words = withoutParticulars(said).replace(/Not in sync: .*/, 'Not in sync: …');
-    const row = `${String(code)} | ${words.replaceAll('|', '\\|')}`;
-    counts.set(row, (counts.get(row) ?? 0) + 1);
-  }
-  const rows = [...counts].toSorted(([, a], [, b]) => b - a);
-  return table(
-    ['ends with', 'the run said', 'cells'],
-    rows.map(([row, count]) => `| ${row} | ${String(count)} |`),
-  );
+/** The numbers behind it say the same of every cell. */
+function shortened(said: string): string {
+  return said.replace(/Not in sync: .*/, 'Not in sync: …');
 }
