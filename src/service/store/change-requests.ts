@@ -37,7 +37,7 @@ export async function findChangeRequest(
 }
 
 /** All given conditions have to match. */
-export interface ChangeRequestFilter {
+interface ChangeRequestFilter {
   /** Ids of the workspaces and environments that the caller's key sees; null means all. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;

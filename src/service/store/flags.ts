@@ -11,7 +11,7 @@ export interface StoredFlag extends FlagRow {
 }
 
 /** All given conditions have to match. */
-export interface FlagFilter {
+interface FlagFilter {
   /** A part of the name, in upper or lower case. */
   readonly nameContains?: string | undefined;
   readonly rolloutStatusId?: string | undefined;

@@ -32,9 +32,7 @@ describe('an error of a store', () => {
   );
 
   it('without a code is known by its words', () => {
-    const error = new Error('timeout exceeded when trying to connect');
-
-    expect(failureOf(error)).toMatchObject({ status: 503, message: 'The store does not answer' });
+    expect(failureOf(new Error('timeout exceeded when trying to connect'))?.status).toBe(503);
   });
 });
 
