@@ -71,7 +71,7 @@ export interface PlanReport {
   readonly left?: readonly Change[];
 }
 
-/** The findings that keep the plan from being written. After an apply there are none, because they were approved. */
+/** The findings that keep the plan from being written. After an apply there are none, because the operator let them pass. */
 export function refusingFindings({
   converged,
   guardFindings = [],

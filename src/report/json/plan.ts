@@ -87,8 +87,8 @@ export function planDocument(
 }
 
 function circumstances(report: PlanReport, options: JsonOptions) {
-  const { refusals, approved } = guardTexts(report);
-  const said = [...refusals, ...approved].map((text) => text.replaceAll('\u00a0', ' '));
+  const { refusals, passed } = guardTexts(report);
+  const said = [...refusals, ...passed].map((text) => text.replaceAll('\u00a0', ' '));
   return present({
     left: some(report.left?.map((each) => leftDocument(each, options))),
     guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: said[at] ?? '' }))),

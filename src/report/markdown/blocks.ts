@@ -155,9 +155,9 @@ export function riskBlocks(
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
     ...boundedItems(
       '⚠️',
-      guards.approved.map((text) => `${text}; refused by a guard, and approved`),
+      guards.passed.map((text) => `${text}; refused by a guard, and approved`),
       'more refusal',
-      ' that somebody approved',
+      ' that the operator let pass',
     ),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
     ...items(

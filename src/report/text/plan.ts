@@ -63,7 +63,7 @@ function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Li
     ...section('Withheld', withheld.flatMap(rowLines)),
     ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
     ...section(LEFT_TITLE, left.flatMap(rowLines)),
-    ...section('Refused by a guard, and approved', passedLines(guards.approved)),
+    ...section('Refused by a guard, and approved', passedLines(guards.passed)),
     ...section('Allowed by the specs', passedLines(guards.allowed)),
     EMPTY_LINE,
   ];

@@ -15,7 +15,7 @@ export interface GuardTexts {
   readonly refusals: readonly string[];
   readonly remedy: string;
   /** The findings that an approval let pass. */
-  readonly approved: readonly string[];
+  readonly passed: readonly string[];
   readonly allowed: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function guardTexts(report: PlanReport): GuardTexts {
   const isRefused = refusingFindings(report).length > 0;
   return {
     refusals: isRefused ? texts : [],
-    approved: isRefused ? [] : texts,
+    passed: isRefused ? [] : texts,
     remedy: clean(remedyText(guardRemedy({ planHash, findings, options: planOptions }))),
     allowed: allowed.map((finding) => {
       const reason = cut(clean(finding.reason), REASON_COLUMNS);
