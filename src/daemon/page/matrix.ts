@@ -105,10 +105,21 @@ function isUnderWay({ steps, served }: RampView): boolean {
 /** More are laid out only when they come into sight. */
 const MANY_ROWS = 100;
 
+/** Replicas do not share what the flags serve after a run in sync, so a new one may know the standings alone. */
+function isUnknownHere({ flags, standings }: SourceView): boolean {
+  return standings !== null && (flags.length === 0 || flags.some(({ total }) => total > 0));
+}
+
+const UNKNOWN_HERE = html`<h3>What flags serve</h3>
+  <p>
+    Not known here yet. A replica learns it from the next run that is not in sync, and from its own
+    runs.
+  </p>`;
+
 export function flagMatrix(source: SourceView, now: number): Html {
   const columns = shownColumns(source);
   const rows = flagRows(source);
-  if (rows.length === 0) return html``;
+  if (rows.length === 0) return isUnknownHere(source) ? UNKNOWN_HERE : html``;
   const total = Math.max(...columns.map((column) => column.total));
   const more = Math.max(...columns.map((column) => column.total - column.flags.length));
   const heads = columns.map(

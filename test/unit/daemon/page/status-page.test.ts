@@ -126,6 +126,11 @@ it.each<[string, SourceView, readonly string[]]>([
     ],
   ],
   [
+    'that a standby, which came after the last change, does not know yet what flags serve',
+    aSource({ leader: false, flags: [] }),
+    ['What flags serve Not known here yet.'],
+  ],
+  [
     'the day of the apply, and not that of the commit',
     aSource({
       applied: { commit: 'a'.repeat(40), subject: 'Ramp pay', committedAt: minutesAgo(90) },
@@ -194,6 +199,13 @@ it.each<[string, SourceView, readonly string[], RegExp]>([
 
   expect(expected.filter((each) => !text.includes(each))).toEqual([]);
   expect(page).not.toMatch(claim);
+});
+
+it('claims nothing about flags before the first plan, nor where git declares none', () => {
+  const none = [{ environment: 'production', total: 0, flags: [] }];
+  const page = pageOf(aSource({ runs: [] }), aSource({ flags: none }));
+
+  expect(words(page)).not.toContain('What flags serve');
 });
 
 it('says first what a person on call needs, and then why', () => {
