@@ -81,6 +81,8 @@ export class Play {
   #files: ReadonlySet<string> = new Set();
   /** Words of kills of what was killed already: they are sent, and a service records nothing where nothing changes. */
   readonly #killedAgain = new Set<string>();
+  /** Ids of what a run killed by order of git though it was killed already: the same holds of its `/killed`. */
+  readonly #orderedAgain = new Set<string>();
   /** What is there, unless somebody has changed it since the last look. */
   protected seen: RawState | undefined;
   /** What the specs say, but for the file that is wrong. */
@@ -217,6 +219,10 @@ export class Play {
       isBroken: this.now.isBroken,
       written: this.written,
     };
+    for (const { id, reason } of ran.document?.changes ?? []) {
+      const wasKilled = before.get(id)?.get('/killed') === true;
+      if (reason === 'kill' && wasKilled) this.#orderedAgain.add(id);
+    }
     this.runs += 1;
     this.past.push(before, after);
     this.lines.push(lineOf(ran, args));
@@ -248,9 +254,12 @@ export class Play {
     const missing = [...new Set(sent)].filter((each) => !words.has(each));
     // What failed may have been made, and may not.
     const made = new Set(told.filter(({ outcome }) => outcome === 'applied').map(wordsOf));
-    const invented = [...made].filter(
-      (each) => !sent.includes(each) && !this.#killedAgain.has(each),
+    const again = told.filter(
+      ({ id, fields }) =>
+        this.#orderedAgain.has(id) && fields?.every(({ path }) => path === '/killed') === true,
     );
+    const excused = new Set([...this.#killedAgain, ...again.map(wordsOf)]);
+    const invented = [...made].filter((each) => !sent.includes(each) && !excused.has(each));
     this.breaches.push(
       ...missing.map((each) => `written, and not in the history: ${each}`),
       ...invented.map((each) => `in the history, and not written: ${each}`),
@@ -285,13 +294,14 @@ interface ToldChange {
   readonly title: string;
   readonly outcome: string;
   readonly comment?: string;
+  readonly fields?: readonly { readonly path: string }[];
 }
 
 function isToldWrite({ comment }: ToldChange): boolean {
   return comment !== undefined;
 }
 
-function wordsOf({ id, title, comment }: Omit<ToldChange, 'outcome'>): string {
+function wordsOf({ id, title, comment }: Pick<ToldChange, 'id' | 'title' | 'comment'>): string {
   return JSON.stringify([id, title, comment]);
 }
 
