@@ -188,21 +188,24 @@ function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[]
   );
 }
 
-/** The steps done, the current and the next one, and why the ramp waits. */
+/** The steps done, the current and the next one, a live share beyond them, and why the ramp waits. */
 export function rampText(standing: RampStanding): string {
   const { id, rule, treatment, steps, step, held, served, checks = [], onFail, backTo } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
+  // The ramp catches up with a share that was live before it, or was raised by hand.
+  const isAhead = served !== null && served > (steps[step]?.percent ?? 100);
   const rungs = steps.map(({ percent, dueText }, at) => {
     // A due step is not served before a run has written it, and a waiting one not at all.
     const isUnknown = served === null && held === null;
     if (at <= step && !isUnknown && percent > (served ?? 0)) return `${percent} % due`;
-    if (at < step) return `${percent} % done`;
+    if (at < step || (at === step && isAhead)) return `${percent} % done`;
     if (at === step) return `${percent} % now`;
     const when = dueText === null ? '' : ` at ${clean(dueText)}`;
     return at === step + 1 && held === null
       ? `${percent} % next${when}`
       : `${percent} %${held === null ? when : ''}`;
   });
+  const ahead = isAhead ? ` The service has ${String(served)} %.` : '';
   const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
   const unasked = checks.filter(({ result }) => result === 'not-asked');
   const names = unasked.map(({ name }) => `"${clean(name)}"`).join(', ');
@@ -215,7 +218,7 @@ export function rampText(standing: RampStanding): string {
     unasked.length === 0
       ? ''
       : ` Not asked here, and asked before it is written: check ${names}${failure}.`;
-  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
+  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${ahead}${waits}${asked}`;
 }
 
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';

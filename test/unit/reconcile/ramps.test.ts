@@ -264,7 +264,7 @@ describe('the ladder', () => {
     expect(await world.live.share('shop')).toBe(25);
   });
 
-  it('is told in every format: done, now, next, when, and why it waits', async () => {
+  it('is told in every format: done, now, next, when, why it waits, and what the service has beyond the step', async () => {
     const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
     const { world } = await storyOf(spec);
     await world.applied({}, { now: () => Date.parse('2026-03-02T17:00Z') });
@@ -285,6 +285,11 @@ describe('the ladder', () => {
     const again = reportOf(await plan(run.context), run);
     expect((again.ramps ?? []).map(rampText).join('')).toMatch(
       /: 10 % due, 25 % due, .*100 %\. It waits: its share was changed on the service\.$/,
+    );
+    await world.live.set('shop', { on: 60 });
+    const raised = reportOf(await plan(run.context), run);
+    expect((raised.ramps ?? []).map(rampText).join('')).toMatch(
+      /: 10 % done, 25 % done, 50 %, 100 %\. The service has 60 %\. It waits: /,
     );
   });
 });
