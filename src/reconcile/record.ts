@@ -101,9 +101,9 @@ export interface Interrupted {
   readonly made: ReadonlySet<string>;
 }
 
-/** Records of kills and restores may follow that of the last run. */
+/** Records of kills, restores and used approvals may stand between those of runs. */
 const LOOKED_BACK = 10;
-const OUTSIDE_RUNS = /^(Kill|Restore) /;
+const OUTSIDE_RUNS = /^(Kill|Restore|Use approval) /;
 const BEGINNING = 'Begin ';
 
 export async function interruptedIn(home: StateHome | null): Promise<Interrupted> {

@@ -43,10 +43,14 @@ async function cutAfter(world: PipelineWorld, definitions: number): Promise<numb
 }
 
 /** Interrupts a run after so many creations. @returns requests that created. */
-async function cut(world: PipelineWorld, passing: number): Promise<number> {
+async function cut(
+  world: PipelineWorld,
+  passing: number,
+  settings: Parameters<PipelineWorld['planned']>[0] = {},
+): Promise<number> {
   const interrupt = new AbortController();
   world.service.failNext({ method: 'POST', path: /user$|environments/, passing }, 'hold');
-  const run = world.applied({ signal: interrupt.signal });
+  const run = world.applied({ ...settings, signal: interrupt.signal });
   await world.service.held();
   interrupt.abort();
   world.service.release();
@@ -125,10 +129,14 @@ describe('a first apply that was interrupted', () => {
     expect(notLookedAtIn(next)).toEqual([]);
   });
 
-  it('goes on as cheaply after a second interruption', async () => {
+  it.each<[string, string | undefined]>([
+    ['', undefined],
+    [' of a run that recorded the use of an approval', 'https://forge.example.com/comments/1'],
+  ])('goes on as cheaply after a second interruption%s', async (_, comment) => {
     const world = await pipelineWorld(undefined, { strict: true });
     const first = await cutAfter(world, 8);
-    const second = await cut(world, 8);
+    const { planHash: hash } = await world.planned();
+    const second = await cut(world, 8, { approvals: [{ hash, comment }] });
     const left = FLAGS + DEFINITIONS - first - second;
 
     const resumed = await world.applied();
