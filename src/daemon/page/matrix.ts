@@ -112,8 +112,8 @@ function isUnknownHere({ flags, standings }: SourceView): boolean {
 
 const UNKNOWN_HERE = html`<h3>What flags serve</h3>
   <p>
-    Not known here yet. A replica learns it from the next run that is not in sync, and from its own
-    runs.
+    Not known here yet. A replica learns it from the next run that finds a difference, and from its
+    own runs.
   </p>`;
 
 export function flagMatrix(source: SourceView, now: number): Html {
