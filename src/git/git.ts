@@ -106,6 +106,8 @@ async function readThroughLibrary(
       baseDir: git.directory,
       trimmed: false,
       timeout: { block: SILENCE_MS },
+      // By default, the library takes what was read 50 ms after the end of git for all of the output.
+      completion: { onClose: true, onExit: false },
       allowEnvironment: Object.keys(environment),
       unsafe: OVERRULED,
       ...(input !== undefined && { input: () => input }),

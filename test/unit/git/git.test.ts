@@ -96,6 +96,20 @@ describe('a git command', () => {
     },
   );
 
+  it('is read to its end, even if the output comes long after the program has ended', async () => {
+    const repository = makeRepository();
+    repository.write({ 'bin/git': '#!/bin/sh\necho first\n(sleep 0.5; echo last) &\n' });
+    chmodSync(join(repository.directory, 'bin/git'), 0o755);
+    const path = process.env['PATH'];
+    process.env['PATH'] = `${join(repository.directory, 'bin')}:${path ?? ''}`;
+    try {
+      const git = openGit(repository.directory);
+      expect(await runGit(git, { args: ['ls-tree'], purpose: 'list' })).toBe('first\nlast\n');
+    } finally {
+      process.env['PATH'] = path;
+    }
+  });
+
   it('reads its input, and may end with a code that says no', async () => {
     const repository = makeRepository();
     repository.write({ '.gitignore': 'ignored\n' });
