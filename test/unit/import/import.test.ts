@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkTarget, writeTarget } from '../../../src/import/import.js';
 import { makeDirectory, makeRepository } from '../../support/git.js';
 
@@ -39,6 +39,33 @@ describe('the directory of an import', () => {
     expect(everything(directory)).toEqual(before);
     expect(readFileSync(join(directory, 'flags/b.yaml'), 'utf8')).toBe('flag: b\n');
   });
+
+  // Elsewhere the system does not report each move.
+  it.runIf(process.platform === 'linux')(
+    'has a config only while it has all other files: it goes first and comes last',
+    async () => {
+      const directory = makeDirectory();
+      const files = new Map([CONFIG, ['flags/a.yaml', ''], ['segments/b.yaml', '']]);
+      await writeTarget(directory, files);
+      const parts = ['flags', 'segments', 'flagkeel.yaml'];
+      const moved: string[] = [];
+      const ended = new Promise<void>((resolve) => {
+        const watcher = watch(directory, (event, name) => {
+          if (event === 'rename' && name !== null && parts.includes(name)) moved.push(name);
+          if (name === 'end') resolve();
+        });
+        onTestFinished(() => {
+          watcher.close();
+        });
+      });
+
+      await writeTarget(directory, files);
+      writeFileSync(join(directory, 'end'), '');
+      await ended;
+
+      expect(moved).toEqual([...parts.toReversed(), ...parts]);
+    },
+  );
 
   it('is not replaced where a submodule lies in it, whose files would be lost', async () => {
     const repository = makeRepository();
