@@ -47,7 +47,7 @@ export async function readRightSpecs(path: string, screen: Screen): Promise<Righ
   await using source = await openSource(named.directory, { workingTree: true });
   const { result, parts } = await readWithParts(source.tree);
   if (!result.ok) {
-    screen.note(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
+    screen.noteLines(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
     throw new FlagkeelError(
       'SPECS_INVALID',
       `cannot use the specs of "${named.directory}": they are invalid (see above)`,

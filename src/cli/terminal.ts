@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import type { ExitCode } from '../errors.js';
+import { clean } from '../report/sanitize.js';
 import { errorText } from '../report/text/error.js';
 import type { CommonOptions } from './options.js';
 import { createLog } from '../platform/log.js';
@@ -91,6 +92,8 @@ export interface Screen {
   writeFile(file: string, text: string): Promise<void>;
   /** A line for people on standard error; silent with `--quiet`. */
   readonly note: (text: string) => void;
+  /** Likewise several lines, of which each is clean already. */
+  readonly noteLines: (text: string) => void;
   /** From now on a line answers the first signal: what is under way may take a while. */
   noteInterrupt(): void;
   /** An error that does not end the program, on standard error, with `--quiet` too. */
@@ -115,8 +118,12 @@ export function ending<Given extends readonly unknown[]>(
 export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
   const { stdout, stderr, environment, signal, progress } = terminal;
   const isQuiet = options.quiet === true;
-  const note = (text: string): void => {
+  const noteLines = (text: string): void => {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
+  };
+  // Names of files and answers of servers are in it: a terminal, or a runner of CI, would obey what they hold.
+  const note = (text: string): void => {
+    noteLines(clean(text));
   };
   const isTTY = options.output === undefined && isTerminal(stdout);
   const result = async (text: string): Promise<void> => {
@@ -135,6 +142,7 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
       result(options.format === 'json' ? prettyJson({ formatVersion: 1, ...document }) : text()),
     writeFile: async (file, text) => writeResult(text, { file, stdout }),
     note,
+    noteLines,
     failure: (error) => {
       progress.print(() => stderr.write(errorText(error)));
     },

@@ -54,7 +54,7 @@ async function formatDirectory(
     ({ location, severity }) => severity === 'error' && isNamed(location.file, named),
   );
   const isWrong = errors.length > 0;
-  if (isWrong) screen.note(diagnosticsText(errors, { color: false }).trimEnd());
+  if (isWrong) screen.noteLines(diagnosticsText(errors, { color: false }).trimEnd());
   const changed: string[] = [];
   for (const [kind, ofKind] of loaded.files) {
     for (const file of ofKind.filter((each) => isNamed(each.path, named))) {

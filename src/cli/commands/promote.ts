@@ -76,7 +76,7 @@ async function promote(
     );
   }
   if (!result.ok) {
-    screen.note(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
+    screen.noteLines(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
     screen.note('nothing is written: the specs would be invalid');
     return EXIT.invalidSpecs;
   }

@@ -36,6 +36,7 @@ describe('the table of commands', () => {
       '../platform/version.js',
       '../report/output.js',
       '../report/progress.js',
+      '../report/sanitize.js',
       '../report/text/error.js',
       './command-table.js',
       './command.js',

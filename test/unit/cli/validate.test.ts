@@ -37,6 +37,14 @@ valid: 1 flag, 1 segment, 1 environment
     );
   });
 
+  it('shows the characters of a file name that a terminal or a runner would obey, also where it warns of local changes', async () => {
+    write({ 'specs/flags/a\u001B[31m\u202E\n::stop-commands::x.yaml': 'flag: a\n' });
+    const { stderr } = await validate('off');
+    expect(stderr).toContain('flags/a<U+001B>[31m<U+202E> ::stop-commands::x.yaml');
+    // eslint-disable-next-line no-control-regex -- these are looked for
+    expect(stderr).not.toMatch(/[\u001B\u202E]|^::/m);
+  });
+
   it('ends with 3 where a rule of level error found something, and prints it as SARIF and as JUnit', async () => {
     const text = await validate('error');
     const sarif = await validate('error', '--format', 'sarif');
