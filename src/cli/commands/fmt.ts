@@ -48,6 +48,7 @@ async function formatDirectory(
 ): Promise<{ directory: string; exitCode: ExitCode; changed: readonly string[] }> {
   const named = await configDirectoryOf(path);
   const { directory } = named;
+  const repository = await repositoryOf(directory);
   const loaded = await loadFiles(await directoryTree(directory));
   // Warnings are no matter of the form of a file.
   const errors = loaded.diagnostics.filter(
@@ -67,8 +68,8 @@ async function formatDirectory(
     }
   }
   // A file that cannot be read may have an owner.
-  const repository = isWrong || named.within !== null ? null : await repositoryOf(directory);
-  const owners = repository && (await changedCodeOwners(repository, loaded));
+  const hasOwners = !isWrong && named.within === null && repository !== null;
+  const owners = hasOwners ? await changedCodeOwners(repository, loaded) : null;
   if (repository && owners) {
     changed.push(owners.path);
     if (!check) await screen.writeFile(join(repository.root, owners.path), owners.text);

@@ -27,6 +27,14 @@ describe('fmt', () => {
     expect([await run('fmt'), await run('fmt', '--check')]).toEqual([nothing, nothing]);
   });
 
+  it('says of a directory that is not there what validate says', async () => {
+    const missing = await cliRun(['fmt', at('nowhere')]);
+    expect(missing).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('flagkeel init') as string,
+    });
+  });
+
   it('leaves a file alone that is wrong, says why, and formats the others', async () => {
     write({ 'flags/cart.yaml': 'flag: cart\nowner: on\n' });
 
