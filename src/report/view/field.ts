@@ -36,8 +36,7 @@ export function fieldLines(field: FieldChange, context: FieldContext): readonly 
     return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
   }
   const { path, before, after } = field;
-  const type = flagFieldType(path);
-  const linesOf = LINES_OF[path] ?? (type && FLAG_FIELD_LINES[type]?.(fieldLabel(path)));
+  const linesOf = LINES_OF[path] ?? linesOfFlagField(path);
   const lines = linesOf?.(before, after, context) ?? [];
   return lines.length > 0
     ? lines
@@ -99,6 +98,11 @@ const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | 
   names: (label) =>
     ofLists(isTexts, (before, after) => [labelled(label, setChange(before, after))]),
 };
+
+function linesOfFlagField(path: string): Lines | undefined {
+  const type = flagFieldType(path);
+  return type && FLAG_FIELD_LINES[type]?.(fieldLabel(path));
+}
 
 /** A missing side is an empty list. */
 function ofLists<T>(
