@@ -134,14 +134,31 @@ describe('what reviewed plans show together', () => {
     aDesired({ flags: [desiredFlag('pay', { environments: { production } })] });
   const start = startWith({ trafficAllocation: 10 });
 
-  const [pay] = start.flags.values();
-  const places = [...(pay?.environments ?? [])].map(([place, each]) => {
-    return [place, { ...each, fields: onShare(10), ramps: [ramp] }] as const;
-  });
-  const ramped = {
-    ...start,
-    flags: new Map(pay && [['pay', { ...pay, environments: new Map(places) }]]),
-  };
+  function withFields(fields: Definition, ...ramps: readonly DesiredRamp[]) {
+    const [pay] = start.flags.values();
+    const places = [...(pay?.environments ?? [])].map(([place, each]) => {
+      return [place, { ...each, fields, ramps }] as const;
+    });
+    return {
+      ...start,
+      flags: new Map(pay && [['pay', { ...pay, environments: new Map(places) }]]),
+    };
+  }
+  const ramped = withFields(onShare(10), ramp);
+
+  /** A definition of two rules, the first of which has a ramp. */
+  const ruleRamp: DesiredRamp = { ...ramp, key: 'rule', rule: 0 };
+  const rules = (...percents: number[]) =>
+    percents.map((percent) => ({ matchers: [], buckets: onShare(percent).defaultRule }));
+  const ruled = (second: number) => withFields({ rules: rules(10, second) }, ruleRamp);
+  const ruleChange = (from: number, to: number): Change =>
+    written({ path: '/rules', reason: 'commit', before: rules(10, from), after: rules(10, to) });
+  const targeting = (key: string) => startWith({ targets: { on: [key] } });
+  const [target] = targets(one).fields as [FieldChange];
+  const buckets = { path: '/defaultRule', reason: 'commit', before: moved.before } as const;
+  const gone = as('delete', { ...buckets, base: buckets.before });
+  const pruned = (live: number): Change =>
+    as('delete', { ...field(10, undefined, { reason: 'prune' }), before: live });
 
   it.each<[string, readonly ReviewedPlan[], Change, boolean, Now?]>([
     ['a change that one of them showed', [reviewed(to20)], to20, true],
@@ -151,6 +168,12 @@ describe('what reviewed plans show together', () => {
       'an update by what made the object',
       [reviewed(as('create', field(undefined, 20)))],
       written(field(undefined, 20)),
+      true,
+    ],
+    [
+      'an update by what activated the object',
+      [reviewed(keyed('activate', one))],
+      keyed('update', one),
       true,
     ],
     ['no creation by an update', [reviewed(to20)], as('create', field(10, 20)), false],
@@ -170,10 +193,18 @@ describe('what reviewed plans show together', () => {
       written(field(10, 30)),
       false,
     ],
+    ...(['drift', 'conflict', 'adopt', 'unknown'] as const).map(
+      (reason): [string, readonly ReviewedPlan[], Change, boolean] => [
+        `no ${reason} that the plan did not see`,
+        [reviewed(to20)],
+        written(field(10, 20, { reason })),
+        false,
+      ],
+    ),
     [
-      'no drift that the plan did not see',
-      [reviewed(to20)],
-      written(field(10, 20, { reason: 'conflict' })),
+      'no way over plans that took the field away and made it again',
+      [reviewed(written(field(10, undefined))), reviewed(written(field(undefined, 20)))],
+      written(field(10, 20)),
       false,
     ],
     [
@@ -221,6 +252,18 @@ describe('what reviewed plans show together', () => {
       keyed('update', { ...two, sha256: one.sha256 }),
       false,
     ],
+    [
+      'no more removed keys',
+      [reviewed(keyed('update', one))],
+      keyed('update', { ...one, removed: ['c', 'd'] }),
+      false,
+    ],
+    [
+      'no more changed keys',
+      [reviewed(keyed('update', one))],
+      keyed('update', { ...one, changed: ['a'] }),
+      false,
+    ],
     ['no other list of keys', [reviewed(keyed('update', two))], keyed('update', one), false],
     ['targets by their keys', [reviewed(targets(one))], targets(one), true],
     ['no more targets', [reviewed(targets(one))], targets({ ...two, sha256: one.sha256 }), false],
@@ -237,6 +280,50 @@ describe('what reviewed plans show together', () => {
       written({ ...field(10, 20), before: 15 }),
       false,
       { start },
+    ],
+    [
+      'a field that the earlier specs do not have',
+      [reviewed(written(field(undefined, 20)))],
+      written(field(undefined, 20)),
+      true,
+      { start: withFields({}) },
+    ],
+    [
+      'targets, whatever the earlier specs said',
+      [reviewed(targets(one), { start: targeting('a') })],
+      targets(one),
+      true,
+      { start: targeting('b') },
+    ],
+    [
+      'no drift of targets that the plan did not see',
+      [reviewed(targets(one), { start })],
+      written({ ...target, reason: 'conflict' }),
+      false,
+      { start },
+    ],
+    [
+      'no drift of an object that the earlier specs do not have',
+      [reviewed(to20, { start: aDesired() })],
+      written(field(10, 20, { reason: 'conflict' })),
+      false,
+      { start: aDesired() },
+    ],
+    [
+      'no adoption by a plan that did not know the earlier specs',
+      [reviewed(adoption(24))],
+      adoption(24),
+      false,
+      { start: aDesired() },
+    ],
+    ['the removal of what is as its base', [reviewed(pruned(10))], pruned(10), true],
+    ['no removal of what was changed since', [reviewed(pruned(10))], pruned(15), false],
+    [
+      'a deletion, whatever ramps the specs have',
+      [reviewed(gone)],
+      gone,
+      true,
+      { ladders: ladder() },
     ],
     [
       'a ramp at a later step',
@@ -258,6 +345,13 @@ describe('what reviewed plans show together', () => {
       shares(10, 20, 'ramp'),
       true,
       { ladders: ladder({ record: begun }) },
+    ],
+    [
+      'no step of a ramp with other steps than it began with',
+      [],
+      shares(10, 20, 'ramp'),
+      false,
+      { ladders: ladder({ record: { ...begun, ladder: 'other' } }) },
     ],
     ['no step of a ramp that begins now', [], shares(10, 20, 'ramp'), false, { ladders: ladder() }],
     [
@@ -285,6 +379,42 @@ describe('what reviewed plans show together', () => {
       written({ ...moved, before: onShare(20).defaultRule.toReversed() }),
       false,
       { start: ramped },
+    ],
+    [
+      'no other start of a rule beside one with a ramp',
+      [reviewed(ruleChange(10, 70), { start: ruled(10) })],
+      ruleChange(30, 70),
+      false,
+      { start: ruled(30) },
+    ],
+    [
+      'no other start of the default rule beside a rule with a ramp',
+      [
+        reviewed(shares(10, 70), {
+          start: withFields({ ...onShare(10), rules: rules(10) }, ruleRamp),
+        }),
+      ],
+      shares(30, 70),
+      false,
+      { start: startWith(onShare(30)) },
+    ],
+    [
+      'no other value of a rule beside one with a ramp',
+      [reviewed(ruleChange(10, 20), { ladders: ladder({ ramp: ruleRamp }) })],
+      ruleChange(10, 50),
+      false,
+      { ladders: ladder({ ramp: ruleRamp }) },
+    ],
+    [
+      'rules with a ramp that the service does not have',
+      [
+        reviewed(written({ path: '/rules', reason: 'commit', after: rules(10, 20) }), {
+          start: ruled(10),
+        }),
+      ],
+      written({ path: '/rules', reason: 'commit', after: rules(10, 20) }),
+      true,
+      { start: ruled(10) },
     ],
   ])('is %s', (_, plans, change, expected, now = {}) => {
     expect(shownIn(plans).shows(change, factsOf(now))).toBe(expected);
