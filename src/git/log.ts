@@ -177,10 +177,14 @@ export interface CommitSummary {
   readonly commit: string;
   /** Untrusted text. */
   readonly subject: string;
+  /** ISO 8601, UTC. */
   readonly committedAt: string;
 }
 
 const MAX_SUBJECT = 200;
+
+/** A commit may claim any time; later ones have no form in ISO 8601. */
+const YEAR_9999_S = Date.parse('9999-12-31T23:59:59Z') / 1_000;
 
 /** @throws FlagkeelError `GIT` there is no such commit here. */
 export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
@@ -209,12 +213,13 @@ export async function newestCommits(
 
 /** @param revision hash, or full name of a ref. @throws FlagkeelError `GIT` there is no such commit here. */
 export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
-  const form = ['--max-count=1', '--no-show-signature', '--format=tformat:%H%n%cI%n%s'];
+  const form = ['--max-count=1', '--no-show-signature', '--format=tformat:%H%n%ct%n%s'];
   const answer = await runGit(git, {
     args: ['log', ...form, '--end-of-options', revision, '--'],
     purpose: `read commit ${revision}`,
   });
-  const [commit = revision, committedAt = '', subject = ''] = answer.split('\n');
+  const [commit = revision, seconds, subject = ''] = answer.split('\n');
+  const committedAt = new Date(Math.min(Number(seconds), YEAR_9999_S) * 1_000).toISOString();
   return { commit, committedAt, subject: subject.slice(0, MAX_SUBJECT) };
 }
 

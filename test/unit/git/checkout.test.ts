@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/checkout.js';
 import { isAncestor } from '../../../src/git/lineage.js';
+import { commitIn } from '../../../src/git/log.js';
 import { commitTree, directoryTree } from '../../../src/git/trees.js';
 import { localChanges } from '../../../src/git/spec-source.js';
 import { CountedGit } from '../../support/counted-git.js';
@@ -222,6 +223,21 @@ describe('checkout', () => {
     expect(await resolveRevision(full, 'main')).toBe(second);
     // An option is a revision that does not exist.
     await expect(resolveRevision(full, '--all')).rejects.toMatchObject({ code: 'GIT' });
+  });
+
+  it.each([
+    ['1772359200 +0200', '2026-03-01T10:00:00.000Z'],
+    ['99999999999999 +0000', '9999-12-31T23:59:59.000Z'],
+  ])('says in UTC when a commit of %s was made', async (made, inUtc) => {
+    repository.commit('one');
+    const raw = `tree $(git rev-parse HEAD^{tree})\\nauthor a <a> ${made}\\ncommitter a <a> ${made}\\n\\ntwo\\n`;
+    const head = repository.shell(
+      `printf "${raw}" | git hash-object -t commit -w --stdin --literally`,
+    );
+
+    const commit = await commitIn(await checkoutOf(repository.directory), head);
+
+    expect(commit).toEqual({ commit: head, committedAt: inUtc, subject: 'two' });
   });
 
   it('opens a linked working tree', async () => {
