@@ -104,7 +104,7 @@ export class Schedule {
   readonly #task: ScheduledTask;
 
   constructor(fields: string, log: Log, strike: () => void) {
-    // By default the library logs to standard output. Missed times need no log line: polling goes on anyway.
+    // By default the library logs to standard output.
     setLogger({
       info: (message) => {
         log.debug({ message }, 'schedule');
@@ -117,7 +117,11 @@ export class Schedule {
       },
       debug: () => undefined,
     });
-    this.#task = schedule(fields, strike, { suppressMissedWarning: true });
+    this.#task = schedule(fields, strike, {
+      // By default, the library skips a time that it notices more than a second late.
+      missedExecutionTolerance: Infinity,
+      suppressMissedWarning: true,
+    });
   }
 
   get next(): string | null {
