@@ -215,8 +215,8 @@ function githubClient(options: ForgeOptions): Octokit {
   });
   octokit.hook.wrap('request', async (request, asked) => {
     // The token is for one origin, so redirects are errors.
-    const send = async () =>
-      request({
+    const send = async () => {
+      const answer = await request({
         ...asked,
         request: {
           ...asked.request,
@@ -224,6 +224,10 @@ function githubClient(options: ForgeOptions): Octokit {
           signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
         },
       });
+      // The library takes an answer that breaks off for a success, with a text in place of its JSON.
+      if (typeof answer.data === 'string') throw new Error('only a part of one, or no JSON');
+      return answer;
+    };
     // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.
     const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
     return withRetry(send, (error) => refusalOf(error, now), { wait, asking, repeatable });

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import Fastify, { type FastifyRequest } from 'fastify';
 
 /** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
@@ -22,6 +24,8 @@ export interface TestForge {
   readonly requests: string[];
   /** So many further requests are answered that there were too many. */
   limitNext(count: number): void;
+  /** So many further answers break off in the middle. */
+  cutNext(count: number): void;
   /** From now on the token may read alone, as that of a fork. */
   forbidWrites(): void;
   /** From now on it may write again. */
@@ -112,7 +116,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     commentsRefused: false,
   };
   const requests: string[] = [];
-  const policy = { limited: 0, readOnly: false };
+  const policy = { limited: 0, cut: 0, readOnly: false };
   const app = Fastify({ routerOptions: { maxParamLength: 200 } });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
@@ -126,9 +130,10 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
         .headers(answer.headers ?? {})
         .send(answer.body);
   });
-  app.addHook('onSend', ({ method, url }, { statusCode }, _, done) => {
+  app.addHook('onSend', ({ method, url }, { statusCode }, payload, done) => {
     requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(statusCode)}`);
-    done();
+    policy.cut -= 1;
+    done(null, policy.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
   });
   app.setNotFoundHandler(async (_, reply) => reply.code(404).send(NOT_FOUND.body));
   const routes = kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept);
@@ -156,6 +161,9 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     limitNext: (count) => {
       policy.limited = count;
     },
+    cutNext: (count) => {
+      policy.cut = count;
+    },
     forbidWrites: () => {
       policy.readOnly = true;
     },
@@ -170,6 +178,13 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
       await app.close();
     },
   };
+}
+
+async function* halfOf(text: string): AsyncGenerator<string> {
+  yield text.slice(0, text.length / 2);
+  // The head and the half are on their way before the connection ends.
+  await setImmediate();
+  throw new Error('cut');
 }
 
 function policed(

@@ -105,6 +105,21 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     expect(await forge.findComment(PULL, '<!-- flagkeel:plan')).toBeNull();
   });
 
+  it('asks again where an answer breaks off, and never takes a part of the comments for all', async () => {
+    const body = '<!-- flagkeel:plan a -->';
+    await forge.postComment(PULL, body);
+    const hash = `sha256:${'b'.repeat(64)}`;
+    server.comments.push({ id: 2, author: 'alice', body: `/flagkeel approve ${hash}` });
+    server.members.set('alice', kind === 'github' ? 'write' : 40);
+
+    server.cutNext(1);
+    expect((await forge.approvals(PULL)).approvals).toMatchObject([{ hash, by: 'alice' }]);
+    server.cutNext(1);
+    expect(await forge.findComment(PULL, body)).toMatchObject({ body });
+    server.cutNext(1_000);
+    await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
+  });
+
   it('waits where there were too many requests, and gives up where there always are', async () => {
     // The library of GitLab waits for the first ones itself.
     const ours = kind === 'github' ? 2 : 0;
