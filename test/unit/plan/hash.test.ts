@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/model/json.js';
-import type { Change, Reason } from '../../../src/model/plan.js';
+import { formOf, type DesiredRamp } from '../../../src/model/flag/ramp.js';
+import type { Change, FieldChange, Reason } from '../../../src/model/plan.js';
 import { planHash } from '../../../src/plan/reviewed.js';
+import { onShare } from '../../support/builders.js';
 import { aChange, aField, keyChange } from '../../support/plan-builder.js';
 
 const PLACE = { origin: 'https://admin.example.com', workspaceId: 'ws-1' };
@@ -48,6 +50,31 @@ describe('the hash of a plan', () => {
 
     expect(from(24, 'commit')).not.toBe(from(10, 'commit'));
     expect(from(24, 'conflict')).not.toBe(from(24, 'commit'));
+  });
+
+  it('has steps of a known ramp only where nothing else changes', () => {
+    const ramp: DesiredRamp = {
+      ...{
+        key: 'default',
+        rule: null,
+        matchers: [],
+        nth: 0,
+        treatment: 'on',
+        order: ['on', 'off'],
+      },
+      ...{ written: onShare(10).defaultRule, steps: [{ percent: 50, afterMs: 1 }], hold: false },
+    };
+    const record = { since: '', commit: null, from: 10, reached: 10, ladder: formOf(ramp) };
+    const place = { dueMs: [], step: 0, held: null, anchors: null, isKilled: false, zone: 'UTC' };
+    const ladders = new Map([[PAY.id, [{ id: '', ramp, ...place, record }]]]);
+    const step = (from: number): FieldChange => {
+      return { path: '/defaultRule', reason: 'ramp', base: onShare(from).defaultRule };
+    };
+    const of = (...fields: FieldChange[]) =>
+      planHash({ changes: [{ ...PAY, fields }] }, PLACE, { ladders });
+
+    expect(of(...PAY.fields, step(10))).toBe(of(...PAY.fields));
+    expect(of(step(10))).not.toBe(of(step(20)));
   });
 
   it('leaves the changes of the plan in their order', () => {
