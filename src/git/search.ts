@@ -1,6 +1,8 @@
 import { lstatSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { FlagkeelError } from '../errors.js';
 import { isSpecPath } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
 import { contentOf } from './trees.js';
@@ -21,6 +23,13 @@ interface FoundLine {
  * @throws FlagkeelError `GIT`: the directory is missing, or in no repository.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
+  const isThere = await stat(directory).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isThere) {
+    throw new FlagkeelError('GIT', `cannot search "${directory}": there is no such directory`);
+  }
   const form = ['-z', '-n', '-I', '-F', '--untracked', '--no-color'];
   const found = await runGit(openGit(directory), {
     args: ['-c', 'grep.column=false', 'grep', ...form, '-e', name, '--', '.'],
