@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
@@ -129,6 +129,20 @@ describe('the key command', () => {
       expect(await callsOf({ origin, key: key.trim() }).status('GET', '/workspaces')).toBe(401);
     });
   });
+
+  it.each(['keys list', 'keys revoke x', 'log'])(
+    'makes no store where there is none, to look into it: %s',
+    async (words) => {
+      const missing = join(directory, 'mistyped');
+      const ended = await cliRun(['service', ...words.split(' '), '--directory', missing]);
+
+      expect(ended).toMatchObject({
+        exitCode: 64,
+        stderr: expect.stringContaining(`"${missing}": there is none`) as string,
+      });
+      expect(existsSync(missing)).toBe(false);
+    },
+  );
 
   it('works beside a running service, which heeds it from the next request on', async () => {
     await whileServing({}, async ({ origin, key }) => {

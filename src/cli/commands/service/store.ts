@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander';
 import { isValidKey, reachText, type NamedKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/service.js';
+import { FlagkeelError } from '../../../errors.js';
 import type { ServiceLog } from '../../../service/http/key-check.js';
 import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
-import type { StoreLocation } from '../../../service/store/store.js';
+import { isToBeMade, type StoreLocation } from '../../../service/store/store.js';
 import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
 import { serviceChangeLines } from '../../../console/log.js';
@@ -56,6 +57,16 @@ export function writer(terminal: Pick<Terminal, 'stdout'>): Write {
   return (text) => {
     terminal.stdout.write(text);
   };
+}
+
+/** To look into a directory that was mistyped must not make a store there. @throws FlagkeelError `USAGE` */
+function existingStore(options: StoreOptions): StoreLocation {
+  const location = storeLocation(options);
+  if (location.kind !== 'directory' || !isToBeMade(location)) return location;
+  throw new FlagkeelError(
+    'USAGE',
+    `cannot read the store in "${location.path}": there is none (--directory names another one)`,
+  );
 }
 
 export function declareStoreCommands(service: Command, terminal: Terminal): void {
@@ -149,7 +160,7 @@ function addKeys(service: Command, write: Write): void {
     .addOption(formatOption())
     .action(
       onStore(async (options) =>
-        administer(storeLocation(options), async (administration) => {
+        administer(existingStore(options), async (administration) => {
           write(keysText(await administration.listKeys(), options));
         }),
       ),
@@ -160,7 +171,7 @@ function addKeys(service: Command, write: Write): void {
     .argument('<id>')
     .action(
       onStore(async (options, id) =>
-        administer(storeLocation(options), async (administration) => administration.revokeKey(id)),
+        administer(existingStore(options), async (administration) => administration.revokeKey(id)),
       ),
     );
 }
@@ -178,7 +189,7 @@ function addLog(service: Command, write: Write): void {
     .addOption(formatOption())
     .action(
       onStore(async (options) =>
-        administer(storeLocation(options), async (administration) =>
+        administer(existingStore(options), async (administration) =>
           writeLog(administration, options, write),
         ),
       ),
