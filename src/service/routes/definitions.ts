@@ -249,7 +249,8 @@ async function lookUpPage(
   const place = await lookUpPlace(lookUp, [ws, env]);
   if (!place || !isPlaceVisible(caller, place.workspace_id, place.environment_id)) return undefined;
   const page = pageFrom(query, PAGE_SIZES.objects);
-  return pageText(page, await lookUpDefinitions(lookUp, place, page));
+  const found = await lookUpDefinitions(lookUp, place, page);
+  return found && pageText(page, found);
 }
 
 function pageText(page: Page, { objects, totalCount }: FoundDefinitions): string {

@@ -78,7 +78,8 @@ const PLACE: Lookup = {
     select environments.workspace_id, environments.id as environment_id,
       environments.name as environment_name, count(*) over () as places,
       (select count(*) from definitions where environment_id = environments.id) as total,
-      (select count(*) from flags where flags.workspace_id = environments.workspace_id) as flags
+      (select count(*) from flags where flags.workspace_id = environments.workspace_id) as flags,
+      (select max(id) from audit) as newest
     from workspaces join environments on environments.workspace_id = workspaces.id
     where (workspaces.id = $1 or workspaces.name = $1)
       and (environments.id = $2 or environments.name = $2)
@@ -93,6 +94,8 @@ interface FoundPlace {
   /** Of definitions here, and of flags in the workspace. */
   readonly total: number;
   readonly flags: number;
+  /** Entry of the audit log, in which every change is. */
+  readonly newest: number | null;
 }
 
 /** An environment by the names or ids of both; undefined as `lookUpDefinition` has it. */
@@ -123,7 +126,8 @@ const DEFINITIONS: Lookup = {
       order by sort_name, name
       limit $4 offset $5
     )
-    select string_agg(${definitionTextSql('page', '$6')}, ',' order by page.sort_name, page.name) as objects
+    select string_agg(${definitionTextSql('page', '$6')}, ',' order by page.sort_name, page.name) as objects,
+      (select max(id) from audit) as newest
     from page
     cross join definitions
     cross join traffic_types
@@ -137,20 +141,23 @@ export interface FoundDefinitions {
   readonly totalCount: number;
 }
 
-interface PageRow {
+interface PageRow extends Pick<FoundPlace, 'newest'> {
   readonly objects: string | null;
 }
 
-/** One page, sorted by the names of the flags. */
+/** One page, sorted by the names of the flags; undefined if anything changed since the place was looked up. */
 export async function lookUpDefinitions(
   lookUp: PreparedRead,
-  { workspace_id, environment_id: id, environment_name: name, total, flags }: FoundPlace,
+  { workspace_id, environment_id: id, environment_name: name, ...place }: FoundPlace,
   { limit, offset }: Page,
-): Promise<FoundDefinitions> {
+): Promise<FoundDefinitions | undefined> {
+  const { total, flags, newest } = place;
   const environment = JSON.stringify({ id, name });
   const values = [workspace_id, Number(total === flags), id, limit, offset, environment];
   const [page] = await lookUp<PageRow>(DEFINITIONS, values);
-  return { objects: page?.objects ?? '', totalCount: total };
+  // The number of another moment would show a page without its last definition as the end of the list.
+  if (page?.newest !== newest) return undefined;
+  return { objects: page.objects ?? '', totalCount: total };
 }
 
 const definitionsOfPage = statement<PageRow>(DEFINITIONS.text);
