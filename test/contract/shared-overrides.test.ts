@@ -35,6 +35,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
   let database: SlowDatabase;
   let queue: TriggerQueue;
   let record: SharedRecord;
+  let keeper: LeaseKeeper;
   let leadership: SharedLeadership;
   /** What the source was told, in order. */
   let told: ActiveOverrides[];
@@ -48,7 +49,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
     queue = await TriggerQueue.open(database, realTime, log);
     await queue.create(SOURCE);
     record = new SharedRecord(database, 'a');
-    const keeper = new LeaseKeeper(new Leases(database, 'a', TTL_MS), TTL_MS, realTime);
+    keeper = new LeaseKeeper(new Leases(database, 'a', TTL_MS), TTL_MS, realTime);
     leadership = new SharedLeadership({
       ...{ key: SOURCE, replica: 'a', keeper, queue, record, log },
     });
@@ -118,6 +119,21 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
 
     expect(await leadership.take()).toBe(true);
     expect(told.at(0)?.suspension).toEqual(SUSPENSION);
+  });
+
+  it('read too slowly leave the source to the replica that has taken it over meanwhile', async () => {
+    whileReading(async () => {
+      await database.query(`update ${SCHEMA}.lease set expires_at = now() - interval '1 s'`);
+      await new Leases(database, 'b', TTL_MS).take(SOURCE);
+      await keeper.renew();
+    });
+
+    expect(await leadership.take()).toBe(false);
+    // Its triggers wait for the other replica, and are not taken and put back.
+    await queue.put(SOURCE, 'request');
+    await database.query('select pg_sleep(1)');
+    const waiting = 'select state::text from flagkeel_queue.job where name = $1';
+    expect(await database.query(waiting, [SOURCE])).toEqual([{ state: 'created' }]);
   });
 
   it('come to the database in the order in which they were asked for', async () => {

@@ -123,6 +123,8 @@ export class SharedLeadership implements Leadership {
       await keeper.giveBack(lease);
       throw error;
     }
+    // Another replica may have taken over while the database was read: the signal tells that once.
+    if (lease.lost.aborted) return false;
     this.#lease = lease;
     log.info({ term: lease.term }, 'this replica keeps the source now');
     lease.lost.addEventListener('abort', () => {
