@@ -248,12 +248,28 @@ export const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
 
 const MAX_NAMED = 3;
 
-function standingOf({ standings }: SourceView): Verdict {
+function standingOf(source: SourceView): Verdict {
+  const { standings } = source;
   if (standings === null) {
     return { level: 'busy', headline: 'No run has made a plan yet', detail: null };
   }
-  const headline = headlineText(standings);
-  return { level: LEVEL_OF[standings.whole], headline, detail: namedText(standings) };
+  const level = LEVEL_OF[standings.whole];
+  const errors = specErrors(source);
+  // A list of kills is wrong without an object that is: which flags it kills is unknown.
+  if (level === 'fine' && errors.length > 0) {
+    const detail = firstOf(
+      errors,
+      MAX_NAMED,
+      ({ file, line, message }) => `${file}:${String(line)} ${message}`,
+      (more) => `and ${String(more)} more`,
+    ).join('; ');
+    return { level: 'attention', headline: 'Part of the specs is invalid', detail };
+  }
+  return { level, headline: headlineText(standings), detail: namedText(standings) };
+}
+
+function specErrors({ runs: [newest] }: SourceView): NonNullable<RunRecord['diagnostics']> {
+  return newest?.diagnostics?.filter(({ severity }) => severity === 'error') ?? [];
 }
 
 function namedText(standings: SourceView['standings']): string | null {
@@ -280,8 +296,7 @@ function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const plan = newestPlan(source);
   const named = plan === null ? [] : [...plan.changes, ...plan.withheld];
   const asOf = staleSince(source);
-  const found = source.runs[0]?.diagnostics ?? [];
-  const invalid = found.some(({ severity }) => severity === 'error');
+  const invalid = specErrors(source).length > 0;
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
     .map((name) => ({ ...environmentOf(name, plan, source), invalid, asOf }))

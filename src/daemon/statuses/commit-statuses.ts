@@ -119,10 +119,13 @@ export function runStatus(
   const own = standings.objects.filter(
     ({ id }) => environment === null || placeOf(id) === environment,
   );
-  return appliedStatus(
+  const status = appliedStatus(
     place,
     own.map(({ standing }) => standing),
   );
+  // A list of kills is wrong without an object that is.
+  const hides = result === 'degraded' && environment === null && status.state !== 'failure';
+  return hides ? { state: 'failure', description: 'part of the specs is invalid' } : status;
 }
 
 export interface DueStatus extends CommitStatus {

@@ -64,6 +64,24 @@ describe('the verdict over a source', () => {
       'attention: 1 object unknown, 1 in sync',
       'invalid file',
     ],
+    [
+      'with an invalid list of kills, which hides what is killed of objects that are in sync',
+      {
+        runs: [
+          aRun(aReport({ unchanged: ['flag/a'] }), {
+            result: 'degraded',
+            diagnostics: [
+              {
+                ...{ severity: 'error', code: 'wrong-type', message: '"kills" must be a mapping' },
+                ...{ file: 'kills/production.yaml', line: 2, column: 3 },
+              },
+            ],
+          }),
+        ],
+      },
+      'attention: Part of the specs is invalid',
+      'kills/production.yaml:2 "kills" must be a mapping',
+    ],
     ['that nothing confirms', { ...KNOWN, standings: UNKNOWN }, 'attention: 2 objects unknown'],
     [
       'that another replica keeps',

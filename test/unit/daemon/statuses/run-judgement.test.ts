@@ -63,6 +63,15 @@ describe('the status of a run', () => {
     ]);
   });
 
+  it('is a failure of the whole where an invalid list of kills hides what is killed', () => {
+    const run = ended('degraded');
+
+    expect([null, 'production'].map((name) => statusOf(run, name))).toEqual([
+      { state: 'failure', description: 'part of the specs is invalid' },
+      { state: 'success', description: 'In sync: 1 object equal' },
+    ]);
+  });
+
   it('is no success where the run did not come to its end', () => {
     for (const result of ['invalid', 'interrupted', 'failed'] as const) {
       expect(statusOf(aRun(null, { result }), 'staging').state).not.toBe('success');
