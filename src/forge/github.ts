@@ -206,24 +206,26 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
 function githubClient(options: ForgeOptions): Octokit {
   const { place, token, timeoutMs, wait, asking, now, signal } = options;
   const silent = (): void => undefined;
+  const open = fetchFor(place.apiUrl);
   const octokit = new Octokit({
-    request: { fetch: fetchFor(place.apiUrl) },
+    request: {
+      // Set here, because the library drops them where a hook sets them. The token is for one origin, so redirects are
+      // errors.
+      fetch: (async (input, init) =>
+        open(input, {
+          ...init,
+          redirect: 'error',
+          signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+        })) satisfies typeof open,
+    },
     auth: token,
     baseUrl: place.apiUrl,
     userAgent: `flagkeel/${packageVersion()}`,
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
   octokit.hook.wrap('request', async (request, asked) => {
-    // The token is for one origin, so redirects are errors.
     const send = async () => {
-      const answer = await request({
-        ...asked,
-        request: {
-          ...asked.request,
-          redirect: 'error',
-          signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
-        },
-      });
+      const answer = await request(asked);
       // The library takes an answer that breaks off for a success, with a text in place of its JSON.
       if (typeof answer.data === 'string') throw new Error('only a part of one, or no JSON');
       return answer;

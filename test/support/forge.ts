@@ -26,6 +26,12 @@ export interface TestForge {
   limitNext(count: number): void;
   /** So many further answers break off in the middle. */
   cutNext(count: number): void;
+  /** So many further requests are done, but a gateway answers that it got no answer. */
+  hideNext(count: number): void;
+  /** From now on no request is answered. */
+  silence(): void;
+  /** From now on all requests are sent on to another server. */
+  sendOn(origin: string): void;
   /** From now on the token may read alone, as that of a fork. */
   forbidWrites(): void;
   /** From now on it may write again. */
@@ -116,13 +122,14 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     commentsRefused: false,
   };
   const requests: string[] = [];
-  const policy = { limited: 0, cut: 0, readOnly: false };
+  const policy = { limited: 0, cut: 0, hidden: 0, readOnly: false, silent: false, sentOn: '' };
   const app = Fastify({ routerOptions: { maxParamLength: 200 } });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
     done(null, text === '' ? undefined : JSON.parse(String(text)));
   });
   app.addHook('onRequest', async (request, reply) => {
+    if (policy.silent) await new Promise(() => undefined);
     const answer = policed(request, policy);
     if (answer !== null)
       return reply
@@ -130,8 +137,10 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
         .headers(answer.headers ?? {})
         .send(answer.body);
   });
-  app.addHook('onSend', ({ method, url }, { statusCode }, payload, done) => {
-    requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(statusCode)}`);
+  app.addHook('onSend', ({ method, url }, reply, payload, done) => {
+    requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(reply.statusCode)}`);
+    policy.hidden -= 1;
+    if (policy.hidden >= 0) void reply.code(502);
     policy.cut -= 1;
     done(null, policy.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
   });
@@ -164,6 +173,15 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     cutNext: (count) => {
       policy.cut = count;
     },
+    hideNext: (count) => {
+      policy.hidden = count;
+    },
+    silence: () => {
+      policy.silent = true;
+    },
+    sendOn: (other) => {
+      policy.sentOn = other;
+    },
     forbidWrites: () => {
       policy.readOnly = true;
     },
@@ -189,8 +207,11 @@ async function* halfOf(text: string): AsyncGenerator<string> {
 
 function policed(
   { method, url, headers }: FastifyRequest,
-  policy: { limited: number; readOnly: boolean },
+  policy: { limited: number; readOnly: boolean; readonly sentOn: string },
 ): Answer | null {
+  if (policy.sentOn !== '') {
+    return { status: 307, body: {}, headers: { location: policy.sentOn + url } };
+  }
   const given = headers.authorization ?? headers['private-token'] ?? '';
   if (!String(given).endsWith(TOKEN)) return refusal(401, 'Bad credentials');
   if (policy.limited > 0) {

@@ -13,7 +13,7 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
   let server: TestForge;
   let forge: Forge;
   let waits: number[];
-  let openAt: (apiUrl: string) => Forge;
+  let openAt: (apiUrl: string, own?: Partial<ForgeOptions>) => Forge;
 
   beforeEach(async () => {
     server = await startTestForge(kind);
@@ -29,7 +29,7 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
       now: () => 0,
     });
     const open = kind === 'github' ? openGithub : openGitlab;
-    openAt = (apiUrl) => open(optionsAt(apiUrl));
+    openAt = (apiUrl, own) => open({ ...optionsAt(apiUrl), ...own });
     forge = openAt(server.url);
   });
 
@@ -118,6 +118,13 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     expect(await forge.findComment(PULL, body)).toMatchObject({ body });
     server.cutNext(1_000);
     await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
+  });
+
+  it('gives up a forge that says nothing', async () => {
+    server.silence();
+    const hasty = openAt(server.url, { timeoutMs: 50 });
+    await expect(hasty.findComment(PULL, 'x')).rejects.toMatchObject({ status: null });
+    expect(waits).toHaveLength(3);
   });
 
   it('waits where there were too many requests, and gives up where there always are', async () => {
