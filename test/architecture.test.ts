@@ -121,6 +121,7 @@ const ROOMS: Record<string, readonly string[]> = {
 
 /** Which file or folder a library comes in by. */
 const DOORS: Record<string, readonly string[]> = {
+  '@gitbeaker/requester-utils': ['forge/gitlab.ts'],
   '@gitbeaker/rest': ['forge/gitlab.ts'],
   '@modelcontextprotocol/sdk': ['cli/mcp.ts', 'cli/mcp-tools.ts'],
   '@octokit/rest': ['forge/github.ts'],

@@ -1,6 +1,6 @@
-import type { Agent } from 'node:http';
+import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
-import { dispatcherFor } from '../platform/http-client.js';
+import { fetchFor } from '../platform/http-client.js';
 import {
   approvalsIn,
   forgeError,
@@ -18,7 +18,6 @@ import {
 const PAGE = 100;
 /** GitLab's limits, from its documentation. */
 const MOST_DESCRIPTION = 255;
-/** The library itself only retries within a second, so this waits longer. */
 const WAIT_AFTER_LIMIT_MS = 15_000;
 
 const STATES = {
@@ -171,29 +170,76 @@ async function propose(
 }
 
 function gitlabClient({ place, token, timeoutMs }: ForgeOptions) {
-  const dispatcher = dispatcherFor(place.apiUrl);
+  const send = sendingOnce(fetchFor(place.apiUrl));
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
     queryTimeout: timeoutMs,
-    // The library's types say that this is an agent of Node; it hands it to `fetch` as the dispatcher.
-    ...(dispatcher && { agent: dispatcher as unknown as Agent }),
+    requesterFn: createRequesterFn(async (_, options) => Promise.resolve(options), send),
   });
 }
 
 type Client = ReturnType<typeof gitlabClient>;
 
-/** If retries on 429 and 502 fail, the library throws this error, which contains no answer. */
-const RETRY_ERROR = 'GitbeakerRetryError';
+/** What the library's client says of a request. */
+interface Given {
+  readonly method?: string;
+  readonly signal?: AbortSignal | null;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly prefixUrl?: string;
+  readonly searchParams?: string;
+}
+
+class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * In place of the library's own way to send: that repeats every request after 502, also a comment that is posted by
+ * then, and follows redirects with the token.
+ */
+function sendingOnce(open: ReturnType<typeof fetchFor>) {
+  return async (endpoint: string, given: Given = {}) => {
+    const { prefixUrl = '', searchParams = '', method = 'GET', headers, body } = given;
+    const url = new URL(endpoint, prefixUrl.replace(/\/?$/, '/'));
+    url.search = searchParams;
+    const response = await open(url, {
+      ...{ method, signal: given.signal ?? null, redirect: 'error' },
+      ...(headers && { headers }),
+      ...(body !== undefined && { body }),
+    });
+    const { ok, status } = response;
+    const text = await response.text();
+    if (!ok) throw new Refused(status, complaintIn(text));
+    return {
+      ...{ status, headers: Object.fromEntries(response.headers.entries()) },
+      body: JSON.parse(text) as Record<string, unknown>,
+    };
+  };
+}
+
+/** GitLab says why in a member of JSON; a proxy before it sends any text. */
+function complaintIn(text: string): string {
+  try {
+    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown };
+    const why = error ?? message ?? '';
+    return typeof why === 'string' ? why : JSON.stringify(why);
+  } catch {
+    return text;
+  }
+}
 
 function gitlabRefusal(error: unknown): ForgeRefusal {
-  const cause =
-    error instanceof Error ? (error.cause as { response?: Response } | undefined) : undefined;
-  const status = cause?.response?.status ?? null;
-  const isLimited = error instanceof Error && error.name === RETRY_ERROR;
+  const status = error instanceof Refused ? error.status : null;
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
   return {
     error: forgeError('GitLab', error, status, hint),
-    waitMs: isLimited ? WAIT_AFTER_LIMIT_MS : null,
+    waitMs: status === 429 ? WAIT_AFTER_LIMIT_MS : null,
   };
 }

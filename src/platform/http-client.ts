@@ -114,16 +114,12 @@ function throughProxy(proxy: URL, timeout: number, limits: Pool.Options = {}): P
 
 const CONNECT_MS = 5_000;
 
+/** For a library that calls `fetch` by itself: through the proxy of the environment. @throws FlagkeelError `USAGE` */
 export function fetchFor(url: string): typeof fetch {
-  const dispatcher = dispatcherFor(url);
-  return async (input, init?: RequestInit) =>
-    fetch(input, { ...init, ...(dispatcher && { dispatcher }) });
-}
-
-/** For a library that calls `fetch` by itself; undefined if the environment names no proxy. @throws FlagkeelError `USAGE` */
-export function dispatcherFor(url: string): Dispatcher | undefined {
   const proxy = proxyFor(url);
-  return proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
+  if (proxy === null) return fetch;
+  const dispatcher = throughProxy(proxy, CONNECT_MS);
+  return async (input, init?: RequestInit) => fetch(input, { ...init, dispatcher });
 }
 
 /** The cause of a failed `fetch`, with the remedy if there is one: the library's own message says only that it failed. */
