@@ -166,7 +166,8 @@ function complaintOf(stderr: string): string {
   if (root !== undefined) {
     return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${quoted(root)})`;
   }
-  const complaint = stderr.trim().split('\n').slice(0, 3).join('; ').slice(0, 500);
+  const lines = stderr.trim().split('\n').slice(0, 3);
+  const complaint = lines.filter(Boolean).join('; ').slice(0, 500);
   return /certificate problem|certificate verification failed/.test(complaint)
     ? `${complaint} (if an authority of your own signed it: export GIT_SSL_CAINFO=/path/to/its-certificate.pem)`
     : complaint;

@@ -131,7 +131,7 @@ export function flagMatrix(source: SourceView, now: number): Html {
   );
   const title = `flags-${source.name}`;
   return html`<section id="section-${source.name}" data-parts>
-    <h3 id="${title}">What ${plural(total, 'flag')} serve</h3>
+    <h3 id="${title}">What ${plural(total, 'flag')} ${total === 1 ? 'serves' : 'serve'}</h3>
     ${filterBar(source, rows)} ${legend(rows)}
     <div
       class="rows"

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Clone } from '../../../src/git/clone.js';
 import { exitCodeOf, isGitMissing, openGit, runGit } from '../../../src/git/git.js';
 import { makeRepository } from '../../support/git.js';
 
@@ -26,6 +27,14 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a git command', () => {
+  it('complains in the lines of git, without the empty one before its advice', async () => {
+    const remote = { url: '/nowhere', settings: () => ({}), variables: () => ({}) };
+    const { directory } = makeRepository();
+    const clone = new Clone({ directory: join(directory, 'c'), remote, branch: 'main', path: '' });
+
+    await expect(clone.fetch()).rejects.toThrow(/read from remote repository\.$/);
+  });
+
   it('runs no hook of the repository when it moves a ref', async () => {
     const repository = hostileRepository();
     repository.git('config', 'core.hooksPath', join(repository.directory, 'hooks'));

@@ -126,6 +126,11 @@ it.each<[string, SourceView, readonly string[]]>([
     ],
   ],
   [
+    'the share of an only flag',
+    aSource({ flags: [{ environment: 'production', total: 1, flags: FLAGS.slice(0, 1) }] }),
+    ['What 1 flag serves'],
+  ],
+  [
     'that a standby, which came after the last change, does not know yet what flags serve',
     aSource({ leader: false, flags: [] }),
     ['What flags serve Not known here yet.'],
