@@ -79,6 +79,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'reconcile',
   ],
   compose: [
+    'specs',
     'errors.ts',
     'model',
     'platform',

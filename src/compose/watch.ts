@@ -7,13 +7,20 @@ import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
 import type { Confirm, SourceOptions } from '../daemon/source/source-runs.js';
 import type { OpenRun } from '../daemon/source/cycle.js';
-import { signedUpstream, RemoteUpstream, type Upstream } from '../daemon/upstream/upstream.js';
+import {
+  signedUpstream,
+  RemoteUpstream,
+  type Seen,
+  type Upstream,
+} from '../daemon/upstream/upstream.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/context.js';
 import { Limiters } from '../admin-api/http/rate-limiter.js';
-import { findEnvironment } from '../admin-api/workspace.js';
+import { findEnvironment, findWorkspace } from '../admin-api/workspace.js';
+import type { Desired } from '../model/desired.js';
+import { readSpecs } from '../specs/read-specs.js';
 import { openReading, openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
@@ -95,30 +102,39 @@ interface RunParts {
 /** Bounds of the silence after which the service counts as away. */
 const PATIENCE_MS = { least: 1_000, most: 10_000 };
 
-/** Asks for the environments: one request, whose answer shows that service, key and workspace are there. */
+/** Asks for the environments: an answer shows that service, key and workspace are there. */
 function confirming(
   { run, settings, intervalMs }: WatchedSource,
-  { directory }: Upstream,
+  upstream: Upstream,
   { log, memory, ...parts }: RunParts,
 ): Confirm {
+  let read: { readonly seen: Seen; readonly desired: Desired | null } | null = null;
+  const desiredOf = async (seen: Seen): Promise<Desired | null> => {
+    if (read?.seen !== seen) read = { seen, desired: await desiredAt(upstream, seen) };
+    return read.desired;
+  };
   const note = (text: string): void => {
     log.debug({ note: text }, 'note');
   };
   const { least, most } = PATIENCE_MS;
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
-  return async (ending) => {
-    if (memory.place === null) return 'nothing-to-confirm';
-    const { desired, workspace } = memory.place;
+  return async (ending, seen) => {
+    const { place } = memory;
+    const desired = place?.desired ?? (seen && (await desiredOf(seen)));
+    if (desired === null) return 'nothing-to-confirm';
     // The service may ask for longer pauses, which no confirmation waits for.
     const deadline = AbortSignal.timeout(2 * timeoutMs);
     const signal = AbortSignal.any([ending, deadline]);
     const flags = { ...run, timeout: timeoutMs };
     const surroundings = { settings, signal, note, ...parts };
     try {
-      await using opened = await openReading(directory, flags, surroundings, desired);
-      const environments = await opened.reader.listEnvironments(workspace.id);
+      await using opened = await openReading(upstream.directory, flags, surroundings, desired);
+      const { reader } = opened;
+      const live = place
+        ? { ...place, environments: await reader.listEnvironments(place.workspace.id) }
+        : await findWorkspace(reader, desired.config.workspace);
       for (const environment of desired.config.environments) {
-        findEnvironment({ workspace, environments }, environment.name);
+        findEnvironment(live, environment.name);
       }
       return 'confirmed';
     } catch (error) {
@@ -127,6 +143,13 @@ function confirming(
       throw new FlagkeelError('UNREACHABLE', message, { cause: error });
     }
   };
+}
+
+/** null: the specs are invalid, so that they do not say where the service is. */
+async function desiredAt(upstream: Upstream, { commit }: Seen): Promise<Desired | null> {
+  await using source = await upstream.open(commit?.commit ?? null);
+  const specs = await readSpecs(source.tree);
+  return specs.ok ? specs.desired : (specs.rest?.desired ?? null);
 }
 
 function runsOf(

@@ -115,4 +115,18 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     await applied(30, other);
     expect(kept(other)).toEqual(SOURCES);
   });
+
+  it('say that the service is away of the sources too that another one keeps', async () => {
+    push(10);
+    await applied(10, start());
+    const other = start();
+    await other.until(() => kept(other).length === SOURCES.length / 2, 'its part');
+
+    scenario.service.failAtRandom(() => 401);
+
+    const isSaid = (name: string): boolean =>
+      other.lines.some(({ msg, source }) => msg === 'service out of reach' && source === name);
+    const others = SOURCES.filter((name) => !kept(other).includes(name));
+    await other.until(() => others.every(isSaid), 'the trouble of the others');
+  });
 });

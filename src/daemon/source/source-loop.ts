@@ -98,7 +98,8 @@ export class SourceLoop {
       { time: this.#around.time, signal },
       async () => {
         if (isRunning()) return;
-        const end = await confirm(signal).then(
+        const seen = this.#leadership.isLeader ? null : this.#follower.seen;
+        const end = await confirm(signal, seen).then(
           (found) => ({ isNews: found === 'confirmed', error: null as unknown }),
           (error: unknown) => ({ isNews: true, error }),
         );

@@ -127,7 +127,11 @@ export class SourceRuns {
   }
 }
 
-export type Confirm = (signal: AbortSignal) => Promise<'confirmed' | 'nothing-to-confirm'>;
+/** @param seen the newest specs, if another replica keeps the source: no run here says where its service is. */
+export type Confirm = (
+  signal: AbortSignal,
+  seen: Seen | null,
+) => Promise<'confirmed' | 'nothing-to-confirm'>;
 
 export interface SourceOptions {
   readonly name: string;
