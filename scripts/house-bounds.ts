@@ -25,7 +25,7 @@ export function figureRows(figures: SourceFigures): FigureRow[] {
   const { largestFolder, pipeline, singleReaders, functions, largestFile } = figures;
   return [
     free('files', figures.files),
-    atMost('lines', figures.lines, 69_400),
+    atMost('lines', figures.lines, 69_500),
     free('import edges', figures.importEdges),
     atMost('largest flat folder', largestFolder.files, 24, largestFolder.name),
     atMost('loose files', figures.looseFiles, 2),

@@ -41,7 +41,6 @@ valid: 1 flag, 1 segment, 1 environment
     write({ 'specs/flags/a\u001B[31m\u202E\n::stop-commands::x.yaml': 'flag: a\n' });
     const { stderr } = await validate('off');
     expect(stderr).toContain('flags/a<U+001B>[31m<U+202E> ::stop-commands::x.yaml');
-    // eslint-disable-next-line no-control-regex -- these are looked for
     expect(stderr).not.toMatch(/[\u001B\u202E]|^::/m);
   });
 

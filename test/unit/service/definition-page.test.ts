@@ -17,15 +17,15 @@ it('a page is not shown as the end of its list where a definition came between i
   const location = { kind: 'directory', path: makeDirectory() } as const;
   service = await startTestService({ store: location });
   store = await openStore(location, { beside: true });
-  const { define } = callsOf(service);
-  await define('b');
-  await define('c');
+  const client = callsOf(service);
+  await client.define('b');
+  await client.define('c');
   const whole = { offset: 0, limit: 2 };
   const names = ['Default', 'staging'] as const;
 
   const place = await lookUpPlace(store.lookUp, names);
   if (!place) throw new Error('there is no such place');
   expect(await lookUpDefinitions(store.lookUp, place, whole)).toMatchObject({ totalCount: 2 });
-  await define('a');
+  await client.define('a');
   expect(await lookUpDefinitions(store.lookUp, place, whole)).toBeUndefined();
 });
