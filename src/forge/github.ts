@@ -209,12 +209,10 @@ function githubClient(options: ForgeOptions): Octokit {
   const open = fetchFor(place.apiUrl);
   const octokit = new Octokit({
     request: {
-      // Set here, because the library drops them where a hook sets them. The token is for one origin, so redirects are
-      // errors.
+      // Set here, because the library drops the signal where a hook sets it.
       fetch: (async (input, init) =>
         open(input, {
           ...init,
-          redirect: 'error',
           signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
         })) satisfies typeof open,
     },

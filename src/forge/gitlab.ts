@@ -210,7 +210,7 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
     const url = new URL(endpoint, prefixUrl.replace(/\/?$/, '/'));
     url.search = searchParams;
     const response = await open(url, {
-      ...{ method, signal: given.signal ?? null, redirect: 'error' },
+      ...{ method, signal: given.signal ?? null },
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     });

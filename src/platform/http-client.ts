@@ -114,12 +114,15 @@ function throughProxy(proxy: URL, timeout: number, limits: Pool.Options = {}): P
 
 const CONNECT_MS = 5_000;
 
-/** For a library that calls `fetch` by itself: through the proxy of the environment. @throws FlagkeelError `USAGE` */
+/**
+ * For a library that calls `fetch` by itself: through the proxy of the environment. A redirect is an error, because a
+ * token is for one origin. @throws FlagkeelError `USAGE`
+ */
 export function fetchFor(url: string): typeof fetch {
   const proxy = proxyFor(url);
-  if (proxy === null) return fetch;
-  const dispatcher = throughProxy(proxy, CONNECT_MS);
-  return async (input, init?: RequestInit) => fetch(input, { ...init, dispatcher });
+  const dispatcher = proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
+  return async (input, init?: RequestInit) =>
+    fetch(input, { ...init, redirect: 'error', ...(dispatcher && { dispatcher }) });
 }
 
 /** The cause of a failed `fetch`, with the remedy if there is one: the library's own message says only that it failed. */
