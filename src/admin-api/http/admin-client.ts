@@ -60,6 +60,8 @@ export class AdminClient implements GetOnly {
   readonly #steady: Time;
   readonly #time: Time;
   readonly #options: AdminClientOptions;
+  /** Writes in a row that ended with 503, and when the last one did. */
+  #unavailable = { inARow: 0, at: 0 };
   #isClosed = false;
 
   constructor(options: AdminClientOptions) {
@@ -92,8 +94,30 @@ export class AdminClient implements GetOnly {
     return this.#request({ ...request, kind: 'read', method: 'GET' });
   }
 
+  /**
+   * Refuses further writes, but no urgent ones, while the service answers each with 503: to try every write of a large
+   * run until its time-out would take hours.
+   */
   async write<T>(request: WriteRequest<T>): Promise<ServiceAnswer<T>> {
-    return this.#request(request);
+    const { inARow, at } = this.#unavailable;
+    const isRecent = this.#steady.now() - at <= this.#silence.timeoutMs;
+    if (inARow >= MOST_UNAVAILABLE && isRecent && laneOf(request) === 'normal') {
+      const why = `not sent, because the service was unavailable for the last ${inARow} writes`;
+      throw new FlagkeelError('UNREACHABLE', `${this.#cannot(request)}: ${why}`, {
+        fateUnknown: false,
+      });
+    }
+    try {
+      const answer = await this.#request(request);
+      this.#unavailable = { inARow: 0, at: 0 };
+      return answer;
+    } catch (error) {
+      if (error instanceof RejectedError) {
+        const count = error.status === 503 ? this.#unavailable.inARow + 1 : 0;
+        this.#unavailable = { inARow: count, at: this.#steady.now() };
+      }
+      throw error;
+    }
   }
 
   counts(): Readonly<Record<Method, number>> {
@@ -258,6 +282,8 @@ export class AdminClient implements GetOnly {
   }
 }
 
+/** One or two writes may fail for a reason of their own. */
+const MOST_UNAVAILABLE = 3;
 const DOUBT = '; it is unknown whether it was done';
 const PACE = 'the service limits the number of requests';
 

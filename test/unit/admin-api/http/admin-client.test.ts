@@ -428,6 +428,55 @@ describe('the half that reads', () => {
   });
 });
 
+describe('a service that answers each write with 503', () => {
+  async function failing() {
+    let answer = errorReply(503);
+    const { client, server, time } = await fixture(() => answer);
+    const answers = (reply: typeof answer): void => {
+      answer = reply;
+    };
+    for (let i = 0; i < 3; i += 1) await client.write(DELETE).catch(() => undefined);
+    return { client, server, time, answers };
+  }
+
+  it('is sent no fourth one, but reads and kills', async () => {
+    const { client, server, answers } = await failing();
+    const sent = server.seen.length;
+
+    expect(await errorOf(client.write(PATCH))).toMatchObject({
+      code: 'UNREACHABLE',
+      message: `cannot patch flag "f" on ${client.origin}: not sent, because the service was unavailable for the last 3 writes`,
+      fateUnknown: false,
+    });
+    expect(server.seen).toHaveLength(sent);
+    answers(OK);
+    await client.get(READ);
+    await client.write({ ...DELETE, lane: 'urgent' });
+    expect(server.seen).toHaveLength(sent + 2);
+  });
+
+  it.each([
+    ['made', OK],
+    ['refused', errorReply(400)],
+    ['failed', errorReply(500)],
+  ])('is sent others again once it has %s a kill', async (_, reply) => {
+    const { client, answers } = await failing();
+    answers(reply);
+    await client.write({ ...DELETE, lane: 'urgent' }).catch(() => undefined);
+    answers(OK);
+
+    expect(await client.write(PATCH)).toMatchObject({ status: 200 });
+  });
+
+  it('is sent the writes of a later run', async () => {
+    const { client, time, answers } = await failing();
+    answers(OK);
+    await time.sleep(31_000);
+
+    expect(await client.write(PATCH)).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a client that has to ask before it writes', () => {
   it('asks before each try of a write, and says whether it is urgent, and never before a read', async () => {
     const asked: [number, boolean][] = [];
