@@ -217,6 +217,17 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     await expectWell(world);
   });
 
+  it('whose statements are slow has an answer in time for each of 16 writers at once', async () => {
+    const fault = faultCalled(POSTGRES_FAULTS, 'statement slow');
+    const mend = await fault.strike({ postgres, url: postgres.url, line });
+    const writers = Array.from({ length: 16 }, async () => timed(REQUESTS.write(world)));
+    const statuses = (await Promise.all(writers)).map(({ status }) => status);
+
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    await mend();
+    await expectWell(world);
+  });
+
   it('whose processes freeze answers 503, and goes on with others', async () => {
     const { rows } = await operator.query<{ pid: number }>(
       "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",

@@ -25,7 +25,8 @@ export type NextWork = () => Work | undefined;
  * database, where each would hold a connection while it waits, until readers have none left.
  *
  * @param transact runs works in one transaction, as many as `runAll` takes, and returns their results. If it rejects,
- * the works that it took are rejected, or all waiting ones if it took none; none of these has changed anything.
+ * the works that it took are rejected, and also all waiting ones if it took none or if its store failed slowly; none of
+ * these has changed anything.
  */
 export function writeTogether(
   transact: (next: NextWork) => Promise<readonly Settled[]>,
@@ -52,6 +53,12 @@ export function writeTogether(
     });
 }
 
+/**
+ * Waiting writers would meet such a failure one after the other, and the last ones would get no answer while their
+ * clients wait.
+ */
+const SLOW_FAILURE_MS = 1_000;
+
 /** Takes the works that wait now. Earlier ones do not wait for later ones, which get the next transaction. */
 async function transactOnce(
   waiting: Writer[],
@@ -59,6 +66,7 @@ async function transactOnce(
 ): Promise<void> {
   const count = waiting.length;
   const taken: Writer[] = [];
+  const start = performance.now();
   try {
     const settled = await transact(() => {
       const writer = taken.length < count ? waiting.shift() : undefined;
@@ -67,7 +75,9 @@ async function transactOnce(
     });
     for (const [index, each] of settled.entries()) taken[index]?.settle(each);
   } catch (reason) {
-    const lost = taken.length > 0 ? taken : waiting.splice(0);
+    const isSlow = performance.now() - start >= SLOW_FAILURE_MS;
+    const all = taken.length === 0 || (isSlow && failureOf(reason) !== undefined);
+    const lost = all ? [...taken, ...waiting.splice(0)] : taken;
     for (const { settle } of lost) settle({ status: 'rejected', reason });
   }
 }

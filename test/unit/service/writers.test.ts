@@ -1,10 +1,10 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { failure } from '../../../src/service/store/failures.js';
 import { openStore, type Store } from '../../../src/service/store/store.js';
 import type { Db } from '../../../src/service/store/tables.js';
 import { insertWorkspace, listWorkspaces } from '../../../src/service/store/workspaces.js';
-import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
+import { runAll, writeTogether, type NextWork } from '../../../src/service/store/writers.js';
 
 let store: Store | undefined;
 
@@ -103,5 +103,23 @@ describe('writers that wait', () => {
     for (const each of await Promise.allSettled(all)) {
       expect(each).toMatchObject({ status: 'rejected', reason: { message: 'away' } });
     }
+  });
+
+  it.each([
+    ['ETIMEDOUT', 4_500, 'rejected'],
+    ['ETIMEDOUT', 900, 'fulfilled'],
+    ['a bug', 4_500, 'fulfilled'],
+  ])('behind one that failed with %s after %i ms are %s', async (code, lastedMs, status) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const write = writeTogether(async (next) => runAll(undefined as never, next));
+    const first = write(async () => {
+      vi.advanceTimersByTime(lastedMs);
+      return Promise.reject(failure(code, 'no answer'));
+    });
+    const second = write(async () => Promise.resolve());
+    const settled = await Promise.allSettled([first, second]);
+    vi.useRealTimers();
+
+    expect(settled.map((each) => each.status)).toEqual(['rejected', status]);
   });
 });
