@@ -1,4 +1,3 @@
-import { ownMember } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
 import {
   EMPTY_STATE,
@@ -82,23 +81,32 @@ function isEmpty(record: object): boolean {
 export type IsOlder = (a: string, b: string) => Promise<boolean>;
 
 /**
- * Merges two states that diverged from `before`. What only one side changed is taken from there; what both changed,
+ * Merges two states that diverged from `was`. What only one side changed is taken from there; what both changed,
  * from the newer commit if history shows which that is, otherwise from ours.
  */
 export async function mergeStates(
-  before: KnownState,
-  ours: KnownState,
-  theirs: KnownState,
+  was: KnownState,
+  our: KnownState,
+  their: KnownState,
   isOlder: IsOlder,
 ): Promise<KnownState> {
+  const records = async <T>(
+    of: (known: KnownState) => Readonly<Record<string, T>>,
+  ): Promise<Readonly<Record<string, T>>> => {
+    const all = [was, our, their].map((each) => new Map(Object.entries(of(each))));
+    return Object.fromEntries(await mergeMaps(all, (_, own) => own));
+  };
   return {
-    state: await mergeInventories(before.state, ours.state, theirs.state, isOlder),
-    head: await mergeHeads(before.head, ours.head, theirs.head, isOlder),
-    outOfSync: mergeLists(before.outOfSync, ours.outOfSync, theirs.outOfSync),
-    timing: mergeRecords(before.timing, ours.timing, theirs.timing),
-    approvals: mergeRecords(before.approvals, ours.approvals, theirs.approvals),
-    killsOf: ours.killsOf === before.killsOf ? theirs.killsOf : ours.killsOf,
-    flagIds: mergeRecords(before.flagIds, ours.flagIds, theirs.flagIds),
+    state: await mergeMaps(
+      [was, our, their].map(({ state }) => state),
+      async (...entries) => mergeEntries(entries, isOlder),
+    ),
+    head: await mergeHeads(was.head, our.head, their.head, isOlder),
+    outOfSync: mergeLists(was.outOfSync, our.outOfSync, their.outOfSync),
+    timing: await records(({ timing }) => timing),
+    approvals: await records(({ approvals }) => approvals),
+    killsOf: our.killsOf === was.killsOf ? their.killsOf : our.killsOf,
+    flagIds: await records(({ flagIds }) => flagIds),
   };
 }
 
@@ -124,53 +132,48 @@ function mergeLists(
   return new Set([...ours, ...[...theirs].filter((key) => before?.has(key) !== true)]);
 }
 
-async function mergeInventories(
-  before: State,
-  ours: State,
-  theirs: State,
-  isOlder: IsOlder,
-): Promise<State> {
-  const merged: [string, StateEntry][] = [];
-  for (const key of sortedSet([...before.keys(), ...ours.keys(), ...theirs.keys()])) {
-    const [was, our, their] = [before.get(key), ours.get(key), theirs.get(key)];
-    const entry = sameJson(our, was)
+/** A value before, here and there; undefined where it is missing. */
+type Sides<T> = [before: T | undefined, ours: T | undefined, theirs: T | undefined];
+
+/** Merges maps by key. A value that both sides changed goes through `both`. @param maps before, ours and theirs. */
+async function mergeMaps<T>(
+  maps: readonly ReadonlyMap<string, T>[],
+  both: (...values: Sides<T>) => Promise<T | undefined> | T | undefined,
+): Promise<Map<string, T>> {
+  const merged = new Map<string, T>();
+  for (const key of sortedSet(maps.flatMap((map) => [...map.keys()]))) {
+    const [was, our, their] = maps.map((map) => map.get(key));
+    const value = sameJson(our, was)
       ? their
       : sameJson(their, was)
         ? our
-        : await mergeEntries(was, our, their, isOlder);
-    if (entry) merged.push([key, entry]);
+        : await both(was, our, their);
+    if (value !== undefined) merged.set(key, value);
   }
-  return new Map(merged);
+  return merged;
 }
-
-type Places = ReadonlyMap<string, Base<unknown>>;
 
 const WORKSPACE = '';
 
 async function mergeEntries(
-  before: StateEntry | undefined,
-  ours: StateEntry | undefined,
-  theirs: StateEntry | undefined,
+  entries: Sides<StateEntry>,
   isOlder: IsOlder,
 ): Promise<StateEntry | undefined> {
-  const [was, our, their] = [placesOf(before), placesOf(ours), placesOf(theirs)];
-  const places = new Map<string, Base<unknown>>();
-  for (const place of sortedSet([...was.keys(), ...our.keys(), ...their.keys()])) {
-    const [a, b, c] = [was.get(place), our.get(place), their.get(place)];
-    const base = sameJson(b, a) ? c : sameJson(c, a) ? b : await newer(b, c, isOlder);
-    if (base) places.set(place, base);
-  }
+  const [, ours, theirs] = entries;
+  const places = await mergeMaps(entries.map(placesOf), async (_, our, their) =>
+    newer(our, their, isOlder),
+  );
   const whole = ours ?? theirs;
   if (!whole || places.size === 0) return undefined;
   const workspace = places.get(WORKSPACE);
-  const environments = [...places].filter(([place]) => place !== WORKSPACE);
+  places.delete(WORKSPACE);
   const id = entryId(ours) ?? entryId(theirs);
   return {
     kind: whole.kind,
     name: whole.name,
     ...(id !== undefined && { id }),
     ...(workspace && { workspace }),
-    environments: Object.fromEntries(environments),
+    environments: Object.fromEntries(places),
   } as StateEntry;
 }
 
@@ -199,24 +202,8 @@ async function newestCommit(
   return newest;
 }
 
-function placesOf(entry: StateEntry | undefined): Places {
+function placesOf(entry: StateEntry | undefined): ReadonlyMap<string, Base<unknown>> {
   if (!entry) return new Map();
   const places = Object.entries<Base<unknown>>(entry.environments);
   return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
-}
-
-/** A member that only one side changed is taken from that side; one that both changed, from ours. */
-function mergeRecords<T extends object | string>(
-  before: Readonly<Record<string, T>>,
-  ours: Readonly<Record<string, T>>,
-  theirs: Readonly<Record<string, T>>,
-): Readonly<Record<string, T>> {
-  const ids = sortedSet([...Object.keys(before), ...Object.keys(ours), ...Object.keys(theirs)]);
-  return Object.fromEntries(
-    ids.flatMap((id) => {
-      const [was, our, their] = [before, ours, theirs].map((each) => ownMember(each, id));
-      const merged = sameJson(our ?? null, was ?? null) ? their : our;
-      return merged === undefined ? [] : [[id, merged]];
-    }),
-  );
 }

@@ -2,6 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { mergeBase } from '../git/lineage.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
+import { sameJson } from '../model/json.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
 import {
   type IsOlder,
@@ -37,7 +38,6 @@ import {
   readRecord,
   readTree,
   StateCache,
-  treeAfter,
   writeCommit,
 } from './tree.js';
 
@@ -222,8 +222,7 @@ export class StateStore {
         seen.known === before || !this.#sharing
           ? ours
           : await mergeStates(before, ours, seen.known, this.#sharing.isOlder);
-      const tree = treeOf(merged, this.#key);
-      const changes = changesBetween(seen.tree, tree);
+      const changes = changesBetween(seen.tree, treeOf(merged, this.#key));
       const lines = importLines(seen.tree === null, changes);
       const made = { message, from: seen.tip, lines };
       const commit =
@@ -231,10 +230,10 @@ export class StateStore {
           ? await writeCommit(await this.#repository.open(), made, 'write the state')
           : seen.tip;
       if (commit === null || (await this.#moved(commit, seen, last))) {
-        const kept = treeAfter(seen.tree, tree, changes);
-        if (commit !== null) this.#cache.trees.set(commit, kept);
+        const { tree } = changes;
+        if (commit !== null) this.#cache.trees.set(commit, tree);
         const there = this.#sharing && commit;
-        this.#seen = { here: commit, there, tip: commit, tree: kept, known: merged };
+        this.#seen = { here: commit, there, tip: commit, tree, known: merged };
         this.#known = ours;
         return;
       }
@@ -362,6 +361,10 @@ export class StateStore {
 
 function isSameTree(one: StateTree | null, other: StateTree | null): boolean {
   if (one === null || other === null) return false;
-  const { written, gone } = changesBetween(one, other);
-  return written.size + gone.length === 0;
+  const isSame = [...other.entries].every(([key, entry]) => sameJson(one.entries.get(key), entry));
+  return (
+    isSame &&
+    one.entries.size === other.entries.size &&
+    sameJson([...one.others], [...other.others])
+  );
 }

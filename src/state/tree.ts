@@ -119,40 +119,33 @@ export interface StateChanges {
   /** Path → new text. */
   readonly written: ReadonlyMap<string, string>;
   readonly gone: readonly string[];
+  /** The tree that the next reading finds. Unchanged files keep their parsed content. */
+  readonly tree: StateTree;
 }
 
 /** @param before null if it is unknown: all files count as changed then. */
 export function changesBetween(before: StateTree | null, after: StateTree): StateChanges {
   const written = new Map<string, string>();
+  const entries = new Map<string, StateEntry>();
   for (const [key, entry] of after.entries) {
-    if (!sameJson(before?.entries.get(key), entry)) written.set(entryPath(entry), fileText(entry));
+    const known = before?.entries.get(key);
+    const isKnown = known !== undefined && sameJson(known, entry);
+    entries.set(key, isKnown ? known : writtenEntry(entry, written));
   }
   for (const [path, text] of after.others) {
     if (before?.others.get(path) !== text) written.set(path, text);
   }
-  const gone: string[] = [];
-  for (const [key, entry] of before?.entries ?? []) {
-    if (!after.entries.has(key)) gone.push(entryPath(entry));
-  }
+  const gone = [...(before?.entries ?? [])].flatMap(([key, entry]) =>
+    entries.has(key) ? [] : [entryPath(entry)],
+  );
   for (const path of before?.others.keys() ?? []) if (!after.others.has(path)) gone.push(path);
-  return { written, gone };
+  return { written, gone, tree: { entries, others: after.others } };
 }
 
-/** The tree that the next reading would find. Unchanged files keep their parsed content. */
-export function treeAfter(
-  before: StateTree | null,
-  after: StateTree,
-  { written }: StateChanges,
-): StateTree {
-  const entries = new Map(after.entries);
-  for (const [key, entry] of after.entries) {
-    const known = before?.entries.get(key);
-    if (known === entry) continue;
-    const path = entryPath(entry);
-    const text = written.get(path);
-    entries.set(key, text === undefined ? (known ?? entry) : parseEntryFile(path, text));
-  }
-  return { entries, others: after.others };
+function writtenEntry(entry: StateEntry, written: Map<string, string>): StateEntry {
+  const [path, text] = [entryPath(entry), fileText(entry)];
+  written.set(path, text);
+  return parseEntryFile(path, text);
 }
 
 /** As commands of `git fast-import`. @param isAfresh removes all present files first, because they are unknown. */
