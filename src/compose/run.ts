@@ -12,8 +12,7 @@ import { RunCache, type RunContext } from '../reconcile/context.js';
 import { askCheck } from '../reconcile/checks.js';
 import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { fenceState, stateAccess, stateSharing } from '../state/open.js';
-import { lockState } from '../state/locks.js';
+import { fenceState, lockState, stateAccess, stateSharing } from '../state/open.js';
 
 /** @param desired null if there are no specs: only a service that the operator names is opened. */
 export async function openReading(

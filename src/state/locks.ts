@@ -6,7 +6,6 @@ import { FlagkeelError } from '../errors.js';
 import { gitError, runGit } from '../git/git.js';
 import { cleanLine } from '../model/audit-note.js';
 import { sha256 } from '../model/json.js';
-import type { Fence } from '../model/run.js';
 import { pauseForLock } from '../platform/clock.js';
 import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
 import type { RefMove, StateOrigin } from './repository.js';
@@ -21,30 +20,6 @@ export interface LockLease {
   readonly term: number;
 }
 
-export interface LockWait {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
-}
-
-/** Announces the wait for another run, if there is one. @throws FlagkeelError `IN_USE`, `INTERRUPTED` */
-export async function lockState(
-  home: {
-    lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
-  },
-  { timeoutMs, signal, note }: LockWait,
-  fence?: Fence,
-): Promise<Release> {
-  if (timeoutMs === 0) return home.lock(0, signal, fence);
-  try {
-    return await home.lock(0, signal, fence);
-  } catch (error) {
-    if (!(error instanceof FlagkeelError) || error.code !== 'IN_USE') throw error;
-    note(`waiting for another run to end, ${Math.ceil(timeoutMs / 1_000)} s at most`);
-    return home.lock(timeoutMs, signal, fence);
-  }
-}
-
 const FILE_POLL_MS = 50;
 
 /** An exclusive transaction on an empty SQLite file: the only kernel lock that is available on every platform. */
@@ -56,9 +31,16 @@ export async function lockFile(
 ): Promise<Release> {
   const file = join(gitDir, `flagkeel-${lockName}`);
   await refuseOther(file);
+  const deadline = performance.now() + timeoutMs;
   const database = openSqlite(file);
   try {
-    await begin(database, performance.now() + timeoutMs, signal);
+    while (!hasBegun(database)) {
+      if (performance.now() >= deadline) {
+        const why = 'another run holds it (wait with --lock-timeout)';
+        throw new FlagkeelError('IN_USE', `cannot lock the state: ${why}`);
+      }
+      await pauseForLock(FILE_POLL_MS, signal);
+    }
   } catch (error) {
     database.close();
     throw error;
@@ -77,27 +59,14 @@ async function refuseOther(file: string): Promise<void> {
   throw gitError('lock the state', new Error(`"${file}" is no lock of ours (remove it)`));
 }
 
-async function begin(
-  database: SqliteDatabase,
-  deadline: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    try {
-      database.exec('BEGIN EXCLUSIVE');
-      return;
-    } catch (error) {
-      if (!isBusy(error)) throw gitError('lock the state', error);
-      if (performance.now() < deadline) {
-        await pauseForLock(FILE_POLL_MS, signal);
-        continue;
-      }
-      throw new FlagkeelError(
-        'IN_USE',
-        'cannot lock the state: another run holds it (wait with --lock-timeout)',
-        { cause: error },
-      );
-    }
+/** False while another run holds the lock. */
+function hasBegun(database: SqliteDatabase): boolean {
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw gitError('lock the state', error);
   }
 }
 
@@ -109,16 +78,18 @@ const ORIGIN_POLL_MS = 2_000;
 /** Differs in every process, also in two whose host and number are the same. */
 const PROCESS = randomUUID();
 
-/** In its own words: anyone who can push could have written them. */
+/** The commit in the lock. In its own words: anyone who can push could have written them. */
 export interface LockHolder {
   readonly commit: string;
   readonly who: string;
   /** Milliseconds since the epoch, by the holder's clock; 0 if the lock holds nothing readable. */
   readonly untilMs: number;
-  readonly lease?: LockLease | undefined;
-  /** See `ownerIn`; undefined if the lock names none. */
-  readonly owner?: string | undefined;
+  readonly lease: LockLease | undefined;
+  /** Names a git directory in one process, without its path; undefined if the lock names none. */
+  readonly owner: string | undefined;
 }
+
+type LockUnder = Pick<LockHolder, 'lease'> & { readonly owner: string };
 
 export function lockRefName(stateRef: string): string {
   return stateRef.replace(/^refs\/flagkeel\//, 'refs/flagkeel-lock/');
@@ -155,43 +126,30 @@ export async function lockOnOrigin(
   stateRef: string,
   options: OriginLockOptions,
 ): Promise<OriginLock> {
-  const { lease, known, gitDir } = options;
-  const owner = ownerIn(gitDir);
+  const { timeoutMs, signal, lease, known, gitDir } = options;
+  const under = { lease, owner: sha256(`${PROCESS}\n${gitDir}`) };
   const ref = lockRefName(stateRef);
-  const deadline = performance.now() + options.timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   // This moves nothing: origin refuses it if its state is another one.
   const asKnown = known === null ? [] : [{ ref: stateRef, commit: known, expected: known }];
   let expected: string | null = null;
   for (let refusals = 0; ;) {
-    const commit = await lockCommit(origin, { lease, owner });
-    const { done, error } = await origin.push([{ ref, commit, expected }, ...asKnown], {
-      atomic: false,
-    });
-    const locked = { ref, lease, owner, isKnownState: done.has(stateRef) };
-    if (done.has(ref)) return keepLocked(origin, commit, locked);
-    const holder = await lockHolder(origin, stateRef);
-    if (holder?.commit === commit) return keepLocked(origin, commit, locked);
+    const commit = await lockCommit(origin, under);
+    const moves = [{ ref, commit, expected }, ...asKnown];
+    const { done, error } = await origin.push(moves, { atomic: false });
+    let holder = done.has(ref) ? null : await lockHolder(origin, stateRef);
+    if (done.has(ref) || holder?.commit === commit) {
+      return { isKnownState: done.has(stateRef), ...keepLocked(origin, { ref, commit }, under) };
+    }
     // No holder is in the way, so that a second refusal comes from origin itself.
     if ((holder?.commit ?? null) === expected && error !== null && (refusals += 1) > 1) throw error;
-    expected = await freeHolder(origin, stateRef, holder, { ...options, deadline });
+    while (!isFree(holder, under)) {
+      if (performance.now() >= deadline) throw inUse(holder);
+      await pauseForLock(ORIGIN_POLL_MS, signal);
+      holder = await lockHolder(origin, stateRef);
+    }
+    expected = holder?.commit ?? null;
   }
-}
-
-/** Waits until the lock is free. @returns the commit that its last holder left there, if any. */
-async function freeHolder(
-  origin: StateOrigin,
-  stateRef: string,
-  first: LockHolder | null,
-  { deadline, signal, lease, gitDir }: OriginLockOptions & { readonly deadline: number },
-): Promise<string | null> {
-  let holder = first;
-  // A lock of our own is left from a run that could not reach origin to give it back.
-  while (!isFree(holder, lease) && holder?.owner !== ownerIn(gitDir)) {
-    if (performance.now() >= deadline) throw inUse(holder);
-    await pauseForLock(ORIGIN_POLL_MS, signal);
-    holder = await lockHolder(origin, stateRef);
-  }
-  return holder?.commit ?? null;
 }
 
 /** Also of a lock that has expired; null if there is none. @throws FlagkeelError `GIT` origin cannot be reached. */
@@ -218,30 +176,27 @@ export async function lockHolder(
   };
 }
 
-function isFree(holder: LockHolder | null, lease: LockLease | undefined): boolean {
+function isFree(holder: LockHolder | null, { lease, owner }: LockUnder): boolean {
   if (holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now()) return true;
+  // A lock of our own is left from a run that could not reach origin to give it back.
+  if (holder.owner === owner) return true;
   const theirs = holder.lease;
   return theirs !== undefined && theirs.lease === lease?.lease && theirs.term < lease.term;
 }
 
 const OWNER = 'owner ';
 
-/** Names a git directory in this process. Others read it, so that it does not show the path. */
-function ownerIn(gitDir: string): string {
-  return sha256(`${PROCESS}\n${gitDir}`);
-}
-
 function leaseIn(line: string): LockLease | undefined {
   const [, term, lease] = /^term (\d{1,15}) of (.+)$/.exec(line) ?? [];
   return lease === undefined ? undefined : { lease, term: Number(term) };
 }
 
+/** Renews the lock until it is given back. */
 function keepLocked(
   origin: StateOrigin,
-  first: string,
-  locked: LockUnder & { readonly ref: string; readonly isKnownState: boolean },
-): OriginLock {
-  const { ref, isKnownState } = locked;
+  { ref, commit: first }: Pick<RefMove, 'ref'> & Pick<LockHolder, 'commit'>,
+  under: LockUnder,
+): Omit<OriginLock, 'isKnownState'> {
   let held: string | null = first;
   let moving: Promise<unknown> = Promise.resolve();
   /** Makes the moves of the lock one after the other, because each expects the commit that the one before left. */
@@ -252,7 +207,7 @@ function keepLocked(
   };
   const renew = async (): Promise<void> => {
     if (held === null) return;
-    const commit = await lockCommit(origin, locked);
+    const commit = await lockCommit(origin, under);
     held = (await origin.move({ ref, commit, expected: held })) ? commit : null;
   };
   const timer = setInterval(() => {
@@ -261,7 +216,6 @@ function keepLocked(
   }, EXPIRES_MS / 3);
   timer.unref();
   return {
-    isKnownState,
     freeWith: async (move) =>
       inTurn(async () => {
         if (held === null) return false;
@@ -281,11 +235,6 @@ function keepLocked(
       });
     },
   };
-}
-
-interface LockUnder {
-  readonly lease: LockLease | undefined;
-  readonly owner: string;
 }
 
 async function lockCommit({ git }: StateOrigin, { lease, owner }: LockUnder): Promise<string> {

@@ -10,7 +10,7 @@ import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
-import { knownIn, type KnownState, type StateKey } from './known-state.js';
+import type { StateKey } from './known-state.js';
 import {
   hasOrigin,
   openStateOrigin,
@@ -20,7 +20,7 @@ import {
   stateRepository,
   type StateRepository,
 } from './repository.js';
-import type { LockWait } from './locks.js';
+import type { LockLease, Release } from './locks.js';
 import { StateStore, type StateHome } from './store.js';
 import { commitOf, readRecord, readTree, StateCache } from './tree.js';
 
@@ -92,49 +92,20 @@ export async function findStates(
   directory: string,
   sharing: StateSharing = 'never',
 ): Promise<{ readonly found: readonly StateKey[]; readonly others: number }> {
-  const keys = await inStates(place, sharing, async (state) => keyAt(state));
-  const found = keys.filter((key) => key?.directory === directory);
-  return { found: found.filter((key) => key !== null), others: keys.length - found.length };
-}
-
-export interface OtherWorkspace {
-  readonly workspaceId: string;
-  /** Name of the service in the state. */
-  readonly origin: string;
-  readonly objects: number;
+  const keys = await inStates(place, sharing, async (key) => Promise.resolve(key));
+  const found = keys.filter((key) => key !== null).filter((key) => key.directory === directory);
+  return { found, others: keys.length - found.length };
 }
 
 /**
- * The other states of the same directory that are not empty, sorted by name of ref. An unreadable state is ignored:
- * anyone who can push could otherwise stop every run with one.
+ * Looks at each state of a repository in turn, sorted by name of ref; none without a home.
+ *
+ * @param look takes the key that the state records for itself, null if none fits its name, and how to count its objects.
  */
-async function otherWorkspaces(
-  place: StatePlace,
-  own: StateKey,
-  sharing: StateSharing,
-): Promise<OtherWorkspace[]> {
-  const others = await inStates(place, sharing, async (state) => {
-    if (state.name === stateRefName(own)) return null;
-    const key = await keyAt(state);
-    if (key?.directory !== own.directory) return null;
-    const objects = await sizeOf(state).catch(() => 0);
-    return { workspaceId: key.workspaceId, origin: key.origin, objects };
-  });
-  return others.filter((each) => each !== null).filter(({ objects }) => objects > 0);
-}
-
-interface FoundState {
-  readonly git: Git;
-  readonly objects: ObjectReader;
-  readonly name: string;
-  readonly ref: string;
-}
-
-/** Looks at each state of a repository in turn; none without a home. */
 async function inStates<T>(
   { checkout, stateDir, git: credentials }: StatePlace,
   sharing: StateSharing,
-  look: (state: FoundState) => Promise<T>,
+  look: (key: StateKey | null, size: () => Promise<number>) => Promise<T>,
 ): Promise<T[]> {
   const repository = await stateRepository(checkout, stateDir);
   if (!repository) return [];
@@ -143,7 +114,12 @@ async function inStates<T>(
   return repository.reading(async (git, objects) => {
     const found: T[] = [];
     for (const [name, ref] of await stateRefs(git, isFetched)) {
-      found.push(await look({ git, objects, name, ref }));
+      const size = async (): Promise<number> => {
+        const commit = await commitOf(objects, ref);
+        const from = { git, objects, ref, cache: new StateCache() };
+        return commit === null ? 0 : (await readTree(from, commit)).entries.size;
+      };
+      found.push(await look(await keyAt(objects, name, ref), size));
     }
     return found;
   });
@@ -158,6 +134,15 @@ async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<stri
   const refs = answer.split('\n').filter((ref) => ref !== '');
   // Git sorts by name, so that fetched ones come first. Of two members with one name, the later one counts.
   return new Map(refs.map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
+}
+
+async function keyAt(objects: ObjectReader, name: string, ref: string): Promise<StateKey | null> {
+  // A broken ref that was pushed must not block the valid states.
+  const record = await readRecord(objects, ref).catch(() => null);
+  if (record?.origin === undefined || record.directory === undefined) return null;
+  const { workspace: workspaceId, origin, directory, workspaceName, environments } = record;
+  const key = { workspaceId, workspaceName, origin, directory, environments };
+  return stateRefName(key) === name ? key : null;
 }
 
 /** Fetches every state of origin, if states are shared. @returns whether fetched states may be present. */
@@ -176,24 +161,11 @@ async function fetchStates(
   return true;
 }
 
-/** The key that a state records for itself; null if it has none that fits its name. */
-async function keyAt({ objects, name, ref }: FoundState): Promise<StateKey | null> {
-  try {
-    const record = await readRecord(objects, ref);
-    if (record?.origin === undefined || record.directory === undefined) return null;
-    const { workspace, origin, directory, workspaceName, environments } = record;
-    const key = { workspaceId: workspace, workspaceName, origin, directory, environments };
-    return stateRefName(key) === name ? key : null;
-  } catch {
-    // A broken ref that was pushed must not block the valid states.
-    return null;
-  }
-}
-
-async function sizeOf(found: FoundState): Promise<number> {
-  const commit = await commitOf(found.objects, found.ref);
-  if (commit === null) return 0;
-  return knownIn(await readTree({ ...found, cache: new StateCache() }, commit)).state.size;
+export interface OtherWorkspace {
+  readonly workspaceId: string;
+  /** Name of the service in the state. */
+  readonly origin: string;
+  readonly objects: number;
 }
 
 interface StateAccessOptions extends StatePlace {
@@ -216,24 +188,27 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
     directory: own,
     environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
-  /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
-  const peekState = async (at: Workspace): Promise<StateHome | null> =>
-    openStateHome({ ...place, ...keyOf(at), cache });
+  const open = async (at: Workspace, shared?: StateSharing): Promise<StateHome | null> =>
+    openStateHome({ ...place, ...keyOf(at), cache }, shared);
   return {
-    peekState,
+    /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
+    peekState: async (at: Workspace) => open(at),
     /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
     flagIdsOf: async (at: Workspace): Promise<ReadonlyMap<string, string>> => {
       try {
-        const known = await (await peekState(at))?.read();
-        return known ? idsOfFlags(known) : new Map<string, string>();
+        const known = await (await open(at))?.read();
+        const ours = known ? entriesOf(known.state, 'flag') : [];
+        return new Map([
+          ...Object.entries(known?.flagIds ?? {}),
+          ...ours.flatMap(({ name, id }) => (id === undefined ? [] : [[name, id] as const])),
+        ]);
       } catch (error) {
         if (!(error instanceof FlagkeelError)) throw error;
         return new Map<string, string>();
       }
     },
     /** Opens a state to append records of writes, shared over `origin` as the config says. null as above. */
-    openRecords: async (at: Workspace): Promise<StateHome | null> =>
-      openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
+    openRecords: async (at: Workspace) => open(at, sharing()),
     /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
     rememberedPlace: async (workspace: string): Promise<StateKey | null> => {
       const { found } = await findStates(place, own);
@@ -242,27 +217,21 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
         .filter((key) => [key.workspaceName, key.workspaceId].includes(workspace));
       return named.length === 1 ? (named[0] ?? null) : null;
     },
-    /** The states of this directory for other workspaces, except those of try-outs on other services. */
+    /** The states of this directory for other workspaces that are not empty, except try-outs on other services. */
     appliedToOthers: async (at: Workspace): Promise<readonly OtherWorkspace[]> => {
       const key = keyOf(at);
       const isOwn = sharing() === 'auto' && isEmbedded(key.origin);
-      const states = await otherWorkspaces(place, key, isOwn ? 'never' : sharing());
-      return states.filter((each) => {
-        const isSame = each.origin === key.origin;
-        return isSame || !(isTryOut(each.origin) || isTryOut(key.origin));
+      const others = await inStates(place, isOwn ? 'never' : sharing(), async (other, size) => {
+        if (other?.directory !== own || stateRefName(other) === stateRefName(key)) return [];
+        const { workspaceId, origin } = other;
+        if (origin !== key.origin && (isTryOut(origin) || isTryOut(key.origin))) return [];
+        // An unreadable state is ignored: anyone who can push could otherwise stop every run with one.
+        const objects = await size().catch(() => 0);
+        return objects === 0 ? [] : [{ workspaceId, origin, objects }];
       });
+      return others.flat();
     },
   };
-}
-
-function idsOfFlags({
-  state,
-  flagIds,
-}: Pick<KnownState, 'state' | 'flagIds'>): ReadonlyMap<string, string> {
-  const ours = entriesOf(state, 'flag').flatMap(({ name, id }): [string, string][] =>
-    id === undefined ? [] : [[name, id]],
-  );
-  return new Map([...Object.entries(flagIds), ...ours]);
 }
 
 /** Whether the service runs on this machine or in this process: its states say nothing about a real service. */
@@ -274,32 +243,49 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
+export interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+/** Announces the wait for another run, if there is one. @throws FlagkeelError `IN_USE`, `INTERRUPTED` */
+export async function lockState(
+  home: StateHome,
+  { timeoutMs, signal, note }: LockWait,
+  lease?: LockLease,
+): Promise<Release> {
+  try {
+    return await home.lock(0, signal, lease);
+  } catch (error) {
+    const isInUse = error instanceof FlagkeelError && error.code === 'IN_USE';
+    if (!isInUse || timeoutMs === 0) throw error;
+    note(`waiting for another run to end, ${Math.ceil(timeoutMs / 1_000)} s at most`);
+    return home.lock(timeoutMs, signal, lease);
+  }
+}
+
 /**
  * Keeps other replicas out of the workspace until the run is closed. Once another replica took over, the run cannot
  * write the state any more: that one finds the effects of this run on the service.
- *
- * @param origin name of the service in the state.
  *
  * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
  */
 export async function fenceState(
   home: StateHome | null,
-  {
-    place,
-    origin,
-    wait,
-    fence,
-    closers,
-  }: {
-    readonly place: Workspace;
-    readonly origin: string;
-    readonly wait: LockWait;
-    readonly fence: Fence | undefined;
-    readonly closers: Disposables;
-  },
+  { place, origin, wait, fence, closers }: FencedRun,
 ): Promise<StateHome | null> {
   if (!fence) return home;
   closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
   if (home) home.beforeWrite = async () => fence.check({ isUrgent: false });
   return home;
+}
+
+interface FencedRun {
+  readonly place: Workspace;
+  /** Name of the service in the state. */
+  readonly origin: string;
+  readonly wait: LockWait;
+  readonly fence: Fence | undefined;
+  readonly closers: Disposables;
 }
