@@ -5,7 +5,7 @@ import type { AllowedFinding, GuardFinding } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import { environmentNamed, type PlannedEnvironment } from '../plan/policy.js';
-import { fingerprintsOf } from '../plan/bases/compare.js';
+import { fingerprintOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
 interface Guarded {
@@ -84,8 +84,7 @@ async function isNew(
   if (!last) return false;
   if (!holds(last, allowance, ref, environment)) return true;
   // An equal definition is the same change, repeated after a run that did not finish it.
-  const [now, then] = [desired, last].map((specs) => fingerprintsOf(specs, [ref]));
-  return now?.get(objectId(ref)) === then?.get(objectId(ref));
+  return fingerprintOf(desired, ref) === fingerprintOf(last, ref);
 }
 
 function holds(

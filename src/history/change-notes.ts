@@ -41,8 +41,7 @@ export async function notesFor(
       // Leaving an object out marks it as unknown, which differs from absent.
       if (!specs.ok) return new Map();
       const then = bindEnvironments(specs.desired, desired.environmentNames);
-      const forms = fieldFormsOf(then, refs);
-      return new Map(refs.map((ref) => [objectId(ref), forms.get(objectId(ref))]));
+      return new Map(refs.map((ref) => [objectId(ref), fieldFormsOf(then, ref)]));
     },
   });
   return new Map(

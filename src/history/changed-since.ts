@@ -6,13 +6,14 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import {
   keyOf,
   KINDS,
+  objectId,
   refOfId,
   type ObjectId,
   type ObjectKey,
   type ObjectRef,
 } from '../model/ref.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
-import { fieldFormsOf, fingerprintsOf } from '../plan/bases/compare.js';
+import { fieldFormsOf, fingerprintOf } from '../plan/bases/compare.js';
 import { plannedKind } from '../plan/objects/kinds.js';
 import { mayShape } from './change-notes.js';
 import type { SpecHistory } from './spec-history.js';
@@ -30,10 +31,9 @@ export async function objectsChangedSince(
 ): Promise<{ readonly ids: ReadonlySet<ObjectId>; readonly before: BoundDesired | null }> {
   const before = await desiredAt(history, await history.mergeBaseWith(since));
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
-  const now = fingerprintsOf(desired, refs);
-  const then = before === null ? new Map<ObjectId, string>() : fingerprintsOf(before, refs);
-  const ids = [...now.keys(), ...then.keys()];
-  return { ids: new Set(ids.filter((id) => now.get(id) !== then.get(id))), before };
+  const then = (ref: ObjectRef) => (before === null ? undefined : fingerprintOf(before, ref));
+  const changed = refs.filter((ref) => fingerprintOf(desired, ref) !== then(ref));
+  return { ids: new Set(changed.map(objectId)), before };
 }
 
 /**
@@ -48,11 +48,10 @@ export async function objectsSameAt(
 ): Promise<ReadonlySet<ObjectId>> {
   const refs = [...ids].flatMap((id) => refOfId(id) ?? []);
   const later = await desiredAt(history, commit);
-  const now = fieldFormsOf(desired, refs);
-  const then = later === null ? new Map<ObjectId, never>() : fieldFormsOf(later, refs);
-  const textOf = (forms: ReadonlyMap<ObjectId, ReadonlyMap<string, string>>, id: ObjectId) =>
-    JSON.stringify([...(forms.get(id) ?? [])].sort());
-  return new Set([...ids].filter((id) => textOf(now, id) === textOf(then, id)));
+  const textIn = (specs: BoundDesired | null, ref: ObjectRef): string =>
+    JSON.stringify([...((specs && fieldFormsOf(specs, ref)) ?? [])].sort());
+  const same = refs.filter((ref) => textIn(desired, ref) === textIn(later, ref));
+  return new Set(same.map(objectId));
 }
 
 async function desiredAt(history: SpecHistory, commit: string): Promise<BoundDesired | null> {

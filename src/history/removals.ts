@@ -1,9 +1,9 @@
 import { grouped } from '../model/collections.js';
-import { parseKey, type Kind, type ObjectId } from '../model/ref.js';
+import { objectId, parseKey, type Kind, type ObjectId } from '../model/ref.js';
 import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
-import { fingerprintsOf } from '../plan/bases/compare.js';
+import { fingerprintOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
 import type { SpecHistory } from './spec-history.js';
@@ -30,7 +30,7 @@ export async function provenRemovals(
     return [WORKSPACE, ...environments].flatMap((place) => {
       const commit = baseIn(entry, place)?.commit ?? null;
       const ref = { kind, name, environment: place.name };
-      return commit === null || fingerprintsOf(desired, [ref]).size > 0 ? [] : [{ commit, ref }];
+      return commit === null || fingerprintOf(desired, ref) !== undefined ? [] : [{ commit, ref }];
     });
   });
   const witnessed = new Set<ObjectId>();
@@ -38,11 +38,9 @@ export async function provenRemovals(
     // One commit after the other, because each may mean reading a whole tree.
     const specs = await history.atAncestor(commit);
     if (!specs) continue;
-    const forms = fingerprintsOf(
-      specs,
-      left.map(({ ref }) => ref),
-    );
-    for (const id of forms.keys()) witnessed.add(id);
+    for (const { ref } of left) {
+      if (fingerprintOf(specs, ref) !== undefined) witnessed.add(objectId(ref));
+    }
   }
   return witnessed;
 }

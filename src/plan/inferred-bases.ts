@@ -10,7 +10,7 @@ import {
   type ObjectRef,
 } from '../model/ref.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
-import { fingerprintsOf } from './bases/compare.js';
+import { fingerprintOf } from './bases/compare.js';
 import type { PlanInput } from './input.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind } from './objects/planned-kind.js';
@@ -69,22 +69,18 @@ function changedObjects(
   const places = selectedPlaces(policy).filter(
     (place) => isNamed || !rulesIn(policy, place).protected,
   );
-  const objects = OBSERVED_KINDS.flatMap(([kind, rules]) =>
+  return OBSERVED_KINDS.flatMap(([kind, rules]) =>
     plannedObjects(policy, kind, rules.declared(desired)).flatMap(({ name }) => {
       const entry = state.get(keyOf(kind, name));
       return places.flatMap((place): ChangedObject[] => {
         const base = baseIn(entry, place);
         if (base?.spec !== undefined || base?.pending !== undefined) return [];
-        return [{ ref: { kind, name, environment: place.name }, rules, place }];
+        const ref = { kind, name, environment: place.name };
+        const [was, is] = [fingerprintOf(before, ref), fingerprintOf(desired, ref)];
+        return was === undefined || is === undefined || was === is ? [] : [{ ref, rules, place }];
       });
     }),
   );
-  const refs = objects.map(({ ref }) => ref);
-  const [then, now] = [fingerprintsOf(before, refs), fingerprintsOf(desired, refs)];
-  return objects.filter(({ ref }) => {
-    const [was, is] = [then.get(objectId(ref)), now.get(objectId(ref))];
-    return was !== undefined && is !== undefined && was !== is;
-  });
 }
 
 /** The specs of some objects without their kills, which have rules of their own. */

@@ -1,15 +1,7 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { changedKeys } from '../../model/collections.js';
 import { canonicalJson, sameJson } from '../../model/json.js';
-import {
-  keyOf,
-  objectId,
-  parseKey,
-  type Kind,
-  type ObjectId,
-  type ObjectKey,
-  type ObjectRef,
-} from '../../model/ref.js';
+import { keyOf, parseKey, type Kind, type ObjectKey, type ObjectRef } from '../../model/ref.js';
 import { flagEntry, type Base, type State } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { isKillListed } from '../kills/orders.js';
@@ -64,24 +56,10 @@ export function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | n
   return same ? { spec: before.spec, commit: before.commit ?? head } : { spec, commit: head };
 }
 
-/** A commit that leaves an object's text as it is did not change the object. Leaves out undeclared objects. */
-export function fingerprintsOf(
-  desired: BoundDesired,
-  refs: readonly ObjectRef[],
-): Map<ObjectId, string> {
-  return formsBy(refs, (ref) => fingerprintOf(desired, ref));
-}
-
-function formsBy<T>(
-  refs: readonly ObjectRef[],
-  formOf: (ref: ObjectRef) => T | undefined,
-): Map<ObjectId, T> {
-  const forms = new Map<ObjectId, T>();
-  for (const ref of refs) {
-    const form = formOf(ref);
-    if (form !== undefined) forms.set(objectId(ref), form);
-  }
-  return forms;
+/** A commit that leaves the text of an object as it is did not change the object. Undefined if it is not declared there. */
+export function fingerprintOf(desired: BoundDesired, ref: ObjectRef): string | undefined {
+  const form = plannedKind(ref.kind).fingerprint(desired, ref);
+  return form === undefined ? undefined : canonicalJson(form);
 }
 
 /** The key for the form of a whole object, of a kind without fields. */
@@ -89,17 +67,10 @@ const WHOLE = '';
 const KILLED: ReadonlyMap<string, string> = new Map([['/killed', 'true']]);
 
 /**
- * Fingerprints field by field (JSON Pointer → text). For a flag declared elsewhere, the only field is the kill that the
- * break-glass list orders. Used to describe a change; it does not make an object managed.
+ * The fingerprint field by field (JSON Pointer → text). For a flag declared elsewhere, the only field is the kill that
+ * the break-glass list orders. Used to describe a change; it does not make an object managed.
  */
 export function fieldFormsOf(
-  desired: BoundDesired,
-  refs: readonly ObjectRef[],
-): Map<ObjectId, ReadonlyMap<string, string>> {
-  return formsBy(refs, (ref) => fieldFormOf(desired, ref));
-}
-
-function fieldFormOf(
   desired: BoundDesired,
   ref: ObjectRef,
 ): ReadonlyMap<string, string> | undefined {
@@ -113,11 +84,6 @@ function fieldFormOf(
   const fields = plannedKind(kind).fieldsOf?.(desired, ref);
   if (!fields) return new Map([[WHOLE, form]]);
   return new Map([...fields].map(([path, value]) => [path, canonicalJson(value)]));
-}
-
-function fingerprintOf(desired: BoundDesired, ref: ObjectRef): string | undefined {
-  const form = plannedKind(ref.kind).fingerprint(desired, ref);
-  return form === undefined ? undefined : canonicalJson(form);
 }
 
 export interface ComparedBases {

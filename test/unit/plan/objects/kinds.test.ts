@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf, KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
 import type { State } from '../../../../src/model/state.js';
-import { fieldFormsOf, fingerprintsOf } from '../../../../src/plan/bases/compare.js';
+import { fieldFormsOf, fingerprintOf } from '../../../../src/plan/bases/compare.js';
 import {
   declarationsIn,
   desiredInScope,
@@ -115,9 +115,11 @@ describe('what the specs declare', () => {
     ['identities/user@production', undefined],
   ])('is compared as a whole, and field by field: %s', (id, whole, fields) => {
     const ref = refOf(id);
-    const [text] = fingerprintsOf(desired, [ref]).values();
-    const [forms] = fieldFormsOf(desired, [ref]).values();
-    const parsed = [...(forms ?? [])].map(([path, form]) => [path, JSON.parse(form) as unknown]);
+    const text = fingerprintOf(desired, ref);
+    const parsed = [...(fieldFormsOf(desired, ref) ?? [])].map(([path, form]) => [
+      path,
+      JSON.parse(form) as unknown,
+    ]);
 
     expect(text && JSON.parse(text)).toEqual(whole);
     expect(Object.fromEntries(parsed)).toEqual(
