@@ -47,7 +47,7 @@ type StepResult =
       /** A withdrawn change request, which changed no object. */
       readonly isAside?: boolean;
     } & StepAnswer)
-  | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
+  | { readonly status: 'failed'; readonly error: OutcomeError; readonly fateUnknown?: true }
   | Skipped;
 
 export interface ApplySettings extends ApplyProgress {
@@ -89,11 +89,11 @@ export async function applyPlan(
       return tracedResult(step, context, attempts);
     },
     isRefusedBeside: (result) =>
-      result.status === 'failed' && isRefusedWith(result.error, CONFLICTS),
+      result.status === 'failed' && CONFLICTS.includes(result.error.status ?? 0),
     end: (step, result) => {
       results.set(step.id, result);
       settings.onCount?.(results.size, plan.steps.length);
-      settings.onEnd?.(step, endOf(result));
+      settings.onEnd?.(step, result);
       const change = changes.get(step.change);
       if (change && resultsOf(change.id).length === stepsOf.get(change.id)?.length)
         settings.onOutcome?.(change, outcomeFor(change, resultsOf));
@@ -111,12 +111,6 @@ export async function applyPlan(
 
 /** In the order of the plan. */
 type ResultsOf = (id: ObjectId) => readonly StepResult[];
-
-function endOf(result: StepResult): StepEnd {
-  if (result.status === 'failed') return { status: 'failed', error: outcomeError(result.error) };
-  if (result.status === 'skipped') return result;
-  return { status: 'succeeded', identities: result.identities };
-}
 
 function closedResult(closed: Closed | undefined): Skipped | undefined {
   if (!closed) return undefined;
@@ -169,7 +163,7 @@ async function tracedResult(
     { ...facts, 'flagkeel.attempt': attempt },
     (result) => ({
       'flagkeel.result': result.status,
-      ...(result.status === 'failed' && { 'error.type': codeOf(result.error) }),
+      ...(result.status === 'failed' && { 'error.type': result.error.code }),
     }),
   );
 }
@@ -199,7 +193,11 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
 }
 
 function failure(error: unknown): StepResult {
-  return { status: 'failed', error, ...(isFateUnknown(error) && { fateUnknown: true }) };
+  return {
+    status: 'failed',
+    error: outcomeError(error),
+    ...(isFateUnknown(error) && { fateUnknown: true }),
+  };
 }
 
 /** Submits the change where the plan has a draft for it; otherwise it waits for a person. */
@@ -258,7 +256,7 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
   const [first] = failed;
   if (first) {
     const fate = failed.some(({ fateUnknown }) => fateUnknown) && { fateUnknown: true as const };
-    return { status: 'failed', error: outcomeError(first.error), partly, ...fate };
+    return { status: 'failed', error: first.error, partly, ...fate };
   }
   const skipped = results.find((each) => each.status === 'skipped');
   if (skipped) return partly ? { ...skipped, partly } : skipped;

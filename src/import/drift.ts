@@ -1,6 +1,6 @@
 import { sortedMap } from '../model/collections.js';
 import { sortedSet } from '../model/json.js';
-import type { Change, Plan, Reason, Withheld } from '../model/plan.js';
+import { isCreation, type Change, type Plan, type Reason, type Withheld } from '../model/plan.js';
 import { keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State } from '../model/state.js';
 import { judgeWithheld } from '../model/verdict.js';
@@ -80,7 +80,7 @@ function outsidePart(
   state: State,
   environments: readonly PlannedEnvironment[],
 ): Difference | undefined {
-  if (change.action === 'create' || change.action === 'activate') {
+  if (isCreation(change)) {
     return wasThere(change.ref, state, environments) ? { change, gone: true } : undefined;
   }
   if (change.action !== 'update') return undefined;

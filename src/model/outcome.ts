@@ -45,7 +45,7 @@ export type Outcome = (
 
 /** The verification turns it into the `Outcome` of its change. */
 export type StepEnd =
-  | { readonly status: 'succeeded'; readonly identities: IdentitiesAnswer | undefined }
+  | { readonly status: 'succeeded'; readonly identities?: IdentitiesAnswer | undefined }
   | { readonly status: 'failed'; readonly error: OutcomeError }
   | Extract<Outcome, { readonly status: 'skipped' }>;
 

@@ -94,6 +94,14 @@ export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }
 
+export function isCreation({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'create' || action === 'activate';
+}
+
+export function isRemoval({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'delete' || action === 'deactivate';
+}
+
 /** Also of a flag that is created killed. */
 export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
   return path === '/killed' && after === true;

@@ -1,5 +1,11 @@
 import { decidersText, type ChangeRequest } from './change-request.js';
-import { FORCED_GUARDS, type GuardFinding, type Withheld, type WithheldWhy } from './plan.js';
+import {
+  FORCED_GUARDS,
+  isCreation,
+  type GuardFinding,
+  type Withheld,
+  type WithheldWhy,
+} from './plan.js';
 import type { OutcomeError } from './outcome.js';
 import { keyOfId, refOfId, type ObjectId } from './ref.js';
 import type { RunOptions } from './run.js';
@@ -76,7 +82,7 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
   ],
   'adopt-needed': (withheld) => [
     onlyThis(withheld.id, 'write what git says', 'reconcile', '--adopt'),
-    ...(isGone(withheld) ? [] : keepLive(withheld)),
+    ...(isCreation(withheld) ? [] : keepLive(withheld)),
   ],
   immutable: writeLive,
   'live-kill': (kill) => killRemedy(kill).ways,
@@ -131,13 +137,8 @@ function forget(id: ObjectId, to: string): Way {
   return { run: ['state', 'rm', keyOfId(id)], to };
 }
 
-/** There is no live value to keep. */
-function isGone({ action }: Pick<Remediable, 'action'>): boolean {
-  return action === 'create' || action === 'activate';
-}
-
 function keepLive(withheld: Remediable): Way[] {
-  if (isGone(withheld)) return [{ edit: 'take it out of git' }];
+  if (isCreation(withheld)) return [{ edit: 'take it out of git' }];
   return [
     onlyThis(withheld.id, 'write what is live into the files, and commit', 'drift', '--adopt'),
   ];

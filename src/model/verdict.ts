@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, OutcomeError, Outcomes } from './outcome.js';
 import {
+  isRemoval,
   withdrawStepId,
   type Change,
   type Plan,
@@ -195,7 +196,7 @@ function standingOfChange(
     // Without any difference seen, the look itself failed.
     if (isUnverified && (found.length === 0 || left.has(id))) return UNANSWERED;
     if (left.has(id)) return failed(id, 'not-as-written', null);
-    return action === 'delete' || action === 'deactivate' ? undefined : LIVE;
+    return isRemoval({ action }) ? undefined : LIVE;
   }
   if (refusal) return { is: 'held', why: 'guard', remedy: guardRemedy(refusal) };
   if (outcomes === undefined) return waits('apply');

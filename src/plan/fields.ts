@@ -77,7 +77,7 @@ export interface ThreeStates {
   readonly base?: Fields | undefined;
   readonly desired: Fields;
   readonly actual: Fields;
-  readonly withoutBase: 'adopt' | 'unknown' | 'commit';
+  readonly withoutBase: Reason;
 }
 
 /**
@@ -127,19 +127,4 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
 export function reasonOfChange({ git, live }: { git: boolean; live: boolean }): Reason {
   if (git && live) return 'conflict';
   return git ? 'commit' : 'drift';
-}
-
-export function createdFields(desired: Fields, reason: Reason): FieldChange[] {
-  return [...desired]
-    .filter(([path, wanted]) => !isTargetPath(path) || (wanted as readonly string[]).length > 0)
-    .map(([path, wanted]) =>
-      isTargetPath(path)
-        ? { path, reason, keys: addedKeys(wanted as readonly string[]) }
-        : { path, reason, after: wanted },
-    );
-}
-
-function addedKeys(keys: readonly string[]): FieldChange['keys'] & object {
-  const list = keyList(keys);
-  return { added: list.keys, removed: [], sha256: list.digest.sha256 };
 }

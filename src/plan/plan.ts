@@ -20,7 +20,7 @@ import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
-import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
+import { liveKillsIn, planKills, planUnmanagedRestores } from './kills/plan.js';
 import { ordered } from './order/order.js';
 import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
 import type { PlanInput } from './input.js';
@@ -40,13 +40,11 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const environments = input.policy.environments.map((each) => each.name);
   // The specs of an older HEAD do not cover later objects.
   const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
-  const kills = withDrafts(
-    planKills(input).filter(({ change }) => covers(change.id)),
-    input,
-  );
-  const changed = withKills(planned, kills);
-  const { changes, steps } = ordered(changed, input.actual, environments);
-  const withdrawals = withdrawalsIn(changed, withheld, input);
+  const kills = planKills(input)
+    .filter(({ change }) => covers(change.id))
+    .map((each) => withDrafts(each, input));
+  const { changes, steps } = ordered(planned, kills, input.actual, environments);
+  const withdrawals = withdrawalsIn([...planned, ...kills], withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
   const notCompared = notComparedIn(input);
   const strangers = unmanagedNames(input);

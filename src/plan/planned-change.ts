@@ -103,14 +103,6 @@ function changeOf({ ref, location }: ChangeSubject, what: Deed): Omit<Change, 'd
   };
 }
 
-export function isCreation({ change }: PlannedChange): boolean {
-  return change.action === 'create' || change.action === 'activate';
-}
-
-export function isRemoval({ change }: PlannedChange): boolean {
-  return change.action === 'delete' || change.action === 'deactivate';
-}
-
 /** Whether the flag's own request includes it. */
 export function isCarried({ change: { archive, ref } }: PlannedChange): boolean {
   return archive === true && ref.environment !== null;

@@ -5,6 +5,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, keyOfId, refOfId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
+  isRemoval,
   isKill,
   type Change,
   type FieldChange,
@@ -196,12 +197,12 @@ export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspac
 function closedAmong(
   policy: PlanPolicy,
   environments: readonly PlannedEnvironment[],
-  isRemoval: boolean,
+  removes: boolean,
 ): Closed | undefined {
   const closings = environments
     .flatMap((each) => closedIn(policy, each) ?? [])
     .sort((a, b) => byCodeUnits(a.until ?? '~', b.until ?? '~'));
-  if (isRemoval) return closings.at(-1);
+  if (removes) return closings.at(-1);
   return closings.length === environments.length ? closings[0] : undefined;
 }
 
@@ -311,21 +312,21 @@ export function placeNamed(
   return name === null ? WORKSPACE : environmentNamed(policy, name);
 }
 
-export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
-  const isRemoval = action === 'delete' || action === 'deactivate';
+export function closedFor(policy: PlanPolicy, change: Change): Closed | undefined {
+  const { ref, fields } = change;
   if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
     return undefined;
   }
-  return closedAt(policy, ref.environment, isRemoval);
+  return closedAt(policy, ref.environment, isRemoval(change));
 }
 
 function closedAt(
   policy: PlanPolicy,
   environment: string | null,
-  isRemoval: boolean,
+  removes: boolean,
 ): Closed | undefined {
   const place = environmentNamed(policy, environment);
-  return place ? closedIn(policy, place) : closedAmong(policy, policy.environments, isRemoval);
+  return place ? closedIn(policy, place) : closedAmong(policy, policy.environments, removes);
 }
 
 export function suspendedReason({

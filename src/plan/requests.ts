@@ -49,16 +49,8 @@ function heldFor(because: string, request: ChangeRequest | undefined): WithheldR
   return { why: 'approval-needed', because, ...(request && { request }) };
 }
 
-/** The changes with a draft for each write that the service may refuse, where the config wants change requests. */
-export function withDrafts(planned: readonly PlannedChange[], input: PlanInput): PlannedChange[] {
-  return isAskedAnywhere(input) ? planned.map((each) => drafted(each, input)) : [...planned];
-}
-
-function isAskedAnywhere({ policy }: PlanInput): boolean {
-  return policy.environments.some(({ submitsRequests }) => submitsRequests === true);
-}
-
-function drafted(planned: PlannedChange, input: PlanInput): PlannedChange {
+/** A change with a draft for each write that the service may refuse, where the config wants change requests. */
+export function withDrafts(planned: PlannedChange, input: PlanInput): PlannedChange {
   const { change, requests } = planned;
   if (!isAsked(change.id, input)) return planned;
   return {
@@ -150,10 +142,9 @@ function hashOf(value: unknown): string {
  * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
-  if (!isAskedAnywhere(input)) return [...objects];
   return objects.map((each) => {
     if (!each.change) return each;
-    const change = drafted(each.change, input);
+    const change = withDrafts(each.change, input);
     const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
     const answer = draft && answerTo(each.id, draft, input);
     if (!answer) return { ...each, change };

@@ -2,7 +2,7 @@ import { paused, realTime, type Time } from '../platform/clock.js';
 import type { Scope } from '../model/actual.js';
 import { sameJson } from '../model/json.js';
 import { keyOfId, objectId, type ObjectId } from '../model/ref.js';
-import type { Change, Plan } from '../model/plan.js';
+import { isRemoval, type Change, type Plan } from '../model/plan.js';
 import type { Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
 import { stateAfterVerify } from '../plan/bases/next-state.js';
@@ -140,10 +140,8 @@ function shownIn(
 /** Removals whose objects are gone, as the second plan no longer lists them. */
 function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[] {
   const stays = new Set([...left.changes, ...left.withheld].map(({ id }) => id));
-  return done.changes.flatMap(({ id, action }) => {
-    const isRemoval = action === 'delete' || action === 'deactivate';
-    return isRemoval && looked.has(keyOfId(id)) && !stays.has(id) ? [id] : [];
-  });
+  const gone = done.changes.filter(({ id }) => looked.has(keyOfId(id)) && !stays.has(id));
+  return gone.filter(isRemoval).map(({ id }) => id);
 }
 
 /** Whether the remaining change is part of the original one, so that the write is not visible yet. */

@@ -8,7 +8,7 @@ import {
   type ObjectId,
   type ObjectRef,
 } from '../../model/ref.js';
-import type { Change } from '../../model/plan.js';
+import { isRemoval, isCreation, type Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
 import {
   entryId,
@@ -66,9 +66,9 @@ export function stateBeforeApply(
   changes: readonly Change[],
   head: string | null,
 ): State {
-  if (!changes.some(isBegun)) return state;
+  if (!changes.some(isCreation)) return state;
   const next = new Map(state);
-  for (const { ref } of changes.filter(isBegun)) {
+  for (const { ref } of changes.filter(isCreation)) {
     const rules = observedKind(ref.kind);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules) continue;
@@ -86,7 +86,9 @@ export function stateAfterRefusals(
   changes: readonly Change[],
   outcomes: Outcomes,
 ): State {
-  const refused = changes.filter((change) => isBegun(change) && isNotMade(outcomes.get(change.id)));
+  const refused = changes.filter(
+    (change) => isCreation(change) && isNotMade(outcomes.get(change.id)),
+  );
   if (refused.length === 0) return begun;
   const next = new Map(begun);
   for (const { ref } of refused) {
@@ -117,10 +119,6 @@ export function stateOfCovered(
 function isNotMade(outcome: Outcome | undefined): boolean {
   if (outcome === undefined || outcome.status === 'applied' || outcome.partly) return false;
   return outcome.status === 'skipped' ? outcome.request?.is !== 'open' : !outcome.fateUnknown;
-}
-
-function isBegun({ action }: Change): boolean {
-  return action === 'create' || action === 'activate';
 }
 
 /**
@@ -251,13 +249,10 @@ export function stateAfterCorrections(
   return next;
 }
 
-function correctedPaths(
-  { id, action, reason, fields, keys }: Change,
-  outcomes: Outcomes,
-): string[] {
-  if (outcomes.get(id)?.status !== 'applied') return [];
-  if (action === 'create' || action === 'activate') return reason === 'drift' ? [WHOLE_OBJECT] : [];
-  if (action !== 'update') return [];
+function correctedPaths(change: Change, outcomes: Outcomes): string[] {
+  const { id, reason, fields, keys } = change;
+  if (outcomes.get(id)?.status !== 'applied' || isRemoval(change)) return [];
+  if (isCreation(change)) return reason === 'drift' ? [WHOLE_OBJECT] : [];
   if (keys) return reason === 'drift' ? [SEGMENT_KEYS] : [];
   return fields.filter((field) => field.reason === 'drift').map(({ path }) => path);
 }

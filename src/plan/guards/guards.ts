@@ -1,6 +1,6 @@
 import type { Bucket } from '../../model/flag/flag.js';
 import type { Config, Guards } from '../../model/desired.js';
-import type { GuardFinding, Plan } from '../../model/plan.js';
+import { isRemoval, type GuardFinding, type Plan } from '../../model/plan.js';
 import type { State, StateEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
@@ -66,7 +66,7 @@ function findingsAt(
   state: State,
 ): GuardFinding[] {
   const changes = plan.changes.filter(({ ref }) => ref.environment === place.name);
-  const deletes = changes.filter(({ action }) => action === 'delete' || action === 'deactivate');
+  const deletes = changes.filter(isRemoval);
   const deleted = share(
     deletes.length,
     () => deletable(state).filter((each) => baseIn(each, place)).length,

@@ -6,6 +6,7 @@ import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribut
 import type { EnvironmentSides, FlagSides } from './environment-sides.js';
 import type { KeyGroup, TargetSides } from './key-groups.js';
 import {
+  allMet,
   questionsOf,
   segmentList,
   servedDefinition,
@@ -80,12 +81,15 @@ export function evaluate(
     isCertain: [...shares.values()].every(isExact),
     killed: own.whole.fields.killed,
     isTarget: targets.has(flag),
-    rules: own.branches.map(({ questions }) =>
-      all(questions.map((question) => answerTo(question, group, flags))),
-    ),
+    rules: own.branches.map(({ questions }) => {
+      const met = allMet(questions, (question) => answerTo(question, group, flags) ?? OPEN);
+      return met === OPEN ? null : met;
+    }),
     untold: [...new Set(open.flatMap((question) => untoldIn(question, answers, flags)))].sort(),
   };
 }
+
+const OPEN = Symbol('open');
 
 type Flags = EnvironmentSides['flags'];
 
@@ -172,20 +176,15 @@ function percent(parts: number): number {
   return Math.round((parts / WHOLE) * 10_000) / 100;
 }
 
-function answerTo(question: Question, group: KeyGroup, flags: Flags): boolean | null {
+/** Apart from negation; undefined where hashing of another flag or an unknown fact decides. */
+function answerTo(question: Question, group: KeyGroup, flags: Flags): boolean | undefined {
   const answer = group.answers?.get(question.id);
-  if (answer !== undefined) return answer !== question.negated;
-  if (question.about !== 'flag' || !flags.has(question.flag)) return null;
+  if (answer !== undefined) return answer;
+  if (question.about !== 'flag' || !flags.has(question.flag)) return undefined;
   const served = [...sharesOf(question.flag, group, flags).keys()];
   const wanted = served.filter((each) => each !== null && question.treatments.includes(each));
-  if (wanted.length === served.length) return !question.negated;
-  return wanted.length === 0 ? question.negated : null;
-}
-
-/** One negative answer decides, even if others are open. */
-function all(answers: readonly (boolean | null)[]): boolean | null {
-  if (answers.includes(false)) return false;
-  return answers.includes(null) ? null : true;
+  if (wanted.length === served.length) return true;
+  return wanted.length === 0 ? false : undefined;
 }
 
 /** The missing fact of an open question, if it is one that the caller can give. */

@@ -157,7 +157,7 @@ export function servingOf<Open extends object>(
 }
 
 /** One negative answer decides, even if others are open. */
-function allMet<Open extends object>(
+export function allMet<Open extends object | symbol>(
   questions: readonly Question[],
   answerTo: (question: Question) => boolean | Open,
 ): boolean | Open {

@@ -12,7 +12,6 @@ import {
   plannedChange,
   plannedUpdate,
   splitFields,
-  strongest,
   type PlannedChange,
   type ObjectPlan,
   type ChangeSubject,
@@ -97,29 +96,6 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
       ]),
     ];
   });
-}
-
-/** A kill of an object that changes anyway joins that change. */
-export function withKills(
-  drafts: readonly PlannedChange[],
-  kills: readonly PlannedChange[],
-): PlannedChange[] {
-  const byId = new Map(drafts.map((each) => [each.change.id, each]));
-  for (const kill of kills) {
-    const { id } = kill.change;
-    const other = byId.get(id);
-    byId.set(id, other ? joined(kill, other) : kill);
-  }
-  return [...byId.values()];
-}
-
-function joined(kill: PlannedChange, other: PlannedChange): PlannedChange {
-  const fields = [...kill.change.fields, ...other.change.fields];
-  return {
-    ...other,
-    change: { ...other.change, reason: strongest(fields.map(({ reason }) => reason)), fields },
-    requests: [...kill.requests, ...other.requests],
-  };
 }
 
 export interface PlacedDefinition extends PlacedObject {

@@ -2,7 +2,7 @@ import type { Location } from '../../model/diagnostic.js';
 import type { FieldChange, StepRequest, Withheld } from '../../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Base, StateEntry } from '../../model/state.js';
-import { createdFields, isTargetPath, type Fields } from '../fields.js';
+import { isTargetPath, threeWay, type Fields } from '../fields.js';
 import { creationReason, type PlanInput } from '../input.js';
 import { baseIn, WORKSPACE } from '../place.js';
 import { heldOrPlanned, withheld, type ChangeSubject, type ObjectPlan } from '../planned-change.js';
@@ -101,8 +101,8 @@ export function planCreation(
   const { base, rules } = placed;
   const reason = creationReason(base, spec);
   const held = withholdReason({ reason }, rules, base?.corrections?.[WHOLE_OBJECT]);
-  const what = { action: 'create' as const, fields: createdFields(fields, reason) };
-  return heldOrPlanned(placed, what, held, requests);
+  const created = threeWay({ desired: fields, actual: new Map(), withoutBase: reason });
+  return heldOrPlanned(placed, { action: 'create', fields: created }, held, requests);
 }
 
 export function planRemoval(

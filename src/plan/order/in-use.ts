@@ -6,11 +6,9 @@ import {
   type ObjectId,
   type ObjectRef,
 } from '../../model/ref.js';
-import type { Withheld } from '../../model/plan.js';
+import { isCreation, isRemoval, type Withheld } from '../../model/plan.js';
 import {
   isCarried,
-  isCreation,
-  isRemoval,
   liveUsesOf,
   targetedSegments,
   treatmentChange,
@@ -34,8 +32,7 @@ export function withoutHarm(
   input: PlanInput,
 ): { planned: PlannedChange[]; withheld: Withheld[] } {
   const withheld = objects.flatMap((each) => each.withheld);
-  const held = withheld.filter(({ action }) => action === 'create' || action === 'activate');
-  const missing: Missing = new Map(held.map(({ id }) => [id, 'all']));
+  const missing: Missing = new Map(withheld.filter(isCreation).map(({ id }) => [id, 'all']));
   let kept = objects.flatMap(({ change }) => change ?? []);
   for (;;) {
     let reasons = unmetNeeds(kept, missing);
@@ -46,7 +43,7 @@ export function withoutHarm(
       const reason = reasons.get(draft.change.id);
       if (!reason) continue;
       withheld.push({ ...draft.change, dependsOn: [], ...reason });
-      missing.set(draft.change.id, isCreation(draft) ? 'all' : treatmentChange(draft).added);
+      missing.set(draft.change.id, isCreation(draft.change) ? 'all' : treatmentChange(draft).added);
     }
     kept = kept.filter(({ change }) => !reasons.has(change.id));
   }
@@ -72,7 +69,8 @@ function reasonsToKeep(
   planned: readonly PlannedChange[],
   input: PlanInput,
 ): Map<ObjectId, WithheldReason> {
-  const removed = new Set(planned.filter(isRemoval).map(({ change }) => change.id));
+  const changed = planned.map(({ change }) => change);
+  const removed = new Set(changed.filter(isRemoval).map(({ id }) => id));
   const takes = planned.filter(takesAway);
   const users =
     takes.length === 0 ? new Map<ObjectId, Use[]>() : usersAfter(planned, removed, input);
@@ -80,10 +78,9 @@ function reasonsToKeep(
   for (const draft of takes) {
     const { id, ref } = draft.change;
     const left =
-      isRemoval(draft) && ref.environment === null ? placesLeft(ref, removed, input) : [];
-    const by = (users.get(id) ?? [])
-      .filter((user) => usesWhatGoes(user, draft))
-      .map((user) => user.id);
+      isRemoval(draft.change) && ref.environment === null ? placesLeft(ref, removed, input) : [];
+    const using = (users.get(id) ?? []).filter((user) => usesWhatGoes(user, draft));
+    const by = [...new Set(using.map((user) => user.id))];
     const whole = keyOfId(id);
     if (isCarried(draft) && !removed.has(whole))
       reasons.set(id, needs(`it is archived with ${whole}, which is withheld`));
@@ -92,7 +89,7 @@ function reasonsToKeep(
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
   }
   const treatments = treatmentsAfter(planned, input);
-  const coming = new Set(planned.filter(isCreation).map(({ change }) => change.id));
+  const coming = new Set(changed.filter(isCreation).map(({ id }) => id));
   for (const draft of planned.filter(writesRules)) {
     const [lack] = draft.uses.flatMap((use) => [
       ...lacking(use, treatments),
@@ -104,7 +101,7 @@ function reasonsToKeep(
 }
 
 function takesAway(draft: PlannedChange): boolean {
-  return isRemoval(draft) || treatmentChange(draft).removed.size > 0;
+  return isRemoval(draft.change) || treatmentChange(draft).removed.size > 0;
 }
 
 function needs(because: string): WithheldReason {
@@ -125,7 +122,7 @@ function circular(
 }
 
 function writesRules(draft: PlannedChange): boolean {
-  return isCreation(draft) || draft.change.fields.some(({ path }) => path === '/rules');
+  return isCreation(draft.change) || draft.change.fields.some(({ path }) => path === '/rules');
 }
 
 /** Live definitions with their treatments after the planned changes; ignores removals. */
@@ -174,7 +171,7 @@ function inUse(because: string): WithheldReason {
 
 function usesWhatGoes({ treatments }: Use, draft: PlannedChange): boolean {
   const { removed } = treatmentChange(draft);
-  return isRemoval(draft) || treatments.some((treatment) => removed.has(treatment));
+  return isRemoval(draft.change) || treatments.some((treatment) => removed.has(treatment));
 }
 
 function placesLeft(
@@ -209,17 +206,10 @@ function usersAfter(
       const uses = rules
         ? [...usesOf(rules, environment), ...targetedSegments(live, environment)]
         : liveUsesOf(live, environment);
-      for (const [used, treatments] of merged(uses)) {
+      for (const { id: used, treatments } of uses) {
         users.set(used, [...(users.get(used) ?? []), { id, treatments }]);
       }
     }
   }
   return users;
-}
-
-function merged(uses: readonly Use[]): Map<ObjectId, readonly string[]> {
-  const treatments = new Map<ObjectId, readonly string[]>();
-  for (const use of uses)
-    treatments.set(use.id, [...(treatments.get(use.id) ?? []), ...use.treatments]);
-  return treatments;
 }

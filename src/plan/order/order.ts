@@ -2,14 +2,20 @@ import { grouped } from '../../model/collections.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Actual } from '../../model/actual.js';
 import { keyOfId, objectId, type ObjectId } from '../../model/ref.js';
-import type { Change, Step, StepId, StepRequest } from '../../model/plan.js';
+import {
+  isCreation,
+  isRemoval,
+  type Change,
+  type Step,
+  type StepId,
+  type StepRequest,
+} from '../../model/plan.js';
 import { KINDS_BY_RANK } from '../objects/kinds.js';
 import {
   expanded,
   isCarried,
-  isCreation,
-  isRemoval,
   liveUsesOf,
+  strongest,
   treatmentChange,
   type PlannedChange,
   type TreatmentChange,
@@ -32,20 +38,22 @@ import {
  */
 export function ordered(
   planned: readonly PlannedChange[],
+  kills: readonly PlannedChange[],
   actual: Actual,
   environments: readonly string[],
 ): { changes: Change[]; steps: Step[] } {
-  const rank = ranker(environments);
-  const killing = planned.filter(isKilling).sort((a, b) => compareRanks(rank(a), rank(b)));
-  const others = planned
-    .map(withoutKill)
-    .filter((each) => each.requests.length > 0 || isCarried(each));
-  const inOrder = topological(nodesOf(others, actual, environments));
-  const killsAlone = killing.filter((each) => each.requests.length === 1 && !isCarried(each));
+  const sent = planned.filter((each) => each.requests.length > 0 || isCarried(each));
+  const inOrder = topological(nodesOf(sent, actual, environments));
+  const besides = new Map(sent.map((each) => [each.change.id, each]));
+  const besideOf = (kill: PlannedChange) => besides.get(kill.change.id);
+  const rank = rankedBy(environments);
+  const killing = kills.toSorted((a, b) => rank(besideOf(a) ?? a, besideOf(b) ?? b));
+  const killsById = new Map(kills.map((kill) => [kill.change.id, kill]));
+  const killsAlone = killing.filter((kill) => !besideOf(kill));
   const nodes = grouped(inOrder, (node) => node.planned);
   const changes = inOrder.flatMap(({ planned, isLast }): Change[] => {
     if (!isLast) return [];
-    const { change } = planned;
+    const change = withKill(planned.change, killsById.get(planned.change.id));
     const needs = (nodes.get(planned) ?? []).flatMap((node) => [...node.needs]);
     const ids = new Set(
       needs.map((need) => need.planned.change.id).filter((id) => id !== change.id),
@@ -58,20 +66,20 @@ export function ordered(
   };
 }
 
-function isKilling({ requests }: PlannedChange): boolean {
-  return requests.some(({ action }) => action === 'kill-flag');
-}
+type Unordered = PlannedChange['change'];
 
-function withoutKill(planned: PlannedChange): PlannedChange {
-  if (!isKilling(planned)) return planned;
-  return { ...planned, requests: planned.requests.filter(({ action }) => action !== 'kill-flag') };
+/** The kill of an object that changes anyway is part of that change. */
+function withKill(change: Unordered, kill: PlannedChange | undefined): Unordered {
+  if (!kill) return change;
+  const fields = [...kill.change.fields, ...change.fields];
+  return { ...change, reason: strongest(fields.map(({ reason }) => reason)), fields };
 }
 
 function killSteps(killing: readonly PlannedChange[]): Step[] {
   return killing.flatMap(({ change: { id: change }, requests }) =>
-    requests
-      .filter(({ action }) => action === 'kill-flag')
-      .map((request): Step => ({ id: `${change}#1-kill-flag`, change, needs: [], ...request })),
+    requests.map((request): Step => {
+      return { id: `${change}#1-${request.action}`, change, needs: [], ...request };
+    }),
   );
 }
 
@@ -94,8 +102,7 @@ function nodesOf(
   actual: Actual,
   environments: readonly string[],
 ): Node[] {
-  const rank = ranker(environments);
-  const sorted = [...planned].sort((a, b) => compareRanks(rank(a), rank(b)));
+  const sorted = planned.toSorted(rankedBy(environments));
   const liveUses = new Map(sorted.map((planned) => [planned, usesLive(planned, actual)]));
   const split = changesToSplit(sorted, liveUses);
   const ends = new Map<ObjectId, Ends>(
@@ -166,7 +173,7 @@ function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surr
   for (const { id: usedId, treatments } of liveUses) {
     const used = ends.get(usedId);
     if (!used || used === own) continue;
-    const goes = isRemoval(used.last.planned) || meets(treatments, used.treatments.removed);
+    const goes = isRemoval(used.last.planned.change) || meets(treatments, used.treatments.removed);
     // An archived definition goes together with its flag.
     const carrier = isCarried(used.last.planned) ? ends.get(keyOfId(usedId)) : undefined;
     if (goes) (carrier ?? used).last.needs.add(own.last);
@@ -175,7 +182,7 @@ function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surr
 
 /** Whether a user has to wait for the object that it uses: this plan creates it, or a treatment of it. */
 function mustPrecede({ first: { planned }, treatments }: Ends, wanted: readonly string[]): boolean {
-  return isCreation(planned) || meets(wanted, treatments.added);
+  return isCreation(planned.change) || meets(wanted, treatments.added);
 }
 
 function earlierEnvironments(
@@ -194,21 +201,21 @@ function usesLive({ change: { ref } }: PlannedChange, actual: Actual): Use[] {
   return live ? liveUsesOf(live, ref.environment) : [];
 }
 
-type Rank = readonly [place: number, removal: number, kind: number, name: string];
-
-function ranker(environments: readonly string[]): (planned: PlannedChange) => Rank {
-  return (planned) => {
-    const { ref } = planned.change;
-    const removes = isRemoval(planned);
+function rankedBy(environments: readonly string[]) {
+  const rankOf = ({ change }: PlannedChange) => {
+    const { ref } = change;
+    const removes = isRemoval(change);
     const workspace = removes ? environments.length : -1;
     const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
-    const rank = KINDS_BY_RANK.indexOf(ref.kind);
-    return [place, removes ? 1 : 0, removes ? -rank : rank, ref.name];
+    const kind = KINDS_BY_RANK.indexOf(ref.kind);
+    return { place, removal: removes ? 1 : 0, kind: removes ? -kind : kind, name: ref.name };
   };
-}
-
-function compareRanks(a: Rank, b: Rank): number {
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || byCodeUnits(a[3], b[3]);
+  return (one: PlannedChange, other: PlannedChange): number => {
+    const [a, b] = [rankOf(one), rankOf(other)];
+    return (
+      a.place - b.place || a.removal - b.removal || a.kind - b.kind || byCodeUnits(a.name, b.name)
+    );
+  };
 }
 
 /**

@@ -1,4 +1,11 @@
-import type { Change, FieldChange, Reason, KeyChange, Withheld } from '../../model/plan.js';
+import {
+  isCreation,
+  type Change,
+  type FieldChange,
+  type Reason,
+  type KeyChange,
+  type Withheld,
+} from '../../model/plan.js';
 import { isBuckets, isRules, keysText, firstOf, itemText, plural } from '../values.js';
 import { kindText, type PlanReport } from '../plan-report.js';
 import { clean, quoted } from '../sanitize.js';
@@ -38,7 +45,7 @@ export function briefOf(change: Change, report: PlanReport): Brief {
   const named = change.fields.filter((field) => fieldFact(field, change, report) !== '');
   const reasons = new Set([change.reason, ...named.map(({ reason }) => reason)]);
   const impact = report.impacts?.get(change.id);
-  const isNew = change.action === 'create' || change.action === 'activate';
+  const isNew = isCreation(change);
   return {
     ...meaningOf(change, report),
     reasons: [...reasons].filter((reason) => reason !== 'commit' && reason !== 'kill'),

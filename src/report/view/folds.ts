@@ -1,5 +1,5 @@
 import { grouped } from '../../model/collections.js';
-import { noteKey, type Change } from '../../model/plan.js';
+import { isCreation, noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import {
   byEnvironment,
@@ -177,8 +177,8 @@ function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
   return (
     rows.some(({ change }) => change.ref.environment === null) &&
     rows.every(({ change, reason }) => {
-      const isNew = change.action === 'create' || change.action === 'activate';
-      return isNew && !isUndone(change, report) && reason === '' && change.rename === undefined;
+      const isPlain = !isUndone(change, report) && reason === '' && change.rename === undefined;
+      return isPlain && isCreation(change);
     })
   );
 }

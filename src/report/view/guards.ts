@@ -1,4 +1,4 @@
-import type { Change, GuardFinding, GuardName } from '../../model/plan.js';
+import { isRemoval, type Change, type GuardFinding, type GuardName } from '../../model/plan.js';
 import { definitionId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
@@ -6,7 +6,6 @@ import { cut } from '../text/layout.js';
 import { refusingFindings, type PlanReport } from '../plan-report.js';
 import { firstOf, moreText, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
-import { isRemoval } from './impact.js';
 import { remedyText } from './verdict.js';
 
 const REASON_COLUMNS = 200;

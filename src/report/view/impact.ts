@@ -9,9 +9,9 @@ import {
   type Risk,
 } from '../../model/impact.js';
 import { keyOf } from '../../model/ref.js';
-import { isKill, type Change } from '../../model/plan.js';
+import { isRemoval, isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
-import { deedOf, isUndone, kindText, type PlanReport } from '../plan-report.js';
+import { isUndone, kindText, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
 import { firstOf, itemText, moreText, plural } from '../values.js';
 
@@ -179,8 +179,4 @@ export function byWeight(a: readonly number[], b: readonly number[]): number {
 
 export function isUrgent(change: Change, report: PlanReport): boolean {
   return isUndone(change, report) || isRemoval(change) || risksOf(change, report).length > 0;
-}
-
-export function isRemoval(change: Change): boolean {
-  return ['delete', 'archive'].includes(deedOf(change));
 }

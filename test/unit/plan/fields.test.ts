@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.js';
 import { keyList } from '../../../src/model/segment-keys.js';
-import { satisfies, targetPath, createdFields, threeWay } from '../../../src/plan/fields.js';
+import { satisfies, targetPath, threeWay } from '../../../src/plan/fields.js';
 
 const fields = (members: Record<string, Json>): ReadonlyMap<string, Json> =>
   new Map(Object.entries(members));
@@ -80,10 +80,11 @@ describe('individual targets', () => {
   });
 
   it('stand in a creation only where there are any', () => {
-    const created = createdFields(
-      fields({ '/killed': false, '/targets/on': ['b', 'a'], '/targets/off': [] }),
-      'commit',
-    );
+    const created = threeWay({
+      desired: fields({ '/killed': false, '/targets/on': ['a', 'b'], '/targets/off': [] }),
+      actual: fields({}),
+      withoutBase: 'commit',
+    });
 
     expect(created).toEqual([
       { path: '/killed', reason: 'commit', after: false },

@@ -51,14 +51,16 @@ function patching(
   return aDraft(id, 'update', { requests: [request], uses });
 }
 
-const kill = (flag: string, environment: string): StepRequest => ({
-  action: 'kill-flag',
-  flag,
-  environment,
-});
+const kill = (flag: string, environment: string): PlannedChange =>
+  aDraft(`flag/${flag}@${environment}`, 'update', {
+    requests: [{ action: 'kill-flag', flag, environment }],
+  });
 
-const inOrder = (drafts: readonly PlannedChange[], actual = anActual()) =>
-  ordered(drafts, actual, ENVIRONMENTS);
+const inOrder = (
+  drafts: readonly PlannedChange[],
+  actual = anActual(),
+  kills: readonly PlannedChange[] = [],
+) => ordered(drafts, kills, actual, ENVIRONMENTS);
 const changesOf = (drafts: readonly PlannedChange[], actual = anActual()) =>
   inOrder(drafts, actual).changes.map(({ id }) => id);
 
@@ -324,13 +326,9 @@ describe('a treatment that comes and one that goes', () => {
 
 describe('a kill', () => {
   it('is the first step, whatever its place, and needs nothing', () => {
-    const { changes, steps } = inOrder([
-      aDraft('flag/a', 'create'),
-      aDraft('flag/z@production', 'update', {
-        requests: [kill('z', 'production')],
-        after: ['flag/a'],
-      }),
-      aDraft('flag/y@staging', 'update', { requests: [kill('y', 'staging')] }),
+    const { changes, steps } = inOrder([aDraft('flag/a', 'create')], anActual(), [
+      kill('z', 'production'),
+      kill('y', 'staging'),
     ]);
 
     expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
@@ -346,13 +344,11 @@ describe('a kill', () => {
   });
 
   it('comes before the rest of its change, which waits for it and for its other needs', () => {
-    const { changes, steps } = inOrder([
+    const drafts = [
       aDraft('segment/b@staging', 'activate'),
-      aDraft('flag/z@staging', 'update', {
-        requests: [kill('z', 'staging'), { action: 'delete-flag', flag: 'z' }],
-        after: ['segment/b@staging'],
-      }),
-    ]);
+      aDraft('flag/z@staging', 'update', { after: ['segment/b@staging'] }),
+    ];
+    const { changes, steps } = inOrder(drafts, anActual(), [kill('z', 'staging')]);
 
     expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
       ['flag/z@staging#1-kill-flag', []],
