@@ -5,8 +5,6 @@ import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 
-export const findAdminKey = firstRow<AdminKeyRow, [id: string]>(ADMIN_KEY.text);
-
 export async function lookUpAdminKey(
   lookUp: PreparedRead,
   id: string,

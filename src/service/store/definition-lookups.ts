@@ -1,6 +1,6 @@
 import type { Page } from '../rules/members.js';
 import { DEFINITION_COLUMNS, definitionTextSql, type StoredDefinition } from './definitions.js';
-import { statement, type Lookup, type PreparedRead } from './statement.js';
+import { lookUpIn, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 import { countUses } from './workspaces.js';
 
@@ -36,14 +36,12 @@ export interface Place {
 type NamedRow = StoredDefinition &
   Omit<WorkspaceOfChange & EnvironmentOfChange, 'id' | 'name'> & { readonly workspace_id: string };
 
-const definitionByNames = statement<NamedRow>(DEFINITION.text);
-
 /** By one statement within a transaction; undefined as `lookUpDefinition` has it. */
 export async function findPlacedDefinition(
   db: Db,
   names: DefinitionNames,
 ): Promise<(Place & { readonly stored: StoredDefinition }) | undefined> {
-  const stored = theOneMeant(await definitionByNames(db, ...names), names);
+  const stored = await lookUpDefinition(lookUpIn(db), names);
   if (stored === undefined) return undefined;
   const { workspace_id, environment_id, environment_name } = stored;
   const { requires_title_and_comments, approvals_required, allow_kills } = stored;
@@ -59,13 +57,8 @@ export async function lookUpDefinition(
   lookUp: PreparedRead,
   names: DefinitionNames,
 ): Promise<NamedRow | undefined> {
-  return theOneMeant(await lookUp<NamedRow>(DEFINITION, names), names);
-}
-
-function theOneMeant(
-  [row, another]: readonly NamedRow[],
-  [workspace, environment]: DefinitionNames,
-): NamedRow | undefined {
+  const [workspace, environment] = names;
+  const [row, another] = await lookUp<NamedRow>(DEFINITION, names);
   if (row === undefined || another !== undefined) return undefined;
   const areMeant = isMeant(workspace, row.workspace_id) && isMeant(environment, row.environment_id);
   return areMeant ? row : undefined;
@@ -152,15 +145,13 @@ export async function lookUpDefinitions(
   { limit, offset }: Page,
 ): Promise<FoundDefinitions | undefined> {
   const { total, flags, newest } = place;
-  const environment = JSON.stringify({ id, name });
-  const values = [workspace_id, Number(total === flags), id, limit, offset, environment];
+  const isInAll = Number(total === flags);
+  const values = [workspace_id, isInAll, id, limit, offset, JSON.stringify({ id, name })];
   const [page] = await lookUp<PageRow>(DEFINITIONS, values);
   // The number of another moment would show a page without its last definition as the end of the list.
   if (page?.newest !== newest) return undefined;
   return { objects: page.objects ?? '', totalCount: total };
 }
-
-const definitionsOfPage = statement<PageRow>(DEFINITIONS.text);
 
 /** The page of `lookUpDefinitions` within a transaction. */
 export async function listDefinitions(
@@ -168,8 +159,8 @@ export async function listDefinitions(
   { id, name, workspace_id }: Pick<EnvironmentRow, 'id' | 'name' | 'workspace_id'>,
   { limit, offset }: Page,
 ): Promise<FoundDefinitions> {
-  const environment = JSON.stringify({ id, name });
-  const [page] = await definitionsOfPage(db, workspace_id, 0, id, limit, offset, environment);
+  const values = [workspace_id, 0, id, limit, offset, JSON.stringify({ id, name })];
+  const [page] = await lookUpIn(db)<PageRow>(DEFINITIONS, values);
   const totalCount = await countUses(db, 'definitions', 'environment_id', id);
   return { objects: page?.objects ?? '', totalCount };
 }

@@ -88,6 +88,14 @@ export interface Lookup {
 /** Runs a lookup on the newest committed state. Rows have the columns that its text selects. */
 export type PreparedRead = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
 
+/** Runs lookups in the transaction of `db`. */
+export function lookUpIn(db: Db): PreparedRead {
+  return async <Row>({ text }: Lookup, values: readonly unknown[]) => {
+    const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]));
+    return rows as Row[];
+  };
+}
+
 /**
  * Rows as one parameter, for use behind `from`: JSON of a list of rows that the database unfolds, where `value ->> N` is
  * column N of a row as text. As single parameters, rows would exceed the limit of either database, and each number of

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CompiledQuery, Kysely, Migrator, sql, SqliteDialect } from 'kysely';
+import { Kysely, Migrator, sql, SqliteDialect } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
@@ -11,7 +11,7 @@ import {
 import { StoreHealth } from './failures.js';
 import { migrations } from './migrations.js';
 import { postgresParts, type StoreParts } from './postgres.js';
-import { statementFor, type Lookup, type PreparedRead } from './statement.js';
+import { lookUpIn, statementFor, type Lookup, type PreparedRead } from './statement.js';
 import { dialectOf, type Db, type Tables } from './tables.js';
 import { rehearse, runAll, SQLITE_LOCK, transact, writeAlone, writeTogether } from './writers.js';
 
@@ -150,12 +150,11 @@ function sqliteParts(database: SqliteDatabase): StoreParts {
     kysely: new SqliteDialect({ database: { prepare, close } }),
     lookUp:
       (db, isWriting) =>
-      async <Row>({ text }: Lookup, values: readonly unknown[]) => {
-        if (!isWriting()) return prepare(text).all(values) as Row[];
+      async <Row>(lookup: Lookup, values: readonly unknown[]) =>
         // A writer uses the only connection, and this read must not see what is not committed: it waits for its turn.
-        const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]));
-        return rows as Row[];
-      },
+        isWriting()
+          ? lookUpIn(db)<Row>(lookup, values)
+          : (prepare(lookup.text).all(values) as Row[]),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
     version: async () => Promise.resolve(JSON.stringify(version.all([])[0])),
     // Damaged pages would stay in memory after the file was mended.
