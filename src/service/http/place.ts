@@ -9,7 +9,7 @@ import { environmentsOfFlag, findDefinition, type StoredDefinition } from '../st
 import { findFlag } from '../store/flags.js';
 import { environmentsWithKeys, findActivation, findSegment } from '../store/segments.js';
 import type { Store } from '../store/store.js';
-import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
+import type { Db, EnvironmentRow, Within, WorkspaceRow } from '../store/tables.js';
 import {
   environmentsCalled,
   findEnvironment,
@@ -88,18 +88,15 @@ const FIND = {
   /** A flag with the environments that have a definition of it. */
   flagEverywhere: async (asked: Asked) => {
     const place = await withFlag(asked, await inWorkspace(asked));
-    const { workspace, flag } = place;
-    const environments = await environmentsOfFlag(asked.db, flag.id);
+    const { id, name } = place.flag;
+    const environments = await environmentsOfFlag(asked.db, id);
     for (const environment of environments) checkApproval(environment, asked);
-    const object = { kind: 'flag', name: flag.name, workspaceId: workspace.id } as const;
-    await checkNothingRequested(asked.db, object);
+    await checkNothingRequested(asked.db, place, { kind: 'flag', name });
     return { ...place, environments };
   },
   newDefinition: async (asked: Asked) => {
     const place = await withFlag(asked, await inEnvironment(asked));
-    const { workspace, environment, flag } = place;
-    const ids = { workspaceId: workspace.id, environmentId: environment.id };
-    await checkNothingRequested(asked.db, { kind: 'flag', name: flag.name, ...ids });
+    await checkNothingRequested(asked.db, place, { kind: 'flag', name: place.flag.name });
     return place;
   },
   definition: definitionAt,
@@ -107,12 +104,11 @@ const FIND = {
   /** A segment without keys that wait for approval in some environment. */
   segmentEverywhere: async (asked: Asked) => {
     const place = await withSegment(asked, await inWorkspace(asked));
-    const { workspace, segment } = place;
-    for (const environment of await environmentsWithKeys(asked.db, segment.id)) {
+    const { id, name } = place.segment;
+    for (const environment of await environmentsWithKeys(asked.db, id)) {
       checkApproval(environment, asked);
     }
-    const { name } = segment;
-    await checkNothingRequested(asked.db, { kind: 'segment', name, workspaceId: workspace.id });
+    await checkNothingRequested(asked.db, place, { kind: 'segment', name });
     return place;
   },
   newActivation: async (asked: Asked) => withSegment(asked, await inEnvironment(asked)),
@@ -304,8 +300,12 @@ function checkUnrequested(
 }
 
 /** @throws Problem (423) */
-export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
-  const [open] = await openChangeRequests(db, object);
+export async function checkNothingRequested(
+  db: Db,
+  place: Within,
+  object: RequestedObject,
+): Promise<void> {
+  const [open] = await openChangeRequests(db, place, object);
   if (open !== undefined) throw waitsForChangeRequest(open);
 }
 

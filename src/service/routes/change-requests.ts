@@ -174,9 +174,8 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const given = work.body as GivenRequest;
   const { operationType: operation } = given;
   const { kind, name } = objectOf(given);
-  const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
-  await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
+  await checkNothingRequested(db, work, { kind, name, ...(movesKill && { operation }) });
   const content = given.split
     ? await definitionIn(work, given.split, operation)
     : await keysIn(work, name, given.segment?.keys ?? [], operation);

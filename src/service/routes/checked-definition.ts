@@ -15,7 +15,7 @@ import type { Place } from '../store/definition-lookups.js';
 import { findDefinition, flagsUsedBy, usersOf } from '../store/definitions.js';
 import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
-import type { Db } from '../store/tables.js';
+import type { Db, Within } from '../store/tables.js';
 
 /**
  * @param before null if the definition is created.
@@ -101,14 +101,13 @@ async function leadsTo(
   return false;
 }
 
-/** @throws Problem (409) the definition of another flag names the object; without an environment, in any of them. */
-export async function checkUnused(db: Db, object: Parameters<typeof usersOf>[1]): Promise<void> {
-  const { kind, name } = object;
+/** @throws Problem (409) the definition of another flag names the object. */
+export async function checkUnused(db: Db, place: Within, { kind, name }: Use): Promise<void> {
   const { what, by, own } = {
     flag: { what: 'Feature flag', by: '', own: name },
     segment: { what: 'Segment', by: 'feature flag ', own: null },
   }[kind];
-  const user = (await usersOf(db, object)).find(({ flag }) => flag !== own);
+  const user = (await usersOf(db, place, { kind, name })).find(({ flag }) => flag !== own);
   if (user === undefined) return;
   throw conflict(
     `${what} ${name} is used by ${by}${user.flag} in the environment ${user.environment}`,

@@ -99,9 +99,8 @@ const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
 });
 
 export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
-  const { db, stored, workspace, environment } = work;
-  const place = { workspaceId: workspace.id, environmentId: environment.id };
-  await checkUnused(db, { kind: 'flag', name: stored.flag_name, ...place });
+  const { db, stored } = work;
+  await checkUnused(db, work, { kind: 'flag', name: stored.flag_name });
   await deleteDefinition(db, stored.flag_id, stored.environment_id);
   await recordObject(work, 'flag', wireDefinition(stored), null);
   return true;

@@ -275,9 +275,9 @@ export async function recordRemoval(
   work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',
 ): Promise<void> {
-  const { db, workspace, flag } = work;
+  const { db, flag } = work;
   const { name } = flag;
-  await checkUnused(db, { kind: 'flag', name, workspaceId: workspace.id });
+  await checkUnused(db, work, { kind: 'flag', name });
   // Each environment gets an entry of its own, as if its definition had been deleted by itself.
   for (const environment of work.environments) {
     const definition = written(await findDefinition(db, environment.id, name));

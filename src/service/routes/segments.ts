@@ -215,7 +215,7 @@ async function readActivations({ db, environment, query }: Work<'environment'>) 
 async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
   const { db, workspace, segment } = work;
   const { name } = segment;
-  await checkUnused(db, { kind: 'segment', name, workspaceId: workspace.id });
+  await checkUnused(db, work, { kind: 'segment', name });
   for (const environment of await listEnvironments(db, workspace.id)) {
     const activation = await findActivation(db, environment.id, name);
     if (activation === undefined) continue;
@@ -245,13 +245,12 @@ async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvir
 }
 
 async function deactivate(work: Work<'activation'>): Promise<true> {
-  const { db, workspace, environment, activation } = work;
+  const { db, environment, activation } = work;
   const { name, key_count: count } = activation;
   if (count > 0) {
     throw conflict(`Segment ${name} has ${count} keys in ${environment.name}: remove them first`);
   }
-  const place = { workspaceId: workspace.id, environmentId: environment.id };
-  await checkUnused(db, { kind: 'segment', name, ...place });
+  await checkUnused(db, work, { kind: 'segment', name });
   await deleteActivation(db, activation.activation_id);
   await recordObject(work, 'segment', wireActivation(activation), null, 'deactivate');
   return true;

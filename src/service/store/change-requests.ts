@@ -7,6 +7,7 @@ import type {
   ChangeRequestStatus,
   ChangeRequestTable,
   Db,
+  Within,
 } from './tables.js';
 
 export interface StoredChangeRequest extends Selectable<ChangeRequestTable> {
@@ -68,27 +69,25 @@ export async function listChangeRequests(
   return query.execute();
 }
 
-/** The object of a change request, in one environment or in all environments of a workspace. */
-export interface RequestedObject {
-  readonly kind: ChangeRequestKind;
-  readonly name: string;
-  readonly workspaceId: string;
-  readonly environmentId?: string | undefined;
+export type RequestedObject = Pick<ChangeRequestTable, 'kind' | 'name'> & {
+  /** Default: any. */
   readonly operation?: ChangeRequestOperation;
-}
+};
 
+/** Their ids, the oldest first. */
 export async function openChangeRequests(
   db: Db,
-  { kind, name, workspaceId, environmentId, operation }: RequestedObject,
+  { workspace, environment }: Within,
+  { kind, name, operation }: RequestedObject,
 ): Promise<string[]> {
   let query = db
     .selectFrom('change_requests')
-    .where('workspace_id', '=', workspaceId)
+    .where('workspace_id', '=', workspace.id)
     .where('kind', '=', kind)
     .where('name', '=', name)
     .where('status', '=', 'REQUESTED');
-  if (environmentId !== undefined) query = query.where('environment_id', '=', environmentId);
-  if (operation !== undefined) query = query.where('operation', '=', operation);
+  if (environment) query = query.where('environment_id', '=', environment.id);
+  if (operation) query = query.where('operation', '=', operation);
   const rows = await query.select('id').orderBy('position').execute();
   return rows.map(({ id }) => id);
 }
@@ -130,8 +129,8 @@ export async function closeChangeRequest(
   end: Pick<ChangeRequestTable, 'status' | 'comments_json'>,
 ): Promise<void> {
   await db.updateTable('change_requests').set(end).where('id', '=', id).execute();
-  const object = { kind, name, workspaceId: workspace_id, environmentId: environment_id };
-  const [next = null] = await openChangeRequests(db, object);
+  const place = { workspace: { id: workspace_id }, environment: { id: environment_id } };
+  const [next = null] = await openChangeRequests(db, place, { kind, name });
   await sql`
     update ${sql.table(HELD[kind].table)} set open_change_request_id = ${next}
     where environment_id = ${environment_id} and open_change_request_id = ${id}`.execute(db);

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Use } from '../rules/definition.js';
 import { firstRow, insert, namesFound, statement, statements } from './statement.js';
-import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
+import type { Db, DefinitionRow, EnvironmentRow, Within } from './tables.js';
 
 export interface StoredDefinition extends DefinitionRow {
   readonly flag_name: string;
@@ -111,21 +111,20 @@ async function insertUses(
   await insert(db, 'definition_uses', rows);
 }
 
-/** Definitions that name a segment or flag of the workspace, sorted; in one environment or in all. */
+/** Definitions that name a segment or flag, sorted. */
 export async function usersOf(
   db: Db,
-  used: Use & { readonly workspaceId: string; readonly environmentId?: string },
+  { workspace, environment }: Within,
+  { kind, name }: Use,
 ): Promise<{ readonly flag: string; readonly environment: string }[]> {
   let query = db
     .selectFrom('definition_uses')
     .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
     .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
-    .where('definition_uses.kind', '=', used.kind)
-    .where('definition_uses.name', '=', used.name)
-    .where('environments.workspace_id', '=', used.workspaceId);
-  if (used.environmentId !== undefined) {
-    query = query.where('definition_uses.environment_id', '=', used.environmentId);
-  }
+    .where('definition_uses.kind', '=', kind)
+    .where('definition_uses.name', '=', name)
+    .where('environments.workspace_id', '=', workspace.id);
+  if (environment) query = query.where('environments.id', '=', environment.id);
   return query
     .select(['flags.name as flag', 'environments.name as environment'])
     .orderBy('flags.sort_name')

@@ -139,6 +139,12 @@ export interface DefinitionRow {
   allocation_seed: number;
 }
 
+/** Where an object is looked for: in one environment of a workspace, or without one in all of them. */
+export interface Within {
+  readonly workspace: { readonly id: string };
+  readonly environment?: { readonly id: string };
+}
+
 /** A reference of a definition. */
 export interface DefinitionUseRow {
   flag_id: string;
