@@ -24,19 +24,6 @@ function onOff(on: number): object[] {
   ];
 }
 
-/** The first table as a reader sees it, row by row. */
-function tableOf(markdown: string): string[][] {
-  const [table = ''] = /<table>[^]*?<\/table>/.exec(readMarkdown(markdown).html) ?? [];
-  return [...table.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = '']) =>
-    [...row.matchAll(/<t[hd]>([^]*?)<\/t[hd]>/g)].map(([, cell = '']) =>
-      cell
-        .replaceAll('<br>', '\n')
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll('&quot;', '"'),
-    ),
-  );
-}
-
 const HOSTILE = [
   '`` ``` ```` code',
   '</details></summary></code></pre><script>alert(1)</script>',
@@ -163,7 +150,7 @@ describe('a plan as Markdown', () => {
     const changes = [aChange(ID, 'create', { fields })];
     const report = aReport({ changes }, { killReasons: new Map([[ID, 'INC-1']]) });
 
-    expect(tableOf(planMarkdown(report))[1]?.[1]).toBe(said);
+    expect(readMarkdown(planMarkdown(report)).html).toContain(`<td><strong>${said}</strong>`);
   });
 
   it('goes on in a further table where there are more environments than fit side by side', () => {

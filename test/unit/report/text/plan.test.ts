@@ -89,41 +89,33 @@ describe('a plan', () => {
     expect(titled(['Ramp', 'Test', 'Other'])).toContain('updated · flags/x.yaml:1 · Ramp\n');
   });
 
-  it('says in the headline of an update by how much', () => {
-    const shares = (sizes: readonly number[]) =>
-      sizes.map((size, index) => ({ treatment: `t${String(index)}`, size }));
-    const headline = (...fields: readonly FieldChange[]): string => {
-      const changes = [aChange('flag/a@production', 'update', { fields })];
+  it('says in the headline how many rules an update adds or moves, and nothing of other fields', () => {
+    const headline = (field: FieldChange): string => {
+      const changes = [aChange('flag/a@production', 'update', { fields: [field] })];
       return /(?<=updated).*/.exec(text(aReport({ changes }, {})))?.[0] ?? '';
     };
-    const rule = (before: readonly number[], after: readonly number[]): string =>
-      headline(aField('/defaultRule', shares(before), shares(after)));
-
-    expect(rule([25, 75], [40, 60])).toBe(': t0 25 → 40 %');
-    expect(rule([20, 30, 50], [30, 40, 30])).toBe(': t0 20 → 30 %, t1 30 → 40 %, t2 50 → 30 %');
-    expect(headline(aField('/killed', true, false))).toBe(': no longer killed');
-    expect(headline(aField('/defaultTreatment', 'on', 'off'))).toBe('');
     const rules = (...names: readonly string[]) =>
       names.map((string) => ({ matchers: [{ type: 'IN_SEGMENT', string }], buckets: [] }));
+
     expect(headline(aField('/rules', rules('a'), rules('a', 'b', 'c')))).toBe(': 2 rules added');
     expect(headline(aField('/rules', rules('a', 'b'), rules('b', 'a')))).toBe(': 1 rule moved');
+    expect(headline(aField('/defaultTreatment', 'on', 'off'))).toBe('');
   });
 
   it('tells once what happens to many objects alike, unless it is risky or every one is asked for', () => {
-    const created = Array.from({ length: 300 }, (_, index) => `flag/new-${String(index)}`);
-    const changes = [
-      ...created.flatMap((id) => [aChange(id, 'create'), aChange(`${id}@staging`, 'create')]),
-      ...created.slice(0, 12).map((_, index) => aChange(`segment/s${String(index)}`, 'delete')),
-    ];
+    const names = Array.from({ length: 12 }, (_, index) => String(index));
+    const changes = names.flatMap((name) => [
+      aChange(`flag/new-${name}`, 'create'),
+      aChange(`segment/s${name}`, 'delete'),
+    ]);
     const report = aReport({ changes });
 
-    const printed = text(report);
-    expect(printed).toContain(
-      '+ 300 new flags in flags: new-0, new-1, new-2, … 297 more · staging 300\n',
-    );
-    expect(printed.match(/- the segment itself will be deleted/g)).toHaveLength(12);
+    expect(
+      text(report).match(/^\+ 12 new flags in flags: new-0, new-1, new-2, … 9 more/gm),
+    ).toHaveLength(1);
+    expect(text(report).match(/- the segment itself will be deleted/g)).toHaveLength(12);
     const whole = planText(report, { color: false, width: 100, showKeys: false, verbose: true });
-    expect(whole.match(/\+ the flag itself will be created/g)).toHaveLength(300);
+    expect(whole.match(/\+ the flag itself will be created/g)).toHaveLength(12);
   });
 
   it('counts many new objects by folder, and shows each risky one by itself', () => {
@@ -174,20 +166,11 @@ describe('a plan', () => {
     expect(text(aReport({ changes }, { outcomes })).match(/✗ staging failed/g)).toHaveLength(20);
   });
 
-  it('counts in its last line the risks that it marks', () => {
-    const change = aChange('flag/a@production', 'update', {
-      reason: 'kill',
-      fields: [aField('/killed', false, true)],
-    });
-    const impact: Impact = { flags: [], risks: ['all-of-production', 'kills'] };
-    const impacts = new Map([[change.id, impact]]);
+  it('counts a kill as a risk, also where its impact was not worked out', () => {
+    const fields = [aField('/killed', false, true)];
+    const changes = [aChange('flag/a@production', 'update', { reason: 'kill', fields })];
 
-    expect(text(aReport({ changes: [change] }))).toMatch(
-      /; 0 unchanged; 1 risk: flag\/a@production/,
-    );
-    expect(text(aReport({ changes: [change] }, { impacts }))).toMatch(
-      /; 2 risks: flag\/a@production/,
-    );
+    expect(text(aReport({ changes }))).toMatch(/; 0 unchanged; 1 risk: flag\/a@production/);
   });
 
   it('lets no text of others act on the terminal', () => {
@@ -258,26 +241,6 @@ describe('an apply', () => {
     const markdown = planMarkdown(report);
     expect(markdown).not.toMatch(refused);
     expect(markdown).toContain('refused by a guard, and approved');
-  });
-
-  it('ends with one line when all of it went well', () => {
-    const report = aReport(
-      {
-        changes: [aChange('flag/a', 'create'), aChange('segment/b@staging', 'activate')],
-        unchanged: ['flag/c'],
-      },
-      {
-        outcomes: new Map([
-          ['flag/a', { status: 'applied' }],
-          ['segment/b@staging', { status: 'applied' }],
-        ]),
-        converged: true,
-      },
-    );
-
-    expect(text(report)).toMatch(
-      /\nApplied: 2 created, 0 updated, 0 deleted; 1 unchanged\. In sync: 3 objects equal\.\n$/,
-    );
   });
 
   it('counts a change that the apply never came to as skipped', () => {
