@@ -115,7 +115,7 @@ async function inStates<T>(
     const found: T[] = [];
     for (const [name, ref] of await stateRefs(git, isFetched)) {
       const size = async (): Promise<number> => {
-        const commit = await commitOf(objects, ref);
+        const commit = await commitOf(git, objects, ref);
         const from = { git, objects, ref, cache: new StateCache() };
         return commit === null ? 0 : (await readTree(from, commit)).entries.size;
       };

@@ -1,6 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import { mergeBase } from '../git/lineage.js';
-import { runGit } from '../git/git.js';
+import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import { sameJson } from '../model/json.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
@@ -224,7 +224,8 @@ export class StateStore {
           : await mergeStates(before, ours, seen.known, this.#sharing.isOlder);
       const changes = changesBetween(seen.tree, treeOf(merged, this.#key));
       const lines = importLines(seen.tree === null, changes);
-      const made = { message, from: seen.tip, lines };
+      const from = seen.tree === null ? await this.#present(seen.tip) : seen.tip;
+      const made = { message, from, lines };
       const commit =
         lines.length > 0 || isRecord
           ? await writeCommit(await this.#repository.open(), made, 'write the state')
@@ -305,7 +306,7 @@ export class StateStore {
   async #look(): Promise<Seen> {
     if (!(await this.#repository.exists())) return NO_REF;
     return this.#repository.reading(async (git, objects) => {
-      const { here, there, tip } = await this.#refs(objects);
+      const { here, there, tip } = await this.#refs(git, objects);
       const from = { git, objects, ref: this.ref, cache: this.#cache };
       const treeAt = async (commit: string | null): Promise<StateTree> =>
         commit === null ? EMPTY_TREE : readTree(from, commit);
@@ -325,16 +326,16 @@ export class StateStore {
   /** The refs, without reading the files, which may be unreadable. */
   async #unread(): Promise<Seen> {
     if (!(await this.#repository.exists())) return NO_REF;
-    const refs = await this.#repository.reading(async (_, objects) => this.#refs(objects));
+    const refs = await this.#repository.reading(async (git, objects) => this.#refs(git, objects));
     return { ...refs, tree: null, known: NOTHING };
   }
 
-  async #refs(objects: ObjectReader): Promise<Pick<Seen, 'here' | 'there' | 'tip'>> {
+  async #refs(git: Git, objects: ObjectReader): Promise<Pick<Seen, 'here' | 'there' | 'tip'>> {
     const known = this.#lockedAt;
     this.#lockedAt = undefined;
     if (known === undefined) await this.#fetch();
-    const here = await commitOf(objects, this.ref);
-    const there = this.#sharing && (known ?? (await commitOf(objects, fetchedName(this.ref))));
+    const here = await commitOf(git, objects, this.ref);
+    const there = this.#sharing && (known ?? (await commitOf(git, objects, fetchedName(this.ref))));
     return { here, there, tip: there ?? here };
   }
 
@@ -354,8 +355,16 @@ export class StateStore {
     return !isRequired && error instanceof FlagkeelError && error.code === 'GIT';
   }
 
+  /** The commit, unless a damaged repository lacks it or its tree: no commit can be made from it then. */
+  async #present(commit: string | null): Promise<string | null> {
+    const tree = `${String(commit)}^{tree}`;
+    const isThere = async (_: Git, objects: ObjectReader): Promise<boolean> =>
+      (await objects.header(tree)) !== null;
+    return commit !== null && (await this.#repository.reading(isThere)) ? commit : null;
+  }
+
   async #held(): Promise<string | null> {
-    return this.#repository.reading(async (_, objects) => commitOf(objects, this.ref));
+    return this.#repository.reading(async (git, objects) => commitOf(git, objects, this.ref));
   }
 }
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../platform/bounded-map.js';
-import { type Git, runGit } from '../git/git.js';
+import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
@@ -43,6 +43,9 @@ export async function readTree(
   const listing = await runGit(git, {
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
     purpose: `list the files of ${ref}`,
+  }).catch((error: unknown) => {
+    if (exitCodeOf(error) === null) throw error;
+    throw unreadable(ref, `names commit ${commit}, of which parts are missing here`, error);
   });
   const lines = listing.split('\0').flatMap(parseLine);
   checkSizes(lines, ref);
@@ -61,8 +64,17 @@ export async function readTree(
   return tree;
 }
 
-export async function commitOf(objects: ObjectReader, ref: string): Promise<string | null> {
-  return (await objects.header(`${ref}^{commit}`))?.id ?? null;
+/** The commit that a ref names, which a damaged repository may lack; null if there is no such ref. @throws FlagkeelError */
+export async function commitOf(
+  git: Git,
+  objects: ObjectReader,
+  ref: string,
+): Promise<string | null> {
+  const found = await objects.header(`${ref}^{commit}`);
+  if (found !== null) return found.id;
+  // `git cat-file` says the same of a missing ref and of one whose commit is missing.
+  const args = ['for-each-ref', '--format=%(objectname)', ref];
+  return (await runGit(git, { args, purpose: `read ${ref}` })).trim() || null;
 }
 
 /** null if there is no such ref, or no record in it. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */

@@ -171,6 +171,32 @@ describe('state', () => {
     });
   });
 
+  it.each([
+    ['its commit', ''],
+    ['the tree of it', '^{tree}'],
+    ['a folder', ':objects/flag'],
+    ['a file', ':objects/flag/x.json'],
+  ])(
+    'does not take a damaged state for none, and a rebuild replaces it: %s is missing',
+    async (_, part) => {
+      const repository = makeRepository();
+      const home = await homeOf(repository.directory);
+      await home.write(stateOf(flag('x')), said('Apply one'));
+      const missing = repository.git('rev-parse', `${home.ref}${part}`);
+      const objects = join(repository.directory, '.git', 'objects');
+      rmSync(join(objects, missing.slice(0, 2), missing.slice(2)));
+
+      const next = await homeOf(repository.directory);
+      await expect(next.read()).rejects.toMatchObject({
+        code: 'STATE_UNREADABLE',
+        message: expect.stringContaining('(flagkeel state rebuild)') as string,
+      });
+      await next.write(stateOf(flag('y')), { ...said('Rebuild'), afresh: true });
+      const rebuilt = await (await homeOf(repository.directory)).read();
+      expect(rebuilt.state).toEqual(stateOf(flag('y')));
+    },
+  );
+
   it('refuses a newer format by name, of a file or of the log, and does not advise to forget it', async () => {
     for (const path of ['run.json', 'objects/flag/x.json']) {
       const { home } = await pushed({
