@@ -144,9 +144,15 @@ export async function syncComment(
   return 'edited';
 }
 
-/** A body without the time in its last line, because that alone is no news. Text of others has no last line. */
+/**
+ * A body without the time in its last line, because that alone is no news. Text of others has no last line. Behind it a
+ * comment that was cut has one more, which says so.
+ */
 function withoutTime(body: string): string {
-  return asForgesKeepIt(body).replace(/ · made [-\d]+ [:\d]+ UTC(?=[^\n]*$)/, '');
+  return asForgesKeepIt(body).replace(
+    / · made [-\d]+ [:\d]+ UTC(?=[^\n]*(?:\n\n> ✂ [^\n]*)?$)/,
+    '',
+  );
 }
 
 export function isMarked(body: string, marker: string): boolean {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect as openGithub } from '../../../src/forge/github.js';
 import { connect as openGitlab } from '../../../src/forge/gitlab.js';
 import { syncComment, type Forge, type ForgeOptions } from '../../../src/forge/forge.js';
+import { assembled, Markup } from '../../../src/report/markdown/markup.js';
 import { startTestForge, type TestForge } from '../../support/forge.js';
 import { portOf, startTunnelProxy } from '../../support/tunnel-proxy.js';
 
@@ -88,6 +89,21 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     expect(await sync('on 10 → 25 %', '11:00')).toBe('unchanged');
     expect(await sync('on 24 → 25 %', '11:00')).toBe('edited');
     expect(kept.body).toContain('on 24 → 25 %');
+  });
+
+  it('leaves a comment that was cut to fit as it is where only its time changed', async () => {
+    const sync = async (time: string) => {
+      const facts = Markup.own(`<sub>plan x · made 2026-11-24 ${time} UTC</sub>`);
+      const blocks = [
+        { rank: 'detail', markup: () => Markup.own('x'.repeat(2_000)) },
+        { rank: 'head', markup: () => facts },
+      ] as const;
+      return syncComment(forge, PULL, { scope: '', body: assembled(blocks, 1_000) });
+    };
+
+    expect(await sync('10:59')).toBe('posted');
+    expect(server.comments[0]?.body).toMatch(/✂ Cut to fit/);
+    expect(await sync('11:00')).toBe('unchanged');
   });
 
   it('finds its own comment by the first line alone, behind hundreds of others and those of strangers', async () => {
