@@ -1,56 +1,60 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metric {
-  /** By Prometheus's conventions: counters end in `_total`, durations are in seconds. */
-  readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly help: string;
   readonly buckets?: readonly number[];
 }
 
-export function counter(name: string, labels: readonly string[], help: string): Metric {
-  return { name, type: 'counter', labels, help };
+export function counter(labels: readonly string[], help: string): Metric {
+  return { type: 'counter', labels, help };
 }
 
-export function gauge(name: string, labels: readonly string[], help: string): Metric {
-  return { name, type: 'gauge', labels, help };
+export function gauge(labels: readonly string[], help: string): Metric {
+  return { type: 'gauge', labels, help };
 }
 
 export function histogram(
-  name: string,
   labels: readonly string[],
   buckets: readonly number[],
   help: string,
 ): Metric {
-  return { name, type: 'histogram', labels, help, buckets };
+  return { type: 'histogram', labels, help, buckets };
 }
 
 export type Labels = Readonly<Record<string, string>>;
 
-export class Prometheus<Key extends string> {
+/** Metrics by name. By Prometheus's conventions, names of counters end in `_total`, and durations are in seconds. */
+export class Prometheus<Name extends string> {
   readonly contentType: string;
   readonly #registry = new Registry();
-  readonly #counters = new Map<Key, Counter>();
-  readonly #gauges = new Map<Key, Gauge>();
-  readonly #histograms = new Map<Key, Histogram>();
+  readonly #counters = new Map<Name, Counter>();
+  readonly #gauges = new Map<Name, Gauge>();
+  readonly #histograms = new Map<Name, Histogram>();
 
-  constructor(catalogue: Readonly<Record<Key, Metric>>) {
+  constructor(catalogue: Readonly<Record<Name, Metric>>) {
     this.contentType = this.#registry.contentType;
     collectDefaultMetrics({ register: this.#registry });
-    for (const key of Object.keys(catalogue) as Key[]) this.#add(key, catalogue[key]);
+    for (const name of Object.keys(catalogue) as Name[]) {
+      const { type, labels, help, buckets = [] } = catalogue[name];
+      const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
+      if (type === 'counter') this.#counters.set(name, new Counter(common));
+      else if (type === 'gauge') this.#gauges.set(name, new Gauge(common));
+      else this.#histograms.set(name, new Histogram({ ...common, buckets: [...buckets] }));
+    }
   }
 
-  count(key: Key, labels: Labels, by = 1): void {
-    this.#counters.get(key)?.inc(labels, by);
+  count(name: Name, labels: Labels, by = 1): void {
+    this.#counters.get(name)?.inc(labels, by);
   }
 
-  observe(key: Key, labels: Labels, seconds: number): void {
-    this.#histograms.get(key)?.observe(labels, seconds);
+  observe(name: Name, labels: Labels, seconds: number): void {
+    this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  set(key: Key, labels: Labels, value: number): void {
-    this.#gauges.get(key)?.set(labels, value);
+  set(name: Name, labels: Labels, value: number): void {
+    this.#gauges.get(name)?.set(labels, value);
   }
 
   /** Removes every gauge value; only those set afterwards are exported. */
@@ -60,12 +64,5 @@ export class Prometheus<Key extends string> {
 
   async text(): Promise<string> {
     return this.#registry.metrics();
-  }
-
-  #add(key: Key, { name, type, labels, help, buckets = [] }: Metric): void {
-    const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
-    if (type === 'counter') this.#counters.set(key, new Counter(common));
-    else if (type === 'gauge') this.#gauges.set(key, new Gauge(common));
-    else this.#histograms.set(key, new Histogram({ ...common, buckets: [...buckets] }));
   }
 }

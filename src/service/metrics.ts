@@ -5,27 +5,17 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** All metrics of the service. The number of label values is bounded: names that clients choose are not among them. */
 export const SERVICE_METRICS = {
-  requests: counter(
-    'flagkeel_admin_requests_total',
+  flagkeel_admin_requests_total: counter(
     ['method', 'route', 'status'],
     'Requests that were answered; route `none`: there is no such path.',
   ),
-  seconds: histogram(
-    'flagkeel_admin_request_duration_seconds',
+  flagkeel_admin_request_duration_seconds: histogram(
     ['method', 'route'],
     BUCKETS,
     'How long answers took.',
   ),
-  storeErrors: counter(
-    'flagkeel_admin_store_errors_total',
-    [],
-    'Requests that failed because the store did.',
-  ),
-  objects: gauge(
-    'flagkeel_admin_objects',
-    ['kind'],
-    'Objects in the store; absent while it does not answer.',
-  ),
+  flagkeel_admin_store_errors_total: counter([], 'Requests that failed because the store did.'),
+  flagkeel_admin_objects: gauge(['kind'], 'Objects in the store; absent while it does not answer.'),
 } satisfies Readonly<Record<string, Metric>>;
 
 const COUNTS = {
@@ -54,12 +44,20 @@ export class ServiceMetrics {
 
   /** @param route the path with `:name` in place of names; undefined if no such path exists. */
   noteAnswer(method: string, route = 'none', status: number, durationMs: number): void {
-    this.#prometheus.count('requests', { method, route, status: String(status) });
-    this.#prometheus.observe('seconds', { method, route }, durationMs / 1_000);
+    this.#prometheus.count('flagkeel_admin_requests_total', {
+      method,
+      route,
+      status: String(status),
+    });
+    this.#prometheus.observe(
+      'flagkeel_admin_request_duration_seconds',
+      { method, route },
+      durationMs / 1_000,
+    );
   }
 
   noteStoreError(): void {
-    this.#prometheus.count('storeErrors', {});
+    this.#prometheus.count('flagkeel_admin_store_errors_total', {});
   }
 
   /** In Prometheus text format. Without an answer of the store, its sizes are missing. */
@@ -70,7 +68,7 @@ export class ServiceMetrics {
       .catch(() => []);
     for (const [kind, count] of Object.entries(counts)) {
       // PostgreSQL gives sums as text.
-      this.#prometheus.set('objects', { kind }, Number(count));
+      this.#prometheus.set('flagkeel_admin_objects', { kind }, Number(count));
     }
     return this.#prometheus.text();
   }

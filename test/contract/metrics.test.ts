@@ -50,7 +50,7 @@ describe('the metrics of the service', () => {
     const explained = [...page.matchAll(/^\| `(flagkeel_admin_\w+)` +\| (.*?) +\|/gm)];
 
     expect(explained.map(([, name, labels = '']) => [name, labels.match(/\w+/g) ?? []])).toEqual(
-      Object.values(SERVICE_METRICS).map(({ name, labels }) => [name, labels]),
+      Object.entries(SERVICE_METRICS).map(([name, { labels }]) => [name, labels]),
     );
   });
 

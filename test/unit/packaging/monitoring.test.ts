@@ -27,7 +27,7 @@ interface Alert {
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-const ALL: readonly Metric[] = Object.values(METRICS);
+const ALL = Object.entries<Metric>(METRICS);
 const dashboard = JSON.parse(projectText('deploy/grafana/flagkeel.json')) as Dashboard;
 const rules = parse(projectText('deploy/prometheus/alerts.yaml')) as {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
@@ -49,11 +49,12 @@ const queries = [
 
 /** Prometheus makes three series of a histogram. */
 function metricOf(series: string): Metric | undefined {
-  return ALL.find(({ name, type }) =>
+  const found = ALL.find(([name, { type }]) =>
     type === 'histogram'
       ? /^(.*)_(?:bucket|sum|count)$/.exec(series)?.[1] === name
       : name === series,
   );
+  return found?.[1];
 }
 
 function seriesOf(expr: string): string[] {

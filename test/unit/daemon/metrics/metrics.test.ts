@@ -203,7 +203,7 @@ describe('/metrics', () => {
     expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
     const announced = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, ...words]) => words);
     expect(announced).toEqual(
-      expect.arrayContaining(Object.values(METRICS).map(({ name, type }) => [name, type])),
+      expect.arrayContaining(Object.entries(METRICS).map(([name, { type }]) => [name, type])),
     );
     expect(announced).toContainEqual(['process_resident_memory_bytes', 'gauge']);
   });
