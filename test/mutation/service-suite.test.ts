@@ -37,7 +37,7 @@ const plan = JSON.parse(
 /** They start processes of their own, look into the store, or are about what has other tests. */
 const LEFT_OUT = [
   ...['backup', 'command', 'console', 'console-sessions', 'durability', 'faults', 'memory'],
-  ...['metrics', 'robust', 'served-specs', 'store'],
+  ...['metrics', 'served-specs', 'store'],
 ];
 
 const FILES = readdirSync(join(import.meta.dirname, '../contract'))

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_PREFIX } from '../../src/admin-api/wire.js';
+import { API_PREFIX, type WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -78,6 +78,15 @@ const definition = fc
     { requiredKeys: [] },
   )
   .map(aDefinition);
+const pointer = fc.oneof(
+  fc.constantFrom(
+    ...['', '/', '/name', '/tags', '/production', '/id', '/description', '/flagSets', '/__proto__'],
+    ...['/treatments', '/treatments/0', '/treatments/1', '/treatments/-', '/treatments/0/name'],
+    ...['/defaultRule', '/defaultRule/0/size', '/defaultRule/-', '/rules', '/rules/0', '/rules/-'],
+    ...['/rules/0/condition/matchers/0', '/trafficAllocation', '/baselineTreatment'],
+  ),
+  fc.string().map((text) => `/${text}`),
+);
 const operation = fc.oneof(
   fc.record({ op: fc.constant('replace'), path: fc.constant('/description'), value: text }),
   fc.record({ op: fc.constant('replace'), path: fc.constant('/defaultRule'), value: buckets }),
@@ -85,12 +94,15 @@ const operation = fc.oneof(
   fc.record({ op: fc.constant('replace'), path: fc.constant('/killed'), value: fc.boolean() }),
   fc.record({ op: fc.constant('add'), path: fc.constant('/treatments/0/keys'), value: keys }),
   fc.record({ op: fc.constant('add'), path: fc.constant('/treatments/0/keys/-'), value: key }),
-  fc.record({
-    op: fc.constantFrom('add', 'replace', 'remove', 'move', 'copy', 'test'),
-    path: fc.constantFrom('', '/name', '/tags', '/production', '/treatments/0', '/rules/0', '/id'),
-    from: fc.constantFrom('/rules', '/treatments/1', '/description'),
-    value: fc.jsonValue({ maxDepth: 2 }),
-  }),
+  fc.record(
+    {
+      op: fc.constantFrom('add', 'replace', 'remove', 'move', 'copy', 'test'),
+      path: pointer,
+      from: pointer,
+      value: fc.oneof(fc.jsonValue({ maxDepth: 2 }), buckets, treatment, fc.integer()),
+    },
+    { requiredKeys: ['op', 'path'] },
+  ),
 );
 const identity = fc.record({ key, values: fc.dictionary(name, fc.oneof(text, fc.integer())) });
 const members = fc.record(
@@ -124,9 +136,13 @@ function bodyFor(method: string, path: string): fc.Arbitrary<string> {
     { weight: 6, arbitrary: right.map((value) => JSON.stringify(value)) },
     { weight: 2, arbitrary: right.chain(mutated).map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: anyRight.map((value) => JSON.stringify(value)) },
-    { weight: 1, arbitrary: fc.oneof(fc.json(), fc.constant(''), fc.string({ unit: 'binary' })) },
+    { weight: 1, arbitrary: fc.oneof(fc.json(), fc.string({ unit: 'binary' }), brokenText) },
   );
 }
+
+const brokenText = fc.constantFrom(
+  ...['', '[', '{"keys":', '\0', '"\\ud800"', '['.repeat(100_000), '[["\\u0000"]]'],
+);
 
 /** One member of it taken away, or anything else in its place. */
 function mutated(value: object): fc.Arbitrary<unknown> {
@@ -160,7 +176,10 @@ function requestsTo(paths: Readonly<Record<string, object>>): fc.Arbitrary<Sent>
   const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
     Object.keys(byMethod).map((method) => ({ method: method.toUpperCase(), path })),
   );
-  return fc.constantFrom(...operations).chain(({ method, path }) =>
+  // What definitions must obey is the most there is to break.
+  const definitions = operations.filter(({ path }) => path.endsWith('{flag}/environments/{env}'));
+  const drawn = fc.oneof(fc.constantFrom(...operations), fc.constantFrom(...definitions));
+  return drawn.chain(({ method, path }) =>
     fc.record({
       method: fc.constant(method),
       path: fc.tuple(pathLike(path.replace(API_PREFIX, '')), query).map((parts) => parts.join('')),
@@ -175,11 +194,16 @@ function pathLike(template: string): fc.Arbitrary<string> {
     if (parameter === undefined) return fc.constant(part);
     return fc.oneof(
       { weight: 15, arbitrary: fc.constantFrom(...(NAMES[parameter] ?? ['absent'])) },
-      { weight: 1, arbitrary: fc.constantFrom('absent', '%20', 'a%2Fb', '__proto__') },
+      { weight: 1, arbitrary: fc.oneof(fc.constantFrom('absent', '__proto__'), anyName) },
     );
   });
   return fc.tuple(...parts).map((chosen) => chosen.join('/'));
 }
+
+const anyName = fc
+  .string({ unit: 'binary', minLength: 1 })
+  .filter((text) => text !== '.' && text !== '..')
+  .map(encodeURIComponent);
 
 /** Everything that can be read, the audit log with it. */
 async function observed(): Promise<unknown> {
@@ -218,8 +242,20 @@ async function get<T = unknown>(path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
+function expectWhole({ treatments, rules, ...definition }: WireDefinition): void {
+  const names = new Set(treatments.map(({ name }) => name));
+  expect(names.size).toBe(treatments.length);
+  expect(names).toContain(definition.defaultTreatment);
+  expect(names).toContain(definition.baselineTreatment);
+  for (const buckets of [definition.defaultRule, ...rules.map((rule) => rule.buckets)]) {
+    expect(buckets.reduce((sum, { size }) => sum + size, 0)).toBe(100);
+    for (const each of buckets) expect(names).toContain(each.treatment);
+  }
+  for (const { keys } of treatments) expect(new Set(keys).size).toBe(keys?.length ?? 0);
+}
+
 describe('any request to any endpoint', () => {
-  it('is taken or refused in the shape of errors, and a refused one changes nothing', async () => {
+  it('is taken or refused in the shape of errors, a refused one changes nothing, and definitions stay whole', async () => {
     const statuses = new Map<number, number>();
     let before = await observed();
 
@@ -237,6 +273,10 @@ describe('any request to any endpoint', () => {
             details: '',
             transactionId: expect.any(String) as string,
           });
+        }
+        const { body } = answer;
+        if (typeof body === 'object' && body !== null && 'defaultRule' in body) {
+          expectWhole(body as WireDefinition);
         }
         // Looking costs a dozen requests: none for a read, which is what looking is made of.
         if (method === 'GET') return;
