@@ -6,7 +6,7 @@ import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario, type Scenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
-import { inPairs, unlockedRequests, type UnlockedRequest } from '../support/unlocked-requests.js';
+import { inPairs, unlockedRequests, type UnlockedRequest } from '../support/service-habits.js';
 
 const ROUNDS = 6;
 const CONFIG = `workspace: Default

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { withKeysHabits, type KeysHabits } from '../support/keys-habits.js';
+import { withKeysHabits, type KeysHabits } from '../support/service-habits.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario, type Scenario } from '../support/scenario.js';
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { connect as openGithub } from '../../src/forge/github.js';
 import { connect as openGitlab } from '../../src/forge/gitlab.js';
 import { Clone } from '../../src/git/clone.js';
+import { passOn } from '../support/answers.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
 import { listen, type Listening } from '../support/loopback.js';
@@ -26,13 +26,8 @@ async function startTls(origin: string, folder: string): Promise<Listening> {
     stdio: 'pipe',
   });
   const tls = { key: readFileSync(key), cert: readFileSync(cert) };
-  const server = createServer(tls, (incoming, response) => {
-    const { method, url = '', headers } = incoming;
-    const onward = request(origin + url, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    incoming.pipe(onward);
+  const server = createServer(tls, (request, response) => {
+    passOn(origin, request, response);
   });
   const { port, close } = await listen(server);
   const closeAll = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { changeAnswer } from '../support/changed-answers.js';
+import { changeAnswer } from '../support/answers.js';
 import { flagkeel } from '../support/cli.js';
 import { startTestForge } from '../support/forge.js';
 import { makeRepository, type TestRepository } from '../support/git.js';

@@ -8,7 +8,7 @@ import { parseCommit } from '../../src/git/log.js';
 import { cleanText } from '../../src/model/audit-note.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
 import { parseEntryFile, parseRunFile } from '../../src/state/codec.js';
-import { changeAnswer } from '../support/changed-answers.js';
+import { changeAnswer } from '../support/answers.js';
 import { ConfigRepository } from '../support/git.js';
 import { EXAMPLE_KEY, HOSTILE, hostileTextOf } from '../support/hostile-text.js';
 import { startTestService, type TestService } from '../support/service.js';

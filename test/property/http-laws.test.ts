@@ -25,7 +25,7 @@ import { anEnvironment, aPolicy, NO_STATE, planLines } from '../support/builders
 import type { World } from '../support/service-model.js';
 import { startTestService, TEST_SEED } from '../support/service.js';
 import { lawSettings } from './law-settings.js';
-import { noisy } from '../support/noisy-service.js';
+import { noisy } from '../support/service-habits.js';
 import { comparable, provenIn, strangersIn, worldOf } from './worlds.js';
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
 import { projectText } from '../unit/docs/page.js';
 import { start, type CliResult } from './cli.js';
@@ -91,10 +92,10 @@ export async function gitlabJobs(world: ForgeWorld): Promise<ForgeJobs> {
 
 function jobOf(name: string, temporary: string): Component {
   const inputs: Variables = { directory: '.', version: '0.1.0' };
-  const text = projectText(`templates/${name}.yml`)
+  const component = projectText(`templates/${name}.yml`)
     .replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, input: string) => inputs[input] ?? '')
     .replaceAll('/tmp', temporary);
-  const [, jobs] = parseAllDocuments(text);
+  const [, jobs] = parseAllDocuments(component);
   const job = (jobs?.toJS() as Readonly<Record<string, Component>>)[`flagkeel-${name}`];
   if (!job) throw new Error(`no job flagkeel-${name}`);
   return job;
@@ -192,7 +193,7 @@ function gitlabApi(api: Api, { forge }: ForgeWorld): Server {
       response.end(JSON.stringify(own));
       return;
     }
-    void bodyOf(request).then(async (body) => {
+    void text(request).then(async (body) => {
       if (isOpening) {
         const { source_branch: branch, title } = JSON.parse(body) as Record<string, string>;
         api.opened.push(`${branch ?? ''}: ${title ?? ''}`);
@@ -211,10 +212,4 @@ function gitlabApi(api: Api, { forge }: ForgeWorld): Server {
       response.end(await passed.text());
     });
   });
-}
-
-async function bodyOf(request: AsyncIterable<unknown>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

@@ -10,6 +10,7 @@ import {
 import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
+import { holdAnswer, refuse, type HeldAnswer } from './answers.js';
 
 /**
  * How the next request that matches fails:
@@ -225,14 +226,8 @@ function fail(
 ): void {
   if (typeof fault === 'number') {
     request.resume();
-    const isElsewhere = fault >= 300 && fault < 400;
-    response.writeHead(fault, {
-      'content-type': 'application/json',
-      ...(isElsewhere && { location: '/away' }),
-    });
-    response.end(
-      JSON.stringify({ code: fault, message: 'fault', details: '', transactionId: null }),
-    );
+    if (fault >= 300 && fault < 400) response.setHeader('location', '/away');
+    refuse(response, fault, 'fault');
     return;
   }
   switch (fault) {
@@ -240,15 +235,13 @@ function fail(
       request.socket.destroy();
       return;
     case 'reset-after':
-      // The service ends its answer once the work is done; the socket is gone by then.
-      response.end = () => {
-        request.socket.destroy();
-        return response;
-      };
+      holdAnswer(response, () => request.socket.destroy());
       next(request, response);
       return;
     case 'truncate':
-      cutAnswer(response);
+      holdAnswer(response, ({ text }) => {
+        cut(response, text);
+      });
       next(request, response);
       return;
     case 'slow':
@@ -261,23 +254,15 @@ function fail(
   }
 }
 
-/** The head and half of the body come, and then the connection breaks. */
-function cutAnswer(response: ServerResponse): void {
-  const writeHead = response.writeHead.bind(response);
-  response.end = (chunk?: unknown) => {
-    const body = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? Buffer.from(chunk) : null;
-    if (body === null || body.length < 2) response.socket?.destroy();
-    else {
-      if (!response.headersSent) writeHead(response.statusCode, { 'content-length': body.length });
-      response.write(body.subarray(0, body.length / 2), () => response.socket?.destroy());
-    }
-    return response;
-  };
+/** Sends the head and half of the body, and breaks the connection. */
+function cut(response: ServerResponse, text: string): void {
+  const half = text.slice(0, text.length / 2);
+  response.setHeader('content-length', Buffer.byteLength(text));
+  if (half === '') response.socket?.destroy();
+  else response.write(half, () => response.socket?.destroy());
 }
 
-interface KnownAnswer {
-  readonly status: number;
-  readonly body: Buffer;
+interface KnownAnswer extends HeldAnswer {
   staleFor: number;
 }
 
@@ -300,17 +285,13 @@ class StaleReads {
     const known = this.#answers.get(url);
     if (known && known.staleFor > 0) {
       known.staleFor -= 1;
-      response.writeHead(known.status, { 'content-type': 'application/json' });
-      response.end(known.body);
+      response.writeHead(known.status, { 'content-type': 'application/json' }).end(known.text);
       return true;
     }
-    const end = response.end.bind(response) as (chunk?: unknown) => ServerResponse;
-    response.end = ((chunk?: unknown) => {
-      const body =
-        typeof chunk === 'string' || Buffer.isBuffer(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
-      this.#answers.set(url, { status: response.statusCode, body, staleFor: 0 });
-      return end(chunk);
-    }) as typeof response.end;
+    holdAnswer(response, (answer) => {
+      this.#answers.set(url, { ...answer, staleFor: 0 });
+      response.end(answer.text);
+    });
     return false;
   }
 }

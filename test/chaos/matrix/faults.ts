@@ -1,15 +1,10 @@
 import type { ServerResponse } from 'node:http';
-
-/** An answer as the service gave it, held back. */
-export interface RealAnswer {
-  readonly status: number;
-  readonly text: string;
-}
+import { refuse, type HeldAnswer } from '../../support/answers.js';
 
 /** The connection of the request that goes wrong. */
 export interface Wire {
   /** What the service answered; undefined where the request never reached it. */
-  readonly real: RealAnswer | undefined;
+  readonly real: HeldAnswer | undefined;
   readonly response: ServerResponse;
 }
 
@@ -27,10 +22,8 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 const refusal = (status: number, headers: Readonly<Record<string, string>> = {}) => {
   return ({ response }: Wire): void => {
-    response.writeHead(status, { ...JSON_TYPE, ...headers });
-    response.end(
-      JSON.stringify({ code: status, message: 'fault', details: '', transactionId: null }),
-    );
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    refuse(response, status, 'fault');
   };
 };
 

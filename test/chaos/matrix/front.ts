@@ -5,8 +5,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { AnswerFault, RealAnswer } from './faults.js';
+import { holdAnswer, type HeldAnswer } from '../../support/answers.js';
+import { listen, type Listening } from '../../support/loopback.js';
+import type { AnswerFault } from './faults.js';
 import { isOfKind, type RequestKind } from './requests.js';
 
 /**
@@ -36,13 +37,15 @@ const STRUCK_BEFORE_MS = 40;
  */
 export class Front {
   readonly #server: Server;
+  readonly #listening: Listening;
   #service: RequestListener = () => undefined;
   #plan: Plan | Before | undefined;
   /** `METHOD path` of the requests that the service was given, since the service was set. */
   readonly passed: string[] = [];
 
-  private constructor(server: Server) {
+  private constructor(server: Server, listening: Listening) {
     this.#server = server;
+    this.#listening = listening;
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#take(request, response);
     });
@@ -50,12 +53,11 @@ export class Front {
 
   static async open(): Promise<Front> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Front(server);
+    return new Front(server, await listen(server));
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#listening.url;
   }
 
   /** From now on everything goes to this service. */
@@ -78,8 +80,7 @@ export class Front {
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening.close();
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
@@ -155,31 +156,10 @@ function struck(fault: AnswerFault, strike: (() => void) | undefined): AnswerFau
   return { ...fault, answer };
 }
 
-/** Keeps an answer from being sent; whoever is told may send another. */
-function withhold(response: ServerResponse, tell: (real: RealAnswer) => void): void {
-  const chunks: Buffer[] = [];
-  let status = 200;
-  const keep = (chunk: unknown): void => {
-    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
-  };
-  const own = response as Partial<ServerResponse>;
-  Object.assign(response, {
-    writeHead: (code: number) => {
-      status = code;
-      return response;
-    },
-    write: (chunk: unknown) => {
-      keep(chunk);
-      return true;
-    },
-    end: (chunk: unknown) => {
-      keep(chunk);
-      delete own.writeHead;
-      delete own.write;
-      delete own.end;
-      for (const name of response.getHeaderNames()) response.removeHeader(name);
-      tell({ status, text: Buffer.concat(chunks).toString() });
-      return response;
-    },
+/** Keeps an answer from being sent. @param tell may send another. */
+function withhold(response: ServerResponse, tell: (real: HeldAnswer) => void): void {
+  holdAnswer(response, (real) => {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    tell(real);
   });
 }

@@ -1,8 +1,9 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { request as send, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreLocation } from '../../../src/service/store/store.js';
+import { passOn } from '../../support/answers.js';
 import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type TestService } from '../../support/service.js';
@@ -221,17 +222,11 @@ async function serveApart(store: StoreLocation, front: Front): Promise<Served> {
   const { origin = '', key, pid } = node;
   const acknowledged: string[] = [];
   front.serve((request, response) => {
-    const { method = '', headers } = request;
-    const url = new URL(request.url ?? '/', origin);
-    const onward = send(url, { method, headers }, (answer) => {
-      const status = answer.statusCode ?? 0;
-      if (method !== 'GET' && status === 200) acknowledged.push(`${method} ${url.pathname}`);
-      response.writeHead(status, answer.headers);
-      answer.pipe(response);
+    const { method = '', url = '' } = request;
+    passOn(origin, request, response, (status) => {
+      const isTaken = method !== 'GET' && status === 200;
+      if (isTaken) acknowledged.push(`${method} ${url.split('?')[0] ?? ''}`);
     });
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    request.pipe(onward);
   });
   return { origin, key, pid, acknowledged, stop: async () => node.kill() };
 }

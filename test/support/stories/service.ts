@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import type { EnvironmentContent } from '../../../src/service/store/workspaces.js';
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
-import { definitionAskedByName } from '../ids-alone.js';
-import { noisy } from '../noisy-service.js';
-import { withKeysHabits } from '../keys-habits.js';
+import { refuse } from '../answers.js';
+import { definitionAskedByName, noisy, withKeysHabits } from '../service-habits.js';
 import { startTestService, type Fault, type TestService } from '../service.js';
 import type { Ask, RawPlace } from './raw-state.js';
 
@@ -162,9 +162,7 @@ async function passOn(
   response: ServerResponse,
   origin: string,
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks).toString();
+  const body = await text(incoming);
   const method = incoming.method ?? 'GET';
   const flag = definitionAskedByName(incoming);
   if (flag !== undefined) {
@@ -192,9 +190,4 @@ async function passOn(
 function hasUnknownMember(body: string): boolean {
   if (!body.startsWith('{')) return false;
   return 'title' in (JSON.parse(body) as object);
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ code: status, message, details: '', transactionId: null }));
 }

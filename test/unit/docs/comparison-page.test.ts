@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withoutSeeds } from '../../support/changed-answers.js';
+import { withoutSeeds } from '../../support/service-habits.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { PROTECTED_CONFIG } from '../../support/spec-texts.js';

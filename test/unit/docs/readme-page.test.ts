@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { withoutSeeds } from '../../support/changed-answers.js';
+import { withoutSeeds } from '../../support/service-habits.js';
 import { ConfigRepository } from '../../support/git.js';
 import { startTestService } from '../../support/service.js';
 import { cliRun } from '../../support/terminal.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/service.js';
-import { withIdsAlone } from '../../support/ids-alone.js';
+import { withIdsAlone } from '../../support/service-habits.js';
 import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
 import type { ServiceOptions } from '../../../src/service/service.js';
-import { withIdsAlone } from '../../support/ids-alone.js';
+import { withIdsAlone } from '../../support/service-habits.js';
 import {
   appliedWorld,
   PIPELINE_CONFIG,

@@ -9,7 +9,7 @@ import { notComparedTexts } from '../../../src/report/view/sentences.js';
 import { wholeText } from '../../../src/report/view/verdict.js';
 import type { RecordedRequest } from '../../support/service.js';
 import { aDefinition } from '../../support/service-calls.js';
-import { changeAnswer } from '../../support/changed-answers.js';
+import { changeAnswer } from '../../support/answers.js';
 import type { Files } from '../../support/git.js';
 import { InProcessDaemon } from '../../support/in-process-daemon.js';
 import {
