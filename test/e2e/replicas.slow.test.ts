@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { makeDirectory } from '../support/git.js';
-import { CONFIG, holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
+import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
+import { UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
 /** A machine that is busy must not make it look as if one were lost; one that takes over looks four times in a lease. */
 const STEADY_LEASE_MS = 12_000;
@@ -93,7 +94,7 @@ it.skipIf(lacks('postgresql'))(
     expect(await ask(other, '/resume', {})).toBe(202);
     await world.applied(30);
 
-    const commit = world.push(35, { 'flagkeel.yaml': `${CONFIG}suspend: true\n` });
+    const commit = world.push(35, { 'flagkeel.yaml': `${UNPROTECTED_CONFIG}suspend: true\n` });
     await keeper.watching.ran(commit, 'suspended');
     for (const each of world.replicas) {
       const isByConfig = 'the suspension of the config';

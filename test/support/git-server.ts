@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { freePort, listen, type Listening } from './loopback.js';
+import { until } from './patience.js';
 import { findProgram } from './requirements.js';
 
 /** What a server does instead of answering; see `HttpGitServer.fault`. */
@@ -164,7 +165,11 @@ export class SshGitServer {
 
   static async start(): Promise<SshGitServer> {
     const server = new SshGitServer(await freePort());
-    await server.#listening();
+    await until(
+      async () => answers(server.#port),
+      () => 'sshd to listen',
+      10_000,
+    );
     return server;
   }
 
@@ -178,14 +183,6 @@ export class SshGitServer {
     this.#child.kill();
     await ended;
     rmSync(this.root, { recursive: true, force: true });
-  }
-
-  async #listening(): Promise<void> {
-    for (let tries = 0; tries < 200; tries += 1) {
-      if (await answers(this.#port)) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('sshd does not listen');
   }
 }
 

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigRepository } from './git.js';
 import { CountedGit } from './counted-git.js';
+import { FollowedBranch, partsOf, type ServiceParts } from './followed-branch.js';
 import { HttpGitServer, SshGitServer } from './git-server.js';
-import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { sendPushWebhook } from './push-webhook.js';
-import { startTestService, type TestService } from './service.js';
-import { flagText } from './spec-texts.js';
-import { Watching } from './watching.js';
+import { startTestService } from './service.js';
+import { flagText, STAGING_CONFIG } from './spec-texts.js';
+import type { Watching } from './watching.js';
 
 const FLAGS = 20;
 const SECRET = 'made-up-secret';
@@ -19,106 +17,76 @@ export interface Rhythm {
   readonly jitterMs: number;
 }
 
+type GitServer = HttpGitServer | SshGitServer;
+
 /** A built daemon that follows a branch of a real git server, with twenty flags that it has applied. */
-export class PushWorld implements AsyncDisposable {
+export class PushWorld extends FollowedBranch {
   readonly git: CountedGit;
   readonly daemon: Watching;
-  readonly #parts: Parts;
+  readonly #server: GitServer;
 
-  private constructor(parts: Parts, rhythm: Rhythm | null) {
-    this.#parts = parts;
-    const { folder, server, service } = parts;
-    writeFileSync(join(folder, 'secrets'), SECRET);
-    this.git = new CountedGit(join(folder, 'bin'));
-    this.daemon = new Watching(
+  private constructor(parts: ServiceParts, server: GitServer, rhythm: Rhythm | null) {
+    super(parts, server);
+    this.#server = server;
+    writeFileSync(join(this.root, 'secrets'), SECRET);
+    this.git = new CountedGit(join(this.root, 'bin'));
+    this.daemon = this.follow(
       [
-        ...['--repo', server.url, '--branch', 'main', '--url', service.origin],
-        ...['--listen', '127.0.0.1:0', '--webhook-secret-file', join(folder, 'secrets')],
+        ...['--listen', '127.0.0.1:0', '--webhook-secret-file', join(this.root, 'secrets')],
         ...['--interval', rhythm ? `${rhythm.intervalMs}ms` : '1h'],
-        ...['--jitter', rhythm ? `${rhythm.jitterMs}ms` : '0ms', '--schedule', 'off'],
+        ...['--jitter', rhythm ? `${rhythm.jitterMs}ms` : '0ms'],
       ],
       {
-        ...credentials(server, folder),
+        ...credentials(server, this.root),
         PATH: this.git.path,
-        FLAGKEEL_API_KEY: service.key,
-        FLAGKEEL_STATE_DIR: join(folder, 'state.git'),
+        FLAGKEEL_API_KEY: parts.service.key,
+        FLAGKEEL_STATE_DIR: join(this.root, 'state.git'),
       },
-      folder,
     );
   }
 
   /** @param rhythm null: it fetches when it is told. */
   static async open(kind: 'http' | 'ssh', rhythm: Rhythm | null): Promise<PushWorld> {
-    const service = await startTestService();
-    const live = await liveWorkspace(service);
     const server = kind === 'http' ? await HttpGitServer.start() : await SshGitServer.start();
-    const repository = new ConfigRepository();
-    repository.write({ 'flagkeel.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
-    for (let i = 1; i < FLAGS; i += 1)
-      repository.write({ [`flags/flag-${i}.yaml`]: flagText(`flag-${i}`, 1, { staging: '' }) });
-    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-pushes-'));
-    const parts = { service, live, server, repository, folder };
-    const first = pushPercent(parts, 1);
-    const world = new PushWorld(parts, rhythm);
-    await world.daemon.ran(first, 'applied');
+    const world = new PushWorld(await partsOf(await startTestService()), server, rhythm);
+    world.repository.write({ 'flagkeel.yaml': STAGING_CONFIG });
+    for (let i = 1; i < FLAGS; i += 1) {
+      const name = `flag-${i}`;
+      world.repository.write({ [`flags/${name}.yaml`]: flagText(name, 1, { staging: '' }) });
+    }
+    await world.daemon.ran(world.push(1), 'applied');
     return world;
   }
 
-  /** Brings another share of the first flag to the server, by the back door. @returns the commit. */
+  /** Brings another share of the first flag to the server. @returns the commit. */
   push(percent: number): string {
-    return pushPercent(this.#parts, percent);
+    const text = flagText('flag-0', percent, { staging: '' });
+    return this.pushFiles(`Ramp to ${percent}`, { 'flags/flag-0.yaml': text });
   }
 
   /** Tells the daemon, as a forge would. @returns the status of the answer. */
   async tell(commit: string): Promise<number> {
     const { url } = await this.daemon.line(({ msg }) => msg === 'watching');
-    const cloneUrl = this.#parts.server.url;
-    return sendPushWebhook(String(url), SECRET, { commit, cloneUrl });
+    return sendPushWebhook(String(url), SECRET, { commit, cloneUrl: this.origin });
   }
 
   /** What the service has. */
-  async percent(): Promise<number | undefined> {
-    const { live } = this.#parts;
-    const path = `/splits/ws/${live.id}/flag-0/environments/${live.staging}`;
-    const { body } = await live.call('GET', path);
-    return (body as { defaultRule?: { size: number }[] }).defaultRule?.[0]?.size;
+  async percent(): Promise<number> {
+    return this.live.share('flag-0', 'staging');
   }
 
   /** HTTP requests that the git server was sent; 0 of one that speaks ssh. */
   get requests(): number {
-    const { server } = this.#parts;
-    return 'requests' in server ? server.requests : 0;
+    return 'requests' in this.#server ? this.#server.requests : 0;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { service, server, repository, folder } = this.#parts;
-    await this.daemon.stop('SIGKILL');
-    await service.stop();
-    await server.stop();
-    repository[Symbol.dispose]();
-    rmSync(folder, { recursive: true, force: true });
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    await this.#server.stop();
   }
 }
 
-interface Parts {
-  readonly service: TestService;
-  readonly live: LiveWorkspace;
-  readonly server: HttpGitServer | SshGitServer;
-  readonly repository: ConfigRepository;
-  readonly folder: string;
-}
-
-function pushPercent({ repository, server }: Parts, percent: number): string {
-  repository.write({ 'flags/flag-0.yaml': flagText('flag-0', percent, { staging: '' }) });
-  const commit = repository.commit(`Ramp to ${percent}`);
-  repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
-  return commit;
-}
-
-function credentials(
-  server: HttpGitServer | SshGitServer,
-  folder: string,
-): Readonly<Record<string, string>> {
+function credentials(server: GitServer, folder: string): Readonly<Record<string, string>> {
   if ('keyFile' in server) {
     const { keyFile, knownHostsFile } = server;
     return {

@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
-import { ConfigRepository } from './git.js';
 import { CutLine } from './cut-line.js';
-import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { openDatabase, type TestDatabase } from './database.js';
-import { startTestService, type TestService } from './service.js';
-import { flagText } from './spec-texts.js';
-import { Watching } from './watching.js';
+import { FollowedBranch, partsOf, type ServiceParts } from './followed-branch.js';
+import type { Files } from './git.js';
+import { until } from './patience.js';
+import { startTestService } from './service.js';
+import { flagText, UNPROTECTED_CONFIG as CONFIG } from './spec-texts.js';
+import type { Watching } from './watching.js';
 
-/** `flagkeel.yaml` of the commits that are pushed. */
-export const CONFIG =
-  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
 const FLAGS = ['pay', 'cart', 'search', 'offers'];
 const ENVIRONMENTS = ['staging', 'production'] as const;
 
@@ -54,46 +49,37 @@ export interface LateWrite {
   readonly afterMs: number;
 }
 
-/** Several built daemons over one branch, one service and one PostgreSQL, each with a volume and a key of its own. */
-export class ReplicaWorld implements AsyncDisposable {
+interface ReplicaParts extends ServiceParts {
   readonly leaseMs: number;
+  readonly line: CutLine;
+  readonly database: TestDatabase;
+  readonly witness: Client;
+}
+
+/** Several built daemons over one branch, one service and one PostgreSQL, each with a volume and a key of its own. */
+export class ReplicaWorld extends FollowedBranch {
   readonly replicas: Replica[] = [];
-  readonly service: TestService;
-  readonly live: LiveWorkspace;
   /** Between the replicas and their database. */
   readonly line: CutLine;
+  readonly #leaseMs: number;
   readonly #database: TestDatabase;
   readonly #witness: Client;
-  readonly #repository = new ConfigRepository();
-  readonly #root = mkdtempSync(join(tmpdir(), 'flagkeel-replicas-'));
-  readonly #origin = join(this.#root, 'flags.git');
-  #started = 0;
 
-  private constructor(parts: {
-    leaseMs: number;
-    service: TestService;
-    live: LiveWorkspace;
-    line: CutLine;
-    database: TestDatabase;
-    witness: Client;
-  }) {
-    this.leaseMs = parts.leaseMs;
-    this.service = parts.service;
-    this.live = parts.live;
+  private constructor(parts: ReplicaParts) {
+    super(parts);
     this.line = parts.line;
+    this.#leaseMs = parts.leaseMs;
     this.#database = parts.database;
     this.#witness = parts.witness;
-    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', this.#origin]);
   }
 
   static async open(leaseMs: number): Promise<ReplicaWorld> {
     const database = await openDatabase();
-    const service = await startTestService({ store: { kind: 'memory' } });
-    const live = await liveWorkspace(service);
+    const parts = await partsOf(await startTestService({ store: { kind: 'memory' } }));
     const witness = new Client({ connectionString: database.url });
     await witness.connect();
     const line = await CutLine.open(Number(new URL(database.url).port));
-    return new ReplicaWorld({ leaseMs, service, live, line, database, witness });
+    return new ReplicaWorld({ ...parts, leaseMs, line, database, witness });
   }
 
   /**
@@ -110,38 +96,23 @@ export class ReplicaWorld implements AsyncDisposable {
     return world;
   }
 
-  /** @param args further ones of `watch`. */
-  async start(args: readonly string[] = []): Promise<Replica> {
-    this.#started += 1;
-    const name = `replica-${this.#started}`;
+  /** @param args further ones of `watch`. @param where what it follows; default: the branch. */
+  async start(args: readonly string[] = [], where?: readonly string[]): Promise<Replica> {
+    const name = `replica-${this.replicas.length + 1}`;
     const key = await this.service.createKey(name);
-    const quick = ['--interval', '200ms', '--jitter', '50ms', '--debounce', '20ms'];
-    const where = ['--repo', this.#origin, '--branch', 'main', '--url', this.service.origin];
-    const watching = new Watching(
-      [...quick, ...where, '--schedule', 'off', '--lease', `${this.leaseMs}ms`, ...args],
-      {
-        FLAGKEEL_API_KEY: key,
-        FLAGKEEL_DATABASE: this.#throughLine(),
-        FLAGKEEL_STATE_DIR: join(this.#root, `${name}.git`),
-      },
-      this.#root,
-    );
+    const throughLine = new URL(this.#database.url);
+    throughLine.port = String(this.line.port);
+    const env = {
+      FLAGKEEL_API_KEY: key,
+      FLAGKEEL_DATABASE: throughLine.href,
+      FLAGKEEL_STATE_DIR: join(this.root, `${name}.git`),
+    };
+    const watching = this.follow(['--lease', `${this.#leaseMs}ms`, ...args], env, where);
     const replica = { name, watching };
     this.replicas.push(replica);
     await watching.line(({ msg }) => msg === 'watching', 'the start');
-    if (this.#started === 1) await this.#witness.query(WITNESS);
+    if (this.replicas.length === 1) await this.#witness.query(WITNESS);
     return replica;
-  }
-
-  #throughLine(): string {
-    const url = new URL(this.#database.url);
-    url.port = String(this.line.port);
-    return url.href;
-  }
-
-  /** URL of the branch's repository. */
-  get origin(): string {
-    return this.#origin;
   }
 
   /**
@@ -150,15 +121,10 @@ export class ReplicaWorld implements AsyncDisposable {
    * @param more files of the same commit.
    * @returns the commit.
    */
-  push(percent: number, more: Readonly<Record<string, string>> = {}): string {
-    const files = FLAGS.map((name): [string, string] => [
-      `flags/${name}.yaml`,
-      flagText(name, percent),
-    ]);
-    this.#repository.write({ 'flagkeel.yaml': CONFIG, ...Object.fromEntries(files), ...more });
-    const commit = this.#repository.commit(`Ramp to ${percent}`);
-    this.#repository.git('push', '--quiet', this.#origin, 'HEAD:refs/heads/main');
-    return commit;
+  push(percent: number, more: Files = {}): string {
+    const files = FLAGS.map((name) => [`flags/${name}.yaml`, flagText(name, percent)]);
+    const all = Object.fromEntries(files) as Files;
+    return this.pushFiles(`Ramp to ${percent}`, { 'flagkeel.yaml': CONFIG, ...all, ...more });
   }
 
   /** Shares that the service has; undefined: no such definition. */
@@ -257,17 +223,11 @@ export class ReplicaWorld implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { watching } of this.replicas) {
-      watching.signal('SIGCONT');
-      await watching.stop('SIGKILL');
-    }
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
     await this.#witness.end();
-    await this.service.stop();
     await this.line.close();
     await this.#database.stop();
-    this.#repository[Symbol.dispose]();
-    rmSync(this.#root, { recursive: true, force: true });
   }
 
   /** What the replicas said of their leases. */
@@ -294,14 +254,4 @@ export class ReplicaWorld implements AsyncDisposable {
 export function holderOf({ watching }: Replica): string | undefined {
   const id = watching.lines.find(({ replica }) => replica !== undefined)?.['replica'];
   return typeof id === 'string' ? id : undefined;
-}
-
-const PATIENCE_MS = 90_000;
-
-async function until(isTrue: () => Promise<boolean>, what: () => string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

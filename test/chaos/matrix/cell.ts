@@ -1,4 +1,5 @@
 import { startFlagkeel, type CliResult } from '../../support/cli.js';
+import { patiently } from '../../support/patience.js';
 import {
   FAULTS,
   INTERRUPTS,
@@ -8,7 +9,6 @@ import {
   type Signal,
 } from './faults.js';
 import type { Moment } from './front.js';
-import { setTimeout as pause } from 'node:timers/promises';
 import { inLanes, Worlds } from '../lanes.js';
 import { rawState } from '../live-world.js';
 import { READS, WRITES, type RequestKind } from './requests.js';
@@ -56,14 +56,7 @@ const MOST_RUNS_AFTER = 3;
 
 /** A store that has just become well, on a loaded machine, may still refuse a single read. */
 export async function stateOf(place: Place): Promise<string> {
-  for (let tries = 60; ; tries -= 1) {
-    try {
-      return await rawState(place);
-    } catch (error) {
-      if (tries === 0) throw error;
-      await pause(1_000);
-    }
-  }
+  return patiently(async () => rawState(place), { tries: 60, everyMs: 1_000 });
 }
 
 export async function undisturbed(world: World): Promise<Reference> {

@@ -1,10 +1,10 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { StoreLocation } from '../../../src/service/store/store.js';
 import { CutLine } from '../../support/cut-line.js';
+import { patiently } from '../../support/patience.js';
 import { createDatabase, startPostgres } from '../../support/postgres.js';
 import {
   DIRECTORY_FAULTS,
@@ -84,6 +84,7 @@ async function postgresServer(): Promise<Ground> {
       copy: async () => {
         const copy = new URL(await createDatabase(postgres.url));
         await admin(`drop database ${copy.pathname.slice(1)}`);
+        // The server notices only after a while that a process which it served is gone.
         await patiently(async () =>
           admin(`create database ${copy.pathname.slice(1)} template ${name}`),
         );
@@ -99,17 +100,4 @@ async function postgresServer(): Promise<Ground> {
     empty: async () => kept(await createDatabase(postgres.url)),
     dispose: async () => postgres.stop(),
   };
-}
-
-/** The server notices only after a while that a process which it served is gone. */
-async function patiently(work: () => Promise<void>): Promise<void> {
-  for (let tries = 50; ; tries -= 1) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (tries === 0) throw error;
-      await pause(100);
-    }
-  }
 }
