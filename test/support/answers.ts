@@ -8,7 +8,11 @@ export interface HeldAnswer {
 
 /** Holds an answer until it is whole. @param tell sends it, or another one; its headers but the length are set. */
 export function holdAnswer(response: ServerResponse, tell: (answer: HeldAnswer) => void): void {
-  const { writeHead, write, end } = response;
+  const sending = {
+    writeHead: response.writeHead.bind(response),
+    write: response.write.bind(response),
+    end: response.end.bind(response),
+  };
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown): void => {
     if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
@@ -28,7 +32,7 @@ export function holdAnswer(response: ServerResponse, tell: (answer: HeldAnswer) 
     },
     end: (chunk: unknown) => {
       keep(chunk);
-      Object.assign(response, { writeHead, write, end });
+      Object.assign(response, sending);
       response.removeHeader('content-length');
       tell({ status: response.statusCode, text: Buffer.concat(chunks).toString() });
       return response;
