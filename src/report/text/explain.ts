@@ -152,13 +152,13 @@ function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Lin
   }
   const differs = live.differs.join(', ');
   const others = `everybody else → ${bucketsText(live.defaultRule)}`;
+  const definition = differs === '' ? 'as git has it' : `another ${differs}; ${others}`;
+  const tone = differs === '' ? 'faint' : 'change';
+  if (live.killed === killed) return [detail(`on the service: ${definition}`, tone)];
   const kill = live.killed ? 'killed, and not by git' : 'not killed, although git orders it';
-  return [
-    differs === ''
-      ? detail('on the service: as git has it', 'faint')
-      : detail(`on the service: another ${differs}; ${others}`, 'change'),
-    ...(live.killed === killed ? [] : [detail(`on the service: ${kill}`, 'alarm')]),
-  ];
+  return differs === ''
+    ? [detail(`on the service: ${kill}; otherwise ${definition}`, 'alarm')]
+    : [detail(`on the service: ${definition}`, tone), detail(`on the service: ${kill}`, 'alarm')];
 }
 
 function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Line {

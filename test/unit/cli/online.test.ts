@@ -157,6 +157,17 @@ describe('explain --online', () => {
     });
   });
 
+  it('does not call a definition as git has it that a hand killed, or whose kill is not live', async () => {
+    expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
+    await live.ok('PUT', `/splits/ws/${live.id}/pay/environments/${live.production}/kill`);
+    repository.write({ 'kills/staging.yaml': 'kills: { pay: { reason: INC-1 } }' });
+    const { stdout } = await run('explain', '--online', 'flag/pay');
+    expect(stdout.split('\n').filter((line) => line.includes('on the service'))).toEqual([
+      '  on the service: killed, and not by git; otherwise as git has it',
+      '  on the service: not killed, although git orders it; otherwise as git has it',
+    ]);
+  });
+
   it('tells what a key gets by the seeds that the service shows', async () => {
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
     const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
