@@ -105,22 +105,37 @@ export async function unlessRefused<T>(
   }
 }
 
-/** What the library of a forge threw. @param status null if no answer came. */
-export function forgeError(
-  name: string,
-  error: unknown,
-  status: number | null,
-  hint: string,
-): ForgeError {
-  const what =
-    status === null ? `no answer, ${fetchFault(error)}` : `status ${status}, ${messageOf(error)}`;
-  return new ForgeError(`cannot tell ${name}: ${what}${hint}`, status, error);
-}
-
 export interface ForgeRefusal {
   readonly error: ForgeError;
   /** Null if the forge does not ask to wait. */
   readonly waitMs: number | null;
+}
+
+interface Refusal {
+  /** Null if no answer came. */
+  readonly status: number | null;
+  /** What helps, unless the forge asks to wait. */
+  readonly hint: string;
+  readonly waitMs: number | null;
+}
+
+/** What the library of a forge threw. */
+export function forgeRefusal(
+  name: string,
+  error: unknown,
+  { status, hint, waitMs }: Refusal,
+): ForgeRefusal {
+  const what =
+    status === null ? `no answer, ${fetchFault(error)}` : `status ${status}, ${messageOf(error)}`;
+  const minutes = String(Math.max(1, Math.ceil((waitMs ?? 0) / 60_000)));
+  const help = waitMs === null ? hint : ` (too many requests: run again in ${minutes} min)`;
+  return { error: new ForgeError(`cannot tell ${name}: ${what}${help}`, status, error), waitMs };
+}
+
+/** The seconds of a header `Retry-After`, in ms; null for another form or none. */
+export function retryAfterMs(header: string | number | null | undefined): number | null {
+  const text = String(header ?? '');
+  return /^\d+$/.test(text) ? Number(text) * 1_000 : null;
 }
 
 /**

@@ -1,12 +1,14 @@
 import { Octokit } from '@octokit/rest';
+import { messageOf } from '../errors.js';
 import { fetchFor } from '../platform/http-client.js';
 import { packageVersion } from '../platform/version.js';
 import {
   approvalsIn,
   ForgeError,
-  forgeError,
+  forgeRefusal,
   isMarked,
   limited,
+  retryAfterMs,
   unlessRefused,
   withRetry,
   type Annotation,
@@ -237,17 +239,18 @@ function githubClient(options: ForgeOptions): Octokit {
 
 interface Answered {
   readonly status?: unknown;
-  readonly response?: { readonly headers?: Readonly<Record<string, string | number | undefined>> };
+  readonly response?: { readonly headers?: Headers };
 }
 
+type Headers = Readonly<Record<string, string | number | undefined>>;
+
 function refusalOf(error: unknown, now: () => number): ForgeRefusal {
-  const { status, response } = (error ?? {}) as Answered;
+  const { status: given, response } = (error ?? {}) as Answered;
   // The library sets a status of its own if no answer came.
-  const answered = typeof status === 'number' && response !== undefined ? status : null;
-  return {
-    error: forgeError('GitHub', error, answered, wayOut(answered)),
-    waitMs: waitAsked(answered, response?.headers ?? {}, now),
-  };
+  const status = typeof given === 'number' && response !== undefined ? given : null;
+  const isLimit = status === 403 || status === 429;
+  const waitMs = isLimit ? waitAsked(error, response?.headers ?? {}, now) : null;
+  return forgeRefusal('GitHub', error, { status, hint: wayOut(status), waitMs });
 }
 
 function wayOut(status: number | null): string {
@@ -257,15 +260,16 @@ function wayOut(status: number | null): string {
     : '';
 }
 
-/** GitHub answers 403 or 429 for both of its rate limits. */
-function waitAsked(
-  status: number | null,
-  headers: Readonly<Record<string, string | number | undefined>>,
-  now: () => number,
-): number | null {
-  if (status !== 403 && status !== 429) return null;
-  const after = Number(headers['retry-after']);
-  if (Number.isFinite(after)) return after * 1_000;
-  if (String(headers['x-ratelimit-remaining']) !== '0') return status === 429 ? 1_000 : null;
-  return Math.max(0, Number(headers['x-ratelimit-reset']) * 1_000 - now());
+/**
+ * GitHub answers 403 or 429 for both of its rate limits. The secondary one may say so in words alone; GitHub's
+ * documentation then asks for a minute.
+ */
+function waitAsked(error: unknown, headers: Headers, now: () => number): number | null {
+  const after = retryAfterMs(headers['retry-after']);
+  if (after !== null) return after;
+  if (String(headers['x-ratelimit-remaining']) === '0') {
+    return Math.max(0, Number(headers['x-ratelimit-reset']) * 1_000 - now());
+  }
+  const { status } = error as Answered;
+  return status === 429 || /secondary rate limit/i.test(messageOf(error)) ? 60_000 : null;
 }

@@ -3,9 +3,10 @@ import { Gitlab } from '@gitbeaker/rest';
 import { fetchFor } from '../platform/http-client.js';
 import {
   approvalsIn,
-  forgeError,
+  forgeRefusal,
   isMarked,
   limited,
+  retryAfterMs,
   unlessRefused,
   withRetry,
   type CommentApprovals,
@@ -18,6 +19,7 @@ import {
 const PAGE = 100;
 /** GitLab's limits, from its documentation. */
 const MOST_DESCRIPTION = 255;
+/** Where GitLab names no time. */
 const WAIT_AFTER_LIMIT_MS = 15_000;
 
 const STATES = {
@@ -193,10 +195,13 @@ interface Given {
 
 class Refused extends Error {
   readonly status: number;
+  /** Null if GitLab does not say when to send the request again. */
+  readonly retryMs: number | null;
 
-  constructor(status: number, message: string) {
+  constructor({ status, headers }: Response, message: string) {
     super(message);
     this.status = status;
+    this.retryMs = retryAfterMs(headers.get('retry-after'));
   }
 }
 
@@ -214,11 +219,10 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     });
-    const { ok, status } = response;
     const text = await response.text();
-    if (!ok) throw new Refused(status, complaintIn(text));
+    if (!response.ok) throw new Refused(response, complaintIn(text));
     return {
-      ...{ status, headers: Object.fromEntries(response.headers.entries()) },
+      ...{ status: response.status, headers: Object.fromEntries(response.headers.entries()) },
       body: JSON.parse(text) as Record<string, unknown>,
     };
   };
@@ -236,10 +240,8 @@ function complaintIn(text: string): string {
 }
 
 function gitlabRefusal(error: unknown): ForgeRefusal {
-  const status = error instanceof Refused ? error.status : null;
+  const { status, retryMs } = error instanceof Refused ? error : { status: null, retryMs: null };
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
-  return {
-    error: forgeError('GitLab', error, status, hint),
-    waitMs: status === 429 ? WAIT_AFTER_LIMIT_MS : null,
-  };
+  const waitMs = status === 429 ? (retryMs ?? WAIT_AFTER_LIMIT_MS) : null;
+  return forgeRefusal('GitLab', error, { status, hint, waitMs });
 }

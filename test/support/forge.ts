@@ -22,8 +22,8 @@ export interface TestForge {
   readonly proposals: TestProposal[];
   /** `METHOD path status`, without query. */
   readonly requests: string[];
-  /** So many further requests are answered that there were too many. */
-  limitNext(count: number): void;
+  /** So many further requests are answered that there were too many; by default they may come again at once. */
+  limitNext(count: number, how?: Limit): void;
   /** So many further answers break off in the middle. */
   cutNext(count: number): void;
   /** So many further requests are done, but a gateway answers that it got no answer. */
@@ -39,6 +39,11 @@ export interface TestForge {
   /** From now on comments are refused. */
   refuseComments(): void;
   close(): Promise<void>;
+}
+
+interface Limit {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface TestComment {
@@ -110,6 +115,7 @@ interface Kept {
 /** The newest commit of the pull request. */
 const HEAD = 'a'.repeat(40);
 const TOKEN = 'forge-token-of-a-test';
+const AT_ONCE: Limit = { status: 429, headers: { 'retry-after': '0' } };
 /** What GitHub shows of who writes with the token of a workflow. */
 export const OUR_ACCOUNT = 'github-actions[bot]';
 
@@ -122,7 +128,15 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     commentsRefused: false,
   };
   const requests: string[] = [];
-  const policy = { limited: 0, cut: 0, hidden: 0, readOnly: false, silent: false, sentOn: '' };
+  const policy = {
+    limit: AT_ONCE,
+    limited: 0,
+    cut: 0,
+    hidden: 0,
+    readOnly: false,
+    silent: false,
+    sentOn: '',
+  };
   const app = Fastify({ routerOptions: { maxParamLength: 200 } });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
@@ -167,7 +181,8 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     set mergers(levels: TestForge['mergers']) {
       kept.mergers = levels;
     },
-    limitNext: (count) => {
+    limitNext: (count, how = AT_ONCE) => {
+      policy.limit = how;
       policy.limited = count;
     },
     cutNext: (count) => {
@@ -207,7 +222,7 @@ async function* halfOf(text: string): AsyncGenerator<string> {
 
 function policed(
   { method, url, headers }: FastifyRequest,
-  policy: { limited: number; readOnly: boolean; readonly sentOn: string },
+  policy: { limited: number; readonly limit: Limit; readOnly: boolean; readonly sentOn: string },
 ): Answer | null {
   if (policy.sentOn !== '') {
     return { status: 307, body: {}, headers: { location: policy.sentOn + url } };
@@ -216,8 +231,8 @@ function policed(
   if (!String(given).endsWith(TOKEN)) return refusal(401, 'Bad credentials');
   if (policy.limited > 0) {
     policy.limited -= 1;
-    const answer = refusal(429, 'You have exceeded a secondary rate limit');
-    return { ...answer, headers: { 'retry-after': '0' } };
+    const { status, headers: told } = policy.limit;
+    return { ...refusal(status, 'You have exceeded a secondary rate limit'), headers: told };
   }
   if (policy.readOnly && method !== 'GET' && url !== '/graphql') {
     return refusal(403, 'Resource not accessible by integration');

@@ -10,7 +10,28 @@ const PULL = 7;
 const AT = { commit: 'a'.repeat(40) };
 const LONG = '🙂'.repeat(400);
 
-describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
+const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' };
+type Limit = Parameters<TestForge['limitNext']>[1];
+type Kind = 'github' | 'gitlab';
+const LIMITS: Readonly<Record<Kind, [situation: string, how: Limit, waitMs: number][]>> = {
+  github: [
+    ['the words alone speak of a limit', { status: 403, headers: {} }, 60_000],
+    ['an answer names seconds', { status: 403, headers: { 'retry-after': '7' } }, 7_000],
+  ],
+  gitlab: [
+    ['an answer names no time', { status: 429, headers: {} }, 15_000],
+    ['an answer names seconds', { status: 429, headers: { 'retry-after': '50' } }, 50_000],
+  ],
+};
+const TOO_LONG: Readonly<Record<Kind, [situation: string, how: Limit][]>> = {
+  github: [
+    ['the hour is spent', { status: 403, headers: spent }],
+    ['an answer names half an hour', { status: 429, headers: { 'retry-after': '1800' } }],
+  ],
+  gitlab: [['an answer names half an hour', { status: 429, headers: { 'retry-after': '1800' } }]],
+};
+
+describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   let server: TestForge;
   let forge: Forge;
   let waits: number[];
@@ -166,4 +187,22 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
     expect(waits).toHaveLength(5);
   });
+
+  it.each(LIMITS[kind])('waits as long as asked where %s', async (_, how, waitMs) => {
+    server.limitNext(1, how);
+    await forge.updateComment(PULL, 1, 'x').catch(() => undefined);
+    expect(waits).toEqual([waitMs]);
+  });
+
+  it.each(TOO_LONG[kind])(
+    'says when to run again where %s, and nothing of the token',
+    async (_, how) => {
+      server.limitNext(1_000, how);
+      const message = expect.stringMatching(
+        /\(too many requests: run again in 30 min\)$/,
+      ) as string;
+      await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ message });
+      expect(waits).toEqual([]);
+    },
+  );
 });
