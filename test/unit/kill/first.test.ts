@@ -60,13 +60,6 @@ it('kills all at once, each with the words of the commit that ordered it', async
   expect(world.writes()).toHaveLength(2);
 });
 
-it('leaves alone what is killed already', async () => {
-  await sent();
-  world.writes();
-  expect([...(await sent()).results]).toEqual([]);
-  expect(world.writes()).toEqual([]);
-});
-
 it('keeps to the filters of the operator', async () => {
   await sent({ only: ['flag/pay'] });
   expect(told).toEqual([`${PAY} killed`]);

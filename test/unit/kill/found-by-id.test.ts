@@ -43,17 +43,6 @@ describe('the kill of a flag that no spec names, and whose definition only its i
     expect(taken(world)).toEqual([]);
   });
 
-  it('is sent also where the service shows no flags', async () => {
-    const world = await worldWithTheirs({ strict: true });
-    killTheirs(world);
-    const told: string[] = [];
-
-    await world.applied({}, { onKill: (id, { status }) => told.push(`${id} ${status}`) });
-
-    expect(taken(world)).toEqual(['PATCH theirs/environments']);
-    expect(told).toEqual([`${ID} killed`]);
-  });
-
   it.each([false, true])(
     'is sent by the command, where flags are shown and not: %s',
     async (strict) => {

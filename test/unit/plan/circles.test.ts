@@ -55,26 +55,6 @@ describe('live flags that depend on each other in a circle', () => {
     );
   });
 
-  it('stay when there are three of them, and one that hangs on the circle goes', () => {
-    const live = {
-      a: dependingOn('b'),
-      b: dependingOn('c'),
-      c: dependingOn('a'),
-      user: dependingOn('a'),
-    };
-
-    expect(planLines(planOver(live, aDesired()))).toEqual([
-      'delete flag/user@production (prune)',
-      'delete flag/user (prune)',
-      'withheld delete flag/a: still-in-use',
-      'withheld delete flag/a@production: still-in-use',
-      'withheld delete flag/b: still-in-use',
-      'withheld delete flag/b@production: still-in-use',
-      'withheld delete flag/c: still-in-use',
-      'withheld delete flag/c@production: still-in-use',
-    ]);
-  });
-
   it('are taken apart where git still declares one of them, without the rule', () => {
     const cart = desiredFlag('cart', { environments: { production: {} } });
 

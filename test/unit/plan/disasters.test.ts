@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { DesiredFlag } from '../../../src/model/desired.js';
 import type { State } from '../../../src/model/state.js';
@@ -48,9 +47,6 @@ function next(before: BoundDesired, desired: BoundDesired, parts: Partial<PlanPo
 }
 
 const one = (flag: DesiredFlag): BoundDesired => aDesired({ flags: [flag] });
-const serving = (...names: string[]): Pick<Required<Definition>, 'treatments'> => ({
-  treatments: names.map((name) => ({ name, description: '' })),
-});
 
 describe('a file that is removed', () => {
   const killed = one(
@@ -120,79 +116,5 @@ describe('a file that is invalid, in a run that goes on with the rest', () => {
     const restorable = new Map([['flag/pay@production', ref]]);
     const again = { desired: one(other), actual: dead, state, policy: { ...policy, restorable } };
     expect(planChanges(again).steps).toEqual([]);
-  });
-});
-
-describe('segments that change hands', () => {
-  it('reads a new name as a new segment: made, filled, used, and only then is the old one taken down', () => {
-    const named = (segment: string): BoundDesired =>
-      aDesired({
-        flags: [desiredFlag('pay', { environments: { production: inSegment(segment) } })],
-        segments: [desiredSegment(segment, { production: ['u1'] })],
-      });
-
-    const { plan } = next(named('staff'), named('crew'));
-
-    expect(stepLines(plan)).toEqual([
-      'segment/crew#1-create-segment',
-      'segment/crew@production#1-activate-segment',
-      'segment/crew@production#2-upload-keys',
-      'flag/pay@production#1-patch-definition',
-      'segment/staff@production#1-remove-keys',
-      'segment/staff@production#2-deactivate-segment',
-      'segment/staff#1-delete-segment',
-    ]);
-  });
-});
-
-describe('a treatment that goes', () => {
-  const depending = (treatments: readonly string[]): DesiredFlag =>
-    desiredFlag('cart', {
-      environments: {
-        staging: {
-          rules: [
-            {
-              matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'pay', treatments } }],
-              buckets: [{ treatment: 'on', size: 100 }],
-            },
-          ],
-        },
-      },
-    });
-  const pay = (...names: string[]): DesiredFlag =>
-    desiredFlag('pay', { environments: { staging: serving(...names) } });
-
-  it('goes after the last rule of another flag that depends on it', () => {
-    const { plan } = next(
-      aDesired({ flags: [depending(['v2']), pay('on', 'off', 'v2')] }),
-      aDesired({ flags: [depending(['on']), pay('on', 'off')] }),
-    );
-
-    expect(stepLines(plan)).toEqual([
-      'flag/cart@staging#1-patch-definition',
-      'flag/pay@staging#1-patch-definition',
-    ]);
-  });
-
-  it('gives its targets to the treatment that comes, though dependants are changed in between', () => {
-    const targeting = (treatment: string): DesiredFlag =>
-      desiredFlag('pay', {
-        environments: {
-          staging: { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } },
-        },
-      });
-
-    const { plan, world } = next(
-      aDesired({ flags: [depending(['v2']), targeting('v2')] }),
-      aDesired({ flags: [depending(['v3']), targeting('v3')] }),
-    );
-
-    expect(stepLines(plan)).toEqual([
-      'flag/pay@staging#1-patch-definition',
-      'flag/cart@staging#1-patch-definition',
-      'flag/pay@staging#2-patch-definition',
-    ]);
-    const treatments = world.flags.get('pay')?.definitions.get('staging')?.treatments;
-    expect(treatments?.at(-1)).toEqual({ name: 'v3', description: '', keys: ['u1'] });
   });
 });

@@ -11,7 +11,6 @@ import {
   aPolicy,
   desiredFlag,
   desiredSegment,
-  inSegment,
   liveFlag,
   liveSegment,
   noFlag,
@@ -21,66 +20,6 @@ import {
   planLines,
 } from '../../support/builders.js';
 import { stateOf } from '../../support/state-of.js';
-
-describe('three states', () => {
-  const flagAt = (percent: number) =>
-    desiredFlag('pay', { environments: { production: onShare(percent) } });
-  const planAt = (
-    percents: { base?: number; desired: number; live: number },
-    environment = anEnvironment('production'),
-  ) =>
-    planChanges({
-      desired: aDesired({ flags: [flagAt(percents.desired)] }),
-      actual: anActual({ flags: [liveFlag('pay', { production: onShare(percents.live) })] }),
-      state:
-        percents.base === undefined
-          ? NO_STATE
-          : stateOf(aDesired({ flags: [flagAt(percents.base)] })),
-      policy: aPolicy({ environments: [environment] }),
-    });
-
-  const ID = 'flag/pay@production';
-
-  it.each<[Parameters<typeof planAt>[0], Parameters<typeof anEnvironment>[1], string | null]>([
-    [{ base: 10, desired: 25, live: 10 }, {}, `update ${ID}`],
-    [{ base: 10, desired: 10, live: 50 }, {}, `update ${ID} (drift)`],
-    [
-      { base: 10, desired: 10, live: 50 },
-      { onDrift: 'report' },
-      `withheld update ${ID}: drift-reported`,
-    ],
-    [{ base: 10, desired: 25, live: 50 }, {}, `update ${ID} (conflict)`],
-    [
-      { base: 10, desired: 25, live: 50 },
-      { onConflict: 'hold' },
-      `withheld update ${ID}: conflict-held`,
-    ],
-    [{ base: 10, desired: 25, live: 25 }, {}, null],
-    [{ desired: 25, live: 50 }, {}, `update ${ID} (adopt)`],
-    [{ desired: 25, live: 50 }, { protected: true }, `withheld update ${ID}: adopt-needed`],
-  ])('of shares %o in an environment %o: %s', (percents, environment, line) => {
-    const plan = planAt(percents, anEnvironment('production', environment));
-
-    expect(planLines(plan)).toEqual(line === null ? [] : [line]);
-  });
-
-  it('leaves fields alone that the spec does not manage', () => {
-    const flag = desiredFlag('pay', {
-      environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets', 'rules'] } },
-    });
-
-    const plan = planChanges({
-      desired: aDesired({ flags: [flag] }),
-      actual: anActual({
-        flags: [liveFlag('pay', { production: { targets: { on: ['u1'] }, ...inSegment('vip') } })],
-      }),
-      state: NO_STATE,
-      policy: aPolicy(),
-    });
-
-    expect(planLines(plan)).toEqual([]);
-  });
-});
 
 describe('what a run was about to create when it died', () => {
   const specs = (share: number) =>

@@ -38,12 +38,7 @@ describe('what is held back', () => {
     ['restore', undefined],
     ['commit', undefined],
     ['drift', { why: 'drift-reported' }],
-    [
-      'conflict',
-      {
-        why: 'conflict-held',
-      },
-    ],
+    ['conflict', { why: 'conflict-held' }],
     ['adopt', { why: 'adopt-needed', because: MAY_BE_OURS }],
     ['unknown', { why: 'adopt-needed', because: MAY_BE_OURS }],
   ] as const)('in a protected environment: %s', (reason, held) => {
@@ -80,33 +75,22 @@ describe('what is held back', () => {
     expect(withholdReason({ reason: 'adopt' }, { ...CLOSED, adopt: true })).toBeUndefined();
   });
 
-  it('is everything but a kill while the run is suspended', () => {
-    const suspended = { ...OPEN, suspended: SUSPENDED_BY_CONFIG };
+  const until = '2026-10-03T14:00:00.000Z';
+  const byConfig = { suspended: SUSPENDED_BY_CONFIG };
 
-    expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
-      why: 'suspended',
-    });
-    expect(withholdReason({ reason: 'kill' }, suspended)).toBeUndefined();
-  });
-
-  it('tells of a suspension by request until when it is, and not of the config', () => {
-    const until = '2026-10-03T14:00:00.000Z';
-    const suspended = { ...OPEN, suspended: { reason: 'ana: INC-4711', until } };
-
-    expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
-      why: 'suspended',
-      until,
-    });
-  });
-
-  it.each([
-    ['drift', 'drift-reported'],
-    ['conflict', 'conflict-held'],
-    ['adopt', 'adopt-needed'],
-  ] as const)('keeps its own reason while the run is suspended: %s', (reason, why) => {
-    const suspended = { ...CLOSED, suspended: SUSPENDED_BY_CONFIG };
-
-    expect(withholdReason({ reason }, suspended)?.why).toBe(why);
+  it.each<[Reason, FieldRules, object | undefined]>([
+    ['commit', { ...OPEN, ...byConfig }, { why: 'suspended' }],
+    [
+      'commit',
+      { ...OPEN, suspended: { reason: 'ana: INC-4711', until } },
+      { why: 'suspended', until },
+    ],
+    ['kill', { ...OPEN, ...byConfig }, undefined],
+    ['drift', { ...CLOSED, ...byConfig }, { why: 'drift-reported' }],
+    ['conflict', { ...CLOSED, ...byConfig }, { why: 'conflict-held' }],
+    ['adopt', { ...CLOSED, ...byConfig }, { why: 'adopt-needed', because: MAY_BE_OURS }],
+  ])('is everything but a kill while the run is suspended: %s', (reason, rules, held) => {
+    expect(withholdReason({ reason }, rules)).toEqual(held);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
-import { keyList } from '../../../src/model/segment-keys.js';
+import type { DesiredSegment } from '../../../src/model/desired.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Scope } from '../../../src/model/actual.js';
 import type { State } from '../../../src/model/state.js';
@@ -16,6 +16,7 @@ import {
   inSegment,
   NO_STATE,
 } from '../../support/builders.js';
+import { manyKeys } from '../../support/plan-builder.js';
 import { stateOf } from '../../support/state-of.js';
 
 const ALL = ['staging', 'production', 'elsewhere'];
@@ -173,39 +174,28 @@ describe('segments that are looked at', () => {
     expect(lookAt(scope(aDesired({ segments: [segment] })))).toBe('activation');
   });
 
-  it.each([
-    ['neither git nor anything else has changed', beta, 'always', keyList(['a']).digest],
-    ['there are few of them', beta, 'large', 'keys'],
-    ['counts are not to be trusted', beta, 'never', 'keys'],
-    ['git has changed', desiredSegment('beta', { staging: ['b'] }), 'always', 'keys'],
+  const many = (count: number) =>
+    desiredSegment('beta', { staging: manyKeys('user', count), production: ['a'] });
+
+  it.each<[string, DesiredSegment, KeyCounting, boolean, DesiredSegment?]>([
+    ['neither git nor anything else has changed', beta, 'always', true],
+    ['as many as 20 requests list', many(2_000), 'large', false],
+    ['more than 20 requests list', many(2_001), 'large', true],
+    ['counts are not to be trusted', many(2_001), 'never', false],
+    ['git has changed', desiredSegment('beta', { staging: ['b'] }), 'always', false, beta],
     [
       'others may add keys',
       desiredSegment('beta', { staging: ['a'] }, 'add-only'),
       'always',
-      'keys',
+      false,
+      beta,
     ],
-  ] as const)('are counted or listed: %s', (_, segment, counting, look) => {
-    const state = stateOf(aDesired({ segments: [beta] }));
+  ])('are counted or listed: %s', (_, segment, counting, isCounted, before = segment) => {
+    const state = stateOf(aDesired({ segments: [before] }));
+    const found = lookAt(scope(aDesired({ segments: [segment] }), state, {}, counting));
 
-    expect(lookAt(scope(aDesired({ segments: [segment] }), state, {}, counting))).toEqual(look);
+    expect(found).toEqual(isCounted ? segment.environments.get('staging')?.keys?.digest : 'keys');
   });
-
-  it.each([
-    [2_000, 'never', 'listed'],
-    [2_000, 'large', 'listed'],
-    [2_001, 'large', 'counted'],
-    [2_001, 'never', 'listed'],
-    [2_000, 'always', 'counted'],
-  ] as const)(
-    'has %i keys, and those of %s segments are counted: they are %s',
-    (count, counting, look) => {
-      const keys = Array.from({ length: count }, (_, index) => `user-${index}`);
-      const desired = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
-      const found = lookAt(scope(desired, stateOf(desired), {}, counting));
-
-      expect(found).toEqual(look === 'listed' ? 'keys' : keyList(keys).digest);
-    },
-  );
 
   it('are listed where they were never ours', () => {
     expect(lookAt(scope(aDesired({ segments: [beta] }), NO_STATE, {}, 'always'))).toBe('keys');

@@ -250,50 +250,59 @@ describe('a segment that goes', () => {
     'withheld delete segment/staff: still-in-use',
     'withheld deactivate segment/staff@staging: still-in-use',
   ];
-  const planWith = (flag: DesiredFlag, live: [string, ActualFlag], given: Partial<Given> = {}) =>
-    planLines(planOf({ flags: [flag], live: [live], segmentBefore: [staff], ...given })).filter(
-      (line) => line.includes('segment/'),
-    );
+  const inStaff = liveFlag('pay', { staging: inSegment('staff') });
+  const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
+  const changed = inStaging('pay', { trafficAllocation: 50 });
+  const onDriftReport = [anEnvironment('staging', { onDrift: 'report' })];
+  const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
 
-  it('stays while a flag that changes otherwise uses it', () => {
-    const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
-    const flag = desiredFlag('pay', {
-      environments: { staging: { trafficAllocation: 50, unsaid } },
-    });
-
-    expect(planWith(flag, liveFlag('pay', { staging: inSegment('staff') }))).toEqual(held);
-  });
-
-  it('stays while a flag uses it whose new rules are held back', () => {
-    const flag = inStaging('pay', { trafficAllocation: 50 });
-    const environments = [anEnvironment('staging', { onDrift: 'report' })];
-    const given = { before: [inStaging('pay', {})], policy: { environments } };
-
-    expect(planWith(flag, liveFlag('pay', { staging: inSegment('staff') }), given)).toEqual(held);
-  });
-
-  it('stays while one of the new rules uses it', () => {
-    const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
-
-    expect(planWith(inStaging('pay', { rules }), liveFlag('pay', { staging: {} }))).toEqual(held);
-  });
-
-  it('stays while a treatment targets it whole, whatever the new rules say', () => {
-    const [name, live] = liveFlag('pay', { staging: inSegment('staff') });
+  function targetingStaff(): [string, ActualFlag] {
+    const [name, live] = inStaff;
     const definition = live.definitions.get('staging');
     if (!definition) throw new Error('no definition');
     const treatments = definition.treatments.map((each) => ({ ...each, segments: ['staff'] }));
-    const definitions = new Map([['staging', { ...definition, treatments }]]);
+    return [name, { ...live, definitions: new Map([['staging', { ...definition, treatments }]]) }];
+  }
 
-    expect(planWith(inStaging('pay', {}), [name, { ...live, definitions }])).toEqual(held);
-  });
+  it.each<[string, DesiredFlag, [string, ActualFlag], Partial<Given>, string[]]>([
+    [
+      'stays while a flag that changes otherwise uses it',
+      desiredFlag('pay', { environments: { staging: { trafficAllocation: 50, unsaid } } }),
+      inStaff,
+      {},
+      held,
+    ],
+    [
+      'stays while a flag uses it whose new rules are held back',
+      changed,
+      inStaff,
+      { before: [inStaging('pay', {})], policy: { environments: onDriftReport } },
+      held,
+    ],
+    [
+      'stays while one of the new rules uses it',
+      inStaging('pay', { rules }),
+      liveFlag('pay', { staging: {} }),
+      {},
+      held,
+    ],
+    [
+      'stays while a treatment targets it whole, whatever the new rules say',
+      inStaging('pay', {}),
+      targetingStaff(),
+      {},
+      held,
+    ],
+    [
+      'goes when the new rules use it no longer',
+      changed,
+      inStaff,
+      {},
+      ['deactivate segment/staff@staging (prune)', 'delete segment/staff (prune)'],
+    ],
+  ])('%s', (_, flag, live, given, lines) => {
+    const plan = planOf({ flags: [flag], live: [live], segmentBefore: [staff], ...given });
 
-  it('goes when the new rules use it no longer', () => {
-    expect(
-      planWith(
-        inStaging('pay', { trafficAllocation: 50 }),
-        liveFlag('pay', { staging: inSegment('staff') }),
-      ),
-    ).toEqual(['deactivate segment/staff@staging (prune)', 'delete segment/staff (prune)']);
+    expect(planLines(plan).filter((line) => line.includes('segment/'))).toEqual(lines);
   });
 });

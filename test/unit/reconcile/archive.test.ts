@@ -176,14 +176,6 @@ describe('a flag that git removes where flags are archived', () => {
     ]);
     expect(written(world)).toEqual([]);
   });
-
-  it('loses a definition by deletion where the flag itself stays', async () => {
-    const world = await begin();
-    const staging = flagSpec('shop').replace(/ {2}production: .*\n/, '');
-    world.repository.commit('Only staging', { 'flags/shop.yaml': staging });
-
-    expect(toldOf(await world.applied())).toEqual(['delete flag/shop@production applied']);
-  });
 });
 
 it('deletes nothing on a service that cannot archive, and tells the way out', async () => {

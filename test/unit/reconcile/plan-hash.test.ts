@@ -5,28 +5,23 @@ import {
   PIPELINE_CONFIG,
   pipelineWorld,
   type PipelineWorld,
-  type RunSettings,
 } from '../../support/pipeline-world.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
-let start: string;
 
 const ramped = (ramp: string, more = ''): string =>
   flagSpec('pay', { production: `ramp: '${ramp}'${more}` });
 
 beforeEach(async () => {
   world = await pipelineWorld();
-  start = world.repository.commit('Add pay and cart', {
+  world.repository.commit('Add pay and cart', {
     'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
     'flags/cart.yaml': flagSpec('cart'),
   });
   await world.applied();
 });
-
-const hashOf = async (settings?: RunSettings): Promise<string> =>
-  (await world.planned(settings)).planHash;
 
 async function printedHash(command: string, ...args: readonly string[]): Promise<string> {
   const { directory } = world.repository;
@@ -44,46 +39,6 @@ const embeddedHash = async (since: string): Promise<string> =>
   printedHash('plan', '--embedded', '--since', since);
 
 describe('the hash of a plan', () => {
-  it('of a plain share is not that of a ramp that begins with the same share', async () => {
-    world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 25 }) });
-    const plain = await hashOf();
-    world.repository.git('reset', '--quiet', '--hard', start);
-    world.repository.commit('Ramp pay', { 'flags/pay.yaml': ramped('25, 1m, 100') });
-
-    expect(await hashOf()).not.toBe(plain);
-  });
-
-  it('is another one once the specs start from another share', async () => {
-    world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 25 }) });
-    const [online, offline] = [await hashOf({ since: start }), await offlineHash(start)];
-    world.repository.git('reset', '--quiet', '--hard', start);
-    const moved = world.repository.commit('Meanwhile', {
-      'flags/pay.yaml': flagSpec('pay', { on: 24 }),
-    });
-    await world.applied();
-    world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 25 }) });
-
-    expect(await hashOf({ since: moved })).not.toBe(online);
-    expect(await offlineHash(moved)).not.toBe(offline);
-  });
-
-  it('covers the share from which a definition is deleted', async () => {
-    const config = `${PIPELINE_CONFIG}prune: true\n`;
-    const away = async (on: number): Promise<string> => {
-      world.repository.git('reset', '--quiet', '--hard', start);
-      world.repository.commit('Share', {
-        'flagkeel.yaml': config,
-        'flags/pay.yaml': flagSpec('pay', { on }),
-      });
-      await world.applied();
-      world.repository.git('rm', '--quiet', 'flags/pay.yaml');
-      world.repository.commit('Take pay out');
-      return hashOf();
-    };
-
-    expect(await away(20)).not.toBe(await away(90));
-  });
-
   it.each([
     ['a plain share', () => flagSpec('pay', { on: 25 })],
     ['a new ramp', () => ramped('25, 1m, 100')],

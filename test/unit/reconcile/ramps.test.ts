@@ -123,22 +123,6 @@ describe('a ramp', () => {
     );
   });
 
-  it('takes its steps in its window alone, and counts the next wait from there', async () => {
-    const windows = 'windows: { office: { from: 09:00, to: 17:00, zone: UTC } }\n';
-    const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 10h, 25, 6h, 50", within: office }';
-    const { world } = await storyOf(spec, PIPELINE_CONFIG + windows);
-    const at = async (text: string): Promise<number> => {
-      await world.applied({}, { now: () => Date.parse(text) });
-      return world.live.share('shop');
-    };
-
-    expect(await at('2026-03-02T10:00Z')).toBe(10);
-    expect(await at('2026-03-02T23:00Z')).toBe(10);
-    expect(await at('2026-03-03T09:00Z')).toBe(25);
-    expect(await at('2026-03-03T14:59Z')).toBe(25);
-    expect(await at('2026-03-03T15:00Z')).toBe(50);
-  });
-
   it('of three treatments leaves the others the shares between them', async () => {
     const world = await pipelineWorld();
     const spec = `flag: shop
@@ -217,17 +201,6 @@ describe('what a review of a ramp says', () => {
 });
 
 describe('what stands against a step', () => {
-  it('is a guard, as against any change: too many at once after a long outage', async () => {
-    const { world, after } = await storyOf(STEPS, `${PIPELINE_CONFIG}guards: { maxShift: 80 }\n`);
-
-    await world.applied({}, after(0));
-    const refused = await world.reconciled({}, after(1_000));
-
-    expect('outcomes' in refused).toBe(false);
-    expect(refused.guardFindings.map(({ guard }) => guard)).toEqual(['maxShift']);
-    expect(await world.live.share('shop')).toBe(10);
-  });
-
   it('is that no state is kept: no run could tell when it began', async () => {
     const { world, after } = await storyOf();
     rmSync(join(world.repository.directory, '.git'), { recursive: true });

@@ -81,15 +81,6 @@ it('a change that no reviewed plan showed is held, and named with the pull reque
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
 });
 
-it('a change whose value is another than the one that was shown is held, beside those that were shown', async () => {
-  world.repository.commit('Ramp pay by far', { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) });
-
-  const done = await apply('first', 'second');
-
-  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
-  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
-});
-
 it('fields of one flag that two reviews showed go together', async () => {
   const described = flagSpec('pay', { on: 20 }).replace(
     'environments:',
@@ -147,53 +138,6 @@ it('the job of an older merge ends well when it runs late, and again', async () 
   expect(late, late.stderr).toMatchObject({ exitCode: 0 });
   expect(again, again.stderr).toMatchObject({ exitCode: 0 });
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
-});
-
-it('two merges of one field that were not applied go together', async () => {
-  await merged('third', 'Ramp pay further (#9)', { pay: 35 });
-
-  const done = await apply('first', 'second', 'third');
-
-  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
-  expect(await shareOf('pay')).toBe(35);
-});
-
-it('a change from another start than the one that was shown is held', async () => {
-  world.repository.commit('Raise pay by hand', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
-  await world.applied();
-  world.repository.commit('Back to the share of the review', {
-    'flags/pay.yaml': flagSpec('pay', { on: 20 }),
-  });
-
-  const done = await apply('first', 'second');
-
-  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
-  expect(await shareOf('pay')).toBe(50);
-});
-
-it('a kill that a merge takes back is restored where a review showed it', async () => {
-  const kills = { 'kills/production.yaml': 'kills:\n  cart: { reason: INC-1, by: ana }\n' };
-  world.repository.commit('Kill cart', kills);
-  expect(await apply('first', 'second')).toMatchObject({ exitCode: 0 });
-  await reviewed('back', 'Take the kill back (#9)', { 'kills/production.yaml': 'kills: {}\n' });
-
-  const held = await apply('first', 'second');
-  const done = await apply('first', 'second', 'back');
-
-  expect([held.exitCode, done.exitCode]).toEqual([8, 0]);
-  expect((await world.live.definition('cart')).killed).toBe(false);
-});
-
-it('a ramp is held where the review showed its first share alone', async () => {
-  const production = "ramp: '20, 1d, 100'";
-  world.repository.commit('Ramp pay to all', {
-    'flags/pay.yaml': flagSpec('pay', { on: 20, production }),
-  });
-
-  const done = await apply('first', 'second');
-
-  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
-  expect([await shareOf('pay'), await shareOf('pay', 'staging')]).toEqual([10, 20]);
 });
 
 it('a reviewed ramp goes step by step, and a reviewed end of it goes from any step', async () => {

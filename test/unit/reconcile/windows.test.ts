@@ -104,19 +104,6 @@ describe('outside its window', () => {
     const { killed: isKilled, defaultRule } = await world.live.definition('shop');
     expect([isKilled, defaultRule]).toEqual([false, sharesOf(10)]);
   });
-
-  it('deletions for the whole workspace wait for every environment', async () => {
-    const world = await storyOf();
-    world.repository.commit('Another', { 'flags/cart.yaml': flagSpec('cart') });
-    await world.applied({}, by(OPEN));
-    world.repository.commit('Away', { 'flags/shop.yaml': null });
-
-    const frozen = await world.applied({ prune: true }, by(FROZEN));
-    const later = await world.applied({ prune: true }, by('2026-11-30T12:00:00Z'));
-
-    expect(outcomesOf(frozen)).toEqual(['flag/shop@staging applied']);
-    expect(outcomesOf(later)).toEqual(['flag/shop applied', 'flag/shop@production applied']);
-  });
 });
 
 describe('a window that closes while a run is under way', () => {

@@ -95,47 +95,29 @@ const serving = (...names: string[]): Definition => ({
 });
 const REPORTING = { onDrift: 'report' } as const;
 
-const RULE = { type: 'IN_LIST_STRING', strings: ['u-1'] };
-const WORDY_RULE = { ...RULE, attribute: '', string: '', negate: false };
-
 describe('members that other tools write for nothing', () => {
+  const rule = { type: 'IN_LIST_STRING', strings: ['u-1'] };
   const servedOn = (matcher: Matcher) => ({
     ...DEFINITION,
     rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }],
   });
-
-  it.each([
-    ['in an answer', RULE, WORDY_RULE],
-    ['in a spec', WORDY_RULE, RULE],
-  ])('are no difference %s', (_, desired, live) => {
-    const plan = planOf({ desired: servedOn(desired), live: servedOn(live) });
-
-    expect(planLines(plan)).toEqual([]);
+  const [desired, wordy] = [
+    servedOn(rule),
+    servedOn({ ...rule, attribute: '', string: '', negate: false }),
+  ];
+  const [on, ...others] = DEFINITION.treatments;
+  const configured = (configuration: string | null) => ({
+    ...DEFINITION,
+    treatments: [{ name: on?.name ?? '', configuration }, ...others],
   });
 
-  it('make no conflict of a drift where an older base has them', () => {
-    const live = { ...servedOn(RULE), rules: [] };
-    const plan = planOf({ desired: servedOn(RULE), live, base: { spec: servedOn(WORDY_RULE) } });
-
-    const reasons = [...plan.changes, ...plan.withheld].flatMap(({ fields }) =>
-      fields.map(({ path, reason }) => [path, reason]),
-    );
-    expect(reasons).toEqual([['/rules', 'drift']]);
-  });
-
-  it('are no difference where a spec wants no configuration and there is none', () => {
-    const [on, ...others] = DEFINITION.treatments;
-    const wanted = (configuration: string | null) => [
-      { name: on?.name ?? '', configuration },
-      ...others,
-    ];
-
-    for (const none of [null, ''])
-      expect(
-        planLines(
-          planOf({ desired: { ...DEFINITION, treatments: wanted(none) }, live: DEFINITION }),
-        ),
-      ).toEqual([]);
+  it.each<[string, Given, string[]]>([
+    ['in a spec', { desired: wordy, live: desired }, []],
+    ['in a base, beside a drift', { desired, live: DEFINITION, base: { spec: wordy } }, ['drift']],
+    ['as no configuration', { desired: configured(null), live: DEFINITION }, []],
+    ['as an empty configuration', { desired: configured(''), live: DEFINITION }, []],
+  ])('are no difference %s', (_, given, reasons) => {
+    expect(planOf(given).changes.map(({ reason }) => reason)).toEqual(reasons);
   });
 });
 
