@@ -11,7 +11,6 @@ import { startNotifications } from '../daemon/notify/notifications.js';
 import { readSecrets } from '../daemon/http/access.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
-import type { RepositoryTarget } from '../forge/forge.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
 import { isLoopbackHost } from '../platform/proxy.js';
@@ -32,21 +31,31 @@ export interface OperationsRequest {
   readonly notifyTemplate?: string;
 }
 
-interface OperationsPlan {
-  readonly notify: readonly NotifyTarget[];
-  readonly surface: Pick<
-    OperationsOptions,
-    'host' | 'port' | 'allowedHosts' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
-  > | null;
+/** @returns the URL of the surface; null if the daemon does not listen. @throws FlagkeelError `IN_USE` */
+type OpenOperations = (
+  daemon: DaemonView & DaemonControls,
+  around: { readonly metrics: Metrics; readonly log: Log },
+) => Promise<{ readonly url: string | null; readonly close: Operations['close'] }>;
+
+/** Checks the options. Opens nothing yet. @throws FlagkeelError `USAGE` */
+export async function readOperations(options: OperationsRequest): Promise<OpenOperations> {
+  const targets = await targetsOf(options);
+  const surface = surfaceOf(options);
+  return async (daemon, around) => {
+    const operations = surface && (await startOperations(daemon, { ...surface, ...around }));
+    const notifications = startNotifications(daemon, targets, around);
+    const close = async (): Promise<void> => {
+      await Promise.all([operations?.close(), notifications.close()]);
+    };
+    return { url: operations?.url ?? null, close };
+  };
 }
 
-/** Checks the options. Opens nothing. @throws FlagkeelError `USAGE` */
-export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
+function surfaceOf(options: OperationsRequest): Omit<OperationsOptions, 'log'> | null {
   const { listen, allowHost, tokenFile, webhookSecretFile, private: isPrivate = false } = options;
-  const notify = await targetsOf(options);
   if (listen === undefined) {
     const isAlone = tokenFile === undefined && webhookSecretFile === undefined && !isPrivate;
-    if (isAlone && allowHost.length === 0) return { notify, surface: null };
+    if (isAlone && allowHost.length === 0) return null;
     const them = '--token-file, --private, --webhook-secret-file or --allow-host';
     throw usage(`cannot use ${them} without --listen`);
   }
@@ -55,7 +64,7 @@ export async function readOperations(options: OperationsRequest): Promise<Operat
   }
   const at = parseListen(listen);
   const allowedHosts = hostsOf(allowHost, at.host);
-  return { notify, surface: { ...at, allowedHosts, tokenFile, webhookSecretFile, isPrivate } };
+  return { ...at, allowedHosts, tokenFile, webhookSecretFile, isPrivate };
 }
 
 function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[] {
@@ -67,20 +76,6 @@ function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[
   throw usage(
     `cannot use --allow-host ${JSON.stringify(stranger)}: a name without port is expected`,
   );
-}
-
-/** @returns the URL of the surface; null if the daemon does not listen. @throws FlagkeelError `IN_USE` */
-export async function openOperations(
-  daemon: DaemonView & DaemonControls,
-  { notify, surface }: OperationsPlan,
-  around: { readonly metrics: Metrics; readonly log: Log },
-): Promise<{ readonly url: string | null; readonly close: Operations['close'] }> {
-  const operations = surface && (await startOperations(daemon, { ...surface, ...around }));
-  const notifications = startNotifications(daemon, notify, around);
-  const close = async (): Promise<void> => {
-    await Promise.all([operations?.close(), notifications.close()]);
-  };
-  return { url: operations?.url ?? null, close };
 }
 
 export function parseListen(text: string): { readonly host?: string; readonly port: number } {
@@ -131,19 +126,16 @@ type Environment = Parameters<typeof forgeToken>[0];
 /** Longest duration of one try, because the daemon waits for it when it ends. */
 const TRY_MS = 5_000;
 
-interface StatusPlan {
-  readonly targets: ReadonlyMap<string, RepositoryTarget>;
-  readonly publicUrl: string | undefined;
-}
+type OpenStatuses = (daemon: DaemonView, log: Log) => { readonly close: () => Promise<void> };
 
-/** Checks the options. Opens nothing. @returns null for no statuses. @throws FlagkeelError `USAGE` */
+/** Checks the options. Opens nothing yet. @throws FlagkeelError `USAGE` */
 export function readStatuses(
   { statuses, forgeUrl, publicUrl }: ForgeRequest,
   sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
   environment: Environment,
-): StatusPlan | null {
+): OpenStatuses {
   if (statuses === undefined) {
-    if (publicUrl === undefined && forgeUrl === undefined) return null;
+    if (publicUrl === undefined && forgeUrl === undefined) return () => NO_STATUSES;
     throw unusable('--forge-url and --public-url are of no use without --statuses');
   }
   const choice = parseForge(statuses);
@@ -155,33 +147,20 @@ export function readStatuses(
   );
   for (const { apiUrl } of targets.values()) refuseUnsafeApi(apiUrl);
   tokenNow(environment);
-  return { targets, publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl) };
+  const page = publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl);
+  const send = sender(environment);
+  return (daemon, log) => startCommitStatuses(daemon, targets, { log, send, publicUrl: page });
 }
 
-export function openCommitStatuses(
-  daemon: DaemonView,
-  plan: StatusPlan | null,
-  { environment, log }: { readonly environment: Environment; readonly log: Log },
-): { readonly close: () => Promise<void> } {
-  if (plan === null) return { close: async () => Promise.resolve() };
-  const { targets, publicUrl } = plan;
-  return startCommitStatuses(daemon, targets, { log, send: sender(environment), publicUrl });
-}
+const NO_STATUSES = { close: async () => Promise.resolve() };
 
 /** Reads the token each time, so that a rotated one takes effect. */
 function sender(environment: Environment): SendStatus {
   return async (due, signal) => {
-    const { target, commit, runUrl } = due;
-    const forge = await openForge(
-      target,
-      { token: tokenNow(environment) },
-      {
-        timeoutMs: TRY_MS,
-        wait: async (waitMs) => realTime.sleep(waitMs, signal),
-        now: () => realTime.now(),
-        signal,
-      },
-    );
+    const wait = async (waitMs: number): Promise<void> => realTime.sleep(waitMs, signal);
+    const own = { timeoutMs: TRY_MS, wait, now: () => realTime.now(), signal };
+    const forge = await openForge(due.target, { token: tokenNow(environment) }, own);
+    const { commit, runUrl } = due;
     await forge.setStatus({ commit, runUrl }, due);
   };
 }

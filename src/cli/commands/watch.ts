@@ -1,7 +1,5 @@
 import { Option, type Command } from 'commander';
 import {
-  openCommitStatuses,
-  openOperations,
   readOperations,
   readStatuses,
   type ForgeRequest,
@@ -159,14 +157,14 @@ async function watch(
   const database = databaseOf(options, settings);
   const log = watchLog(options, terminal, { sources, database });
   const { environment, signal } = terminal;
-  const plannedStatuses = readStatuses(options, sources, environment);
-  const plannedOperations = await readOperations(options);
+  const openStatuses = readStatuses(options, sources, environment);
+  const openOperations = await readOperations(options);
   const replicas = await openReplicas(database, options.lease, log);
   try {
     const metrics = new Metrics();
     const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
-    const operations = await openOperations(daemon, plannedOperations, { metrics, log });
-    const statuses = openCommitStatuses(daemon, plannedStatuses, { environment, log });
+    const operations = await openOperations(daemon, { metrics, log });
+    const statuses = openStatuses(daemon, log);
     const house = startMaintenance(daemon, ownRepositories(sources), log);
     const { version } = daemon;
     log.info({ version, sources: daemon.sources().length, url: operations.url }, 'watching');

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  openOperations,
   parseListen,
   readOperations,
   type OperationsRequest,
@@ -24,8 +23,8 @@ afterEach(async () => {
 async function open(flags: Partial<OperationsRequest>, daemon = new DaemonInMemory(aSource())) {
   const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
   const around = { metrics: new Metrics(), log };
-  const plan = await readOperations({ notify: [], allowHost: [], ...flags });
-  const operations = await openOperations(daemon, plan, around);
+  const openOperations = await readOperations({ notify: [], allowHost: [], ...flags });
+  const operations = await openOperations(daemon, around);
   closing.push(operations.close);
   return operations;
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCommitStatuses, readStatuses } from '../../../../src/compose/operations.js';
+import { readStatuses } from '../../../../src/compose/operations.js';
 import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, DaemonInMemory } from '../../../support/daemon-view.js';
 import { startTestForge, type TestForge } from '../../../support/forge.js';
@@ -26,14 +26,14 @@ describe('statuses on commits', () => {
 
   function open(members: { forgeUrl?: string; environment?: Record<string, string> } = {}) {
     const { forgeUrl = forge.url, environment = { [TOKEN]: forge.token } } = members;
-    const plan = readStatuses(
+    const openStatuses = readStatuses(
       { statuses: 'github', forgeUrl, publicUrl: 'https://flags.example.com/' },
       [{ name: 'default', place: { repo: `${forge.url}/acme/flags.git` } as never }],
       environment,
     );
     const stream = { write: (line: string) => (logged += line) };
     const log = createLog({ level: 'debug', format: 'json', stream });
-    return openCommitStatuses(daemon, plan, { environment, log });
+    return openStatuses(daemon, log);
   }
 
   async function settled(): Promise<void> {
