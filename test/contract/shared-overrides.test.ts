@@ -50,16 +50,10 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
     await queue.create(SOURCE);
     record = new SharedRecord(database, 'a');
     keeper = new LeaseKeeper(new Leases(database, 'a', TTL_MS), TTL_MS, realTime);
-    leadership = new SharedLeadership({
-      ...{ key: SOURCE, replica: 'a', keeper, queue, record, log },
-    });
     told = [];
-    leadership.attach({
-      ...QUIET,
-      onOverrides: (overrides) => {
-        told.push(overrides);
-      },
-    });
+    const onOverrides = (overrides: ActiveOverrides): void => void told.push(overrides);
+    const options = { key: SOURCE, replica: 'a', keeper, queue, record, log };
+    leadership = new SharedLeadership(options, { ...QUIET, onOverrides });
   });
 
   afterEach(async () => {

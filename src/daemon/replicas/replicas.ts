@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { paused, type Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
 import type { Log } from '../../platform/log.js';
-import type { Leadership } from '../source/leadership.js';
+import type { JoinElection } from '../source/leadership.js';
 import { Database, MIGRATION, SharedRecord } from './database.js';
 import { LeaseKeeper, Leases } from './leases.js';
 import { TriggerQueue } from './queue.js';
@@ -76,16 +76,19 @@ export class Replicas {
     }
   }
 
-  leadership(key: string, log: Log): Leadership {
-    const leadership = new SharedLeadership({
+  leadership(key: string, log: Log): JoinElection {
+    const options = {
       ...{ key, replica: this.id, log: log.child({ replica: this.id }) },
       ...{ keeper: this.#keeper, queue: this.#queue, record: this.#record },
-    });
-    this.#leaderships.push(leadership);
-    return leadership;
+    };
+    return (events) => {
+      const leadership = new SharedLeadership(options, events);
+      this.#leaderships.push(leadership);
+      return leadership;
+    };
   }
 
-  /** Call once all leaderships are attached. */
+  /** Call once all sources take part. */
   start(): void {
     this.#loops = Promise.all([this.#renew(), this.#beat()]);
   }

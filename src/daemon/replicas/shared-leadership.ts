@@ -80,7 +80,7 @@ const OVERRIDES = ['suspension', 'pin', 'approval'] as const;
 export class SharedLeadership implements Leadership {
   readonly key: string;
   readonly #options: SharedLeadershipOptions;
-  #events: LeadershipEvents | null = null;
+  readonly #events: LeadershipEvents;
   #lease: HeldLease | null = null;
   #endTaking: (() => void) | null = null;
   #permits = 0;
@@ -94,8 +94,9 @@ export class SharedLeadership implements Leadership {
   /** Serialises writes to the database, so that the last request also wins there. */
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(options: SharedLeadershipOptions) {
+  constructor(options: SharedLeadershipOptions, events: LeadershipEvents) {
     this.#options = options;
+    this.#events = events;
     this.key = options.key;
   }
 
@@ -106,10 +107,6 @@ export class SharedLeadership implements Leadership {
   /** Whether a takeover by another replica would interrupt no run. */
   get isIdle(): boolean {
     return this.#permits === 0;
-  }
-
-  attach(events: LeadershipEvents): void {
-    this.#events = events;
   }
 
   async take(): Promise<boolean> {
@@ -130,7 +127,7 @@ export class SharedLeadership implements Leadership {
     lease.lost.addEventListener('abort', () => {
       this.#onLost(lease);
     });
-    this.#events?.onLead();
+    this.#events.onLead();
     this.#listen();
     return true;
   }
@@ -140,7 +137,7 @@ export class SharedLeadership implements Leadership {
     this.#lease = null;
     this.#stopTaking();
     if (lease === null) return;
-    this.#events?.onLost();
+    this.#events.onLost();
     await this.#options.keeper.giveBack(lease);
   }
 
@@ -206,7 +203,7 @@ export class SharedLeadership implements Leadership {
   onRuns(runs: readonly NumberedRun[]): void {
     this.lastRun = runs.at(-1)?.number ?? this.lastRun;
     const others = runs.filter(({ replica }) => replica !== this.#options.replica);
-    if (others.length > 0) this.#events?.onRuns(others.map(({ run }) => run));
+    if (others.length > 0) this.#events.onRuns(others.map(({ run }) => run));
   }
 
   /**
@@ -219,7 +216,7 @@ export class SharedLeadership implements Leadership {
     return (overrides) => {
       if (this.#version !== before) return false;
       this.#version += 1;
-      this.#events?.onOverrides({ ...overrides, ...this.#unshared });
+      this.#events.onOverrides({ ...overrides, ...this.#unshared });
       return true;
     };
   }
@@ -230,14 +227,14 @@ export class SharedLeadership implements Leadership {
   }
 
   onTrouble(why: string | null): void {
-    this.#events?.onTrouble(why);
+    this.#events.onTrouble(why);
   }
 
   onCutOff(isCutOff: boolean): void {
     const isNews = isCutOff && !this.#isCutOff;
     this.#isCutOff = isCutOff;
     // A kill may have come while no replica kept the source.
-    if (isNews) this.#events?.onTrigger('start');
+    if (isNews) this.#events.onTrigger('start');
   }
 
   #onLost(lease: HeldLease): void {
@@ -245,7 +242,7 @@ export class SharedLeadership implements Leadership {
     this.#lease = null;
     this.#options.log.warn({ term: lease.term }, 'this replica keeps the source no longer');
     this.#stopTaking();
-    this.#events?.onLost();
+    this.#events.onLost();
   }
 
   #listen(): void {
@@ -253,7 +250,7 @@ export class SharedLeadership implements Leadership {
     this.#endTaking = this.#options.queue.take(this.key, async (trigger) => {
       if (!this.isLeader) return false;
       await this.#learnOverrides();
-      this.#events?.onTrigger(trigger);
+      this.#events.onTrigger(trigger);
       return true;
     });
   }

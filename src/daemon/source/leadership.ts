@@ -40,8 +40,6 @@ export interface RunPermit {
 /** This replica's part in keeping one source: one replica leads and writes, the others wait. */
 export interface Leadership {
   readonly isLeader: boolean;
-  /** Call once, before anything else. */
-  attach(events: LeadershipEvents): void;
   /** null while another replica leads. */
   begin(): RunPermit | null;
   /** Brings a trigger to the leader. Never throws. */
@@ -52,10 +50,11 @@ export interface Leadership {
   share(changed: Partial<ActiveOverrides>): void;
 }
 
+export type JoinElection = (events: LeadershipEvents) => Leadership;
+
 /** Without replicas. */
 export const ALONE: Leadership = {
   isLeader: true,
-  attach: () => undefined,
   begin: () => ({ signal: new AbortController().signal, end: () => undefined }),
   forward: () => undefined,
   keep: async () => Promise.resolve(),

@@ -4,7 +4,13 @@ import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
 import { Driver } from './driver.js';
 import { Alarm, Follower, Schedule } from './triggers.js';
-import { Overrides, ALONE, type Leadership, type RunPermit } from './leadership.js';
+import {
+  ALONE,
+  Overrides,
+  type Leadership,
+  type LeadershipEvents,
+  type RunPermit,
+} from './leadership.js';
 import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
 import { type Confirm, type SourceOptions, SourceRuns } from './source-runs.js';
 import { accessTroubleOf } from '../standings.js';
@@ -84,8 +90,7 @@ export class SourceLoop {
       onChange: this.#onChange,
       onPoll: this.#onPoll,
     });
-    this.#leadership = options.leadership ?? ALONE;
-    this.#joinElection();
+    this.#leadership = options.leadership?.(this.#electionEvents()) ?? ALONE;
   }
 
   /** Asks at each interval whether the service still answers, so that silence cannot look like peace. */
@@ -166,8 +171,8 @@ export class SourceLoop {
     this.trigger('request');
   }
 
-  #joinElection(): void {
-    this.#leadership.attach({
+  #electionEvents(): LeadershipEvents {
+    return {
       onLead: () => {
         this.trigger('start');
       },
@@ -180,14 +185,14 @@ export class SourceLoop {
         for (const { run, at, ...facts } of runs) this.#record.ended(run, at, facts);
         this.#around.onChange();
       },
-      onOverrides: (overrides: ActiveOverrides) => {
+      onOverrides: (overrides) => {
         if (this.#overrides.set(overrides)) this.#onOverride();
       },
       onTrouble: (why) => {
         this.#record.trouble('database', why);
         this.#around.onChange();
       },
-    });
+    };
   }
 
   view(): SourceView {

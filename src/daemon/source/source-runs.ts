@@ -14,7 +14,7 @@ import {
   type RunOrder,
   type OpenRun,
 } from './cycle.js';
-import type { Leadership } from './leadership.js';
+import type { JoinElection } from './leadership.js';
 import type { SourceRecord } from './run-log.js';
 import type { ChangeNote, Outcome } from '../../model/outcome.js';
 import type { Change } from '../../model/plan.js';
@@ -148,5 +148,5 @@ export interface SourceOptions {
   /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;
   /** Not set without replicas: this process always leads. */
-  readonly leadership?: Leadership | undefined;
+  readonly leadership?: JoinElection | undefined;
 }
