@@ -111,14 +111,6 @@ describe('lists of flags and definitions', () => {
     expect(await names('tag=web&tag=50%25')).toEqual(['narrow_one']);
     expect(await names('rolloutStatus=unknown')).toEqual([]);
   });
-
-  it('shows one flag by name or id', async () => {
-    const flag = await client.flag('single');
-
-    expect(await client.ok('GET', '/splits/ws/Default/single')).toEqual(flag);
-    expect(await client.ok('GET', `/splits/ws/Default/${flag.id}`)).toEqual(flag);
-    expect(await client.status('GET', '/splits/ws/Default/none')).toBe(404);
-  });
 });
 
 describe('a kill', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConsoleBrowser, signInTo, type Page } from '../support/console-browser.js';
 import {
   askForALargeChange,
@@ -7,7 +7,7 @@ import {
   LONG_KEYS,
 } from '../support/console-story.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
 
 /** What a browser gets and may do at `/`, asked as a browser asks. */
 let service: TestService;
@@ -265,20 +265,6 @@ describe('kill and restore', () => {
 
     expect([kill.status, restore.status]).toEqual([303, 403]);
     expect(restore.text).toContain('Approvals are required');
-  });
-});
-
-describe('a service without a console', () => {
-  it('answers / as it always did, and takes no forms', async () => {
-    const plain = await startTestService();
-    onTestFinished(async () => plain.stop());
-    const status = async (path: string, init: RequestInit = {}): Promise<number> =>
-      (await fetch(`${plain.origin}${path}`, init)).status;
-    const headers = { authorization: `Bearer ${plain.key}` };
-
-    expect(await status('/')).toBe(401);
-    expect(await status('/console/sign-in', { method: 'POST', body: 'key=x' })).toBe(401);
-    expect(await status('/', { headers })).toBe(404);
   });
 });
 

@@ -77,7 +77,10 @@ describe('workspaces and environments', () => {
     });
   });
 
-  it.each(['offset=-1', 'offset=x', 'limit=1.5', 'limit=0'])('refuses %s', async (query) => {
+  it.each([
+    ...['limit=1.5', 'limit=0', 'offset=-1', 'offset=x', 'offset=1e3', 'offset=0x1'],
+    ...['offset=%201', 'offset=1.0'],
+  ])('refuses %s', async (query) => {
     expect(await client.status('GET', `/workspaces?${query}`)).toBe(400);
   });
 

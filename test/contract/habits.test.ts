@@ -80,11 +80,6 @@ describe('bodies', () => {
 
     expect(answer.body).toMatchObject({ code: 400, message: 'Body is no JSON text' });
   });
-
-  it('beyond the limit are refused before they are read whole', async () => {
-    const large = ['x'.repeat(17 * 1024 * 1024)];
-    expect(await client.status('PUT', `${SEGMENT}/upload`, large)).toBe(413);
-  });
 });
 
 describe('paths and queries', () => {
@@ -109,6 +104,8 @@ describe('paths and queries', () => {
         }
       }
     }
+    const byId = await client.ok('GET', `/splits/ws/${ws}/${definition.id}`);
+    expect(byId).toEqual(await client.ok('GET', FLAG));
     for (const type of ['user', definition.trafficType.id]) {
       const body = { name: `by-${type}` };
       const created = await client.ok('POST', `/splits/ws/${ws}/trafficTypes/${type}`, body);

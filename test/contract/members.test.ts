@@ -414,6 +414,8 @@ describe('what else a request may be told apart by', () => {
     ['POST', FLAGS, { name: '_f' }],
     ['POST', FLAGS, { name: 'f'.repeat(300) }],
     ['POST', FLAGS, { name: 'long', description: 'd'.repeat(10_001) }],
+    ['PUT', '/splits/ws/Default/other/updateDescription', 'd'.repeat(10_001)],
+    ['PATCH', '/splits/ws/Default/other', replacing('/description', 'd'.repeat(10_001))],
     ['POST', WORKSPACES, { name: '😀'.repeat(129) }],
     ['POST', WORKSPACES, { name: ' ' }],
     ['POST', WORKSPACES, { name: 'w'.repeat(300) }],
@@ -429,10 +431,11 @@ describe('what else a request may be told apart by', () => {
     expect(await client.status(method, path, body)).toBe(400);
   });
 
-  it('is a name of 256 characters, or a name that is reserved', async () => {
+  it('is a name of 256 characters, a description of 10,000, or a name that is reserved', async () => {
     await expectAnswers(
       client,
       [200, 'POST', ENVIRONMENTS, { name: 'e'.repeat(256) }],
+      [200, 'PUT', '/splits/ws/Default/other/updateDescription', 'd'.repeat(10_000)],
       ...['datetime', 'string', 'set', 'integer'].map((name): Exchange => {
         const message = `Feature flag name ${name} is reserved`;
         return [400, 'POST', FLAGS, { name }, { code: 400, message }];
@@ -450,6 +453,7 @@ describe('what else a request may be told apart by', () => {
     [{ op: 'add', path: '/defaultTreatment/x', value: {} }],
     [{ op: 'add', path: '/none/x', value: {} }],
     [{ op: 'add', path: '/treatments/0/__proto__', value: {} }],
+    [{ op: 'replace', path: '/toString', value: 1 }],
     [{ op: 'add', path: '/seed', value: 2 }, 'Definition has no member seed'],
     [{ op: 'add', path: '/treatments/x1', value: { name: 'x' } }],
     [{ op: 'add', path: '/treatments/7', value: { name: 'x' } }],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SERVICE_METRICS, ServiceMetrics } from '../../src/service/metrics.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
-import { aService, startTestService } from '../support/service.js';
+import { aService } from '../support/service.js';
 
 const service = aService({ metrics: new ServiceMetrics() });
 
@@ -52,15 +52,5 @@ describe('the metrics of the service', () => {
     expect(explained.map(([, name, labels = '']) => [name, labels.match(/\w+/g) ?? []])).toEqual(
       Object.entries(SERVICE_METRICS).map(([name, { labels }]) => [name, labels]),
     );
-  });
-
-  it('are not there where nobody counts', async () => {
-    const quiet = await startTestService();
-    const { status } = await fetch(`${quiet.origin}/metrics`, {
-      headers: { authorization: `Bearer ${quiet.key}` },
-    });
-    await quiet.stop();
-
-    expect(status).toBe(404);
   });
 });

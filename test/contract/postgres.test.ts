@@ -2,7 +2,6 @@ import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
-import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -51,12 +50,6 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     expect(after.treatments[0]?.keys).toHaveLength(31);
     expect(await client.ok('GET', '/workspaces')).toMatchObject({ totalCount: 1 });
   });
-
-  it('answers of before are not answered after a change by another service', async () => {
-    const url = await freshDatabase();
-
-    await expectFreshAnswers(await start(url), await start(url));
-  }, 60_000);
 
   it('tells of what the seed of another service added', async () => {
     const url = await freshDatabase();

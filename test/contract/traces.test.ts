@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireIdentity } from '../../src/admin-api/wire.js';
 import type { AuditEntry } from '../../src/service/store/audit.js';
-import { expectAnswers, replacing } from '../support/exchanges.js';
+import { replacing } from '../support/exchanges.js';
 import { aDefinition, at, callsOf } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -142,17 +142,4 @@ describe('the audit log tells of', () => {
     expect(all.length).toBeGreaterThan(both.length);
     expect(await rows('')).toEqual(all);
   });
-});
-
-it('the description of a flag has up to ten thousand characters, whichever way it is sent', async () => {
-  await client.flag('wordy');
-  const path = '/splits/ws/Default/wordy';
-  const most = 'd'.repeat(10_000);
-
-  await expectAnswers(
-    client,
-    [400, 'PUT', `${path}/updateDescription`, `${most}d`],
-    [400, 'PATCH', path, replacing('/description', `${most}d`)],
-    [200, 'PUT', `${path}/updateDescription`, most, { description: most }],
-  );
 });

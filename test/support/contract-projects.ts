@@ -16,6 +16,7 @@ const ON_BOTH_STORES = [
   'integrity.test.ts',
   'keys-law.test.ts',
   'log-expiry.test.ts',
+  'memory.test.ts',
   'metrics.test.ts',
   'traces.test.ts',
 ];

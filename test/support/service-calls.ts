@@ -39,7 +39,13 @@ export function at(flag: string, environment = 'staging', workspace = 'Default')
 }
 
 export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCalls {
-  const send: ServiceCalls['send'] = async (method, path, text, headers = {}) => {
+  const send = async (
+    method: string,
+    path: string,
+    text: string,
+    headers: object = {},
+    sent?: unknown,
+  ): Promise<Answer> => {
     const response = await fetch(`${service.origin}${API_PREFIX}${path}`, {
       method,
       headers: {
@@ -54,12 +60,12 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
     if (parsed !== undefined) {
       const description = await descriptionOf(service.origin);
       const plainPath = `${API_PREFIX}${path.split('?')[0] ?? ''}`;
-      description.check(method, plainPath, response.status, parsed);
+      description.check(method, plainPath, response.status, parsed, sent);
     }
     return { status: response.status, text: answer, headers: response.headers, body: parsed };
   };
   const call: ServiceCalls['call'] = async (method, path, body, headers) =>
-    send(method, path, body === undefined ? '' : JSON.stringify(body), headers);
+    send(method, path, body === undefined ? '' : JSON.stringify(body), headers, body);
   const ok: ServiceCalls['ok'] = async <T>(method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body);
     if (answer.status !== 200) {

@@ -42,13 +42,18 @@ export class ServiceDescription {
     return this.#description.paths;
   }
 
-  check(method: string, path: string, status: number, body: unknown): void {
+  /** @param sent the body of the request: what a 200 has taken has to fit its description too. */
+  check(method: string, path: string, status: number, body: unknown, sent?: unknown): void {
     // Faults are made by tests; the service promises nothing of them.
     if (status >= 500) return;
     const found = this.#operationOf(method, path);
     if (found === undefined) {
       if (status === 200) throw new Error(`${method} ${path} is answered and not described`);
       return;
+    }
+    const taken = this.#schemaAt(found, 'requestBody', 'content', JSON_TYPE);
+    if (status === 200 && sent !== undefined && taken?.(sent) === false) {
+      throw new Error(`${method} ${path} takes what it does not describe: ${JSON.stringify(sent)}`);
     }
     const validate = this.#schemaAt(found, 'responses', String(status), 'content', JSON_TYPE);
     if (validate === undefined) throw new Error(`${method} ${path}: ${status} is not described`);

@@ -25,17 +25,6 @@ it('a patch tests, moves and copies as RFC 6902 says', () => {
   ).toEqual({ a: { b: 2 }, c: { b: 2 }, list: [2, 3, 1] });
 });
 
-it.each<[string, PatchOperation]>([
-  ['a member of a text', { op: 'add', path: '/text/length', value: 1 }],
-  ['an inherited member', { op: 'replace', path: '/toString', value: 1 }],
-  ['an element behind the end', { op: 'add', path: '/list/3', value: 1 }],
-  ['an index with a zero before it', { op: 'remove', path: '/list/00' }],
-  ['the prototype', { op: 'add', path: '/__proto__', value: {} }],
-  ['an object within itself', { op: 'move', from: '/list/0', path: '/list/0/x' }],
-])('a patch does not find %s', (_, operation) => {
-  expect(() => patched({ text: 'a', list: [{}, {}] }, operation)).toThrow(Problem);
-});
-
 describe('test', () => {
   const tests = (value: unknown, wanted: unknown) => () =>
     patched({ value }, { op: 'test', path: '/value', value: wanted });
@@ -82,7 +71,7 @@ describe('copies of copies', () => {
     ['texts', ['a'.repeat(2_000)]],
     ['names of members', [{ ['a'.repeat(2_000)]: 1 }]],
   ])('of %s are refused before they fill the memory', (_, x) => {
-    expect(() => patched({ x }, ...doubling(200))).toThrow(Problem);
+    expect(() => patched({ x }, ...doubling(200))).toThrow('more than a document can hold');
   });
 
   it('are made where they are few, and count together', () => {

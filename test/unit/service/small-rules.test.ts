@@ -9,20 +9,8 @@ import {
   keysToRemove,
   keysToUpload,
 } from '../../../src/service/rules/keys.js';
-import {
-  checkFlagName,
-  checkTrafficTypeName,
-  checkTreatmentName,
-  noteFrom,
-  PAGE_SIZES,
-  pageFrom,
-} from '../../../src/service/rules/members.js';
+import { noteFrom } from '../../../src/service/rules/members.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
-
-/** A call that is made when the assertion asks for it. */
-const running = (check: (name: string) => void, name: string) => () => {
-  check(name);
-};
 
 it('Admin API keys have a prefix, an id that is found again, and a hash; each is another', () => {
   const { id, key, hash } = createAdminKey();
@@ -43,20 +31,6 @@ it('title and comment come from the query first, then from the body, if they are
   expect(noteFrom({ title: 'q' }, body)).toEqual({ title: 'q', comment: 'c' });
   const nothing = { title: null, comment: null };
   expect(noteFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual(nothing);
-});
-
-it.each(['-1', '1e3', '0x1', ' 1', '1.0', ['1', '2']])('pages refuse the offset %j', (offset) => {
-  expect(() => pageFrom({ offset }, PAGE_SIZES.objects)).toThrow(Problem);
-});
-
-it('names are refused by their form, and words that mean something else for their kind', () => {
-  for (const name of ['', '9a', '-a', 'a b', 'a.b', 'ä', 'a\n', 'x'.repeat(257)]) {
-    expect(running(checkTrafficTypeName, name)).toThrow(Problem);
-  }
-  for (const name of ['a', 'A-b_9']) expect(running(checkTrafficTypeName, name)).not.toThrow();
-  expect(running(checkFlagName, 'control')).not.toThrow();
-  expect(running(checkFlagName, 'datetime')).toThrow(Problem);
-  expect(running(checkTreatmentName, 'control')).toThrow(Problem);
 });
 
 describe('keys of a request', () => {
