@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
-import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
+import {
+  expectAnswers,
+  expectRefusedMembers,
+  refusal,
+  replacing,
+  type Exchange,
+} from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -181,18 +187,7 @@ describe('null', () => {
   });
 
   it.each(DEFINITIONS)('is no value of %s in a definition', async (_, wrong) => {
-    const before = await client.ok('GET', at('nulls'));
-    const patch = Object.entries(wrong).map(([member, value]) => {
-      return { op: 'add', path: `/${member}`, value: value as unknown };
-    });
-
-    await expectAnswers(
-      client,
-      [400, 'POST', at('no-nulls'), aDefinition(wrong)],
-      [400, 'PATCH', at('nulls'), patch],
-      [404, 'GET', at('no-nulls')],
-    );
-    expect(await client.ok('GET', at('nulls'))).toEqual(before);
+    await expectRefusedMembers(client, { absent: at('no-nulls'), kept: at('nulls') }, wrong);
   });
 
   it.each<[string, string, unknown]>([

@@ -58,21 +58,22 @@ async function submit(body: object, environment = 'production', who = ana): Prom
   return who.ok('POST', `${REQUESTS}/${environment}`, body);
 }
 
-const kill = (name: string, more: object = {}): object => ({
-  split: { name },
-  operationType: 'KILL',
-  ...more,
-});
+/** The body of a request for a definition. */
+const ofFlag = (operationType: string, name: string, definition: object = {}): object => {
+  return { operationType, split: { name, ...definition } };
+};
+const ofKeys = (operationType: string, name: string, keys: readonly string[] = ['a']): object => {
+  return { operationType, segment: { name, keys } };
+};
+const WORDS = { title: 'A title', comment: 'A comment' };
 
 async function ask(
   name: string,
-  operationType: string,
+  operation: string,
   definition: object = {},
-  environment = 'production',
+  environment?: string,
 ): Promise<Requested> {
-  const split = { name, ...definition };
-  const words = { title: 'A title', comment: 'A comment' };
-  return submit({ split, operationType, ...words }, environment);
+  return submit({ ...ofFlag(operation, name, definition), ...WORDS }, environment);
 }
 
 async function decide(who: ServiceCalls, { id }: Requested, status: string): Promise<Requested> {
@@ -151,16 +152,12 @@ describe('a change in an environment that requires approvals', () => {
 
   it('is made when another key approves it: of keys of a segment', async () => {
     const path = await ana.segment('keyed', 'production');
-    const words = { title: 't', comment: 'c' };
-    const segment = { name: 'keyed', keys: ['a', 'b'] };
-    const added = await submit({ segment, operationType: 'CREATE', ...words });
+    const added = await submit({ ...ofKeys('CREATE', 'keyed', ['a', 'b']), ...WORDS });
     const waiting = await ana.ok('GET', `${path}/keys`);
     await decide(ben, added, 'APPROVED');
-    const removal = { name: 'keyed', keys: ['a'] };
-    const removed = await submit({ segment: removal, operationType: 'ARCHIVE', ...words });
-    await decide(ben, removed, 'APPROVED');
+    await decide(ben, await submit({ ...ofKeys('ARCHIVE', 'keyed'), ...WORDS }), 'APPROVED');
 
-    expect(added).toMatchObject({ segment, split: null });
+    expect(added).toMatchObject({ segment: { name: 'keyed', keys: ['a', 'b'] }, split: null });
     expect([waiting, await ana.ok('GET', `${path}/keys`)]).toMatchObject([
       { keys: [], openChangeRequestId: added.id },
       { keys: [{ key: 'b' }], openChangeRequestId: null },
@@ -171,10 +168,11 @@ describe('a change in an environment that requires approvals', () => {
     await defined('ramped');
     const statuses = await ana.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses?wsId=Default');
     const rolloutStatus = { id: statuses.find(({ name }) => name === 'Ramping')?.id };
-    const wrong = kill('ramped', { rolloutStatus: { id: 'none' } });
+    const kill = ofFlag('KILL', 'ramped');
+    const wrong = { ...kill, rolloutStatus: { id: 'none' } };
 
     expect(await ana.status('POST', `${REQUESTS}/production`, wrong)).toBe(400);
-    const request = await submit(kill('ramped', { rolloutStatus }));
+    const request = await submit({ ...kill, rolloutStatus });
     await decide(ben, request, 'APPROVED');
 
     expect(request).toMatchObject({ rolloutStatus });
@@ -192,7 +190,6 @@ describe('a change in an environment that requires approvals', () => {
 
     const summary = { id, operationType: 'UPDATE', status: 'REQUESTED', author: 'ana' };
     const published = { ...summary, status: 'PUBLISHED' };
-    const words = { title: 'A title', comment: 'A comment' };
     const { transactionId } = rows[0] ?? {};
     expect(rows.slice(0, 3)).toMatchObject([
       {
@@ -201,8 +198,8 @@ describe('a change in an environment that requires approvals', () => {
         comment: 'Seen',
         difference: [{ path: '/changeRequest', before: summary, after: published }],
       },
-      { action: 'update', keyName: 'ben', ...words, transactionId },
-      { action: 'request-change', keyName: 'ana', ...words },
+      { action: 'update', keyName: 'ben', ...WORDS, transactionId },
+      { action: 'request-change', keyName: 'ana', ...WORDS },
     ]);
     expect(rows[2]?.difference).toEqual([{ path: '/changeRequest', after: summary }]);
     const before = [{ treatment: 'off', size: 100 }];
@@ -233,8 +230,7 @@ describe('while a change request is open', () => {
     await ana.define('held');
     const keys = await ana.segment('held', 'staging');
     const { id } = await ask('held', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
-    const segment = { name: 'held', keys: ['a'] };
-    const other = await submit({ segment, operationType: 'CREATE' }, 'staging');
+    const other = await submit(ofKeys('CREATE', 'held'), 'staging');
     const before = await ana.ok('GET', at('held', 'staging'));
     await ana.flag('awaited');
     const creation = await ask('awaited', 'CREATE', aDefinition(), 'staging');
@@ -245,12 +241,12 @@ describe('while a change request is open', () => {
       ['PUT', at('held', 'staging'), aDefinition()],
       ['DELETE', at('held', 'staging')],
       ['DELETE', '/splits/ws/Default/held'],
-      ['POST', `${REQUESTS}/staging`, { split: { name: 'held' }, operationType: 'ARCHIVE' }],
+      ['POST', `${REQUESTS}/staging`, ofFlag('ARCHIVE', 'held')],
       ['PUT', `${keys}/upload`, ['b']],
       ['PUT', `${keys}/removeKeys`, { keys: ['a'], comment: 'c' }],
       ['DELETE', keys],
       ['DELETE', '/segments/ws/Default/held'],
-      ['POST', `${REQUESTS}/staging`, { segment, operationType: 'ARCHIVE' }],
+      ['POST', `${REQUESTS}/staging`, ofKeys('ARCHIVE', 'held')],
     ];
 
     for (const write of writes) {
@@ -308,7 +304,7 @@ describe('while a change request is open', () => {
     await ana.ok('PUT', `${at('beside')}/kill`);
     const update = await ask('beside', 'UPDATE', aDefinition({ defaultRule: halved }));
     const restore = await ask('beside', 'RESTORE');
-    const again = kill('beside', { operationType: 'RESTORE' });
+    const again = ofFlag('RESTORE', 'beside');
     expect(await ben.status('POST', `${REQUESTS}/production`, again)).toBe(423);
     const killing = await ask('beside', 'KILL');
 
@@ -340,7 +336,7 @@ describe('a change request', () => {
   it('is neither approved nor rejected by its author, and withdrawn by no other restricted key', async () => {
     await defined('own');
     const [dan, eve] = [await callsAs('dan', PRODUCTION), await callsAs('eve', PRODUCTION)];
-    const request = await submit(kill('own'), 'production', dan);
+    const request = await submit(ofFlag('KILL', 'own'), 'production', dan);
     const wide = await ask('own', 'RESTORE');
 
     const byAuthor = ['APPROVED', 'REJECTED'].map((each) => deciding(request, each));
@@ -360,8 +356,8 @@ describe('a change request', () => {
       await defined(name);
       const author = await callsAs(`author of ${name}`, PRODUCTION);
       await callsAs(`approver of ${name}`, PRODUCTION);
-      const split = { name, ...aDefinition({ defaultRule: halved }) };
-      const body = { split, operationType: 'UPDATE', approvers: [`approver of ${name}`] };
+      const update = ofFlag('UPDATE', name, aDefinition({ defaultRule: halved }));
+      const body = { ...update, approvers: [`approver of ${name}`] };
       const request = await submit(body, 'production', author);
       for (const each of await service.listKeys()) {
         if (each.name.endsWith(name)) await service.revokeKey(each.id);
@@ -395,13 +391,10 @@ describe('a change request', () => {
   it('is about as many keys as an upload takes, and none that cannot be kept', async () => {
     await ana.segment('wide', 'production');
     const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`.padEnd(120, 'k'));
-    const bodyOf = (given: string[]): object => ({
-      segment: { name: 'wide', keys: given },
-      operationType: 'CREATE',
-    });
+    const broken = ofKeys('CREATE', 'wide', ['\ud83d']);
 
-    expect(await ana.status('POST', `${REQUESTS}/production`, bodyOf(['\ud83d']))).toBe(400);
-    const asked = await submit(bodyOf(keys));
+    expect(await ana.status('POST', `${REQUESTS}/production`, broken)).toBe(400);
+    const asked = await submit(ofKeys('CREATE', 'wide', keys));
     expect(asked).toMatchObject({ segment: { keys } });
     await decide(ana, asked, 'WITHDRAWN');
   });
@@ -420,45 +413,37 @@ describe('a change request', () => {
     await expectAnswers(
       alone,
       ...wrong.map((names): Exchange => {
-        const body = kill('chosen', { approvers: names.split(',') });
+        const body = { ...ofFlag('KILL', 'chosen'), approvers: names.split(',') };
         return [400, 'POST', `${REQUESTS}/production`, body];
       }),
     );
     expect(await ana.ok('GET', at('chosen'))).not.toHaveProperty('openChangeRequestId');
-    const request = await submit(kill('chosen', { approvers: ['cleo'] }));
+    const request = await submit({ ...ofFlag('KILL', 'chosen'), approvers: ['cleo'] });
     expect(request).toMatchObject({ approvers: ['cleo'] });
     expect(await ben.status(...deciding(request, 'APPROVED'))).toBe(403);
     await decide(cleo, request, 'APPROVED');
     expect(await ana.ok('GET', at('chosen'))).toMatchObject({ killed: true });
   });
 
-  const about = (operationType: string, split: object = {}, name = 'asked'): object => ({
-    split: { name, ...split },
-    operationType,
-  });
-  const aboutKeys = (operationType: string, name: string): object => ({
-    segment: { name, keys: ['a'] },
-    operationType,
-  });
   const inNone = { treatments: [{ name: 'on', segments: ['none'] }, { name: 'off' }] };
 
   it('is refused where it could not be made', async () => {
     await defined('asked');
     const refused: [number, object][] = [
       [400, { operationType: 'KILL' }],
-      [400, { ...about('CREATE', {}, 'f'), ...aboutKeys('CREATE', 's') }],
-      [404, about('KILL', {}, 'none')],
-      [404, about('CREATE', aDefinition(), 'none')],
-      [404, aboutKeys('CREATE', 'none')],
-      [400, aboutKeys('KILL', 's')],
-      [400, about('RENAME')],
-      [400, { ...about('KILL'), scheduledFor: 1 }],
-      [400, about('KILL', { kiled: true })],
-      [409, about('CREATE', aDefinition())],
-      [400, about('UPDATE')],
-      [400, about('UPDATE', aDefinition({ defaultRule: halved.slice(1) }))],
-      [400, about('UPDATE', aDefinition(inNone))],
-      [400, about('UPDATE', { environment: { name: 'staging' }, ...aDefinition() })],
+      [400, { ...ofFlag('CREATE', 'f'), ...ofKeys('CREATE', 's') }],
+      [404, ofFlag('KILL', 'none')],
+      [404, ofFlag('CREATE', 'none', aDefinition())],
+      [404, ofKeys('CREATE', 'none')],
+      [400, ofKeys('KILL', 's')],
+      [400, ofFlag('RENAME', 'asked')],
+      [400, { ...ofFlag('KILL', 'asked'), scheduledFor: 1 }],
+      [400, ofFlag('KILL', 'asked', { kiled: true })],
+      [409, ofFlag('CREATE', 'asked', aDefinition())],
+      [400, ofFlag('UPDATE', 'asked')],
+      [400, ofFlag('UPDATE', 'asked', aDefinition({ defaultRule: halved.slice(1) }))],
+      [400, ofFlag('UPDATE', 'asked', aDefinition(inNone))],
+      [400, ofFlag('UPDATE', 'asked', aDefinition({ environment: { name: 'staging' } }))],
     ];
 
     await expectAnswers(
@@ -471,7 +456,7 @@ describe('a change request', () => {
   it('needs title and comment where the workspace requires them', async () => {
     await ana.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'worded' });
     const path = '/changeRequests/ws/Worded/environments/live';
-    const body = { split: { name: 'worded', ...aDefinition() }, operationType: 'CREATE' };
+    const body = ofFlag('CREATE', 'worded', aDefinition());
 
     expect(await ana.status('POST', path, { ...body, title: 't' })).toBe(400);
     const request = await ana.ok<Requested>('POST', path, { ...body, title: 't', comment: 'c' });
@@ -507,7 +492,7 @@ describe('a change request', () => {
         stranger,
         [404, 'GET', `/changeRequests/${request.id}`],
         [404, ...deciding(request, 'APPROVED')],
-        [404, 'POST', `${REQUESTS}/production`, kill('hidden')],
+        [404, 'POST', `${REQUESTS}/production`, ofFlag('KILL', 'hidden')],
       );
     }
   });
@@ -565,7 +550,7 @@ describe('a change request that stays open', () => {
     const client = callsOf(short);
     const path = at('forgotten', 'staging');
     await client.define('forgotten');
-    const body = { split: { name: 'forgotten' }, operationType: 'ARCHIVE' };
+    const body = ofFlag('ARCHIVE', 'forgotten');
     const { id } = await client.ok<Requested>('POST', `${REQUESTS}/staging`, body);
     const find = async (): Promise<Requested> => client.ok('GET', `/changeRequests/${id}`);
     expect(await client.status('PATCH', path, allocating(5))).toBe(423);
@@ -591,7 +576,7 @@ describe('a change request that stays open', () => {
     const start = async (time: number) => startTestService({ store, clock: () => time });
     const first = await start(now);
     await callsOf(first).flag('old');
-    const body = { split: { name: 'old', ...aDefinition() }, operationType: 'CREATE' };
+    const body = ofFlag('CREATE', 'old', aDefinition());
     const { id } = await callsOf(first).ok<Requested>('POST', `${REQUESTS}/staging`, body);
     await first.stop();
     // The stop waits for the look that began with the start.

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WirePage } from '../../src/admin-api/wire.js';
 import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
 import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
-import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
+import { aDefinition, at, callsOf, ruleOn, withValueAt } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';
 
 /** Every member of a body, one by one: what it must be, what it must not, and what becomes of it. */
@@ -35,16 +35,7 @@ const WHOLE = {
 };
 
 /** `WHOLE` with another value at a path; undefined takes it away. */
-function wholeWith(path: string, value: unknown): object {
-  const copy = JSON.parse(JSON.stringify(WHOLE)) as Record<string, unknown>;
-  const parts = path.split('/').slice(1);
-  const last = parts.pop() ?? '';
-  let holder = copy;
-  for (const part of parts) holder = holder[part] as Record<string, unknown>;
-  if (value === undefined) Reflect.deleteProperty(holder, last);
-  else holder[last] = value;
-  return copy;
-}
+const wholeWith = (path: string, value: unknown): object => withValueAt(WHOLE, path, value);
 
 async function create(body: object): Promise<WireDefinition> {
   const created = await client.ok<WireDefinition>('POST', at('tried'), body);

@@ -9,7 +9,14 @@ import type {
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
 import { expectAnswers, replacing, type Exchange } from '../support/exchanges.js';
-import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import {
+  aDefinition,
+  at,
+  callsOf,
+  ruleOn,
+  withValueAt,
+  type ServiceCalls,
+} from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
 /*
@@ -86,6 +93,14 @@ const OPERATIONS: readonly [method: string, path: string, body?: unknown][] = [
 
 /** Neither names one workspace as the others do: both show what a key sees. */
 const OF_ONE_WORKSPACE = OPERATIONS.filter(([, path]) => path !== '/workspaces');
+
+/** Each of them once for every name in its path, in the place of which stands one that nothing has. */
+const NOWHERE = OF_ONE_WORKSPACE.flatMap(([method, path, body]) =>
+  [...path.matchAll(/(?<=[/=])(?:Default|user|staging|production|f|s)(?=\/|$)/g)].map(
+    ({ 0: name, index }) =>
+      [method, `${path.slice(0, index)}none${path.slice(index + name.length)}`, body] as const,
+  ),
+);
 
 describe('every operation', () => {
   it.each(OPERATIONS)('is 401 without a key: %s %s', async (method, path, body) => {
@@ -382,15 +397,6 @@ describe('a definition', () => {
     await expectRefused(`f ${what}`, aDefinition(), wrong, replacing(path, value));
   });
 
-  const without = (document: object, path: string): object => {
-    const copy = structuredClone(document) as Record<string, unknown>;
-    const members = path.slice(1).split('/');
-    const last = members.pop() ?? '';
-    const place = members.reduce((at_, each) => at_[each] as Record<string, unknown>, copy);
-    Reflect.deleteProperty(place, last);
-    return copy;
-  };
-
   it.each([
     ...['/treatments', '/defaultTreatment', '/defaultRule', '/treatments/0/name'],
     ...['/rules/0/buckets/0/treatment', '/rules/0/buckets/0/size', '/rules/0/buckets'],
@@ -399,7 +405,7 @@ describe('a definition', () => {
   ])('is refused without %s, by POST and PATCH', async (path) => {
     const whole = aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 's' })] });
     const removal = [{ op: 'remove', path }];
-    await expectRefused(`without ${path}`, whole, without(whole, path), removal);
+    await expectRefused(`without ${path}`, whole, withValueAt(whole, path, undefined), removal);
   });
 
   it('keeps an allocation of any share', async () => {
@@ -546,28 +552,7 @@ describe('the keys of a segment', () => {
 });
 
 describe('what is not there', () => {
-  it.each<[string, string, unknown?]>([
-    ['GET', '/environments/ws/none'],
-    ['GET', '/rolloutStatuses?wsId=none'],
-    ['POST', '/splits/ws/none/trafficTypes/user', { name: 'f' }],
-    ['POST', '/splits/ws/Default/trafficTypes/none', { name: 'f' }],
-    ['GET', at('none')],
-    ['POST', at('none'), aDefinition()],
-    ['PATCH', at('none'), kill(true)],
-    ['PATCH', '/splits/ws/Default/none', DESCRIBED],
-    ['DELETE', at('none')],
-    ['DELETE', '/splits/ws/Default/none'],
-    ['POST', '/segments/ws/Default/trafficTypes/none', { name: 's' }],
-    ['GET', '/segments/ws/none'],
-    ['POST', '/trafficTypes/none/environments/staging/identities', []],
-    ['POST', '/trafficTypes/user/environments/none/identities', []],
-    ['POST', '/segments/staging/none'],
-    ['PUT', '/segments/staging/none/upload', ['a']],
-    ['GET', '/segments/staging/none/keys'],
-    ['GET', '/segments/none/members/keys'],
-    ['PUT', '/segments/staging/none/removeKeys', REMOVAL],
-    ['DELETE', '/segments/ws/Default/none'],
-  ])('is 404: %s %s', async (method, path, body) => {
+  it.each(NOWHERE)('is 404: %s %s', async (method, path, body) => {
     await expectAnswers(client, [404, method, path, body, { code: 404, details: '' }]);
   });
 });

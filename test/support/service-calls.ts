@@ -23,8 +23,6 @@ export interface ServiceCalls {
   /** The body of a 200; anything else fails the test. */
   ok<T>(method: string, path: string, body?: unknown): Promise<T>;
   status(method: string, path: string, body?: unknown): Promise<number>;
-  /** Of several requests, one after the other. */
-  statuses(...requests: readonly Request[]): Promise<number[]>;
   /** Creates a flag in `Default`. */
   flag(name: string, more?: object): Promise<WireFlag>;
   /** Creates a flag in `Default`, and its definition in `staging`. */
@@ -80,11 +78,6 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
     call,
     ok,
     status: async (...request) => (await call(...request)).status,
-    statuses: async (...requests) => {
-      const statuses: number[] = [];
-      for (const request of requests) statuses.push((await call(...request)).status);
-      return statuses;
-    },
     flag,
     define: async (name, changed) => {
       await flag(name);
@@ -114,6 +107,17 @@ export function aDefinition(changed: object = {}): object {
     defaultRule: [{ treatment: 'off', size: 100 }],
     ...changed,
   };
+}
+
+/** A copy with another value at a path; undefined takes it away. */
+export function withValueAt(document: object, path: string, value: unknown): object {
+  const copy = structuredClone(document) as Record<string, unknown>;
+  const names = path.split('/').slice(1);
+  const last = names.pop() ?? '';
+  const holder = names.reduce((found, name) => found[name] as Record<string, unknown>, copy);
+  if (value === undefined) Reflect.deleteProperty(holder, last);
+  else holder[last] = value;
+  return copy;
 }
 
 export function ruleOn(matcher: object, treatment = 'on'): object {
