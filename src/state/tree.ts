@@ -201,7 +201,6 @@ export async function writeCommit(
     ...lines,
     'get-mark :1',
     `reset ${scratch}`,
-    `from ${'0'.repeat(from?.length ?? 40)}`,
     '',
     'done',
     '',

@@ -113,6 +113,19 @@ describe('state', () => {
     expect(state.get('flag/y')?.environments['e']?.spec).toEqual(base.spec);
   });
 
+  it('is written in a repository whose objects have names of SHA-256', async () => {
+    const directory = makeDirectory();
+    new TestRepository(directory).git('init', '-q', '--object-format=sha256');
+    const home = await homeOf(directory);
+    await home.read();
+
+    await home.write(stateOf(flag('x')), said('Apply one'));
+    await home.write(stateOf(flag('y')), said('Apply two'));
+
+    const next = await (await homeOf(directory)).read();
+    expect(next.state).toEqual(stateOf(flag('y')));
+  });
+
   it('refuses writes, until the next reading, when another run moved the ref, and keeps what that one wrote', async () => {
     const repository = makeRepository();
     const one = await homeOf(repository.directory);
