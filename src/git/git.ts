@@ -166,6 +166,10 @@ function complaintOf(stderr: string): string {
   if (root !== undefined) {
     return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${quoted(root)})`;
   }
+  // Of a partial clone: git would fetch it, which commands without a network may not.
+  if (/from promisor remote/.test(stderr)) {
+    return 'what it needs is missing in this clone (clone without --filter)';
+  }
   const lines = stderr.trim().split('\n').slice(0, 3);
   const complaint = lines.filter(Boolean).join('; ').slice(0, 500);
   return /certificate problem|certificate verification failed/.test(complaint)
@@ -182,18 +186,24 @@ const TIMEOUT_MS = 60_000;
 /** Long, because a first clone may be large; a silent server is given up much earlier. */
 const REMOTE_TIMEOUT_MS = 600_000;
 
-/** Starts a command in a process group of its own. */
+/** Starts a command in a process group of its own. @throws FlagkeelError `GIT` */
 export function spawnGit(
   git: Git,
   args: readonly string[],
   network: NetworkAccess = 'local',
 ): ChildProcessWithoutNullStreams {
-  return spawn('git', args, {
+  const child = spawn('git', args, {
     cwd: git.directory,
     env: gitEnvironment(git, network),
     stdio: 'pipe',
     detached: true,
   });
+  // Where no file can be opened any more, Node gives a process without streams, whatever its types say.
+  if ((child as { stdout?: unknown }).stdout === undefined) {
+    child.once('error', () => undefined);
+    throw gitError('start git', new Error('too many open files'));
+  }
+  return child;
 }
 
 async function runInGroup(git: Git, command: GitCommand): Promise<string> {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -104,6 +105,18 @@ describe('a git command', () => {
       }
     },
   );
+
+  it('fails, and does not end the program, where no file can be opened any more', () => {
+    const { directory } = makeRepository();
+    const script = new URL('../../support/git-without-files.ts', import.meta.url).pathname;
+    const program = ['--import', 'tsx', script, directory];
+    const limited = ['-c', 'ulimit -n 200; exec "$0" "$@"', process.execPath, ...program];
+
+    const { status, stdout } = spawnSync('sh', limited, { encoding: 'utf8', timeout: 60_000 });
+
+    const failed = 'FlagkeelError: cannot start git: too many open files';
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${failed}\n${failed}\n` });
+  }, 60_000);
 
   it('is read to its end, even if the output comes long after the program has ended', async () => {
     const repository = makeRepository();
