@@ -64,6 +64,7 @@ export async function openCheckout(
     (await knownRepository(root, objects, memory)) ?? (await askedFor(git, root, memory));
   if (found === null) return withoutRepository(real);
   const { gitDir, shallow, head } = found;
+  if (head === null) await requireUnborn(git, root);
   const inside = relative(root, real).split(sep).join('/');
   const prefix = inside === '' ? '' : `${inside}/`;
   const own = ownRepository(gitDir, memory);
@@ -195,6 +196,18 @@ async function askedFor(
     if (isGitMissing(error)) return null;
     throw error;
   }
+}
+
+/** Before the first commit, HEAD names a branch that is not there. @throws FlagkeelError `GIT` it is there, damaged. */
+async function requireUnborn(git: Git, root: string): Promise<void> {
+  const purpose = `read HEAD of "${root}"`;
+  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  const commit = (await runGit(git, { args, purpose, allowedExitCodes: [0, 1] })).trim();
+  if (commit !== '') {
+    throw gitError(purpose, new Error(`commit ${commit} is missing here (git fsck)`));
+  }
+  // Fails if the file of the branch is broken.
+  await runGit(git, { args: ['symbolic-ref', '--quiet', 'HEAD'], purpose });
 }
 
 /** Changes when the repository is created anew. */

@@ -41,7 +41,7 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
       if (content !== null) return content;
       throw new FlagkeelError(
         'GIT',
-        `cannot read "${path}": its content is not in this clone (clone without --filter)`,
+        `cannot read "${path}": its content is missing in this clone (clone without --filter; git fsck finds damage)`,
       );
     },
   };
@@ -65,8 +65,8 @@ function parseEntry(line: string, prefix: string): TreeEntry[] {
   const path = fullPath.slice(prefix.length);
   if (tab === -1 || !fullPath.startsWith(prefix) || !isSpecPath(path)) return [];
   const [mode = '', , blobId = '', size = ''] = line.slice(0, tab).split(/ +/);
-  const sizeBytes = size === '-' ? 0 : Number(size);
-  return [{ path, type: typeOfMode(mode), sizeBytes, blobId }];
+  // `-` for a submodule, `BAD` for a file whose content is missing: reading that fails.
+  return [{ path, type: typeOfMode(mode), sizeBytes: Number(size) || 0, blobId }];
 }
 
 /** From this number of changes on, one listing of all files is faster. */

@@ -104,6 +104,23 @@ describe('checkout', () => {
     expect(content.toString()).toBe('committed');
   });
 
+  it('refuses a damaged repository, and takes it neither for one without a commit nor for a large file', async () => {
+    const head = repository.commit('one', { 'flags/a.yaml': 'committed' });
+    const { directory } = repository;
+    const objectOf = (id: string): string =>
+      join(directory, '.git', 'objects', id.slice(0, 2), id.slice(2));
+
+    rmSync(objectOf(repository.git('rev-parse', 'HEAD:flags/a.yaml')));
+    const tree = await commitTree(await checkoutOf(directory), head);
+    expect(tree.list()).toMatchObject([{ path: 'flags/a.yaml', sizeBytes: 0 }]);
+    await expect(tree.read('flags/a.yaml')).rejects.toMatchObject({ code: 'GIT' });
+
+    rmSync(objectOf(head));
+    await expect(openCheckout(directory)).rejects.toThrow(`${head} is missing here (git fsck)`);
+    writeFileSync(join(directory, '.git', 'refs', 'heads', 'main'), '');
+    await expect(openCheckout(directory)).rejects.toThrow('cannot read HEAD');
+  });
+
   it('sees a config in a folder of the repository as if it were the whole', async () => {
     const head = repository.commit('one', {
       'deploy/my flags/flags/ünï "x".yaml': 'x',
