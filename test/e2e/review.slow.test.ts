@@ -149,13 +149,24 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('closes its statuses, and fails, when the comment is refused', async () => {
-    forge.refuseComments();
+    forge.refuse('comments');
 
     const run = await review();
 
     expect(run.code).toBe(1);
     expect(run.stderr).toContain('cannot tell');
     expectClosed(/pending|running/);
+  });
+
+  it('writes its comment, and fails, when its statuses are refused', async () => {
+    forge.refuse('statuses');
+
+    const run = await review();
+
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('status 403');
+    expect(run.stdout).toContain('10 → 25 %');
+    expect(forge.comments[0]?.body).toContain('10 → 25 %');
   });
 
   it('reports offline for a fork, whose token may write nothing', async () => {

@@ -36,8 +36,8 @@ export interface TestForge {
   forbidWrites(): void;
   /** From now on it may write again. */
   allowWrites(): void;
-  /** From now on comments are refused. */
-  refuseComments(): void;
+  /** From now on comments are refused, or statuses. */
+  refuse(what: 'comments' | 'statuses'): void;
   close(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ interface Kept {
   readonly members: Map<string, string | number>;
   mergers?: TestForge['mergers'];
   readonly pull: TestForge['pull'];
-  commentsRefused: boolean;
+  refused: 'comments' | 'statuses' | null;
 }
 
 /** The newest commit of the pull request. */
@@ -125,7 +125,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     branches: new Map(),
     members: new Map(),
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
-    commentsRefused: false,
+    refused: null,
   };
   const requests: string[] = [];
   const policy = {
@@ -203,8 +203,8 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     allowWrites: () => {
       policy.readOnly = false;
     },
-    refuseComments: () => {
-      kept.commentsRefused = true;
+    refuse: (what) => {
+      kept.refused = what;
     },
     close: async () => {
       app.server.closeAllConnections();
@@ -413,11 +413,12 @@ function commentProblem(kept: Kept, body: unknown, kind: 'github' | 'gitlab'): A
   if (typeof body !== 'string' || body === '') return refusal(422, 'Body cannot be blank');
   if (body.length > most)
     return refusal(422, `Body is too long (maximum is ${String(most)} characters)`);
-  return kept.commentsRefused ? refusal(422, 'Validation Failed') : null;
+  return kept.refused === 'comments' ? refusal(422, 'Validation Failed') : null;
 }
 
 function status(kept: Kept, sha = '', body: Asked['body'] = {}): Answer {
   const { context, state, description, states, limit } = body;
+  if (kept.refused === 'statuses') return refusal(403, 'Resource not accessible');
   const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
   if (typeof context !== 'string' || typeof state !== 'string')
     return refusal(422, 'Validation Failed');

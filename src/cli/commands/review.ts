@@ -112,13 +112,10 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
   const contexts = pull === null ? [] : await contextsOf(checkout, prefix);
   let verdict: Verdict | undefined;
   try {
-    const pending = { state: 'pending', description: 'planning what a merge does' } as const;
-    const open = async (): Promise<void> => {
-      for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
-    };
-    await leniently(open, screen, place.isFork);
+    const refused = await openStatuses(contexts, reviewing);
     verdict = await judge(directory, checkout, reviewing);
     await publish(verdict, prefix, reviewing);
+    if (refused) throw refused;
     return { ...verdict, prefix };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
@@ -131,6 +128,24 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     const statusOf = (context: string) => reviewStatus(context, prefix, verdict);
     await closeStatuses(contexts, statusOf, reviewing);
     await checkout.close();
+  }
+}
+
+/** @returns the forge's refusal, which fails the review in the end: people get its comment also without statuses. */
+async function openStatuses(
+  contexts: readonly string[],
+  { place: { pull, isFork }, screen }: Reviewing,
+): Promise<FlagkeelError | null> {
+  const pending = { state: 'pending', description: 'planning what a merge does' } as const;
+  const open = async (): Promise<void> => {
+    for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
+  };
+  try {
+    await leniently(open, screen, isFork);
+    return null;
+  } catch (error) {
+    if (error instanceof FlagkeelError) return error;
+    throw error;
   }
 }
 
