@@ -6,9 +6,13 @@ import { badRequest, forbidden, notFound, Problem, unauthorised } from '../servi
 import type { ResponseCache } from '../service/http/response-cache.js';
 import type { Store } from '../service/store/store.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
-import type { Application, FindApplication, ServedEnvironment } from './environment.js';
+import {
+  StoredEnvironment,
+  type Application,
+  type FindApplication,
+  type ServedEnvironment,
+} from './environment.js';
 import { addOfrepRoutes } from './ofrep.js';
-import { StoredEnvironment } from './stored-environment.js';
 
 export interface ApplicationParts {
   readonly store: Store;
