@@ -8,7 +8,7 @@ import { sameJson } from '../model/json.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
-import { readSpecs } from '../specs/read-specs.js';
+import { firstFault, readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
 import { editedText } from '../specs/edit/edit-file.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
@@ -207,9 +207,7 @@ function configWord({ desired }: PlanInput, environment: string): string {
 async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined> {
   const specs = await readSpecs(filesTree(files, tree));
   if (specs.ok) return undefined;
-  const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
-  const where = first ? ` (${first.location.file}:${first.location.line}: ${first.message})` : '';
-  return `specs cannot say what is live${where}`;
+  return `specs cannot say what is live (${firstFault(specs.diagnostics)})`;
 }
 
 function endsSteps({ ref: { name, environment }, fields }: Change, input: PlanInput): boolean {

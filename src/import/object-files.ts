@@ -1,7 +1,7 @@
-import { FLAG_FIELDS_IN_FILE } from '../model/flag/flag.js';
 import {
   DEFINITION_FIELDS,
   FLAG_FIELDS,
+  FLAG_FIELDS_IN_FILE,
   type Definition,
   type FlagField,
   type FlagFields,

@@ -2,7 +2,6 @@ import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sortedMap } from '../model/collections.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
-import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/ref.js';
 import type { Actual, ActualFlag } from '../model/actual.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import {
@@ -20,6 +19,7 @@ import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import { isSpecPath, type SpecTree } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
+import { NAMES } from '../specs/resolve/spec-set.js';
 
 export interface LiveEnvironment extends EnvironmentToWrite {
   readonly configName: string;
@@ -128,11 +128,6 @@ export function nameProblem(kind: 'flag' | 'segment', name: string): string | un
   if (name.length <= MAX_FILE_NAME_BYTES - MAX_ENDING_BYTES) return undefined;
   return `${kind} "${name}": the name is too long for a file name`;
 }
-
-const NAMES = {
-  flag: { pattern: FLAG_NAME, reserved: RESERVED_FLAG_NAMES },
-  segment: { pattern: SEGMENT_NAME, reserved: new Set<string>() },
-} as const;
 
 /** Names in rules that these specs do not declare, or not in the form that the rule needs. Sorted, unique. */
 function foreignReferences(

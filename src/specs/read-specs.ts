@@ -207,6 +207,11 @@ function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   return [...sortedMap(byFlag).values()];
 }
 
+/** As `flags/pay.yaml:4: …`. @param diagnostics of invalid specs, in order. */
+export function firstFault([first]: readonly Diagnostic[]): string {
+  return first ? `${first.location.file}:${first.location.line}: ${first.message}` : '';
+}
+
 /** Errors before warnings, then by file, line and column. Reports a mistake that several environments inherit once. */
 export function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const byPlace = new Map<string, Diagnostic>();

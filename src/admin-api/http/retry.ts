@@ -145,7 +145,7 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
 
     const isConflict = uncertain && result.status === 409;
     uncertain ||= !WITHOUT_EFFECT.has(result.failure);
-    const elapsedMs = elapsed(result, firstFailureAt, options);
+    const elapsedMs = result.status === null ? silence.elapsedMs() : time.now() - firstFailureAt;
     const delayMs = nextDelayMs(result, tries, elapsedMs, options);
     if (delayMs === undefined && !isConflict) {
       throw options.giveUp({ last: result, tries, uncertain, elapsedMs });
@@ -163,11 +163,6 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   }
 }
 
-function elapsed<T>(result: FailedTry, firstFailureAt: number, options: RetryOptions<T>): number {
-  if (result.status === null) return options.silence.elapsedMs();
-  return options.time.now() - firstFailureAt;
-}
-
 /** Delay before the next try; `undefined` gives up. The last try on a dead network falls exactly on the deadline. */
 function nextDelayMs<T>(
   result: FailedTry,
@@ -181,18 +176,16 @@ function nextDelayMs<T>(
   const isAsked = result.failure === 'throttled' || result.askedWaitMs !== undefined;
   const remainingMs = (isAsked ? MAX_ASKED_MS : silence.timeoutMs) - elapsedMs;
   if (remainingMs <= 0) return undefined;
-  if (isUrgent === true && result.failure === 'throttled') return urgentDelayMs(elapsedMs);
+  if (isUrgent === true && result.failure === 'throttled') {
+    const { least, most } = URGENT_DELAY_MS;
+    return Math.min(most, Math.max(least, Math.ceil(elapsedMs / 10)));
+  }
   if (result.askedWaitMs === undefined) {
     return Math.min(backoffMs(tries, time.random()), remainingMs);
   }
   if (result.askedWaitMs > remainingMs) return undefined;
   // A little later than asked, and not all requests at the same moment; a wait of 0 s is not believed.
   return Math.max(result.askedWaitMs + Math.ceil(time.random() * 250), FIRST_DELAY_MS);
-}
-
-function urgentDelayMs(elapsedMs: number): number {
-  const { least, most } = URGENT_DELAY_MS;
-  return Math.min(most, Math.max(least, Math.ceil(elapsedMs / 10)));
 }
 
 /** Full jitter: anything from 0 to a ceiling that doubles with each try. */

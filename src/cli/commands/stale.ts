@@ -69,7 +69,11 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   const use = await useOf(specs, options, screen);
   const flags = agedFlags(specs.parts.flags, ages, { today, days, ...use })
     .filter(({ flag }) => isNamed(flag.file.path, specs.named))
-    .map((aged) => (lasting.includes(aged.flag.spec.kind ?? '') ? expiredAlone(aged) : aged))
+    // A flag of a lasting kind may give everybody the same for ever.
+    .map((aged) => {
+      if (!lasting.includes(aged.flag.spec.kind ?? '')) return aged;
+      return { ...aged, why: aged.why.filter((why) => why === 'expired') };
+    })
     .toSorted((a, b) => (b.quietDays ?? 0) - (a.quietDays ?? 0));
   const found = flags.filter(({ why }) => why.length > 0);
   const listed = options.all === true ? flags : found;
@@ -105,11 +109,6 @@ async function useOf(
     }
   }
   return { ...(unread && { unread }), ...(traffic && { traffic }) };
-}
-
-/** A flag of a lasting kind may give everybody the same for ever. */
-function expiredAlone(aged: AgedFlag): AgedFlag {
-  return { ...aged, why: aged.why.filter((why) => why === 'expired') };
 }
 
 function asJson({ flag, age, quietDays, servedToAll, lastTraffic, why }: AgedFlag): object {

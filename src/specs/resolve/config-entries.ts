@@ -80,8 +80,8 @@ function freezeOf(name: string, spec: FreezeSpec, fail: Fail): Freeze | undefine
     fail(['zone'], noZone(zone));
     return undefined;
   }
-  const fromMs = beginningOf(from, zone);
-  const toMs = endOf(to, zone);
+  const fromMs = boundOf('from', from, zone);
+  const toMs = boundOf('to', to, zone);
   if (fromMs === undefined) fail(['from'], noTime(from, zone));
   if (toMs === undefined) fail(['to'], noTime(to, zone));
   if (fromMs === undefined || toMs === undefined) return undefined;
@@ -89,16 +89,11 @@ function freezeOf(name: string, spec: FreezeSpec, fail: Fail): Freeze | undefine
   return { name, fromMs, toMs, zone: zone ?? 'UTC', ...present({ reason, environments }) };
 }
 
-/** If the clock shows a time twice, or never, the longer freeze counts. */
-function beginningOf(text: string, zone: string | undefined): number | undefined {
-  if (isDate(text)) return zone === undefined ? undefined : startOfDay(text, zone);
-  return parseMoment(text, zone, 'earlier');
-}
-
-function endOf(text: string, zone: string | undefined): number | undefined {
-  // Includes the day itself.
-  if (isDate(text)) return zone === undefined ? undefined : startOfDay(dateAfter(text, 1), zone);
-  return parseMoment(text, zone, 'later');
+/** If the clock shows a time twice, or never, the longer freeze counts. Its last day belongs to it. */
+function boundOf(which: 'from' | 'to', text: string, zone: string | undefined): number | undefined {
+  if (!isDate(text)) return parseMoment(text, zone, which === 'from' ? 'earlier' : 'later');
+  if (zone === undefined) return undefined;
+  return startOfDay(which === 'from' ? text : dateAfter(text, 1), zone);
 }
 
 function noTime(text: string, zone: string | undefined): string {

@@ -9,9 +9,8 @@ import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { schemaErrors } from '../parse/schema-problems.js';
 import type { SchemaName } from '../parse/schemas.js';
-import { resolvedFlag } from './flags.js';
 import { referenceDiagnostics } from './references.js';
-import type { ResolvedFlag } from './flags.js';
+import { resolvedFlag, type ResolvedFlag } from './flags.js';
 import { resolveSegments } from './segments.js';
 import {
   environmentDiagnostics,

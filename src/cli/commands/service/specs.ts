@@ -12,7 +12,7 @@ import type { Desired } from '../../../model/desired.js';
 import { previewOf } from '../../../sdk/applications.js';
 import { SpecsEnvironment } from '../../../sdk/specs-environment.js';
 import { startService } from '../../../service/service.js';
-import { readSpecs } from '../../../specs/read-specs.js';
+import { firstFault, readSpecs } from '../../../specs/read-specs.js';
 import { quoted } from '../../../report/sanitize.js';
 import type { CommandIo } from './store.js';
 
@@ -88,12 +88,9 @@ async function readAt(upstream: Upstream, { commit, localFiles }: Seen): Promise
   await using source = await upstream.open(hash);
   const result = await readSpecs(source.tree);
   if (result.ok) return result.desired;
-  const [first] = result.diagnostics.filter(({ severity }) => severity === 'error');
-  const where =
-    first === undefined ? '' : `${first.location.file}:${first.location.line}: ${first.message}`;
   throw new FlagkeelError(
     'SPECS_INVALID',
-    `cannot serve ${upstream.location}: ${where} (flagkeel validate lists every problem)`,
+    `cannot serve ${upstream.location}: ${firstFault(result.diagnostics)} (flagkeel validate lists every problem)`,
   );
 }
 
