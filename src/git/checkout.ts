@@ -60,8 +60,7 @@ export async function openCheckout(
   const place = { GIT_WORK_TREE: root };
   const git = openGit(root, (await sameOwner(real, root)) ? root : null, place);
   const objects = new ObjectReader(git);
-  const found =
-    (await knownRepository(root, objects, memory)) ?? (await askedFor(git, root, memory));
+  const found = await locate(root, git, objects, memory);
   if (found === null) return withoutRepository(real);
   const { gitDir, shallow, head } = found;
   if (head === null) await requireUnborn(git, root);
@@ -82,15 +81,14 @@ export async function openCheckout(
 }
 
 /** Of a hash or its beginning, a branch, a tag, `HEAD~2`. @throws FlagkeelError `GIT` there is no such commit here. */
-export async function resolveRevision(checkout: Checkout, revision: string): Promise<string> {
-  const commit = checkout.repository && (await revisionIn(checkout.repository, revision));
-  if (commit !== null) return commit;
-  const why = checkout.repository === null ? 'this is no git repository' : 'no such commit here';
-  const wayOut = checkout.shallow ? ' (the clone is shallow: fetch more of the history)' : '';
-  throw new FlagkeelError('GIT', `cannot find revision "${revision}": ${why}${wayOut}`);
-}
-
-async function revisionIn(repository: Repository, revision: string): Promise<string | null> {
+export async function resolveRevision(
+  { repository, shallow }: Checkout,
+  revision: string,
+): Promise<string> {
+  const wayOut = shallow ? ' (the clone is shallow: fetch more of the history)' : '';
+  const refused = (why: string): FlagkeelError =>
+    new FlagkeelError('GIT', `cannot find revision "${revision}": ${why}${wayOut}`);
+  if (repository === null) throw refused('this is no git repository');
   try {
     const commit = await runGit(repository.git, {
       args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
@@ -99,7 +97,7 @@ async function revisionIn(repository: Repository, revision: string): Promise<str
     return commit.trim();
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
-    return null;
+    throw refused('no such commit here');
   }
 }
 
@@ -154,41 +152,31 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
   return new Set(owners).size === 1;
 }
 
-type FoundRepository = Pick<Repository, 'gitDir'> & Pick<Checkout, 'shallow' | 'head'>;
+type Location = Pick<Repository, 'gitDir'> & Pick<Checkout, 'shallow' | 'head'>;
 
-/** As an earlier run found it, without a process; null if only git can tell. */
-async function knownRepository(
+/** Without a process, if an earlier run has found the repository; null if there is no git. */
+async function locate(
   root: string,
+  git: Git,
   objects: ObjectReader,
   { gitDirs }: GitCache,
-): Promise<FoundRepository | null> {
-  const known = gitDirs.get(root);
+): Promise<Location | null> {
   const stamp = await dotGitStamp(root);
-  if (known?.stamp !== stamp) return null;
-  try {
-    const head = await objects.header('HEAD^{commit}');
+  const known = gitDirs.get(root);
+  if (known?.stamp === stamp) {
+    // If this fails, the error of git below explains the problem better.
+    const head = await objects.header('HEAD^{commit}').catch(() => undefined);
     // Git itself recognises a shallow clone by this file.
     const shallow = await exists(join(known.gitDir, 'shallow'));
-    return { gitDir: known.gitDir, shallow, head: head?.id ?? null };
-  } catch {
-    // The error of git will explain the problem better.
-    return null;
+    if (head !== undefined) return { gitDir: known.gitDir, shallow, head: head?.id ?? null };
   }
-}
-
-/** null if there is no git. */
-async function askedFor(
-  git: Git,
-  root: string,
-  { gitDirs }: GitCache,
-): Promise<FoundRepository | null> {
-  const stamp = await dotGitStamp(root);
-  const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
-  const purpose = `open the repository "${root}"`;
   try {
     // One process for all answers, because each costs several milliseconds.
-    const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
-    const answer = await runGit(git, { args, purpose });
+    const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
+    const answer = await runGit(git, {
+      args: ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'],
+      purpose: `open the repository "${root}"`,
+    });
     const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
     gitDirs.set(root, { stamp, gitDir });
     return { gitDir, shallow: shallow === 'true', head };

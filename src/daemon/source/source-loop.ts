@@ -14,7 +14,7 @@ import {
 import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
 import { type Confirm, type SourceOptions, SourceRuns } from './source-runs.js';
 import { accessTroubleOf } from '../standings.js';
-import type { Seen } from '../upstream/upstream.js';
+import { addsKill, describeCommit, type Seen } from '../upstream/upstream.js';
 import type {
   ActiveOverrides,
   Approval,
@@ -87,6 +87,7 @@ export class SourceLoop {
       time,
       intervalMs: options.intervalMs,
       jitterMs: options.jitterMs,
+      addsKill: async (before, after) => addsKill(options.upstream, before, after),
       onChange: this.#onChange,
       onPoll: this.#onPoll,
     });
@@ -315,7 +316,7 @@ export class SourceLoop {
 
   async #describe(commit: string, seen: Seen | null): Promise<CommitView | null> {
     if (seen?.commit?.commit === commit) return seen.commit;
-    return this.#options.upstream.describe(commit).catch(() => null);
+    return describeCommit(this.#options.upstream, commit).catch(() => null);
   }
 }
 

@@ -10,6 +10,7 @@ interface FollowerOptions {
   readonly intervalMs: number;
   /** Upper bound of the random time added to each interval. */
   readonly jitterMs: number;
+  readonly addsKill: (before: string, after: string) => Promise<boolean>;
   readonly onChange: (trigger: Extract<Trigger, 'commit' | 'files' | 'kill'>) => void;
   readonly onPoll: (trouble: string | null) => void;
 }
@@ -89,8 +90,8 @@ export class Follower {
     const [old, young] = [before.commit?.commit, now.commit?.commit];
     if (old !== undefined && young !== undefined && old !== young) {
       // Commits that cannot be compared are ordinary ones: their run still sends kills first.
-      const addsKill = await this.#upstream.addsKill(old, young).catch(() => false);
-      return addsKill ? 'kill' : 'commit';
+      const isKill = await this.#options.addsKill(old, young).catch(() => false);
+      return isKill ? 'kill' : 'commit';
     }
     if (old !== young) return 'commit';
     return before.localFiles === now.localFiles ? null : 'files';

@@ -8,7 +8,7 @@ import { commitIn } from '../../git/log.js';
 import { directoryTree, directoryFingerprint } from '../../git/trees.js';
 import { GitCache } from '../../git/cache.js';
 import { localChanges, openCommit, openSource, type Source } from '../../git/spec-source.js';
-import { OpenedCommits, type Seen, type Upstream } from './upstream.js';
+import type { Seen, Upstream } from './upstream.js';
 import { isSpecPath } from '../../model/spec-tree.js';
 
 /**
@@ -17,7 +17,7 @@ import { isSpecPath } from '../../model/spec-tree.js';
  * It may vanish or be replaced at any time, so polls share nothing but the last result and whether it was a checkout. A
  * checkout that loses its repository counts as unreachable, because its files belong to no commit.
  */
-export class LocalUpstream extends OpenedCommits implements Upstream {
+export class LocalUpstream implements Upstream {
   readonly kind = 'checkout';
   readonly location: string;
   readonly branch = null;
@@ -29,7 +29,6 @@ export class LocalUpstream extends OpenedCommits implements Upstream {
   #last: { readonly head: string; readonly fingerprint: string; readonly seen: Seen } | null = null;
 
   constructor(directory: string) {
-    super();
     this.directory = directory;
     this.location = directory;
   }

@@ -30,28 +30,26 @@ export interface Upstream {
   poll(signal: AbortSignal): Promise<Seen>;
   /** @param commit full hash of a commit seen, or of one of its ancestors; null for the files on disk. */
   open(commit: string | null, memory?: GitCache): Promise<Source>;
-  describe(commit: string): Promise<CommitView>;
-  /** Whether the later commit orders a kill that the earlier one does not. */
-  addsKill(before: string, after: string): Promise<boolean>;
   /** Calls `hint` when polling may be worthwhile. Some changes cause none. @returns stops the hints. */
   follow(hint: () => void): () => Promise<void>;
 }
 
-export abstract class OpenedCommits {
-  abstract open(commit: string | null, memory?: GitCache): Promise<Source>;
-
-  async describe(commit: string): Promise<CommitView> {
-    await using source = await this.open(commit);
-    return await commitIn(source.checkout, commit);
-  }
-
-  async addsKill(before: string, after: string): Promise<boolean> {
-    await using source = await this.open(after);
-    return (await killsAdded(source.checkout, before, after)).size > 0;
-  }
+export async function describeCommit(upstream: Upstream, commit: string): Promise<CommitView> {
+  await using source = await upstream.open(commit);
+  return await commitIn(source.checkout, commit);
 }
 
-export class RemoteUpstream extends OpenedCommits implements Upstream {
+/** Whether the later commit orders a kill that the earlier one does not. */
+export async function addsKill(
+  upstream: Upstream,
+  before: string,
+  after: string,
+): Promise<boolean> {
+  await using source = await upstream.open(after);
+  return (await killsAdded(source.checkout, before, after)).size > 0;
+}
+
+export class RemoteUpstream implements Upstream {
   readonly location: string;
   readonly branch: string | null;
   readonly directory: string;
@@ -63,7 +61,6 @@ export class RemoteUpstream extends OpenedCommits implements Upstream {
 
   /** @throws FlagkeelError `USAGE` if branch or path are invalid. */
   constructor(options: CloneOptions) {
-    super();
     const { remote, branch, path, directory } = options;
     this.location = path === '' ? remote.url : `${remote.url} (${path})`;
     this.branch = branch;
@@ -103,7 +100,7 @@ export function signedUpstream(upstream: Upstream, signers: Signers): Upstream {
     const head = seen.commit.commit;
     const { signed, unsigned } = await signedLine(source.checkout, head, signers, MOST_LOOKED_AT);
     if (unsigned === null) return seen;
-    const commit = signed === null ? seen.commit : await upstream.describe(signed);
+    const commit = signed === null ? seen.commit : await commitIn(source.checkout, signed);
     return { ...seen, commit, unsigned };
   };
   let last: { readonly of: Seen; readonly seen: Seen } | null = null;
@@ -117,8 +114,6 @@ export function signedUpstream(upstream: Upstream, signers: Signers): Upstream {
       return last.seen;
     },
     open: async (commit, memory) => upstream.open(commit, memory),
-    describe: async (commit) => upstream.describe(commit),
-    addsKill: async (before, after) => upstream.addsKill(before, after),
     follow: (hint) => upstream.follow(hint),
   };
 }

@@ -38,14 +38,6 @@ class MemoryUpstream implements Upstream {
     return Promise.reject(new Error('nobody opens it'));
   }
 
-  async describe(): Promise<never> {
-    return Promise.reject(new Error('nobody asks'));
-  }
-
-  async addsKill(before: string, after: string): Promise<boolean> {
-    return Promise.resolve(!before.includes('kill') && after.includes('kill'));
-  }
-
   follow(hint: () => void): () => Promise<void> {
     this.hint = hint;
     return async () => Promise.resolve();
@@ -65,6 +57,8 @@ function follow(upstream: MemoryUpstream): {
     time,
     intervalMs: 1_000,
     jitterMs: 100,
+    addsKill: async (before, after) =>
+      Promise.resolve(!before.includes('kill') && after.includes('kill')),
     onChange: (trigger) => news.push(trigger),
     onPoll: (trouble) => troubles.push(trouble),
   });
