@@ -1,4 +1,3 @@
-import { FlagkeelError } from '../errors.js';
 import type { Checkout } from '../git/checkout.js';
 import { isAncestor } from '../git/lineage.js';
 import { MAX_LOGGED, readLog } from '../git/log.js';
@@ -29,7 +28,7 @@ export async function objectsChangedSince(
   since: string,
   { desired, environments }: { desired: BoundDesired; environments: readonly PlannedEnvironment[] },
 ): Promise<{ readonly ids: ReadonlySet<ObjectId>; readonly before: BoundDesired | null }> {
-  const before = await desiredAt(history, await history.mergeBaseWith(since));
+  const before = await history.at(await history.mergeBaseWith(since));
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const then = (ref: ObjectRef) => (before === null ? undefined : fingerprintOf(before, ref));
   const changed = refs.filter((ref) => fingerprintOf(desired, ref) !== then(ref));
@@ -47,23 +46,11 @@ export async function objectsSameAt(
   { ids, desired }: { ids: ReadonlySet<ObjectId>; desired: BoundDesired },
 ): Promise<ReadonlySet<ObjectId>> {
   const refs = [...ids].flatMap((id) => refOfId(id) ?? []);
-  const later = await desiredAt(history, commit);
+  const later = await history.at(commit);
   const textIn = (specs: BoundDesired | null, ref: ObjectRef): string =>
     JSON.stringify([...((specs && fieldFormsOf(specs, ref)) ?? [])].sort());
   const same = refs.filter((ref) => textIn(desired, ref) === textIn(later, ref));
   return new Set(same.map(objectId));
-}
-
-async function desiredAt(history: SpecHistory, commit: string): Promise<BoundDesired | null> {
-  const specs = await history.at(commit);
-  if (specs === 'missing') return null;
-  if (specs.ok) return specs.desired;
-  const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
-  const what = first ? ` (${first.location.file}: ${first.message})` : '';
-  throw new FlagkeelError(
-    'SPECS_INVALID',
-    `cannot compare with ${commit.slice(0, 8)}: its specs are invalid${what}`,
-  );
 }
 
 function refsOf(

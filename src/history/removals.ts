@@ -4,7 +4,7 @@ import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
-import { observedKind, plannedKind } from '../plan/objects/kinds.js';
+import { declaredObject, observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
 import type { SpecHistory } from './spec-history.js';
 import type { Checkout } from '../git/checkout.js';
@@ -78,7 +78,7 @@ async function wasProtected(
   // One after the other, because the first mostly decides.
   for (const commit of said) {
     const specs = await history.atAncestor(commit);
-    const declared = specs && observedKind(kind)?.declared(specs).get(name);
+    const declared = specs && declaredObject(specs, { kind, name });
     if (declared) return declared.protect === true;
   }
   // All those specs are invalid, so that nothing proves that it was unprotected.
@@ -87,8 +87,7 @@ async function wasProtected(
 
 function isGone(key: string, desired: BoundDesired): boolean {
   const ref = parseKey(key);
-  const rules = ref && observedKind(ref.kind);
-  return rules ? !rules.declared(desired).has(ref.name) : false;
+  return ref !== undefined && observedKind(ref.kind) !== null && !declaredObject(desired, ref);
 }
 
 /** Each needs a request to git. */

@@ -1,3 +1,4 @@
+import { FlagkeelError } from '../errors.js';
 import { resolveRevision, type Checkout } from '../git/checkout.js';
 import { isAncestor, mergeBase, parentsIn } from '../git/lineage.js';
 import { commitTree } from '../git/trees.js';
@@ -9,17 +10,12 @@ import {
   type EnvironmentNames,
 } from '../model/bound-desired.js';
 import type { Config, Desired } from '../model/desired.js';
-import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
-
-type PastSpecs =
-  | { readonly ok: true; readonly desired: BoundDesired }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * The specs at earlier commits. All reads of the past go through this class, so that "unknown" has one meaning. Answers
@@ -54,14 +50,20 @@ export class SpecHistory {
   /**
    * For a commit that a person named. @param commit full hash.
    *
-   * @returns `missing` if the commit has no file of specs.
-   * @throws FlagkeelError `GIT` the commit is not here.
+   * @returns null if the commit has no file of specs.
+   * @throws FlagkeelError `GIT` the commit is not here; `SPECS_INVALID` its specs are invalid.
    */
-  async at(commit: string): Promise<PastSpecs | 'missing'> {
+  async at(commit: string): Promise<BoundDesired | null> {
     const tree = await commitTree(this.#checkout, commit);
-    if (tree.list().length === 0) return 'missing';
+    if (tree.list().length === 0) return null;
     const specs = await readSpecs(tree, this.#cache);
-    return specs.ok ? { ok: true, desired: this.#bound(specs.desired) } : specs;
+    if (specs.ok) return this.#bound(specs.desired);
+    const first = specs.diagnostics.find(({ severity }) => severity === 'error');
+    const what = first ? ` (${first.location.file}: ${first.message})` : '';
+    throw new FlagkeelError(
+      'SPECS_INVALID',
+      `cannot compare with ${commit.slice(0, 8)}: its specs are invalid${what}`,
+    );
   }
 
   /**

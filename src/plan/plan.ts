@@ -16,13 +16,19 @@ import {
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { flagEntry, type Base, type StateEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
-import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
+import { declaredObject, KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores } from './kills/plan.js';
 import { ordered } from './order/order.js';
-import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
+import {
+  isCovered,
+  plannedObjects,
+  wantedEntries,
+  type PlanPolicy,
+  type WithheldReason,
+} from './policy.js';
 import type { PlanInput } from './input.js';
 
 /**
@@ -30,7 +36,7 @@ import type { PlanInput } from './input.js';
  * its maps. It never fails on user input; changes that the policy forbids come back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const { held, behind, reviewed } = input.policy;
+  const { held } = input.policy;
   // An earlier observation may have held changes back.
   const left = withoutHeld(onlyReviewed(planObjects(input), input.policy), ({ change }) =>
     held?.get(change.id),
@@ -38,10 +44,8 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const objects = withRequests(left, input);
   const { planned, withheld } = withoutHarm(objects, input);
   const environments = input.policy.environments.map((each) => each.name);
-  // The specs of an older HEAD do not cover later objects.
-  const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
   const kills = planKills(input)
-    .filter(({ change }) => covers(change.id))
+    .filter(({ change }) => isCovered(input.policy, change.id))
     .map((each) => withDrafts(each, input));
   const { changes, steps } = ordered(planned, kills, input.actual, environments);
   const withdrawals = withdrawalsIn([...planned, ...kills], withheld, input);
@@ -170,7 +174,7 @@ export function unmanagedNames({
 }: PlanInput): { readonly flags: readonly string[]; readonly segments: readonly string[] } | null {
   if (!actual.allFlags || !actual.allSegments) return null;
   const isOurs = (kind: Kind, name: string): boolean =>
-    observedKind(kind)?.declared(desired).has(name) === true || state.has(keyOf(kind, name));
+    declaredObject(desired, { kind, name }) !== undefined || state.has(keyOf(kind, name));
   return {
     flags: actual.allFlags.filter((name) => !isOurs('flag', name)),
     segments: actual.allSegments.filter((name) => !isOurs('segment', name)),
@@ -198,8 +202,8 @@ export function onlyReviewed(
   planned: readonly ObjectPlan[],
   policy: Pick<PlanPolicy, 'reviewed' | 'shows' | 'behind'>,
 ): readonly ObjectPlan[] {
-  const { reviewed = null, shows = () => true, behind = false } = policy;
-  const covered = behind ? planned.filter(({ id }) => reviewed?.has(id)) : planned;
+  const { reviewed = null, shows = () => true } = policy;
+  const covered = planned.filter(({ id }) => isCovered(policy, id));
   return withoutHeld(covered, ({ change }) =>
     (reviewed?.has(change.id) ?? true) && shows(change) ? undefined : { why: 'not-reviewed' },
   );

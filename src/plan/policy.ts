@@ -104,6 +104,14 @@ export function matchesFilter(
   return only?.has(keyOf(kind, name)) ?? true;
 }
 
+/** Whether the specs cover an object: those of an older HEAD cover only what no later commit changed. */
+export function isCovered(
+  { behind, reviewed }: Pick<PlanPolicy, 'behind' | 'reviewed'>,
+  id: ObjectId,
+): boolean {
+  return behind !== true || reviewed?.has(id) === true;
+}
+
 /** Whether this object is planned: the filter accepts it, and its specs have no errors. */
 export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean {
   return !isQuarantined(policy, kind, name) && matchesFilter(policy, kind, name);

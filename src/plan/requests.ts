@@ -14,7 +14,13 @@ import type { Base, State } from '../model/state.js';
 import type { PlanInput } from './input.js';
 import { baseIn } from './place.js';
 import { strongest, type ObjectPlan, type PlannedChange } from './planned-change.js';
-import { environmentNamed, isPlanned, type PlanPolicy, type WithheldReason } from './policy.js';
+import {
+  isCovered,
+  environmentNamed,
+  isPlanned,
+  type PlanPolicy,
+  type WithheldReason,
+} from './policy.js';
 
 /** The environments where requests of ours may be open: the config wants them there, or a run remembers one. */
 export function requestsWanted(
@@ -222,7 +228,7 @@ export function withdrawalsIn(
 function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
   const ref = refOfId(id);
   if (!ref || environmentNamed(policy, refOfId(id)?.environment)?.selected !== true) return false;
-  if (policy.behind === true && policy.reviewed?.has(id) !== true) return false;
+  if (!isCovered(policy, id)) return false;
   const { kind, name } = ref;
   const declared = { flag: desired.flags, segment: desired.segments, identities: null };
   const isDeclared = declared[kind]?.has(name) === true;

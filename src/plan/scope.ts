@@ -3,7 +3,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { DesiredActivation, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
-import { keyOfId, parseKey, type Kind } from '../model/ref.js';
+import { definitionId, keyOfId, parseKey, type Kind } from '../model/ref.js';
 import type { Progress } from '../model/run.js';
 import { sameKeys } from '../model/segment-keys.js';
 import {
@@ -16,11 +16,10 @@ import {
   type State,
 } from '../model/state.js';
 import { killOrders } from './kills/orders.js';
-import { isKillInReach } from './kills/plan.js';
-import { observedKind } from './objects/kinds.js';
+import { declaredObject } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
 import {
-  environmentNamed,
+  isSelectedHere,
   inventoryEnvironments,
   matchesFilter,
   plannedObjects,
@@ -131,7 +130,7 @@ function neededIn({ desired, state, policy }: ScopeInput): Readonly<Record<Kind,
       for (const { id } of usesOf(rules, environment)) {
         const used = parseKey(keyOfId(id));
         if (!used || matchesFilter(policy, used.kind, used.name)) continue;
-        if (observedKind(used.kind)?.declared(desired).has(used.name) !== true) continue;
+        if (!declaredObject(desired, used)) continue;
         const places = needed[used.kind];
         places.set(used.name, new Set(places.get(used.name)).add(environment));
       }
@@ -174,10 +173,10 @@ function flagScopes(
   // Definitions of any flag of the workspace are read where git kills them, or takes a kill back.
   const killed = killOrders(desired).map(({ flag, environment }) => ({ name: flag, environment }));
   for (const { name, environment } of [...killed, ...policy.restorable.values()]) {
-    const place = environmentNamed(policy, environment);
-    if (!place || !isKillInReach(policy, place, name)) continue;
+    if (environment === null) continue;
+    if (!isSelectedHere(policy, definitionId({ flag: name, environment }))) continue;
     const scope = flags.get(name) ?? { known: new Set<string>(), environments: new Set<string>() };
-    flags.set(name, { ...scope, environments: new Set([...scope.environments, place.name]) });
+    flags.set(name, { ...scope, environments: new Set([...scope.environments, environment]) });
   }
   for (const [name, environments] of needed) {
     flags.set(name, { id: flagEntry(state, name)?.id, known: environments, environments });

@@ -6,18 +6,19 @@ import type { DesiredFlag } from '../model/desired.js';
 import { withTag } from '../model/flag/fields.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
 import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
-import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/compare.js';
+import { changedObjects, comparedWithBases } from '../plan/bases/compare.js';
 import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
 import {
+  declaredObject,
+  declaredKeys,
   plannedKind,
   declarationsIn,
   desiredInScope,
   namesInBase,
-  observedKind,
   OBSERVED_KINDS,
 } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
@@ -100,14 +101,6 @@ function knownKeys(desired: BoundDesired, state: State | null): ReadonlySet<stri
   ]);
 }
 
-function declaredKeys(desired: BoundDesired): string[] {
-  return KINDS.flatMap((kind) =>
-    plannedKind(kind)
-      .declarations(desired)
-      .map(({ name }) => keyOf(kind, name)),
-  );
-}
-
 /** The declared objects and the environments that the filters of a run leave out; undefined without a filter. */
 export function leftOutOf(
   options: Filters,
@@ -180,7 +173,7 @@ async function touchedSinceState(
   const { state, applied, outOfSync } = remembered;
   if (applied === null || outOfSync === null) return null;
   if (!areIdentitiesTaken({ desired, state, policy })) return null;
-  const keys = new Set([...allKeys(desired), ...state.keys()]);
+  const keys = new Set([...declaredKeys(desired), ...state.keys()]);
   const objects = [...keys].flatMap((key) => parseKey(key) ?? []);
   const commits = { since: applied, head: source.revision.commit };
   const touched = await objectsTouchedSince(source.checkout, commits, objects);
@@ -200,9 +193,7 @@ function touchedObjects(
     ...bases.away,
     ...(last ? changedObjects(last.desired, desired) : []),
     // Left the specs, or of a kind that cannot be observed.
-    ...[...state].flatMap(([key, { kind, name }]) =>
-      observedKind(kind)?.declared(desired).has(name) === true ? [] : [key],
-    ),
+    ...[...state].flatMap(([key, entry]) => (declaredObject(desired, entry) ? [] : [key])),
     // Identities are compared with the recorded answers of the service, which needs no request.
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),

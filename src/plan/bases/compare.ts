@@ -6,7 +6,13 @@ import { flagEntry, type Base, type State } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { isKillListed } from '../kills/orders.js';
 import { flagSpec } from '../objects/flag-base.js';
-import { observedKind, OBSERVED_KINDS, plannedKind } from '../objects/kinds.js';
+import {
+  declaredKeys,
+  declaredObject,
+  observedKind,
+  OBSERVED_KINDS,
+  plannedKind,
+} from '../objects/kinds.js';
 import { baseIn, selectedPlaces } from '../place.js';
 import type { PlannedEnvironment } from '../policy.js';
 
@@ -104,7 +110,7 @@ export function comparedWithBases(known: BasesInput, before: ComparedBases | nul
   const last =
     before?.places === places && before.desired.config === desired.config ? before : null;
   const away = new Set(last?.away);
-  for (const key of last ? changedSince(last, known) : allKeys(desired)) {
+  for (const key of last ? changedSince(last, known) : declaredKeys(desired)) {
     if (isAway(key, known)) away.add(key);
     else away.delete(key);
   }
@@ -127,16 +133,9 @@ function changedSince(last: ComparedBases, { desired, state }: BasesInput): Set<
   ]);
 }
 
-export function allKeys(desired: BoundDesired): ObjectKey[] {
-  return OBSERVED_KINDS.flatMap(([kind, { declared }]) =>
-    [...declared(desired).keys()].map((name) => keyOf(kind, name)),
-  );
-}
-
 /** False for an undeclared object, which is gone. Kinds that are not observable are part of every run. */
 function isAway(key: ObjectKey, known: BasesInput): boolean {
   const ref = parseKey(key);
-  if (!ref) return false;
-  const declared = observedKind(ref.kind)?.declared(known.desired);
-  return declared?.has(ref.name) === true && !isAtBase(ref.kind, ref.name, known);
+  const isThere = ref !== undefined && declaredObject(known.desired, ref) !== undefined;
+  return isThere && !isAtBase(ref.kind, ref.name, known);
 }

@@ -21,21 +21,12 @@ import type { PlanInput } from '../input.js';
 import {
   environmentNamed,
   rulesIn,
-  matchesFilter,
+  isSelectedHere,
   isPlanned,
   plannedObjects,
   type PlannedEnvironment,
-  type PlanPolicy,
   type WithheldReason,
 } from '../policy.js';
-
-export function isKillInReach(
-  policy: Pick<PlanPolicy, 'only'>,
-  environment: Pick<PlannedEnvironment, 'selected'>,
-  flag: string,
-): boolean {
-  return environment.selected && matchesFilter(policy, 'flag', flag);
-}
 
 /**
  * The kills that git orders and the service lacks: of any flag, declared here or not, even if its specs have errors.
@@ -53,17 +44,15 @@ export function planKills(input: PlanInput): PlannedChange[] {
 type KillSubjectOf = Pick<KillOrder, 'flag' | 'environment' | 'location'>;
 
 function planKill(
-  { flag, environment: name, location }: KillSubjectOf,
+  { flag, environment, location }: KillSubjectOf,
   reason: 'kill' | 'ramp',
   { actual, policy }: PlanInput,
 ): PlannedChange[] {
-  const environment = environmentNamed(policy, name);
-  if (!environment || !isKillInReach(policy, environment, flag)) return [];
-  const live = actual.flags.get(flag)?.definitions.get(name);
-  if (!live || live.killed) return [];
-  const ref: ObjectRef = { kind: 'flag', name: flag, environment: name };
+  const ref: ObjectRef = { kind: 'flag', name: flag, environment };
+  const live = actual.flags.get(flag)?.definitions.get(environment);
+  if (!live || live.killed || !isSelectedHere(policy, objectId(ref))) return [];
   const fields = [killedChange(true, reason)];
-  const request = { action: 'kill-flag' as const, flag, environment: name };
+  const request = { action: 'kill-flag' as const, flag, environment };
   return [plannedChange({ ref, location }, { action: 'update', fields }, [request])];
 }
 

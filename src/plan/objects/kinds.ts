@@ -1,5 +1,5 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
-import { KINDS, type Kind } from '../../model/ref.js';
+import { keyOf, KINDS, type Kind, type ObjectKey, type ObjectRef } from '../../model/ref.js';
 import type { StateEntry } from '../../model/state.js';
 import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
@@ -32,6 +32,23 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
     const rules = observedKind(kind);
     return rules ? [[kind, rules] as const] : [];
   });
+
+/** Undefined also for a kind that the service cannot show. */
+export function declaredObject(
+  desired: BoundDesired,
+  { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
+): DeclaredObject | undefined {
+  return observedKind(kind)?.declared(desired).get(name);
+}
+
+/** Of all kinds; identities once for each environment. */
+export function declaredKeys(desired: BoundDesired): ObjectKey[] {
+  return KINDS.flatMap((kind) =>
+    plannedKind(kind)
+      .declarations(desired)
+      .map(({ name }) => keyOf(kind, name)),
+  );
+}
 
 export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
   return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
