@@ -33,45 +33,23 @@ const SHOP = [
   'delete flag/shop@staging: protected',
 ];
 
-it('a protected object may change like any other, and is pruned nowhere, as a whole or in one environment', async () => {
+it('protection goes by a commit of its own, and the object by the next', async () => {
   const world = await storyOf();
   const { repository } = world;
-  const more = PROTECTED.replaceAll('"on": 10', '"on": 20');
-  repository.commit('More', { 'flags/shop.yaml': more });
-  const changed = await world.applied({ prune: true });
-  expect(changed.plan.changes.map(({ id }) => id).sort()).toEqual([
-    'flag/shop@production',
-    'flag/shop@staging',
-  ]);
-  expect(changed.converged).toBe(true);
-
-  const staging = more.replace(/ {2}production: .*\n/, '');
-  repository.commit('Only staging', { 'flags/shop.yaml': staging });
-  for (const prune of [true, false]) {
-    expect(heldIn(await world.applied({ prune }))).toEqual([
-      'delete flag/shop@production: protected',
-    ]);
-  }
-
-  repository.commit('Away', { 'flags/shop.yaml': null, 'segments/staff.yaml': null });
-  const done = await world.applied({ prune: true });
-  expect(heldIn(done)).toEqual([
+  const away = { 'flags/shop.yaml': null, 'segments/staff.yaml': null };
+  repository.commit('Away at once', away);
+  expect(heldIn(await world.applied({ prune: true }))).toEqual([
     ...SHOP,
     'delete segment/staff: protected',
     'deactivate segment/staff@staging: protected',
   ]);
-  expect(done.plan.changes).toEqual([]);
-});
 
-it('protection goes by a commit of its own, and the object by the next', async () => {
-  const world = await storyOf();
-  const { repository } = world;
-  repository.commit('Away at once', { 'flags/shop.yaml': null });
-  expect(heldIn(await world.applied({ prune: true }))).toEqual(SHOP);
-
-  repository.commit('Bring it back, unprotected', { 'flags/shop.yaml': flagSpec('shop') });
+  repository.commit('Bring them back, unprotected', {
+    'flags/shop.yaml': flagSpec('shop'),
+    'segments/staff.yaml': SEGMENT.replace('protect: true\n', ''),
+  });
   await world.applied({ prune: true });
-  repository.commit('Away', { 'flags/shop.yaml': null });
+  repository.commit('Away', away);
   const done = await world.applied({ prune: true });
 
   expect(heldIn(done)).toEqual([]);
@@ -79,6 +57,8 @@ it('protection goes by a commit of its own, and the object by the next', async (
     'flag/shop',
     'flag/shop@production',
     'flag/shop@staging',
+    'segment/staff',
+    'segment/staff@staging',
   ]);
 });
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Planned } from '../../../src/reconcile/context.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
@@ -182,21 +181,6 @@ describe('a person who edits what a ramp is about', () => {
       'flag/shop@production drift-reported',
     ]);
     expect(await world.live.share('shop')).toBe(40);
-  });
-});
-
-describe('what a review of a ramp says', () => {
-  it('is its first step, however long the review takes', async () => {
-    const { world, after } = await storyOf();
-
-    const at = async (hours: number): Promise<Planned> =>
-      world.planned({ since: 'HEAD~1', at: after(hours).now() });
-
-    expect((await at(0)).planHash).toBe((await at(500)).planHash);
-    expect((await at(500)).plan.changes[0]?.fields[0]?.after).toEqual([
-      { treatment: 'on', size: 10 },
-      { treatment: 'off', size: 90 },
-    ]);
   });
 });
 

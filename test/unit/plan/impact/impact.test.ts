@@ -648,26 +648,6 @@ describe('risks', () => {
   });
 });
 
-describe('figures that cannot all be worked out', () => {
-  it('are bounds, and say so, where unknown conditions make too many cases', () => {
-    const matchers = Array.from({ length: 60 }, (_, index) => ({
-      ...FROM_SPAIN,
-      strings: [`c${index}`],
-    }));
-    const alternating = (offset: number) => ({
-      rules: matchers.map((matcher, index) => ({
-        matchers: [matcher],
-        buckets: onShare((index * 7 + offset) % 100).defaultRule,
-      })),
-    });
-    const many = [alternating(1), { rules: [...alternating(2).rules].reverse() }] as const;
-
-    expect(impactLines({ flags: { shop: many } })).toEqual([
-      'flag/shop@production: shop  (bounded)',
-    ]);
-  });
-});
-
 describe('many groups of keys', () => {
   it('are worked out as far as a limit, the largest first, and the rest may move or stay', () => {
     const names = Array.from({ length: 10 }, (_, bit) => `segment-${bit}`);
@@ -717,24 +697,6 @@ describe('many groups of keys', () => {
     const impact = planImpact(planChanges(input), input).get('flag/shop@production');
 
     expect(impact?.flags[0]?.keys.certain).toBe(expected);
-  });
-});
-
-describe('large segments', () => {
-  it('are counted by the combinations that occur, each key once, however many hold it', () => {
-    const names = Array.from({ length: 10 }, (_, index) => `segment-${index}`);
-    const all = Array.from({ length: 20_000 }, (_, index) => `user-${index}`);
-    const segments = Object.fromEntries(
-      names.map((name, index) => {
-        const keys = all.slice(index * 1_000);
-        return [name, [keys, index === 9 ? keys.slice(1) : keys] as const];
-      }),
-    );
-    const shop = { rules: names.flatMap((name) => inSegment(name).rules) };
-
-    expect(
-      impactLines({ flags: { shop: [shop, { ...shop, defaultTreatment: 'on' }] }, segments }),
-    ).toEqual(['segment/segment-9@production: nobody', 'flag/shop@production: nobody']);
   });
 });
 
