@@ -258,6 +258,8 @@ describe('workspaces, environments and traffic types', () => {
     const dev = { name: 'dev', production: false };
     const environment = await create('/environments/ws/Second', dev);
     const trafficType = await create('/trafficTypes/ws/Second', { name: 'device' });
+    const statuses = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses/ws/Second');
+    const others = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
 
     await client.ok('PATCH', `/workspaces/${workspace.id}`, [
       ...replacing('/name', 'Renamed'),
@@ -268,6 +270,8 @@ describe('workspaces, environments and traffic types', () => {
       ...replacing('/production', 'true'),
     ]);
 
+    expect(statuses).toHaveLength(9);
+    expect(statuses.map(({ id }) => id)).not.toEqual(others.map(({ id }) => id));
     expect(environment).toMatchObject({
       changePermissions: { areApprovalsRequired: false, allowKills: false },
     });
@@ -317,20 +321,10 @@ describe('workspaces, environments and traffic types', () => {
       [200, 'GET', '/workspaces?name=faul&nameOp=CONTAINS', undefined, found],
     );
   });
-
-  it('have rollout statuses of their own', async () => {
-    await client.ok('POST', '/workspaces', { name: 'Third' });
-
-    const own = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses/ws/Third');
-    const other = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
-
-    expect(own).toHaveLength(9);
-    expect(own.map(({ id }) => id)).not.toEqual(other.map(({ id }) => id));
-  });
 });
 
 describe('an environment name that several workspaces have', () => {
-  it('means the one whose workspace has the segment or the traffic type', async () => {
+  it('means the one whose workspace has the segment or the traffic type, and is refused where both have', async () => {
     await workspaceCalled('Twin', 'staging');
     await client.ok('POST', '/trafficTypes/ws/Twin', { name: 'machine' });
     await client.ok('POST', '/segments/ws/Twin/trafficTypes/user', { name: 'only-here' });
@@ -342,14 +336,9 @@ describe('an environment name that several workspaces have', () => {
 
     expect(active).toMatchObject({ environment: { id: twin?.id } });
     expect(saved).toMatchObject({ objects: [{ key: 'k', environmentId: twin?.id }] });
-  });
-
-  it('is refused where it could mean either', async () => {
-    await workspaceCalled('Other', 'staging');
-    for (const workspace of ['Other', 'Default']) {
+    for (const workspace of ['Twin', 'Default']) {
       await client.ok('POST', `/segments/ws/${workspace}/trafficTypes/user`, { name: 'both' });
     }
-
     expect(await client.status('POST', '/segments/staging/both')).toBe(400);
   });
 });

@@ -92,9 +92,10 @@ describe('a segment that a definition names', () => {
     );
   });
 
-  it('can be neither deleted nor deactivated until no definition names it', async () => {
-    await client.segment('held', 'staging');
+  it('can be neither deleted nor deactivated until no definition names it, also of a flag that went', async () => {
+    for (const name of ['held', 'freed']) await client.segment(name);
     await flagWith('holds', inSegment('held'));
+    await flagWith('frees', inSegment('freed'));
     const message = 'Segment held is used by feature flag holds in the environment staging';
 
     await expectAnswers(
@@ -103,15 +104,9 @@ describe('a segment that a definition names', () => {
       [409, 'DELETE', '/segments/staging/held'],
       [200, 'PATCH', at('holds'), replacing('/rules', [])],
       [200, 'DELETE', '/segments/staging/held'],
+      [200, 'DELETE', '/splits/ws/Default/frees'],
+      [200, 'DELETE', '/segments/ws/Default/freed'],
     );
-  });
-
-  it('is free again when the definition or its flag is deleted', async () => {
-    await client.segment('freed', 'staging');
-    await flagWith('frees', inSegment('freed'));
-    await client.ok('DELETE', '/splits/ws/Default/frees');
-
-    expect(await client.status('DELETE', '/segments/ws/Default/freed')).toBe(200);
   });
 });
 
@@ -137,8 +132,9 @@ describe('deactivation', () => {
 });
 
 describe('a flag that a definition depends on', () => {
-  it('must exist, and cannot go while it is needed', async () => {
-    await flagWith('needed');
+  it('must exist, and cannot go while it is needed, with its definition where it is needed', async () => {
+    await flagWith('needed', aDefinition());
+    await client.ok('POST', at('needed', 'production'), aDefinition());
     await flagWith('needy');
 
     await expectAnswers(
@@ -146,6 +142,8 @@ describe('a flag that a definition depends on', () => {
       [400, 'POST', at('needy'), dependsOn('unknown')],
       [200, 'POST', at('needy'), dependsOn('needed')],
       [409, 'DELETE', '/splits/ws/Default/needed'],
+      [409, 'DELETE', at('needed')],
+      [200, 'DELETE', at('needed', 'production')],
     );
   });
 
@@ -158,18 +156,6 @@ describe('a flag that a definition depends on', () => {
       [200, 'PUT', at('ring-b'), dependsOn('ring-c')],
       [400, 'PUT', at('ring-c'), dependsOn('ring-a')],
       [400, 'PUT', at('ring-c'), dependsOn('ring-c')],
-    );
-  });
-
-  it('keeps its definition in the environment where it is needed', async () => {
-    await flagWith('base', aDefinition());
-    await client.ok('POST', at('base', 'production'), aDefinition());
-    await flagWith('upon', dependsOn('base'));
-
-    await expectAnswers(
-      client,
-      [409, 'DELETE', at('base')],
-      [200, 'DELETE', at('base', 'production')],
     );
   });
 });
