@@ -444,7 +444,6 @@ describe('what else a request may be told apart by', () => {
     [{ op: 'add', path: '/defaultTreatment/x', value: {} }],
     [{ op: 'add', path: '/none/x', value: {} }],
     [{ op: 'add', path: '/treatments/0/__proto__', value: {} }],
-    [{ op: 'replace', path: '/toString', value: 1 }],
     [{ op: 'add', path: '/seed', value: 2 }, 'Definition has no member seed'],
     [{ op: 'add', path: '/treatments/x1', value: { name: 'x' } }],
     [{ op: 'add', path: '/treatments/7', value: { name: 'x' } }],

@@ -25,6 +25,10 @@ it('a patch tests, moves and copies as RFC 6902 says', () => {
   ).toEqual({ a: { b: 2 }, c: { b: 2 }, list: [2, 3, 1] });
 });
 
+it('a patch finds no inherited member', () => {
+  expect(() => patched({}, { op: 'replace', path: '/toString', value: 1 })).toThrow(Problem);
+});
+
 describe('test', () => {
   const tests = (value: unknown, wanted: unknown) => () =>
     patched({ value }, { op: 'test', path: '/value', value: wanted });
