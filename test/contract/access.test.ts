@@ -268,6 +268,8 @@ describe('a key for one environment', () => {
       withKey(key),
       [200, 'POST', at('scoped', 'staging'), aDefinition()],
       [200, 'GET', '/splits/ws/Default/environments/staging'],
+      [200, 'GET', '/schema/ws/Default/trafficTypes/user'],
+      [403, 'POST', '/schema/ws/Default/trafficTypes/user', { id: 'plan' }],
       [404, 'GET', at('scoped', 'open')],
       [404, 'GET', '/splits/ws/Default/environments/open'],
       [404, 'PATCH', at('scoped', 'open'), replacing('/killed', true)],
@@ -371,7 +373,8 @@ it('an environment that requires approvals keeps a segment that has keys there',
 
 describe('a workspace that requires title and comment', () => {
   it('takes them from the body or the query, and asks for none where no environment is changed', async () => {
-    const flag = at('wordy', 'live', 'Worded');
+    const whole = '/splits/ws/Worded/wordy';
+    const flag = `${whole}/environments/live`;
     const segment = '/segments/live/wordy';
     const words = { title: 't', comment: 'c' };
     const query = '?title=t&comment=c';
@@ -394,7 +397,11 @@ describe('a workspace that requires title and comment', () => {
       [200, 'PUT', `${segment}/upload${query}`, ['k2']],
       [200, 'PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' }],
       [200, 'DELETE', `${flag}${query}`],
-      [200, 'PATCH', '/splits/ws/Worded/wordy', replacing('/description', 'd')],
+      [200, 'PATCH', whole, replacing('/description', 'd')],
+      [400, 'POST', `${whole}/archive`, { comment: 'c' }, shape],
+      [200, 'POST', `${whole}/archive`, words],
+      [400, 'POST', `${whole}/unarchive`, undefined, shape],
+      [200, 'POST', `${whole}/unarchive${query}`],
     );
 
     const changes = await service.audit({ environment: 'live' });

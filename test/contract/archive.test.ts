@@ -122,18 +122,6 @@ describe('an archived flag', () => {
     expect(JSON.stringify(away?.difference)).toContain('defaultTreatment');
   });
 
-  it('waits for the words where the workspace requires them', async () => {
-    await client.ok('POST', '/workspaces', { name: 'Words', requiresTitleAndComments: true });
-    await client.ok('POST', '/trafficTypes/ws/Words', { name: 'user' });
-    const flags = '/splits/ws/Words';
-    await client.ok('POST', `${flags}/trafficTypes/user`, { name: 'pay' });
-
-    expect(await client.status('POST', `${flags}/pay/archive`, { comment: 'alone' })).toBe(400);
-    await client.ok('POST', `${flags}/pay/archive`, { title: 't', comment: 'c' });
-    expect(await client.status('POST', `${flags}/pay/unarchive`)).toBe(400);
-    await client.ok('POST', `${flags}/pay/unarchive?title=t&comment=c`);
-  });
-
   it('comes back without what it had in an environment that is gone', async () => {
     await client.ok('POST', '/environments/ws/Default', { name: 'short' });
     await flagCalled('lasting');

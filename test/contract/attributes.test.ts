@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
-import { expectAnswers, replacing } from '../support/exchanges.js';
+import { expectAnswers } from '../support/exchanges.js';
 import { at, callsOf } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -118,13 +118,6 @@ describe('an attribute of a traffic type', () => {
     expect(await client.ok('DELETE', `/trafficTypes/${type.id}`)).toBe(true);
     expect(await client.ok('DELETE', '/workspaces/brief')).toBe(true);
   });
-
-  it('is read by a key for an environment, which cannot change it', async () => {
-    const key = await service.createKey('of staging', { environments: ['staging'] });
-    const restricted = callsOf({ origin: service.origin, key });
-
-    await expectAnswers(restricted, [200, 'GET', USER], [403, 'POST', USER, { id: 'plan' }]);
-  });
 });
 
 describe('pages of attributes', () => {
@@ -155,31 +148,16 @@ describe('pages of attributes', () => {
   });
 });
 
-describe('reallocation of a flag', () => {
+it('reallocation leaves a definition but for its seeds and the time of its last change, and is in the audit log', async () => {
   const path = at('drawn');
+  const before = await client.define('drawn');
 
-  it('leaves the definition but for its seeds and the time of its last change, and is in the audit log', async () => {
-    const before = await client.define('drawn');
+  expect(await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' })).toBe(true);
 
-    expect(await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' })).toBe(true);
-
-    const after = await client.ok<WireDefinition & Record<string, unknown>>('GET', path);
-    const { lastUpdateTime, seed, trafficAllocationSeed } = after;
-    expect(after).toEqual({ ...before, lastUpdateTime, seed, trafficAllocationSeed });
-    expect(lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
-    const entry = { action: 'reallocate', comment: 'A new draw', environment: 'staging' };
-    expect((await service.audit({ name: 'drawn' }))[0]).toMatchObject(entry);
-  });
-
-  it('waits for approval where an environment requires it', async () => {
-    const staging = '/environments/ws/Default/staging';
-    const required = '/changePermissions/areApprovalsRequired';
-
-    await expectAnswers(
-      client,
-      [200, 'PATCH', staging, replacing(required, true)],
-      [403, 'POST', `${path}/reallocate`],
-      [200, 'PATCH', staging, replacing(required, false)],
-    );
-  });
+  const after = await client.ok<WireDefinition & Record<string, unknown>>('GET', path);
+  const { lastUpdateTime, seed, trafficAllocationSeed } = after;
+  expect(after).toEqual({ ...before, lastUpdateTime, seed, trafficAllocationSeed });
+  expect(lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
+  const entry = { action: 'reallocate', comment: 'A new draw', environment: 'staging' };
+  expect((await service.audit({ name: 'drawn' }))[0]).toMatchObject(entry);
 });

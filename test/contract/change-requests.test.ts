@@ -115,6 +115,7 @@ describe('a change in an environment that requires approvals', () => {
       [403, 'PATCH', at('guarded'), allocating(1), wayOut],
       [403, 'PUT', at('guarded'), aDefinition(), wayOut],
       [403, 'PUT', `${at('guarded')}/restore`, undefined, wayOut],
+      [403, 'POST', `${at('guarded')}/reallocate`, undefined, wayOut],
       [403, 'DELETE', at('guarded'), undefined, wayOut],
       [403, 'PUT', `${keys}/upload`, ['a'], wayOut],
       [403, 'PUT', `${keys}/removeKeys`, { keys: ['a'] }, wayOut],

@@ -165,27 +165,6 @@ describe('a query', () => {
   });
 });
 
-describe('a form with a file of keys', () => {
-  it.each([
-    ['a\r\nb\n\n"c, ""d"", e"\n', true],
-    ['', true],
-    ['a,b', false],
-    ['a"b', false],
-    ['"a', false],
-  ])('fits its description where it can be read: %j', async (file, isTaken) => {
-    await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'of-a-file' });
-    await client.ok('POST', '/segments/staging/of-a-file', '');
-    const path = '/segments/staging/of-a-file/upload';
-    const form = `--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n${file}\r\n--x--\r\n`;
-
-    const answer = await client.send('PUT', path, form);
-
-    const description = await descriptionOf(service.origin);
-    expect([answer.status, answer.text]).toEqual([isTaken ? 200 : 400, answer.text]);
-    expect(description.takes('PUT', path, { file }, 'multipart/form-data')).toBe(isTaken);
-  });
-});
-
 /** What clients were made by. `UPDATE_FIXTURES=1` writes it, when it is to be another. */
 const KNOWN_DESCRIPTION = new URL('../fixtures/service/description.yaml', import.meta.url);
 

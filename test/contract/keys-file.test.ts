@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/admin-api/wire.js';
 import { type Answer, callsOf } from '../support/service-calls.js';
+import { descriptionOf } from '../support/service-description.js';
 import { aService } from '../support/service.js';
 
 const service = aService();
@@ -42,6 +43,12 @@ async function sendForm(path: string, { file, payload, type }: Form): Promise<An
   return answer.status;
 }
 
+/** Whether the service describes a form with this file as one that it takes. */
+async function isDescribed({ file }: Form): Promise<boolean> {
+  const description = await descriptionOf(service.origin);
+  return description.takes('PUT', '/segments/staging/any/upload', { file }, 'multipart/form-data');
+}
+
 describe('a file of keys', () => {
   const asJson = { file: 'a\n', type: 'application/json' };
   const quoted = { file: '"a,b"\n"say ""c"""\n' };
@@ -55,12 +62,14 @@ describe('a file of keys', () => {
     ['replaces the keys where that is asked for', '?replace=True', { file: 'a\nb' }, ['a', 'b']],
     ['may be sent under the type of JSON', '', asJson, ['a', 'there']],
     ['holds keys with commas and quotes', '', quoted, ['a,b', 'say "c"', 'there']],
+    ['may be empty', '', { file: '' }, ['there']],
   ])('%s', async (_, query, form, keys) => {
     const path = await segmentPath('there');
 
     expect(await sendForm(`${path}/upload${query}`, form)).toBe(200);
 
     expect(await keysAt(path)).toEqual(keys);
+    expect(await isDescribed(form)).toBe(true);
   });
 
   it('comes with title and comment in its payload', async () => {
@@ -87,6 +96,8 @@ describe('a file of keys', () => {
 
   it.each<[string, Form]>([
     ['has two columns', { file: 'a\nb,c\n' }],
+    ['has a quotation mark in a key', { file: 'a"b' }],
+    ['has a quotation mark alone', { file: '"a' }],
     ['is not UTF-8', { file: Uint8Array.of(0x61, 0xe9, 0x0a) }],
     ['is not in the form', { payload: '{}' }],
     ['comes with a payload that is no object', { file: 'a', payload: 'no' }],
@@ -97,5 +108,8 @@ describe('a file of keys', () => {
     expect(await sendForm(`${path}/upload`, form)).toBe(400);
 
     expect(await keysAt(path)).toEqual(['there']);
+    if (typeof form.file === 'string' && form.payload === undefined) {
+      expect(await isDescribed(form)).toBe(false);
+    }
   });
 });

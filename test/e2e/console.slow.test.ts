@@ -94,33 +94,6 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
     });
   });
 
-  it('rejects one request and withdraws another', async () => {
-    await askForChanges(service);
-    await withPage(`${service.origin}/`, {}, async (page) => {
-      await signIn(page);
-      const decided: string[] = [];
-      for (const [request, decision] of [
-        ['Add keys to beta-testers in staging', 'Reject'],
-        ['Change checkout-v2 in staging', 'Withdraw'],
-      ] as const) {
-        await page.getByRole('link', { name: 'Change requests', exact: true }).click();
-        await page.getByRole('link', { name: request }).click();
-        await page.getByLabel('Reason').fill('Not now');
-        await page.getByRole('button', { name: decision, exact: true }).click();
-        await page.getByRole('link', { name: /^Log of / }).waitFor();
-        decided.push(await page.locator('main').innerText());
-      }
-      await page.getByRole('link', { name: 'Log of checkout-v2' }).click();
-      await page.getByRole('heading', { name: 'Log', exact: true }).waitFor();
-
-      expect(decided).toEqual([
-        expect.stringMatching(/rejected[^]*Not now/),
-        expect.stringMatching(/withdrawn[^]*Not now/),
-      ]);
-      expect(await page.getByLabel('Object').inputValue()).toBe('flag/checkout-v2');
-    });
-  });
-
   it('leads through long lists, to another workspace, and back from a kill that is left', async () => {
     const client = callsOf(service);
     for (let number = 0; number < 51; number += 1) {
