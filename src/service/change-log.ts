@@ -36,6 +36,11 @@ export function callerWithoutKey(
   };
 }
 
+/** Two changes within one millisecond have different times, so that clients can tell a change by the time alone. */
+export function timeOfChange({ now }: Caller, last: number): number {
+  return Math.max(now, last + 1);
+}
+
 /** Writes the changes of one request into the audit log, in their order and in the transaction that makes them. */
 export async function recordChanges(
   { db, caller, workspace, environment }: PlaceOfChange,

@@ -179,8 +179,7 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const content = given.split
     ? await definitionIn(work, given.split, operation)
     : await keysIn(work, name, given.segment?.keys ?? [], operation);
-  if (given.rolloutStatus)
-    await checkRolloutStatus(db, workspace.id, { id: given.rolloutStatus.id });
+  if (given.rolloutStatus) await checkRolloutStatus(db, workspace.id, given.rolloutStatus);
   const id = randomUUID();
   await insertChangeRequest(db, {
     id,

@@ -4,7 +4,7 @@
  */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
-import { recordChange, recordObject, written } from '../change-log.js';
+import { recordChange, recordObject, timeOfChange, written } from '../change-log.js';
 import { isPlaceVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
 import { at, CHANGE, type Work } from '../http/place.js';
 import { letOthersRunIfLong } from '../parts.js';
@@ -49,7 +49,7 @@ export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   await insertDefinition(db, ids, content, uses, work.caller.now);
   const after = written(await findDefinition(db, environment.id, flag.name));
   await recordObject(work, 'flag', null, wireDefinition(after));
-  return textOf(after, work);
+  return shownDefinitionText(after, work.isStrict);
 });
 
 /**
@@ -87,7 +87,7 @@ export const restore = at('definition', { ...CHANGE, moves: () => 'restore' }, a
 
 const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored } = work;
-  const time = timeOfChange(work);
+  const time = timeOfChange(work.caller, stored.last_update_time);
   await reseedDefinition(db, stored, time);
   await recordChange(work, {
     kind: 'flag',
@@ -115,7 +115,9 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     contract: {},
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
-    read: at('definition', {}, async (work) => Promise.resolve(textOf(work.stored, work))),
+    read: at('definition', {}, async ({ stored, isStrict }) =>
+      Promise.resolve(shownDefinitionText(stored, isStrict)),
+    ),
     lookUp: lookUpOne,
   },
   [`POST ${PATH}`]: {
@@ -171,10 +173,6 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
   },
 };
 
-function textOf(stored: StoredDefinition, { isStrict }: ApiRequest): string {
-  return shownDefinitionText(stored, isStrict);
-}
-
 /** A change without a difference writes nothing, neither a time nor an entry in the audit log. */
 async function change(
   work: Work<'definition'>,
@@ -188,9 +186,10 @@ async function change(
   // Most members are written in a fixed order. Matchers and the further members of treatments keep the order in which
   // the client sent them, so that another order counts as a change.
   const isSame = Number(content.killed) === stored.killed && body_json === stored.body_json;
-  if (isSame) return textOf(stored, work);
+  if (isSame) return shownDefinitionText(stored, work.isStrict);
   const uses = await newUses(db, work, before, content);
-  return textOf(await saveChanged(work, before, { killed: content.killed, body_json, uses }), work);
+  const after = await saveChanged(work, before, { killed: content.killed, body_json, uses });
+  return shownDefinitionText(after, work.isStrict);
 }
 
 /** Does not look at the rest of the definition, so that even a broken one can be killed. */
@@ -208,7 +207,7 @@ async function saveChanged(
   before: WireDefinition,
   { killed, body_json, uses }: { killed: boolean; body_json: string; uses: readonly Use[] | null },
 ): Promise<StoredDefinition> {
-  const last_update_time = timeOfChange(work);
+  const last_update_time = timeOfChange(work.caller, work.stored.last_update_time);
   const after = { ...work.stored, killed: Number(killed), body_json, last_update_time };
   await updateDefinition(work.db, after, uses);
   await letOthersRunIfLong(body_json);
@@ -216,11 +215,6 @@ async function saveChanged(
   const action = before.killed === killed ? 'update' : moved;
   await recordObject(work, 'flag', before, wireDefinition(after), action);
   return after;
-}
-
-/** Two changes within one millisecond have different times, so that clients can tell a change by the time alone. */
-function timeOfChange({ stored, caller }: Work<'definition'>): number {
-  return Math.max(caller.now, stored.last_update_time + 1);
 }
 
 /**
@@ -231,7 +225,7 @@ async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<str
   const { ws = '', env = '', flag = '' } = request.params;
   const found = await lookUpDefinition(lookUp, [ws, env, flag]);
   const isSeen = found && isPlaceVisible(request.caller, found.workspace_id, found.environment_id);
-  return isSeen === true ? textOf(found, request) : undefined;
+  return isSeen === true ? shownDefinitionText(found, request.isStrict) : undefined;
 }
 
 async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<string> {

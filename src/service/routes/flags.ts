@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireFlag, WirePage } from '../../admin-api/wire.js';
-import { recordObject, written } from '../change-log.js';
+import { recordObject, timeOfChange, written } from '../change-log.js';
 import type { Endpoints, Step } from '../http/endpoint.js';
 import { at, REMOVAL, SHARED, type Work } from '../http/place.js';
 import { badRequest, conflict } from '../http/problem.js';
@@ -215,7 +215,7 @@ async function changeFlag(
     rollout_status_id: status.id,
     // The contract updates it with a move.
     rollout_status_timestamp: isMoved
-      ? Math.max(caller.now, flag.rollout_status_timestamp + 1)
+      ? timeOfChange(caller, flag.rollout_status_timestamp)
       : flag.rollout_status_timestamp,
   });
   return recorded(work, flag.name, wireFlag(flag));

@@ -17,6 +17,7 @@ import {
   keysDifference,
   recordChange,
   recordObject,
+  timeOfChange,
   written,
 } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
@@ -302,7 +303,7 @@ async function changed(
   // A refusal undoes the additions with the transaction.
   checkSegmentSize(keyCount);
   if (added.length === 0 && removed.length === 0) return activation;
-  const last_update_time = Math.max(caller.now, activation.last_update_time + 1);
+  const last_update_time = timeOfChange(caller, activation.last_update_time);
   await touchActivation(db, keyCount, last_update_time, activation.activation_id);
   const difference = [keysDifference(added, removed)];
   await recordChange(work, { kind: 'segment', name: activation.name, action, difference });
