@@ -4,6 +4,7 @@ import { clean } from '../report/sanitize.js';
 import type { WorkspaceRow, Db, EnvironmentRow } from '../service/store/tables.js';
 import { notFound } from '../service/http/problem.js';
 import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
+import type { Page } from '../service/rules/members.js';
 import { find } from '../service/http/place.js';
 import { isVisible, type ApiRequest } from '../service/http/endpoint.js';
 import type { Session } from './sign-in.js';
@@ -188,18 +189,11 @@ export function pager(links: Readonly<Record<string, string | null>>): Html {
       </nav>`;
 }
 
-export interface ListPart {
-  readonly q: string;
-  readonly offset: number;
-  readonly limit: number;
-  readonly totalCount: number;
-}
-
 /** Links for lists that are short or sorted by name, so that skipping through them by numbers makes sense. */
 export function offsetPager(
   path: string,
   ws: string,
-  { q, offset, limit, totalCount }: ListPart,
+  { q, offset, limit, totalCount }: Page & { readonly q: string; readonly totalCount: number },
 ): Html {
   const at = (to: number): string => linkTo(path, { ws, q, offset: to });
   return pager({

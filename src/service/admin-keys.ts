@@ -58,15 +58,10 @@ export function isValidKey(
 const LAST_TIME = 8_640_000_000_000_000;
 
 /**
- * Makes a key. Only this answer has its text.
+ * Makes a key. Only this answer has its text. Two valid keys never have the same name, so that people can tell them
+ * apart. The name of a key that was revoked or has ended is free again; entries of the audit log hold the id too.
  *
- * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
- * has ended is free again; entries of the audit log hold the id too.
- *
- * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
- * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
- * application is for none or several environments; (404) a workspace does not exist, or an environment does not exist
- * in these workspaces; (409) a valid key has the name.
+ * @throws Problem (400); (404) a workspace or environment does not exist; (409) a valid key has the name.
  */
 export async function addAdminKey(db: Db, caller: Caller, wanted: NewKey): Promise<MadeKey> {
   const { name, apiKeyType = 'admin', expirationTime = null } = wanted;
