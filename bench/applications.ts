@@ -7,6 +7,7 @@ import Fastify from 'fastify';
 import { addApplications } from '../src/sdk/applications.js';
 import { startService } from '../src/service/service.js';
 import { API_PREFIX } from '../src/admin-api/wire.js';
+import { median } from './client/measure.js';
 
 /**
  * 200 applications that poll an environment of 1,000 flags without a pause, beside a bare server with the same answers.
@@ -127,9 +128,6 @@ async function start(kind: 'bare' | 'service', all = ''): Promise<Server> {
     stop: () => child.kill(),
   };
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 function line(what: string, loads: readonly Load[], floor?: readonly Load[]): void {
   const perSecond = median(loads.map((each) => each.perSecond));

@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAIN, measured, median, medianOf, type Measured, type Service } from './client/measure.js';
+import {
+  MAIN,
+  measured,
+  median,
+  medianOf,
+  TSX,
+  type Measured,
+  type Service,
+} from './client/measure.js';
 import { apply } from './client/apply.js';
 import { clone } from './client/clone.js';
 import { kill } from './client/kill.js';
@@ -22,7 +30,6 @@ import { buildWorkspace, flagkeel, withService, type Workspace } from './client/
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Number);
 const BEFORE = process.env['BENCH_BEFORE'] ?? '';
-const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
 const PARTS = {

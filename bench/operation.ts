@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatusDocument } from '../src/daemon/http/view-routes.js';
 import { newWorkspace } from './client/apply.js';
-import type { Service } from './client/measure.js';
+import { usageOf, type Service } from './client/measure.js';
 import { line, table, whole, write } from './client/table.js';
-import { end, limit, start, withService, type Workspace } from './client/workspace.js';
+import { end, limit, start, withOwn, type Workspace } from './client/workspace.js';
 
 /**
  * What an operator of many flags sees and pays: the first apply under a limit, minute by minute; an apply that is cut in
@@ -132,10 +131,11 @@ async function rest(): Promise<void> {
       await sleep(MINUTE_MS);
       daemon.takeLog();
       await service.requests();
-      const before = usageOf(daemon.child);
+      const { pid = 0 } = daemon.child;
+      const before = usageOf(pid);
       await sleep(REST_MINUTES * MINUTE_MS);
-      const after = usageOf(daemon.child);
-      const cpuS = after.cpuS - before.cpuS;
+      const after = usageOf(pid);
+      const cpuS = (after.cpuMs - before.cpuMs) / 1_000;
       const percent = (100 * cpuS) / (REST_MINUTES * 60);
       const { lines } = await service.requests();
       line([
@@ -154,11 +154,7 @@ async function withNewWorkspace(
   use: (workspace: Workspace, service: Service) => Promise<void>,
 ): Promise<void> {
   const workspace = newWorkspace('flag', FLAGS);
-  try {
-    await withService(workspace, isStrict, async (service) => use(workspace, service));
-  } finally {
-    rmSync(workspace.folder, { recursive: true, force: true });
-  }
+  await withOwn(workspace, isStrict, async (service) => use(workspace, service));
 }
 
 async function startDaemon(
@@ -233,16 +229,6 @@ function textOf(html: string): string {
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-}
-
-/** As Linux counts it: CPU time in hundredths of a second. */
-function usageOf({ pid }: ChildProcess): { readonly cpuS: number; readonly memoryMiB: number } {
-  const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const cpuS = (Number(fields[11]) + Number(fields[12])) / 100;
-  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
-  const [, kiB = ''] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
-  return { cpuS, memoryMiB: Number(kiB) / 1_024 };
 }
 
 const chosen = process.argv.slice(2);

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { isRemote } from '../test/support/counted-git.js';
 import { PushWorld, type Rhythm } from '../test/support/push-world.js';
+import { usageOf } from './client/measure.js';
 
 /**
  * How long it takes from a push to the git server until the service has it, and what that costs: twenty pushes each,
@@ -33,7 +33,7 @@ async function measured(kind: 'http' | 'ssh', rhythm: Rhythm | null): Promise<Me
   await using world = await PushWorld.open(kind, rhythm);
   const { daemon, git } = world;
   git.take();
-  const before = { requests: world.requests, cpuMs: cpuMsOf(daemon.pid) };
+  const before = { requests: world.requests, cpuMs: usageOf(daemon.pid).cpuMs };
   const durationsMs: number[] = [];
   for (let percent = 2; percent < 2 + PUSHES; percent += 1) {
     const commit = world.push(percent);
@@ -51,17 +51,9 @@ async function measured(kind: 'http' | 'ssh', rhythm: Rhythm | null): Promise<Me
       processes: commands.length / PUSHES,
       connections: commands.filter(isRemote).length / PUSHES,
       requests: (world.requests - before.requests) / PUSHES,
-      cpuMs: (cpuMsOf(daemon.pid) - before.cpuMs) / PUSHES,
+      cpuMs: (usageOf(daemon.pid).cpuMs - before.cpuMs) / PUSHES,
     },
   };
-}
-
-/** As Linux counts it: in hundredths of a second. */
-function cpuMsOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold anything.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 const COLUMNS = ['median', 'p95', 'most', 'git', 'to server', 'requests', 'CPU'] as const;

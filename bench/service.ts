@@ -1,13 +1,14 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { request } from 'undici';
 import type { StoreLocation } from '../src/service/store/store.js';
 import { startPostgres } from '../test/support/postgres.js';
 import { lacks } from '../test/support/requirements.js';
+import { medianOf, startServer, TSX, type Server } from './client/measure.js';
+import { line, table, whole } from './client/table.js';
 import { fillStore } from './fill.js';
 import type { LoadResult } from './load.js';
 import { JOB_NAMES, JOBS, requestOf, SERVICE_PREFIX, type JobName, type LoadJob } from './jobs.js';
@@ -27,39 +28,13 @@ const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
 const LEAST_MS = Number(process.env['BENCH_LEAST_MS'] ?? 0);
 /** More than the requests of one round, so that rounds that write never write the same. */
 const NUMBERS_PER_ROUND = 1_000_000;
-const TSX = ['--import', 'tsx'];
 
 type StoreName = 'embedded' | 'postgres';
 
-interface Server {
-  readonly origin: string;
-  readonly key: string;
-  readonly stop: () => void;
-}
-
-interface Measured {
-  /** Requests per second; median of the rounds. */
-  readonly service: number;
-  readonly bare: number;
-  /** Median of the ratios of the rounds: what disturbs a round disturbs both. */
-  readonly ratio: number;
-  /** Milliseconds to the whole answer of the service; medians of the rounds. */
-  readonly p50: number;
-  readonly p95: number;
-}
-
-async function startServer(script: string, ...parameters: string[]): Promise<Server> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [...TSX, join(import.meta.dirname, script), ...parameters],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  if (child.stdout === null) throw new Error('bug: a server without output');
-  for await (const line of createInterface(child.stdout)) {
-    const [origin = '', key = ''] = line.split(' ');
-    return { origin, key, stop: () => child.kill('SIGKILL') };
-  }
-  throw new Error(`cannot start ${script}`);
+/** Of the service and of the bare server, in one round. */
+interface Round {
+  readonly ours: LoadResult;
+  readonly floor: LoadResult;
 }
 
 async function load(job: LoadJob): Promise<LoadResult> {
@@ -89,12 +64,7 @@ async function teach(bare: Server, job: LoadJob): Promise<void> {
   await taught.body.dump();
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
-}
-
-async function measure(name: JobName, service: Server, bare: Server): Promise<Measured> {
+async function measure(name: JobName, service: Server, bare: Server): Promise<Round[]> {
   const { method, concurrency, anew = false } = JOBS[name];
   const count = Math.ceil(JOBS[name].count * SHARE);
   // Without a second answer to the same question, the number of questions is limited.
@@ -102,7 +72,7 @@ async function measure(name: JobName, service: Server, bare: Server): Promise<Me
   const common = { name, method, count, leastMs, concurrency, flags: FLAGS, key: service.key };
   const ours = { ...common, origin: service.origin, prefix: SERVICE_PREFIX };
   await teach(bare, { ...ours, first: 0 });
-  const rounds: Measured[] = [];
+  const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const first = 1 + round * NUMBERS_PER_ROUND;
     if (anew) await changeSomething({ ...ours, first });
@@ -111,18 +81,10 @@ async function measure(name: JobName, service: Server, bare: Server): Promise<Me
       floor: async () => load({ ...common, origin: bare.origin, prefix: `/${name}`, first }),
     };
     const early = round % 2 === 0 ? await runs.floor() : undefined;
-    const { perSecond, p50, p95 } = await runs.ours();
-    const floor = early ?? (await runs.floor());
-    const ratio = perSecond / floor.perSecond;
-    rounds.push({ service: perSecond, bare: floor.perSecond, ratio, p50, p95 });
+    const own = await runs.ours();
+    rounds.push({ ours: own, floor: early ?? (await runs.floor()) });
   }
-  return {
-    service: median(rounds.map((each) => each.service)),
-    bare: median(rounds.map((each) => each.bare)),
-    ratio: median(rounds.map(({ ratio }) => ratio)),
-    p50: median(rounds.map(({ p50 }) => p50)),
-    p95: median(rounds.map(({ p95 }) => p95)),
-  };
+  return rounds;
 }
 
 /** What every answer may depend on, so that nothing that was remembered outlives it. */
@@ -138,29 +100,28 @@ async function changeSomething({ origin, prefix, key, name, first }: LoadJob): P
 async function bench(store: StoreName, location: StoreLocation, jobs: readonly JobName[]) {
   const filling = Date.now();
   await fillStore(location, FLAGS);
-  const seconds = ((Date.now() - filling) / 1_000).toFixed(0);
-  write(`\n${store}: ${FLAGS} flags in 3 environments, filled in ${seconds} s\n`);
-  write(
-    '| operation | requests/s | bare fastify | ratio | p50 ms | p95 ms |\n|---|---:|---:|---:|---:|---:|',
-  );
+  const seconds = whole((Date.now() - filling) / 1_000);
+  table(`${store}: ${FLAGS} flags in 3 environments, filled in ${seconds} s`, [
+    ...['operation', 'requests/s', 'bare fastify', 'ratio', 'p50 ms', 'p95 ms'],
+  ]);
   const bare = await startServer('bare-process.ts');
   const service = await startServer('service-process.ts', JSON.stringify(location));
   try {
     for (const name of jobs) {
-      const measured = await measure(name, service, bare);
-      const figures = [measured.service, measured.bare].map((each) => each.toFixed(0));
-      const times = [measured.p50, measured.p95].map((each) => each.toFixed(1));
-      const cells = [JOBS[name].title, ...figures, measured.ratio.toFixed(2), ...times];
-      write(`| ${cells.join(' | ')} |`);
+      // What disturbs a round disturbs both, so that the ratios of the rounds count.
+      const of = medianOf(await measure(name, service, bare));
+      line([
+        JOBS[name].title,
+        whole(of(({ ours }) => ours.perSecond)),
+        whole(of(({ floor }) => floor.perSecond)),
+        of(({ ours, floor }) => ours.perSecond / floor.perSecond).toFixed(2),
+        ...[of(({ ours }) => ours.p50), of(({ ours }) => ours.p95)].map((ms) => ms.toFixed(1)),
+      ]);
     }
   } finally {
     service.stop();
     bare.stop();
   }
-}
-
-function write(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
 
 const wanted = process.argv.slice(2);

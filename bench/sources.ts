@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { liveWorkspace } from '../test/support/live-workspace.js';
 import { startPostgres } from '../test/support/postgres.js';
 import { startTestService } from '../test/support/service.js';
 import { Watching } from '../test/support/watching.js';
+import { usageOf } from './client/measure.js';
 import { line, table } from './client/table.js';
 
 /**
@@ -51,7 +52,7 @@ async function measured(sources: number): Promise<AtRest> {
     return {
       transactions: ((await transactions(client)) - before.transactions) / (REST_MS / 1_000),
       cpuMs: (cpuMsOf(daemon.pid) - before.cpuMs) / (REST_MS / 1_000),
-      rssMiB: rssMiBOf(daemon.pid),
+      rssMiB: usageOf(daemon.pid).memoryMiB,
       databaseMiB: Number(row?.bytes) / 2 ** 20,
       connections: Number(row?.connections),
     };
@@ -95,16 +96,10 @@ async function transactions(client: Client): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** With that of the processes of git that it has started and that have ended. As Linux counts it: in hundredths of a second. */
+/** With that of the processes of git that it has started and that have ended. */
 function cpuMsOf(pid: number): number {
-  const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).reduce((ms, field) => ms + Number(field) * 10, 0);
-}
-
-function rssMiBOf(pid: number): number {
-  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+  const { cpuMs, childrenCpuMs } = usageOf(pid);
+  return cpuMs + childrenCpuMs;
 }
 
 table('One replica with many sources, at rest', [

@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { median, type Service } from './client/measure.js';
 import { line, table } from './client/table.js';
-import { commit, flagkeel, withService, type Workspace } from './client/workspace.js';
+import { commit, emptyWorkspace, flagkeel, withOwn, type Workspace } from './client/workspace.js';
 
 /**
  * The same flags by Terraform or OpenTofu with a provider for the same API, and by flagkeel: requests and time of a first
@@ -47,25 +46,17 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 
 /** In the order of `SITUATIONS`. */
 async function costsOf({ write, run }: Tool): Promise<Cost[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
-  const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
-  mkdirSync(store);
-  mkdirSync(repository);
-  const workspace = { flags: FLAGS, folder, store, repository };
+  const workspace = emptyWorkspace(FLAGS);
   const costs: Cost[] = [];
-  try {
-    await withService(workspace, false, async (service) => {
-      await fetch(`${service.origin}/bench/slow`);
-      for (const share of [10, 10, 25]) {
-        write(workspace, share);
-        await service.requests();
-        costs.push(await costOf(service, async () => run(workspace, service)));
-      }
-    });
-    return costs;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await withOwn(workspace, false, async (service) => {
+    await fetch(`${service.origin}/bench/slow`);
+    for (const share of [10, 10, 25]) {
+      write(workspace, share);
+      await service.requests();
+      costs.push(await costOf(service, async () => run(workspace, service)));
+    }
+  });
+  return costs;
 }
 
 async function costOf(service: Service, run: () => Promise<unknown>): Promise<Cost> {
@@ -94,13 +85,7 @@ function writeSpecs({ repository }: Workspace, first: number): void {
       `flag: flag-${index}\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { ${environments} }\n`,
     );
   }
-  if (!existsSync(join(repository, '.git'))) {
-    execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
-  }
-  // The second run is one over the same commit.
-  if (execFileSync('git', ['status', '--porcelain'], { cwd: repository }).length > 0) {
-    commit(repository, 'Write flags');
-  }
+  commit(repository, 'Write flags');
 }
 
 function writeTerraform({ repository }: Workspace, first: number): void {

@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAIN, measured, medianOf } from './measure.js';
 import { line, table } from './table.js';
-import { commit, withService, type Workspace } from './workspace.js';
+import { commit, emptyWorkspace, withService, type Workspace } from './workspace.js';
 
 const FLAGS = Number(process.env['BENCH_APPLY_FLAGS'] ?? 1_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -78,18 +76,16 @@ const PLACES = ['dev', 'staging', 'production'];
 
 /** Specs of so many flags, of which the service has nothing yet. */
 export function newWorkspace(prefix: string, flags: number): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
-  const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
-  mkdirSync(store);
-  mkdirSync(join(repository, 'flags'), { recursive: true });
+  const workspace = emptyWorkspace(flags);
+  const { repository } = workspace;
+  mkdirSync(join(repository, 'flags'));
   writeFileSync(
     join(repository, 'flagkeel.yaml'),
     `workspace: Default\nenvironments: { ${PLACES.map((place) => `${place}: {}`).join(', ')} }\ndefaults: { trafficType: user }\n`,
   );
   writeFlags(repository, prefix, flags);
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
   commit(repository, 'Write flags');
-  return { flags, folder, store, repository };
+  return workspace;
 }
 
 export function writeFlags(repository: string, prefix: string, count: number): void {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { childrenCpuMs, MAIN, measured, medianOf, type Measured, type Service } from './measure.js';
+import { MAIN, measured, medianOf, usageOf, type Measured, type Service } from './measure.js';
 import { line, table, whole } from './table.js';
 import { flagkeel, withService, type Workspace } from './workspace.js';
 
@@ -113,7 +113,7 @@ async function cost(
   folder: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Cost> {
-  const before = childrenCpuMs();
+  const before = usageOf('self').childrenCpuMs;
   const run = await measured(args, { folder, env });
-  return { ...run, allCpuMs: childrenCpuMs() - before };
+  return { ...run, allCpuMs: usageOf('self').childrenCpuMs - before };
 }

@@ -8,7 +8,7 @@ import { LocalUpstream } from '../../src/daemon/upstream/local.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
 import { RunCache } from '../../src/reconcile/context.js';
 import { flagName } from '../fill.js';
-import { childrenCpuMs } from './measure.js';
+import { usageOf } from './measure.js';
 import { commit } from './workspace.js';
 
 /**
@@ -46,13 +46,13 @@ async function cycle(touched: boolean): Promise<Cost> {
   const { commit } = await upstream.poll();
   const lookCpuMs = cpuMsSince(beforeLook);
   processes = 0;
-  const gitBefore = childrenCpuMs();
+  const gitBefore = usageOf('self').childrenCpuMs;
   const before = process.cpuUsage();
   const observed = await run(commit?.commit ?? '', touched);
   return {
     cpuMs: cpuMsSince(before),
     lookCpuMs,
-    gitCpuMs: childrenCpuMs() - gitBefore,
+    gitCpuMs: usageOf('self').childrenCpuMs - gitBefore,
     gitProcesses: processes,
     rssMiB: process.memoryUsage.rss() / 2 ** 20,
     observed,

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newWorkspace, writeFlags } from './apply.js';
 import { median, type Service } from './measure.js';
 import { line, table, whole } from './table.js';
-import { commit, end, flagkeel, limit, start, withService, type Workspace } from './workspace.js';
+import { commit, end, flagkeel, limit, start, withOwn, type Workspace } from './workspace.js';
 
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
 /** In three environments each: a full look, and an apply, last longer than the kills beside them. */
@@ -82,21 +82,17 @@ export async function kill(): Promise<void> {
 
 async function killsBeside(beside: Beside): Promise<number[]> {
   const workspace = newWorkspace('victim', KILLS);
-  try {
-    return await withService(workspace, true, async (service) => {
-      writeKills(workspace, 0);
-      commit(workspace.repository, 'Begin a list of kills');
-      await flagkeel(workspace, service, 'reconcile');
-      const processes = await beside(workspace, service);
-      try {
-        return await killAll(workspace, service);
-      } finally {
-        for (const each of processes) await end(each, 'SIGKILL');
-      }
-    });
-  } finally {
-    rmSync(workspace.folder, { recursive: true, force: true });
-  }
+  return withOwn(workspace, true, async (service) => {
+    writeKills(workspace, 0);
+    commit(workspace.repository, 'Begin a list of kills');
+    await flagkeel(workspace, service, 'reconcile');
+    const processes = await beside(workspace, service);
+    try {
+      return await killAll(workspace, service);
+    } finally {
+      for (const each of processes) await end(each, 'SIGKILL');
+    }
+  });
 }
 
 /** @returns how long each took, in milliseconds. */

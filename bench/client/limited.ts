@@ -1,6 +1,5 @@
-import { rmSync } from 'node:fs';
 import { line, table, whole } from './table.js';
-import { buildWorkspace, flagkeel, limit, withService } from './workspace.js';
+import { buildWorkspace, flagkeel, limit, withOwn } from './workspace.js';
 
 /** As many as make 300 requests of a run over a service without bulk lists, or a few less. */
 const FLAGS = 96;
@@ -17,18 +16,14 @@ export async function limited(): Promise<void> {
     'bound, s',
   ]);
   const workspace = await buildWorkspace(FLAGS);
-  try {
-    await withService(workspace, true, async (service) => {
-      await flagkeel(workspace, service, 'reconcile');
-      await service.requests();
-      await limit(service, ADMITTED);
-      const { wallMs } = await flagkeel(workspace, service, 'reconcile');
-      const { lines } = await service.requests();
-      // Evenly: requests at the start of each window would leave no room for a kill.
-      const floorMs = (lines.length / ADMITTED) * WINDOW_MS;
-      line([lines.length, ...[wallMs, floorMs, LIMIT_MS].map((ms) => whole(ms / 1_000))]);
-    });
-  } finally {
-    rmSync(workspace.folder, { recursive: true, force: true });
-  }
+  await withOwn(workspace, true, async (service) => {
+    await flagkeel(workspace, service, 'reconcile');
+    await service.requests();
+    await limit(service, ADMITTED);
+    const { wallMs } = await flagkeel(workspace, service, 'reconcile');
+    const { lines } = await service.requests();
+    // Evenly: requests at the start of each window would leave no room for a kill.
+    const floorMs = (lines.length / ADMITTED) * WINDOW_MS;
+    line([lines.length, ...[wallMs, floorMs, LIMIT_MS].map((ms) => whole(ms / 1_000))]);
+  });
 }

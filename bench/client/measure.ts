@@ -6,7 +6,7 @@ import type { Recorded } from './recording-service.js';
 
 const USAGE = join(import.meta.dirname, 'usage.mjs');
 export const MAIN = join(import.meta.dirname, '../../dist/main.js');
-const TSX = ['--import', 'tsx'];
+export const TSX = ['--import', 'tsx'];
 
 export interface Measured {
   readonly wallMs: number;
@@ -42,39 +42,59 @@ export async function measured(
   };
 }
 
-/** CPU time of children that have ended, and of theirs, as the kernel counts it in steps of 10 ms; Linux alone. */
-export function childrenCpuMs(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')'))
-    .split(' ')
-    .slice(14, 16)
-    .map(Number);
-  return (user + system) * 10;
+/** Of a process, as Linux counts it: CPU time in steps of 10 ms. */
+interface Usage {
+  readonly cpuMs: number;
+  /** Of children that have ended, and of theirs. */
+  readonly childrenCpuMs: number;
+  readonly memoryMiB: number;
 }
 
-export interface Service {
+export function usageOf(pid: number | 'self'): Usage {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name, in brackets, may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user = 0, system = 0, ofChildren = 0, theirSystem = 0] = fields.slice(11, 15).map(Number);
+  const [, kiB] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return {
+    cpuMs: (user + system) * 10,
+    childrenCpuMs: (ofChildren + theirSystem) * 10,
+    memoryMiB: Number(kiB) / 1_024,
+  };
+}
+
+export interface Server {
   readonly origin: string;
   readonly key: string;
-  requests(): Promise<Recorded>;
   stop(): void;
 }
 
-export async function startRecording(store: string, strict: boolean): Promise<Service> {
-  const script = join(import.meta.dirname, 'recording-service.ts');
-  const location = JSON.stringify({ kind: 'directory', path: store });
-  const child = spawn(process.execPath, [...TSX, script, location, strict ? 'strict' : 'full'], {
+/** Starts a script of `bench/` that says its origin, and perhaps a key, on its first line. */
+export async function startServer(script: string, ...args: readonly string[]): Promise<Server> {
+  const path = join(import.meta.dirname, '..', script);
+  const child = spawn(process.execPath, [...TSX, path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of createInterface(child.stdout)) {
     const [origin = '', key = ''] = line.split(' ');
-    const requests = async () => {
-      const answer = await fetch(`${origin}/bench/requests`);
-      return (await answer.json()) as Recorded;
-    };
-    return { origin, key, requests, stop: () => child.kill('SIGKILL') };
+    return { origin, key, stop: () => child.kill('SIGKILL') };
   }
-  throw new Error('cannot start the service');
+  throw new Error(`cannot start ${script}`);
+}
+
+export interface Service extends Server {
+  requests(): Promise<Recorded>;
+}
+
+export async function startRecording(store: string, strict: boolean): Promise<Service> {
+  const location = JSON.stringify({ kind: 'directory', path: store });
+  const kind = strict ? 'strict' : 'full';
+  const server = await startServer('client/recording-service.ts', location, kind);
+  const requests = async () => {
+    const answer = await fetch(`${server.origin}/bench/requests`);
+    return (await answer.json()) as Recorded;
+  };
+  return { ...server, requests };
 }
 
 /** @returns a function that picks a number of each round, and gives the middle one. */

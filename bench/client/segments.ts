@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { line, table, whole } from './table.js';
-import { commit, flagkeel, withService, type Workspace } from './workspace.js';
+import { commit, emptyWorkspace, flagkeel, withOwn } from './workspace.js';
 
 const PER_PAGE = 100;
 const MAX_MIB = 300;
@@ -54,36 +52,29 @@ export async function segments(): Promise<void> {
     'peak, MiB',
     'ms',
   ]);
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
-  const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
-  const workspace: Workspace = { flags: 0, folder, store, repository };
-  try {
-    mkdirSync(store);
-    mkdirSync(join(repository, 'segments'), { recursive: true });
-    writeFileSync(join(repository, 'flagkeel.yaml'), CONFIG);
-    writeFileSync(join(repository, 'segments/bulk.yaml'), SEGMENT);
-    execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
-    await withService(workspace, false, async (service) => {
-      for (const each of CASES) {
-        writeKeys(repository, each.keys);
-        await service.requests();
-        const { peakMiB, wallMs } = await flagkeel(workspace, service, 'reconcile');
-        const { lines } = await service.requests();
-        if (each.bounds === undefined) continue;
-        const { uploads, removals, reads } = each.bounds;
-        line([
-          each.title,
-          bounded(lines.filter((asked) => asked.includes('/uploadKeys')).length, uploads),
-          bounded(lines.filter((asked) => asked.includes('/removeKeys')).length, removals),
-          bounded(lines.filter((asked) => /^GET .*\/keys/.test(asked)).length, reads),
-          bounded(Math.round(peakMiB), MAX_MIB),
-          whole(wallMs),
-        ]);
-      }
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const workspace = emptyWorkspace(0);
+  const { repository } = workspace;
+  mkdirSync(join(repository, 'segments'));
+  writeFileSync(join(repository, 'flagkeel.yaml'), CONFIG);
+  writeFileSync(join(repository, 'segments/bulk.yaml'), SEGMENT);
+  await withOwn(workspace, false, async (service) => {
+    for (const each of CASES) {
+      writeKeys(repository, each.keys);
+      await service.requests();
+      const { peakMiB, wallMs } = await flagkeel(workspace, service, 'reconcile');
+      const { lines } = await service.requests();
+      if (each.bounds === undefined) continue;
+      const { uploads, removals, reads } = each.bounds;
+      line([
+        each.title,
+        bounded(lines.filter((asked) => asked.includes('/uploadKeys')).length, uploads),
+        bounded(lines.filter((asked) => asked.includes('/removeKeys')).length, removals),
+        bounded(lines.filter((asked) => /^GET .*\/keys/.test(asked)).length, reads),
+        bounded(Math.round(peakMiB), MAX_MIB),
+        whole(wallMs),
+      ]);
+    }
+  });
 }
 
 function bounded(count: number, bound: number): string {
@@ -93,6 +84,5 @@ function bounded(count: number, bound: number): string {
 function writeKeys(repository: string, [first, end]: readonly [number, number]): void {
   const keys = Array.from({ length: end - first }, (_, index) => `user-${first + index}`);
   writeFileSync(join(repository, 'segments/bulk.keys'), `${keys.join('\n')}\n`);
-  const status = execFileSync('git', ['status', '--porcelain'], { cwd: repository });
-  if (status.length > 0) commit(repository, 'Change the keys');
+  commit(repository, 'Change the keys');
 }

@@ -13,17 +13,23 @@ export interface Workspace {
   readonly repository: string;
 }
 
-export async function buildWorkspace(flags: number): Promise<Workspace> {
+/** With nothing on the service, and an empty repository. */
+export function emptyWorkspace(flags: number): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   mkdirSync(store);
   mkdirSync(repository);
+  git(repository, 'init', '--quiet', '--initial-branch=main');
+  return { flags, folder, store, repository };
+}
+
+export async function buildWorkspace(flags: number): Promise<Workspace> {
+  const workspace = emptyWorkspace(flags);
+  const { store, repository } = workspace;
   await fillStore({ kind: 'directory', path: store }, flags);
-  const workspace = { flags, folder, store, repository };
   await withService(workspace, false, async (service) => {
     await flagkeel(workspace, service, 'import');
     rmSync(join(repository, 'segments/guests.yaml'));
-    git(repository, 'init', '--quiet', '--initial-branch=main');
     // As a clone has its objects. Left to itself git would begin with it beside what is measured.
     git(repository, 'config', 'maintenance.auto', 'false');
     git(repository, 'config', 'gc.auto', '0');
@@ -43,6 +49,19 @@ export async function withService<T>(
     return await use(service);
   } finally {
     service.stop();
+  }
+}
+
+/** The same for a workspace that nothing needs afterwards. */
+export async function withOwn<T>(
+  workspace: Workspace,
+  strict: boolean,
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
+  try {
+    return await withService(workspace, strict, use);
+  } finally {
+    rmSync(workspace.folder, { recursive: true, force: true });
   }
 }
 
@@ -80,19 +99,12 @@ export async function limit({ origin }: Service, admitted = 20): Promise<void> {
   await fetch(`${origin}/bench/limit?admitted=${String(admitted)}`);
 }
 
+/** Does nothing where no file has changed. */
 export function commit(repository: string, message: string): void {
+  if (execFileSync('git', ['status', '--porcelain'], { cwd: repository }).length === 0) return;
   git(repository, 'add', '--all');
-  git(
-    repository,
-    '-c',
-    'user.name=Ana',
-    '-c',
-    'user.email=ana@example.com',
-    'commit',
-    '--quiet',
-    '-m',
-    message,
-  );
+  const author = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com'];
+  git(repository, ...author, 'commit', '--quiet', '-m', message);
 }
 
 function git(directory: string, ...args: readonly string[]): void {
