@@ -66,15 +66,6 @@ describe.skipIf(process.platform !== 'linux')('a daemon over many cycles', () =>
     repository[Symbol.dispose]();
   });
 
-  async function percent(name: string): Promise<number | undefined> {
-    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
-    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-      'GET',
-      path,
-    );
-    return defaultRule.find(({ treatment }) => treatment === 'on')?.size;
-  }
-
   it(
     'keeps neither memory nor descriptors, and is right after each',
     { timeout: CYCLES * MS_PER_CYCLE },
@@ -89,7 +80,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon over many cycles', () =>
         repository.git('commit', '--quiet', '--allow-empty', '--message', `Cycle ${cycle}`);
         const commit = repository.git('rev-parse', 'HEAD');
         await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === commit);
-        expect(await percent(name)).toBe(wanted);
+        expect(await live.share(name, 'staging')).toBe(wanted);
         samples.push(sampleOf(daemon.pid));
         daemon.lines.length = 0;
         service.requests.length = 0;

@@ -24,7 +24,7 @@ export class FollowedBranch implements AsyncDisposable {
   readonly live: LiveWorkspace;
   readonly repository = new ConfigRepository();
   /** Holds what the daemons keep. */
-  protected readonly root = mkdtempSync(join(tmpdir(), 'flagkeel-followed-'));
+  readonly root = mkdtempSync(join(tmpdir(), 'flagkeel-followed-'));
   readonly #remote: Remote;
   readonly #daemons: Watching[] = [];
 
@@ -46,10 +46,16 @@ export class FollowedBranch implements AsyncDisposable {
     return this.#remote.url;
   }
 
-  /** Commits these files, and brings them to the branch. @returns the commit. */
+  /** Commits these files, and makes the branch what is committed. @returns the commit. */
   pushFiles(message: string, files: Files = {}): string {
     const commit = this.repository.commit(message, files);
-    this.repository.git('push', '--quiet', this.#remote.repository, 'HEAD:refs/heads/main');
+    this.repository.git(
+      'push',
+      '--quiet',
+      '--force',
+      this.#remote.repository,
+      'HEAD:refs/heads/main',
+    );
     return commit;
   }
 
