@@ -357,10 +357,11 @@ export class StateStore {
 
   /** The commit, unless a damaged repository lacks it or its tree: no commit can be made from it then. */
   async #present(commit: string | null): Promise<string | null> {
-    const tree = `${String(commit)}^{tree}`;
-    const isThere = async (_: Git, objects: ObjectReader): Promise<boolean> =>
-      (await objects.header(tree)) !== null;
-    return commit !== null && (await this.#repository.reading(isThere)) ? commit : null;
+    if (commit === null) return null;
+    return this.#repository.reading(async (_, objects) => {
+      const tree = await objects.header(`${commit}^{tree}`);
+      return tree && commit;
+    });
   }
 
   async #held(): Promise<string | null> {
@@ -370,10 +371,7 @@ export class StateStore {
 
 function isSameTree(one: StateTree | null, other: StateTree | null): boolean {
   if (one === null || other === null) return false;
+  if (one.entries.size !== other.entries.size) return false;
   const isSame = [...other.entries].every(([key, entry]) => sameJson(one.entries.get(key), entry));
-  return (
-    isSame &&
-    one.entries.size === other.entries.size &&
-    sameJson([...one.others], [...other.others])
-  );
+  return isSame && sameJson([...one.others], [...other.others]);
 }
