@@ -12,20 +12,10 @@ import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js
 /** Why a source is not ready, one clause each. A replica that waits for the lease is ready without a sync of its own. */
 export function missingFor({ firstSync, leader, troubles }: SourceView): string[] {
   return [
-    ...troubles.map(({ what, why }) => `${MISSING[what]}: ${why}`),
+    ...troubles.map(({ what, why }) => `${TROUBLES[what].clause}: ${why}`),
     ...(firstSync || !leader ? [] : ['no run has come to an end since the start']),
   ];
 }
-
-const MISSING: Readonly<Record<Trouble['what'], string>> = {
-  checkout: 'checkout gone or unreadable',
-  remote: 'remote not reachable',
-  service: 'service not reachable',
-  'key-missing': 'no key for the service',
-  'key-refused': 'key refused by the service',
-  place: 'workspace or environment missing',
-  database: 'database not reachable',
-};
 
 export function isReady(source: SourceView): boolean {
   return missingFor(source).length === 0;
@@ -140,14 +130,25 @@ const MANY: Readonly<Record<Exclude<Level, 'fine'>, string>> = {
   trouble: 'in trouble',
 };
 
-export const AWAY: Readonly<Record<Trouble['what'], string>> = {
-  checkout: 'The checkout is gone or cannot be read',
-  remote: 'The remote cannot be reached',
-  service: 'The service cannot be reached',
-  'key-missing': 'There is no key for the service',
-  'key-refused': 'The service refuses the key',
-  place: 'The service lacks the workspace or an environment',
-  database: 'The database cannot be reached',
+export const TROUBLES: Readonly<
+  Record<Trouble['what'], { readonly headline: string; readonly clause: string }>
+> = {
+  checkout: {
+    headline: 'The checkout is gone or cannot be read',
+    clause: 'checkout gone or unreadable',
+  },
+  remote: { headline: 'The remote cannot be reached', clause: 'remote not reachable' },
+  service: { headline: 'The service cannot be reached', clause: 'service not reachable' },
+  'key-missing': {
+    headline: 'There is no key for the service',
+    clause: 'no key for the service',
+  },
+  'key-refused': { headline: 'The service refuses the key', clause: 'key refused by the service' },
+  place: {
+    headline: 'The service lacks the workspace or an environment',
+    clause: 'workspace or environment missing',
+  },
+  database: { headline: 'The database cannot be reached', clause: 'database not reachable' },
 };
 
 export const RESULTS: Readonly<
@@ -179,7 +180,7 @@ const FAILURES: Partial<Record<RunResult, string>> = {
 function troubleOf({ troubles, runs: [newest], standings }: SourceView): Verdict | undefined {
   const [trouble] = troubles;
   if (trouble !== undefined) {
-    return { level: 'trouble', headline: AWAY[trouble.what], detail: trouble.why };
+    return { level: 'trouble', headline: TROUBLES[trouble.what].headline, detail: trouble.why };
   }
   const headline = newest && FAILURES[newest.result];
   if (newest === undefined || headline === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { FlagkeelError, messageOf } from '../errors.js';
+import { present } from '../model/collections.js';
 import { byCodeUnits, isDeeperThan, isRecord } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
@@ -64,8 +65,8 @@ export function fileText(content: StateEntry | RunRecord): string {
 /** @throws FlagkeelError `STATE_UNREADABLE` it is no entry: anyone who can push may have written the ref. */
 export function parseEntryFile(path: string, content: string): StateEntry {
   const { kind, name, id, workspace, environments } = parseFile(path, content);
-  if (!isKind(kind) || typeof name !== 'string' || name === '') throw isAnother(path);
-  if (entryPath({ kind, name }) !== path) throw isAnother(path);
+  const isNamed = isKind(kind) && typeof name === 'string' && name !== '';
+  if (!isNamed || entryPath({ kind, name }) !== path) throw unreadable(path, 'is another object');
   const specs = SPECS[kind];
   if (id !== undefined && !isText(id)) throw unreadable(path, '"id" is no text');
   if (workspace !== undefined && !isBase(workspace, specs.workspace)) {
@@ -78,17 +79,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
     }
   }
   // The checks above covered every member of the type.
-  return {
-    kind,
-    name,
-    ...(id === undefined ? {} : { id }),
-    ...(workspace === undefined ? {} : { workspace }),
-    environments,
-  } as StateEntry;
-}
-
-function isAnother(path: string): FlagkeelError {
-  return unreadable(path, 'is another object');
+  return present({ kind, name, id, workspace, environments }) as unknown as StateEntry;
 }
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */

@@ -10,7 +10,6 @@ import {
 } from '../../platform/prometheus.js';
 import {
   APPLIED,
-  AWAY,
   endMs,
   healthOf,
   isReady,
@@ -18,6 +17,7 @@ import {
   newestFull,
   newestPlan,
   notApplied,
+  TROUBLES,
 } from '../health.js';
 import type { DaemonView, RunRecord, SourceView, Trouble } from '../view.js';
 
@@ -104,7 +104,7 @@ function setSource(view: SourceView, now: number, set: SetGauge): void {
   const [newest] = runs;
   set('flagkeel_ready', isReady(view));
   const away = new Set(view.troubles.map(({ what }) => what));
-  for (const what of Object.keys(AWAY) as Trouble['what'][])
+  for (const what of Object.keys(TROUBLES) as Trouble['what'][])
     set('flagkeel_trouble', away.has(what), { what });
   set('flagkeel_suspended', isSuspended(view));
   set('flagkeel_pinned', view.pinned !== null);

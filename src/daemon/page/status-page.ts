@@ -3,10 +3,10 @@ import { documentOf } from '../../platform/page.js';
 import { progressText } from '../../report/progress.js';
 import { headlineText, whyText } from '../../report/view/verdict.js';
 import {
-  AWAY,
   healthOf,
   LEVEL_OF,
   notApplied,
+  TROUBLES,
   verdictOver,
   type Verdict,
   type EnvironmentHealth,
@@ -94,7 +94,7 @@ function sourceArticle(
     <p class="says">${mark(verdict.level)} <span>${verdict.headline}</span></p>
     ${source.troubles.map(
       ({ what, why, since }) =>
-        html`<p>${AWAY[what]}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
+        html`<p>${TROUBLES[what].headline}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
     ${progressLine(source)} ${overrideLines(source, now)} ${approvalEvidence(source, now)}
     ${factsOf(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
