@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StateEntry } from '../../../src/model/state.js';
@@ -225,19 +225,6 @@ describe('state', () => {
       code: 'STATE_UNREADABLE',
       message: expect.stringMatching(/has format 2, and this version reads up to 1/) as string,
     });
-  });
-
-  it('runs no hook', async () => {
-    const repository = makeRepository();
-    const proof = join(repository.directory, 'proof');
-    const hook = join(repository.directory, '.git/hooks/reference-transaction');
-    writeFileSync(hook, `#!/bin/sh\ntouch '${proof}'\n`);
-    chmodSync(hook, 0o755);
-
-    const home = await homeOf(repository.directory);
-    await home.write(stateOf(flag('a')), { head: null, message: 'x' });
-
-    expect(existsSync(proof)).toBe(false);
   });
 
   it('lives in the directory for states, which is made with the first write, and nowhere without one or git', async () => {

@@ -42,10 +42,4 @@ describe('a hold by request', () => {
     holds.change({ pin: null });
     expect(holds.inForce.pin).toBeNull();
   });
-
-  it('that was over when it came never holds', () => {
-    const { holds } = holdsAt();
-    holds.change({ suspension: { reason: 'late', until: at(-1) } });
-    expect(holds.inForce.suspension).toBeNull();
-  });
 });
