@@ -1,4 +1,9 @@
-import type { WireDefinition, WireEnvironment, WireFlag } from '../../src/admin-api/wire.js';
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WireSegment,
+} from '../../src/admin-api/wire.js';
 import type { Definition, FlagFields } from '../../src/model/flag/flag.js';
 import { definitionBody } from '../../src/model/flag/wire.js';
 import type { Attributes } from '../../src/model/identities.js';
@@ -186,6 +191,15 @@ export function liveDefinition(
   };
 }
 
+export function wireSegment(name: string): WireSegment {
+  return { name, description: '', trafficType: TRAFFIC_TYPE, creationTime: 1, tags: null };
+}
+
+export function wireFlag(name: string): WireFlag {
+  const rolloutStatus = { id: 'rs-1', name: 'Pre-Production' };
+  return { ...wireSegment(name), id: `id-${name}`, rolloutStatus, rolloutStatusTimestamp: 1 };
+}
+
 /** A flag that the service has, with a definition in the environments that are named and none in the others. */
 export function liveFlag(
   name: string,
@@ -196,17 +210,7 @@ export function liveFlag(
     const said = environments[environment];
     return [environment, said ? liveDefinition(name, environment, said) : null] as const;
   });
-  const wire: WireFlag = {
-    id: `id-${name}`,
-    name,
-    description: '',
-    trafficType: TRAFFIC_TYPE,
-    creationTime: 1,
-    rolloutStatus: { id: 'rs-1', name: 'Pre-Production' },
-    rolloutStatusTimestamp: 1,
-    tags: null,
-    ...flag,
-  };
+  const wire = { ...wireFlag(name), ...flag };
   return [
     name,
     { existence: 'present', id: wire.id, flag: wire, definitions: new Map(definitions) },
@@ -227,13 +231,7 @@ export function liveSegment(
     const keys = environments[environment];
     return [environment, keys ? { active: true, keys: keyList(keys) } : { active: false }] as const;
   });
-  return [
-    name,
-    {
-      segment: { name, description: '', trafficType: TRAFFIC_TYPE, creationTime: 1, tags: null },
-      environments: new Map(activations),
-    },
-  ];
+  return [name, { segment: wireSegment(name), environments: new Map(activations) }];
 }
 
 export function noSegment(name: string): [string, ActualSegment] {

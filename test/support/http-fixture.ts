@@ -2,6 +2,7 @@ import { afterEach } from 'vitest';
 import { AdminClient } from '../../src/admin-api/http/admin-client.js';
 import { HttpAdminReader } from '../../src/admin-api/reader.js';
 import { HttpAdminWriter } from '../../src/admin-api/writer.js';
+import { liveDefinition } from './builders.js';
 import { startScripted, type Reply, type ScriptedServer, type Script } from './http.js';
 import { JumpingTime } from './http-time.js';
 
@@ -42,41 +43,8 @@ export function pageOf(objects: readonly unknown[], url: string, maxLimit = 50):
   return { status: 200, body: { ...body, totalCount: objects.length } };
 }
 
-export const ENVIRONMENTS = [
-  { id: 'e-1', name: 'staging', production: false },
-  { id: 'e-2', name: 'production', production: true },
-];
+export { ENVIRONMENTS, wireFlag, wireSegment } from './builders.js';
 
 export function wireDefinition(name: string, extra: object = {}): Record<string, unknown> {
-  return {
-    id: `id-${name}`,
-    name,
-    environment: { id: 'e-1', name: 'staging' },
-    trafficType: { id: 't-1', name: 'user' },
-    killed: false,
-    treatments: [{ name: 'on', description: '' }, { name: 'off' }],
-    defaultTreatment: 'off',
-    baselineTreatment: 'off',
-    trafficAllocation: 100,
-    rules: [],
-    defaultRule: [{ treatment: 'off', size: 100 }],
-    creationTime: 1,
-    lastUpdateTime: 1,
-    ...extra,
-  };
-}
-
-export function wireSegment(name: string, extra: object = {}): Record<string, unknown> {
-  const trafficType = { id: 't-1', name: 'user' };
-  return { name, description: '', trafficType, creationTime: 1, tags: null, ...extra };
-}
-
-export function wireFlag(name: string, extra: object = {}): Record<string, unknown> {
-  return {
-    ...wireSegment(name),
-    id: `id-${name}`,
-    rolloutStatus: { id: 'r-1', name: 'Pre-Production' },
-    rolloutStatusTimestamp: 1,
-    ...extra,
-  };
+  return { ...liveDefinition(name, 'staging'), ...extra };
 }

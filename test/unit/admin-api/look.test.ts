@@ -9,8 +9,8 @@ import {
 } from '../../support/http-fixture.js';
 
 const [BY_NAME, BY_ID, FLAG, FLAGS] = [
-  'GET /splits/ws/w/f/environments/e-1',
-  'GET /splits/ws/w/id-f/environments/e-1',
+  'GET /splits/ws/w/f/environments/env-staging',
+  'GET /splits/ws/w/id-f/environments/env-staging',
   'GET /splits/ws/w/f',
   'GET /splits/ws/w',
 ] as const;
@@ -19,7 +19,7 @@ closeAfterEach();
 const DEFINITION = { status: 200, body: wireDefinition('f') };
 
 const NO_FLAGS = { status: 200, body: { objects: [], offset: 0, limit: 50, totalCount: 0 } };
-const PLACE = { workspaceId: 'w', environmentId: 'e-1' };
+const PLACE = { workspaceId: 'w', environmentId: 'env-staging' };
 
 interface Situation {
   /** The service answers 404 to all else. */

@@ -153,7 +153,7 @@ describe('a list that the contract does not promise', () => {
       const both = async () => [
         await reader.listFlags('w'),
         await reader.listTrafficTypes('w'),
-        await reader.listDefinitions('w', 'e-1'),
+        await reader.listDefinitions('w', 'env-staging'),
       ];
 
       expect(await both()).toEqual([null, null, null]);
@@ -187,7 +187,7 @@ describe('a list that the contract does not promise', () => {
     const definitions = Array.from({ length: 51 }, (_, index) => wireDefinition(`f-${index}`));
     const { reader } = await httpFixture(({ url }) => pageOf(definitions, url));
 
-    expect(await reader.listDefinitions('w', 'e-1')).toHaveLength(51);
+    expect(await reader.listDefinitions('w', 'env-staging')).toHaveLength(51);
     await expect(reader.listDefinitions('w', 'e-2')).rejects.toMatchObject(
       unreadable('objects[0].environment.id: expected the "e-2" that was asked for'),
     );
@@ -200,7 +200,7 @@ describe('a definition', () => {
     const body = wireDefinition('f', { rules: null, flagSets: [{ id: 'x' }], treatments });
     const { reader } = await httpFixture(() => ({ status: 200, body }));
 
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f', key: 'f' })).toEqual({
+    expect(await reader.getDefinition('w', 'env-staging', { name: 'f', key: 'f' })).toEqual({
       ...body,
       rules: [],
       treatments: [{ name: 'on', colour: 'red' }, { name: 'off' }],
@@ -229,9 +229,9 @@ describe('a definition', () => {
   ])('is neither absent nor present for %s', async (_, reply, text) => {
     const { reader } = await httpFixture(() => reply);
 
-    await expect(reader.getDefinition('w', 'e-1', { name: 'f', key: 'f' })).rejects.toMatchObject(
-      unreadable(text),
-    );
+    await expect(
+      reader.getDefinition('w', 'env-staging', { name: 'f', key: 'f' }),
+    ).rejects.toMatchObject(unreadable(text));
   });
 });
 
@@ -244,12 +244,16 @@ it('the keys of a segment are absent where it is not active, also in the midst o
     nth === 0 ? { status: 200, body } : errorReply(404),
   );
 
-  expect(await inactive.reader.listKeys('e-1', 'beta')).toBeUndefined();
-  expect(await inactive.reader.countKeys('e-1', 'beta')).toBeUndefined();
-  await expect(wrong.reader.listKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
-  await expect(wrong.reader.countKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
+  expect(await inactive.reader.listKeys('env-staging', 'beta')).toBeUndefined();
+  expect(await inactive.reader.countKeys('env-staging', 'beta')).toBeUndefined();
+  await expect(wrong.reader.listKeys('env-staging', 'beta')).rejects.toMatchObject(
+    unreadable('count'),
+  );
+  await expect(wrong.reader.countKeys('env-staging', 'beta')).rejects.toMatchObject(
+    unreadable('count'),
+  );
   // Read again, and then it is not active: an answer, not a list of 100 keys.
-  expect(await vanishing.reader.listKeys('e-1', 'beta')).toBeUndefined();
+  expect(await vanishing.reader.listKeys('env-staging', 'beta')).toBeUndefined();
 });
 
 it('is made of a get and nothing else', async () => {

@@ -27,7 +27,7 @@ import {
 closeAfterEach();
 
 const WORDS = { title: 'Ramp & go', comment: 'abc1234 Ana: why?' };
-const PLACE = { workspaceId: 'w', environmentId: 'e-1', flag: 'f' };
+const PLACE = { workspaceId: 'w', environmentId: 'env-staging', flag: 'f' };
 const FLAG = { name: 'f', trafficType: 'user', description: '' };
 const BODY: WireDefinitionBody = {
   treatments: [{ name: 'on', description: '' }, { name: 'off' }],
@@ -44,10 +44,14 @@ const ACTIVATION = {
 const ok = (body: unknown): Reply => ({ status: 200, body });
 const TRUE = ok('true');
 const DEFINITION = ok(wireDefinition('f'));
-const DEFINITION_LINE = '/splits/ws/w/f/environments/e-1';
+const DEFINITION_LINE = '/splits/ws/w/f/environments/env-staging';
 const REMOVAL = [{ op: 'remove' as const, path: '/tags' }];
 
-const IDENTITIES_PLACE = { trafficTypeId: 'tt-1', trafficType: 'user', environmentId: 'e-1' };
+const IDENTITIES_PLACE = {
+  trafficTypeId: 'tt-1',
+  trafficType: 'user',
+  environmentId: 'env-staging',
+};
 const SENT: WireIdentity[] = [
   { key: 'ana', values: { plan: 'pro', seats: '25' } },
   { key: 'bob', values: {} },
@@ -59,10 +63,10 @@ type Write = (writer: AdminWriter) => Promise<unknown>;
 
 const CREATE_FLAG: Write = async (writer) => writer.createFlag('w', FLAG, WORDS);
 const CREATE_DEFINITION: Write = async (writer) => writer.createDefinition(PLACE, BODY, WORDS);
-const UPLOAD: Write = async (writer) => writer.uploadKeys('e-1', 's', ['a'], WORDS);
+const UPLOAD: Write = async (writer) => writer.uploadKeys('env-staging', 's', ['a'], WORDS);
 const WRITE_IDENTITIES: Write = async (writer) =>
   writer.writeIdentities(IDENTITIES_PLACE, SENT, WORDS);
-const REMOVE: Write = async (writer) => writer.removeKeys('e-1', 's', ['a'], WORDS);
+const REMOVE: Write = async (writer) => writer.removeKeys('env-staging', 's', ['a'], WORDS);
 
 /** For each write its request, an answer, and the body that it has. */
 const WRITES: [string, Reply, Write, unknown][] = [
@@ -105,22 +109,22 @@ const WRITES: [string, Reply, Write, unknown][] = [
     { name: 'f', description: '' },
   ],
   [
-    'POST /segments/e-1/s',
+    'POST /segments/env-staging/s',
     ok(ACTIVATION),
-    async (writer) => writer.activateSegment('e-1', 's', WORDS),
+    async (writer) => writer.activateSegment('env-staging', 's', WORDS),
     undefined,
   ],
-  ['PUT /segments/e-1/s/uploadKeys', ok({}), UPLOAD, { keys: ['a'], ...WORDS }],
+  ['PUT /segments/env-staging/s/uploadKeys', ok({}), UPLOAD, { keys: ['a'], ...WORDS }],
   [
-    'PUT /segments/e-1/s/removeKeys',
+    'PUT /segments/env-staging/s/removeKeys',
     ok({ code: 200, message: 'Deleted 1 keys' }),
     REMOVE,
     { keys: ['a'], ...WORDS },
   ],
   [
-    'DELETE /segments/e-1/s',
+    'DELETE /segments/env-staging/s',
     TRUE,
-    async (writer) => writer.deactivateSegment('e-1', 's', WORDS),
+    async (writer) => writer.deactivateSegment('env-staging', 's', WORDS),
     undefined,
   ],
   [
@@ -129,7 +133,12 @@ const WRITES: [string, Reply, Write, unknown][] = [
     async (writer) => writer.deleteSegment('w', 's', WORDS),
     undefined,
   ],
-  ['POST /trafficTypes/tt-1/environments/e-1/identities', ALL_WRITTEN, WRITE_IDENTITIES, SENT],
+  [
+    'POST /trafficTypes/tt-1/environments/env-staging/identities',
+    ALL_WRITTEN,
+    WRITE_IDENTITIES,
+    SENT,
+  ],
 ];
 
 it.each(WRITES)(
@@ -154,18 +163,18 @@ it.each(WRITES)(
 it('uploads as the contract shows it where the other endpoint is missing, and asks for that once', async () => {
   const { writer, server } = await httpFixture(
     byLine({
-      'PUT /segments/e-1/s/uploadKeys': [errorReply(404)],
-      'PUT /segments/e-1/s/upload': [ok({}), ok({})],
+      'PUT /segments/env-staging/s/uploadKeys': [errorReply(404)],
+      'PUT /segments/env-staging/s/upload': [ok({}), ok({})],
     }),
   );
 
-  await writer.uploadKeys('e-1', 's', ['a'], WORDS);
-  await writer.uploadKeys('e-1', 's', ['b'], WORDS);
+  await writer.uploadKeys('env-staging', 's', ['a'], WORDS);
+  await writer.uploadKeys('env-staging', 's', ['b'], WORDS);
 
   expect(server.lines()).toEqual([
-    'PUT /segments/e-1/s/uploadKeys',
-    'PUT /segments/e-1/s/upload',
-    'PUT /segments/e-1/s/upload',
+    'PUT /segments/env-staging/s/uploadKeys',
+    'PUT /segments/env-staging/s/upload',
+    'PUT /segments/env-staging/s/upload',
   ]);
   expect(server.seen.at(-1)?.body).toBe('["b"]');
 });
@@ -180,11 +189,16 @@ it.each([
       byLine({
         'POST /splits/ws/w/trafficTypes/user': [ok(wireFlag('f'))],
         [`POST ${DEFINITION_LINE}`]: [DEFINITION],
-        'GET /splits/ws/w/id-f/environments/e-1': [DEFINITION],
+        'GET /splits/ws/w/id-f/environments/env-staging': [DEFINITION],
       }),
     );
     const lookIn = async (workspaceId: string): Promise<Look> =>
-      look(reader, { workspaceId, environmentId: 'e-1' }, { name: 'f' }, { flags: 'asked' });
+      look(
+        reader,
+        { workspaceId, environmentId: 'env-staging' },
+        { name: 'f' },
+        { flags: 'asked' },
+      );
     expect(await lookIn('w')).toEqual({ is: 'unknown' });
 
     await create(writer);
@@ -193,7 +207,7 @@ it.each([
     expect(await lookIn('another')).toEqual({ is: 'unknown' });
     expect(server.lines().slice(2, 4)).toEqual([
       `GET ${DEFINITION_LINE}`,
-      'GET /splits/ws/w/id-f/environments/e-1',
+      'GET /splits/ws/w/id-f/environments/env-staging',
     ]);
   },
 );
@@ -212,8 +226,8 @@ describe('a service that refuses title and comment in bodies', () => {
 
     const [definition, upload, removal] = [
       `POST ${DEFINITION_LINE}`,
-      'PUT /segments/e-1/s/uploadKeys',
-      'PUT /segments/e-1/s/removeKeys',
+      'PUT /segments/env-staging/s/uploadKeys',
+      'PUT /segments/env-staging/s/removeKeys',
     ];
     expect(server.lines()).toEqual([
       ...[definition, definition, upload, upload, removal, removal],
@@ -355,10 +369,10 @@ describe('a creation whose answer was lost', () => {
     ],
     [
       'of an activation is read off the list of keys',
-      async (writer) => writer.activateSegment('e-1', 's', WORDS),
-      { 'POST /segments/e-1/s': ['reset'], 'GET /segments/e-1/s/keys': [ok(keys)] },
+      async (writer) => writer.activateSegment('env-staging', 's', WORDS),
+      { 'POST /segments/env-staging/s': ['reset'], 'GET /segments/env-staging/s/keys': [ok(keys)] },
       { name: 's' },
-      ['POST /segments/e-1/s', 'GET /segments/e-1/s/keys'],
+      ['POST /segments/env-staging/s', 'GET /segments/env-staging/s/keys'],
     ],
   ])('%s', async (_, create, script, made, lines) => {
     const { writer, server } = await httpFixture(byLine(script));
@@ -534,14 +548,14 @@ describe('a deactivation', () => {
     async (status) => {
       const { writer, server } = await httpFixture(
         byLine({
-          'DELETE /segments/e-1/s': [errorReply(status)],
-          'GET /segments/e-1/s/keys': [ok(keys)],
+          'DELETE /segments/env-staging/s': [errorReply(status)],
+          'GET /segments/env-staging/s/keys': [ok(keys)],
         }),
       );
 
-      await writer.deactivateSegment('e-1', 's', WORDS);
+      await writer.deactivateSegment('env-staging', 's', WORDS);
       const asked = server.seen.length;
-      await writer.deactivateSegment('e-1', 't', WORDS);
+      await writer.deactivateSegment('env-staging', 't', WORDS);
       expect(server.seen).toHaveLength(asked);
     },
   );
@@ -549,8 +563,8 @@ describe('a deactivation', () => {
   it('is done where 404 comes for a segment that is not active', async () => {
     const { writer, server } = await httpFixture(() => errorReply(404));
 
-    await writer.deactivateSegment('e-1', 's', WORDS);
-    await writer.deactivateSegment('e-1', 't', WORDS);
+    await writer.deactivateSegment('env-staging', 's', WORDS);
+    await writer.deactivateSegment('env-staging', 't', WORDS);
 
     // The endpoint is not taken for missing: it is asked again.
     expect(server.seen.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'DELETE', 'GET']);
@@ -635,8 +649,8 @@ it('refuses more than one request may carry, before it sends any', async () => {
   const identities = keys.map((key) => ({ key, values: {} }));
 
   for (const refused of [
-    writer.uploadKeys('e-1', 's', keys, WORDS),
-    writer.removeKeys('e-1', 's', keys, WORDS),
+    writer.uploadKeys('env-staging', 's', keys, WORDS),
+    writer.removeKeys('env-staging', 's', keys, WORDS),
     writer.writeIdentities(IDENTITIES_PLACE, identities, WORDS),
   ]) {
     await expect(refused).rejects.toThrow('bug: 10001 keys');
