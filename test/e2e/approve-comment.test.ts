@@ -107,7 +107,7 @@ it('sends nothing where the comments cannot be read, nobody knows whose they are
   expect(unshared.stderr).toContain('cannot use the approval of');
 
   repository.git('remote', 'remove', 'origin');
-  forge.limitNext(9);
+  forge.limited = 9;
   expect(await job()).toMatchObject({ exitCode: 1 });
   expect(scenario.writes()).toEqual([]);
 });

@@ -149,7 +149,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('closes its statuses, and fails, when the comment is refused', async () => {
-    forge.refuse('comments');
+    forge.refused = 'comments';
 
     const run = await review();
 
@@ -159,7 +159,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('writes its comment, and fails, when its statuses are refused', async () => {
-    forge.refuse('statuses');
+    forge.refused = 'statuses';
 
     const run = await review();
 
@@ -170,7 +170,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('reports offline for a fork, whose token may write nothing', async () => {
-    forge.forbidWrites();
+    forge.isReadOnly = true;
 
     // Also where the command line says what the CI job would.
     const run = await review(['--since', 'main'], { isFork: true });

@@ -2,8 +2,11 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import Fastify, { type FastifyRequest } from 'fastify';
 
-/** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
-export interface TestForge {
+/**
+ * A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses.
+ * A test may set and change all of it while it runs.
+ */
+export interface TestForge extends Behaviour {
   /** Of the API. */
   readonly url: string;
   readonly token: string;
@@ -18,27 +21,32 @@ export interface TestForge {
   mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
   /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
   readonly pull: { pushedAt: string | null; mergedAt: string | null; base?: string };
-  /** Pull requests that were opened, with the files of their branch: text, or null where it is removed. */
+  /** Branches that were made, without a pull request yet, with their files: text, or null where it is removed. */
+  readonly branches: Map<string, TestProposal['files']>;
+  /** Pull requests that were opened. */
   readonly proposals: TestProposal[];
   /** `METHOD path status`, without query. */
   readonly requests: string[];
-  /** So many further requests are answered that there were too many; by default they may come again at once. */
-  limitNext(count: number, how?: Limit): void;
-  /** So many further answers break off in the middle. */
-  cutNext(count: number): void;
-  /** So many further requests are done, but a gateway answers that it got no answer. */
-  hideNext(count: number): void;
-  /** From now on no request is answered. */
-  silence(): void;
-  /** From now on all requests are sent on to another server. */
-  sendOn(origin: string): void;
-  /** From now on the token may read alone, as that of a fork. */
-  forbidWrites(): void;
-  /** From now on it may write again. */
-  allowWrites(): void;
-  /** From now on comments are refused, or statuses. */
-  refuse(what: 'comments' | 'statuses'): void;
   close(): Promise<void>;
+}
+
+/** How it answers. */
+interface Behaviour {
+  /** So many further requests are answered that there were too many. */
+  limited: number;
+  /** How that is answered. */
+  limit: Limit;
+  /** So many further answers break off in the middle. */
+  cut: number;
+  /** So many further requests are done, but a gateway answers that it got no answer. */
+  hidden: number;
+  /** No request is answered. */
+  isSilent: boolean;
+  /** Where all requests are sent on to; empty: it answers them itself. */
+  sentOn: string;
+  /** The token may read alone, as that of a fork. */
+  isReadOnly: boolean;
+  refused: 'comments' | 'statuses' | null;
 }
 
 interface Limit {
@@ -99,19 +107,6 @@ interface Answer {
 /** `METHOD /path` → what it is answered. */
 type Routes = Readonly<Record<string, (asked: Asked) => Answer>>;
 
-interface Kept {
-  readonly comments: TestComment[];
-  readonly statuses: TestStatus[];
-  readonly annotations: TestAnnotation[];
-  readonly proposals: TestProposal[];
-  /** Of branches that were made, without a pull request yet. */
-  readonly branches: Map<string, TestProposal['files']>;
-  readonly members: Map<string, string | number>;
-  mergers?: TestForge['mergers'];
-  readonly pull: TestForge['pull'];
-  refused: 'comments' | 'statuses' | null;
-}
-
 /** The newest commit of the pull request. */
 const HEAD = 'a'.repeat(40);
 const TOKEN = 'forge-token-of-a-test';
@@ -120,31 +115,26 @@ const AT_ONCE: Limit = { status: 429, headers: { 'retry-after': '0' } };
 export const OUR_ACCOUNT = 'github-actions[bot]';
 
 export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestForge> {
-  const kept: Kept = {
-    ...{ comments: [], statuses: [], annotations: [], proposals: [] },
-    branches: new Map(),
-    members: new Map(),
-    pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
-    refused: null,
-  };
-  const requests: string[] = [];
-  const policy = {
-    limit: AT_ONCE,
-    limited: 0,
-    cut: 0,
-    hidden: 0,
-    readOnly: false,
-    silent: false,
-    sentOn: '',
-  };
   const app = Fastify({ routerOptions: { maxParamLength: 200 } });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
     done(null, text === '' ? undefined : JSON.parse(String(text)));
   });
+  const forge: TestForge = {
+    ...{ url: '', token: TOKEN, requests: [] },
+    ...{ comments: [], statuses: [], annotations: [], proposals: [] },
+    ...{ branches: new Map(), members: new Map() },
+    pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
+    ...{ limited: 0, limit: AT_ONCE, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
+    ...{ isReadOnly: false, refused: null },
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
   app.addHook('onRequest', async (request, reply) => {
-    if (policy.silent) await new Promise(() => undefined);
-    const answer = policed(request, policy);
+    if (forge.isSilent) await new Promise(() => undefined);
+    const answer = policed(request, forge);
     if (answer !== null)
       return reply
         .code(answer.status)
@@ -152,14 +142,14 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
         .send(answer.body);
   });
   app.addHook('onSend', ({ method, url }, reply, payload, done) => {
-    requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(reply.statusCode)}`);
-    policy.hidden -= 1;
-    if (policy.hidden >= 0) void reply.code(502);
-    policy.cut -= 1;
-    done(null, policy.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
+    forge.requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(reply.statusCode)}`);
+    forge.hidden -= 1;
+    if (forge.hidden >= 0) void reply.code(502);
+    forge.cut -= 1;
+    done(null, forge.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
   });
   app.setNotFoundHandler(async (_, reply) => reply.code(404).send(NOT_FOUND.body));
-  const routes = kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept);
+  const routes = kind === 'github' ? githubRoutes(forge) : gitlabRoutes(forge);
   for (const [line, route] of Object.entries(routes)) {
     const [method = '', url = ''] = line.split(' ');
     app.route({
@@ -175,42 +165,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     });
   }
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-  return {
-    ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
-    ...kept,
-    set mergers(levels: TestForge['mergers']) {
-      kept.mergers = levels;
-    },
-    limitNext: (count, how = AT_ONCE) => {
-      policy.limit = how;
-      policy.limited = count;
-    },
-    cutNext: (count) => {
-      policy.cut = count;
-    },
-    hideNext: (count) => {
-      policy.hidden = count;
-    },
-    silence: () => {
-      policy.silent = true;
-    },
-    sendOn: (other) => {
-      policy.sentOn = other;
-    },
-    forbidWrites: () => {
-      policy.readOnly = true;
-    },
-    allowWrites: () => {
-      policy.readOnly = false;
-    },
-    refuse: (what) => {
-      kept.refused = what;
-    },
-    close: async () => {
-      app.server.closeAllConnections();
-      await app.close();
-    },
-  };
+  return Object.assign(forge, { url: kind === 'github' ? origin : `${origin}/api/v4` });
 }
 
 async function* halfOf(text: string): AsyncGenerator<string> {
@@ -220,21 +175,18 @@ async function* halfOf(text: string): AsyncGenerator<string> {
   throw new Error('cut');
 }
 
-function policed(
-  { method, url, headers }: FastifyRequest,
-  policy: { limited: number; readonly limit: Limit; readOnly: boolean; readonly sentOn: string },
-): Answer | null {
-  if (policy.sentOn !== '') {
-    return { status: 307, body: {}, headers: { location: policy.sentOn + url } };
+function policed({ method, url, headers }: FastifyRequest, forge: Behaviour): Answer | null {
+  if (forge.sentOn !== '') {
+    return { status: 307, body: {}, headers: { location: forge.sentOn + url } };
   }
   const given = headers.authorization ?? headers['private-token'] ?? '';
   if (!String(given).endsWith(TOKEN)) return refusal(401, 'Bad credentials');
-  if (policy.limited > 0) {
-    policy.limited -= 1;
-    const { status, headers: told } = policy.limit;
+  if (forge.limited > 0) {
+    forge.limited -= 1;
+    const { status, headers: told } = forge.limit;
     return { ...refusal(status, 'You have exceeded a secondary rate limit'), headers: told };
   }
-  if (policy.readOnly && method !== 'GET' && url !== '/graphql') {
+  if (forge.isReadOnly && method !== 'GET' && url !== '/graphql') {
     return refusal(403, 'Resource not accessible by integration');
   }
   return null;
@@ -246,7 +198,7 @@ const MOST_ANNOTATIONS = 50;
 
 const ok = (body: unknown, status = 200): Answer => ({ status, body });
 
-function githubRoutes(kept: Kept): Routes {
+function githubRoutes(forge: TestForge): Routes {
   const repo = '/repos/acme/flags';
   let files: Record<string, string | null> = {};
   const sha = { main: 'b'.repeat(40), tree: 'c'.repeat(40), made: 'd'.repeat(40) };
@@ -254,7 +206,7 @@ function githubRoutes(kept: Kept): Routes {
     [`GET ${repo}`]: () => ok({ default_branch: 'main' }),
     [`GET ${repo}/git/ref/*`]: ({ params }) => {
       const name = params['*']?.replace('heads/', '') ?? '';
-      const isThere = name === 'main' || kept.branches.has(name);
+      const isThere = name === 'main' || forge.branches.has(name);
       return isThere ? ok({ object: { sha: sha.main } }) : NOT_FOUND;
     },
     [`GET ${repo}/git/commits/${sha.main}`]: () => ok({ tree: { sha: sha.tree } }),
@@ -266,105 +218,105 @@ function githubRoutes(kept: Kept): Routes {
     },
     [`POST ${repo}/git/commits`]: () => ok({ sha: sha.made }, 201),
     [`POST ${repo}/git/refs`]: ({ body }) => {
-      kept.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
+      forge.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
       return ok({}, 201);
     },
     [`POST ${repo}/pulls`]: ({ body }) =>
-      opened(kept, { ...body, branch: body['head'] }, 'html_url'),
+      opened(forge, { ...body, branch: body['head'] }, 'html_url'),
     // The token of a workflow may not ask who it is, but learns it as the viewer of a query.
     'GET /user': () => refusal(403, 'Resource not accessible by integration'),
     'POST /graphql': () => ok({ data: { viewer: { login: OUR_ACCOUNT } } }),
-    [`GET ${repo}/issues/7/comments`]: (asked) => page(asked, kept.comments.map(githubComment)),
-    [`POST ${repo}/issues/7/comments`]: ({ body }) => post(kept, body, 'github'),
+    [`GET ${repo}/issues/7/comments`]: (asked) => page(asked, forge.comments.map(githubComment)),
+    [`POST ${repo}/issues/7/comments`]: ({ body }) => post(forge, body, 'github'),
     [`PATCH ${repo}/issues/comments/:id`]: ({ body, params }) =>
-      edit(kept, Number(params['id']), body, 'github'),
+      edit(forge, Number(params['id']), body, 'github'),
     [`POST ${repo}/statuses/:sha`]: ({ body, params }) =>
-      status(kept, params['sha'], { ...body, states: 'error failure pending success' }),
-    [`POST ${repo}/check-runs`]: ({ body }) => checkRun(kept, body, 201),
-    [`PATCH ${repo}/check-runs/1`]: ({ body }) => checkRun(kept, body, 200),
+      status(forge, params['sha'], { ...body, states: 'error failure pending success' }),
+    [`POST ${repo}/check-runs`]: ({ body }) => checkRun(forge, body, 201),
+    [`PATCH ${repo}/check-runs/1`]: ({ body }) => checkRun(forge, body, 200),
     [`GET ${repo}/pulls/7`]: () => {
       const head = { sha: HEAD, ref: 'ramp', repo: { name: 'flags', owner: { login: 'acme' } } };
-      return ok({ number: 7, head, merged_at: kept.pull.mergedAt });
+      return ok({ number: 7, head, merged_at: forge.pull.mergedAt });
     },
     [`GET ${repo}/activity`]: ({ query }) => {
-      const { pushedAt: timestamp } = kept.pull;
+      const { pushedAt: timestamp } = forge.pull;
       if (timestamp === null) return NOT_FOUND;
       const push = { activity_type: 'push', ref: query['ref'] ?? null, timestamp };
       return ok([{ ...push, id: 1, before: '1'.repeat(40), after: HEAD }]);
     },
     [`GET ${repo}/collaborators/:name/permission`]: ({ params }) => {
-      const permission = kept.members.get(params['name'] ?? '');
+      const permission = forge.members.get(params['name'] ?? '');
       return permission === undefined ? NOT_FOUND : ok({ permission });
     },
   };
 }
 
-function gitlabRoutes(kept: Kept): Routes {
+function gitlabRoutes(forge: TestForge): Routes {
   const [numbered, named] = ['/api/v4/projects/42', '/api/v4/projects/:project'];
   const request = `${numbered}/merge_requests/7`;
   return {
     [`GET ${named}`]: () => ok({ default_branch: 'main' }),
     [`GET ${named}/repository/branches/*`]: ({ params }) => {
       const name = params['*'] ?? '';
-      return kept.branches.has(name) ? ok({ name }) : NOT_FOUND;
+      return forge.branches.has(name) ? ok({ name }) : NOT_FOUND;
     },
     [`POST ${named}/repository/commits`]: ({ body }) => {
       const actions = body['actions'] as { file_path: string; content?: string }[];
       const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
-      kept.branches.set(String(body['branch']), Object.fromEntries(files));
+      forge.branches.set(String(body['branch']), Object.fromEntries(files));
       return ok({ id: HEAD }, 201);
     },
     [`POST ${named}/merge_requests`]: ({ body }) => {
       const { source_branch: branch, target_branch: base, title, description } = body;
-      return opened(kept, { branch, base, title, body: description }, 'web_url');
+      return opened(forge, { branch, base, title, body: description }, 'web_url');
     },
     'GET /api/v4/user': () => ok({ id: 1, username: OUR_ACCOUNT }),
-    [`GET ${request}/notes`]: (asked) => page(asked, kept.comments.map(gitlabNote)),
-    [`POST ${request}/notes`]: ({ body }) => post(kept, body, 'gitlab'),
+    [`GET ${request}/notes`]: (asked) => page(asked, forge.comments.map(gitlabNote)),
+    [`POST ${request}/notes`]: ({ body }) => post(forge, body, 'gitlab'),
     [`PUT ${request}/notes/:id`]: ({ body, params }) =>
-      edit(kept, Number(params['id']), body, 'gitlab'),
+      edit(forge, Number(params['id']), body, 'gitlab'),
     [`GET ${request}`]: () => {
-      const merged = { state: 'merged', diff_refs: { base_sha: kept.pull.base } };
+      const merged = { state: 'merged', diff_refs: { base_sha: forge.pull.base } };
       return ok({ iid: 7, target_branch: 'main', ...merged });
     },
     [`GET ${request}/versions`]: () => {
-      const { pushedAt } = kept.pull;
+      const { pushedAt } = forge.pull;
       const first = { id: 1, head_commit_sha: HEAD, created_at: '2026-09-01T09:00:00Z' };
       return ok(pushedAt === null ? [] : [{ ...first, id: 2, created_at: pushedAt }, first]);
     },
     [`GET ${numbered}/protected_branches/main`]: () =>
-      kept.mergers ? ok({ name: 'main', merge_access_levels: kept.mergers }) : NOT_FOUND,
+      forge.mergers ? ok({ name: 'main', merge_access_levels: forge.mergers }) : NOT_FOUND,
     [`GET ${numbered}/members/all/:id`]: ({ params }) => {
       const id = Number(params['id']);
-      const [, level] = [...kept.members].find(([name]) => gitlabId(name) === id) ?? [];
+      const [, level] = [...forge.members].find(([name]) => gitlabId(name) === id) ?? [];
       return level === undefined ? NOT_FOUND : ok({ id, access_level: level });
     },
     [`POST ${named}/statuses/:sha`]: ({ body, params }) => {
       const { name: context, state } = body;
-      const last = kept.statuses.findLast(
+      const last = forge.statuses.findLast(
         (each) => each.sha === params['sha'] && each.context === context,
       );
       if (last?.state === state && state === 'running') {
         return refusal(400, 'Cannot transition status via :run from :running');
       }
       const more = { context, states: 'running success failed', limit: 'gitlab' };
-      return status(kept, params['sha'], { ...body, ...more });
+      return status(forge, params['sha'], { ...body, ...more });
     },
   };
 }
 
 function opened(
-  kept: Kept,
+  forge: TestForge,
   { branch, base, title, body }: Readonly<Record<string, unknown>>,
   link: string,
 ): Answer {
-  const files = kept.branches.get(String(branch));
+  const files = forge.branches.get(String(branch));
   if (files === undefined) return refusal(422, 'head is no branch');
-  kept.proposals.push({
+  forge.proposals.push({
     ...{ branch: String(branch), base: String(base), title: String(title), body: String(body) },
     files,
   });
-  const url = `https://forge.example.com/pulls/${String(kept.proposals.length)}`;
+  const url = `https://forge.example.com/pulls/${String(forge.proposals.length)}`;
   return { status: 201, body: { [link]: url } };
 }
 
@@ -390,35 +342,40 @@ export function gitlabId(name: string): number {
   return name === OUR_ACCOUNT ? 1 : 100 + name.length;
 }
 
-function post(kept: Kept, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
-  const wrong = commentProblem(kept, body, kind);
+function post(forge: TestForge, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
+  const wrong = commentProblem(forge, body, kind);
   if (wrong) return wrong;
-  const comment = { id: 1_000 + kept.comments.length, body: String(body), author: OUR_ACCOUNT };
-  kept.comments.push(comment);
+  const comment = { id: 1_000 + forge.comments.length, body: String(body), author: OUR_ACCOUNT };
+  forge.comments.push(comment);
   return { status: 201, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
 }
 
-function edit(kept: Kept, id: number, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
-  const comment = kept.comments.find((each) => each.id === id);
+function edit(
+  forge: TestForge,
+  id: number,
+  { body }: Asked['body'],
+  kind: 'github' | 'gitlab',
+): Answer {
+  const comment = forge.comments.find((each) => each.id === id);
   if (!comment) return refusal(404, 'Not Found');
-  const wrong = commentProblem(kept, body, kind);
+  const wrong = commentProblem(forge, body, kind);
   if (wrong) return wrong;
   comment.body = String(body);
   comment.updatedAt = '2026-10-01T11:00:00Z';
   return { status: 200, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
 }
 
-function commentProblem(kept: Kept, body: unknown, kind: 'github' | 'gitlab'): Answer | null {
+function commentProblem(forge: TestForge, body: unknown, kind: 'github' | 'gitlab'): Answer | null {
   const most = MOST_COMMENT[kind];
   if (typeof body !== 'string' || body === '') return refusal(422, 'Body cannot be blank');
   if (body.length > most)
     return refusal(422, `Body is too long (maximum is ${String(most)} characters)`);
-  return kept.refused === 'comments' ? refusal(422, 'Validation Failed') : null;
+  return forge.refused === 'comments' ? refusal(422, 'Validation Failed') : null;
 }
 
-function status(kept: Kept, sha = '', body: Asked['body'] = {}): Answer {
+function status(forge: TestForge, sha = '', body: Asked['body'] = {}): Answer {
   const { context, state, description, states, limit } = body;
-  if (kept.refused === 'statuses') return refusal(403, 'Resource not accessible');
+  if (forge.refused === 'statuses') return refusal(403, 'Resource not accessible');
   const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
   if (typeof context !== 'string' || typeof state !== 'string')
     return refusal(422, 'Validation Failed');
@@ -428,17 +385,17 @@ function status(kept: Kept, sha = '', body: Asked['body'] = {}): Answer {
     return refusal(422, `Description is too long (maximum is ${String(most)} characters)`);
   }
   const link = body['target_url'];
-  kept.statuses.push({ sha, context, state, description, link });
+  forge.statuses.push({ sha, context, state, description, link });
   return { status: 201, body: {} };
 }
 
-function checkRun(kept: Kept, body: Asked['body'], code: number): Answer {
+function checkRun(forge: TestForge, body: Asked['body'], code: number): Answer {
   const { annotations = [] } = body['output'] as { annotations?: TestAnnotation[] };
   if (annotations.length > MOST_ANNOTATIONS) return refusal(422, 'No more than 50 annotations');
   if (annotations.some(({ path, start_line: line }) => path === '' || line < 1)) {
     return refusal(422, 'Invalid annotation');
   }
-  kept.annotations.push(...annotations);
+  forge.annotations.push(...annotations);
   return { status: code, body: { id: 1 } };
 }
 

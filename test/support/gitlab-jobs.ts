@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
 import { projectText } from '../unit/docs/page.js';
+import { passOn } from './answers.js';
 import { start, type CliResult } from './cli.js';
 import {
   jobFolder,
@@ -185,31 +186,18 @@ function gitlabApi(api: Api, { forge }: ForgeWorld): Server {
     return undefined;
   };
   return createServer((request, response) => {
-    const path = request.url ?? '';
-    const isOpening =
-      request.method === 'POST' && /^\/api\/v4\/projects\/42\/merge_requests$/.test(path);
-    const own = request.method === 'GET' ? answer(path) : undefined;
+    const { method, url: path = '' } = request;
+    const own = method === 'GET' ? answer(path) : undefined;
     if (own !== undefined) {
       response.end(JSON.stringify(own));
-      return;
-    }
-    void text(request).then(async (body) => {
-      if (isOpening) {
-        const { source_branch: branch, title } = JSON.parse(body) as Record<string, string>;
+    } else if (method === 'POST' && path === '/api/v4/projects/42/merge_requests') {
+      void json(request).then((body) => {
+        const { source_branch: branch, title } = body as Record<string, string>;
         api.opened.push(`${branch ?? ''}: ${title ?? ''}`);
         response.writeHead(201).end('{"iid":99}');
-        return;
-      }
-      const passed = await fetch(new URL(path, forge.url), {
-        method: request.method ?? 'GET',
-        headers: {
-          'content-type': 'application/json',
-          'private-token': String(request.headers['private-token'] ?? ''),
-        },
-        ...(body !== '' && { body }),
       });
-      response.writeHead(passed.status, Object.fromEntries(passed.headers));
-      response.end(await passed.text());
-    });
+    } else {
+      passOn(forge.url, request, response);
+    }
   });
 }

@@ -11,7 +11,7 @@ const AT = { commit: 'a'.repeat(40) };
 const LONG = '🙂'.repeat(400);
 
 const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' };
-type Limit = Parameters<TestForge['limitNext']>[1];
+type Limit = TestForge['limit'];
 type Kind = 'github' | 'gitlab';
 const LIMITS: Readonly<Record<Kind, [situation: string, how: Limit, waitMs: number][]>> = {
   github: [
@@ -89,7 +89,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
       status: 422,
     });
     expect(waits).toEqual([]);
-    server.forbidWrites();
+    server.isReadOnly = true;
     await expect(forge.postComment(PULL, 'x')).rejects.toMatchObject({ status: 403 });
   });
 
@@ -149,47 +149,47 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     server.comments.push({ id: 2, author: 'alice', body: `/flagkeel approve ${hash}` });
     server.members.set('alice', kind === 'github' ? 'write' : 40);
 
-    server.cutNext(1);
+    server.cut = 1;
     expect((await forge.approvals(PULL)).approvals).toMatchObject([{ hash, by: 'alice' }]);
-    server.cutNext(1);
+    server.cut = 1;
     expect(await forge.findComment(PULL, body)).toMatchObject({ body });
-    server.cutNext(1_000);
+    server.cut = 1_000;
     await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
   });
 
   it('posts a comment once, also where a gateway loses the answer', async () => {
-    server.hideNext(1);
+    server.hidden = 1;
     await expect(forge.postComment(PULL, 'x')).rejects.toMatchObject({ status: 502 });
     expect(server.comments).toHaveLength(1);
   });
 
   it('shows the token to no other server that it is sent on to', async () => {
     const other = await startTestForge(kind);
-    server.sendOn(new URL(other.url).origin);
+    server.sentOn = new URL(other.url).origin;
     await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
     expect(other.requests).toEqual([]);
     await other.close();
   });
 
   it('gives up a forge that says nothing', async () => {
-    server.silence();
+    server.isSilent = true;
     const hasty = openAt(server.url, { timeoutMs: 50 });
     await expect(hasty.findComment(PULL, 'x')).rejects.toMatchObject({ status: null });
     expect(waits).toHaveLength(3);
   });
 
   it('waits where there were too many requests, and gives up where there always are', async () => {
-    server.limitNext(2);
+    server.limited = 2;
     await expect(forge.findComment(PULL, 'x')).resolves.toBeNull();
     expect(waits).toHaveLength(2);
 
-    server.limitNext(1_000);
+    server.limited = 1_000;
     await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
     expect(waits).toHaveLength(5);
   });
 
   it.each(LIMITS[kind])('waits as long as asked where %s', async (_, how, waitMs) => {
-    server.limitNext(1, how);
+    Object.assign(server, { limited: 1, limit: how });
     await forge.updateComment(PULL, 1, 'x').catch(() => undefined);
     expect(waits).toEqual([waitMs]);
   });
@@ -197,7 +197,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   it.each(TOO_LONG[kind])(
     'says when to run again where %s, and nothing of the token',
     async (_, how) => {
-      server.limitNext(1_000, how);
+      Object.assign(server, { limited: 1_000, limit: how });
       const message = expect.stringMatching(
         /\(too many requests: run again in 30 min\)$/,
       ) as string;

@@ -56,8 +56,8 @@ describe('statuses on commits', () => {
     if (what === 'without-production')
       daemon.show(aSource({ name: 'default', environments: ['staging'] }));
     if (what === 'standby') daemon.show(aSource({ name: 'default', leader: false }));
-    if (what === 'forbid') forge.forbidWrites();
-    if (what === 'allow') forge.allowWrites();
+    if (what === 'forbid') forge.isReadOnly = true;
+    if (what === 'allow') forge.isReadOnly = false;
     if (what === 'settle') await settled();
   }
 
