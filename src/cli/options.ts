@@ -143,6 +143,12 @@ export function collect(value: string, before: readonly string[]): readonly stri
   return [...before, value];
 }
 
+/** A variable of a script that is not set is no directory, and least of all the current one. */
+export function namedDirectory(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty; the current directory is ".".');
+  return value;
+}
+
 export function collectObject(value: string, before: readonly string[]): readonly string[] {
   const name = parseKey(value)?.name ?? '';
   if (name === '' || name.includes('/')) {

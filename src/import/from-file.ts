@@ -23,6 +23,7 @@ export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
 /** The workspace is the file's own by default, or `Default`. Environments are names in the order of application. */
 interface FileImportOptions extends Omit<ImportOptions, 'progress'> {
   readonly trafficType: string;
+  readonly signal: AbortSignal;
 }
 
 export interface ImportedFile extends Imported {
@@ -40,7 +41,7 @@ export async function importFile(
   options: FileImportOptions,
 ): Promise<ImportedFile> {
   const convert = await SOURCES[source]();
-  const text = String(await readBounded(path, 'import from'));
+  const text = String(await readBounded(path, 'import from', options.signal));
   const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];

@@ -19,6 +19,7 @@ import type { DeclareCommand } from '../command.js';
 import {
   collectField,
   commonOptions,
+  namedDirectory,
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
@@ -39,8 +40,13 @@ export const declareImport: DeclareCommand = (command, invocation) => {
     .argument(
       '[directory]',
       'where the config repository is to be (default: .); with --from the file',
+      namedDirectory,
     )
-    .argument('[target]', 'with --from, where the config repository is to be (default: .)')
+    .argument(
+      '[target]',
+      'with --from, where the config repository is to be (default: .)',
+      namedDirectory,
+    )
     .addOption(
       new Option(
         '--from <tool>',
@@ -97,7 +103,9 @@ async function importFromFile(
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
   const { workspace, environment: environments, only, trafficType } = options;
-  const imported = await importFile(from, file, { workspace, environments, only, trafficType });
+  const { signal } = screen.terminal;
+  const wanted = { workspace, environments, only, trafficType, signal };
+  const imported = await importFile(from, file, wanted);
   await writeSpecs(directory, imported.files);
   await screen.print(documentOf(directory, imported), () => fileText(file, directory, imported));
   return EXIT.ok;

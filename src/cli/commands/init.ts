@@ -14,7 +14,7 @@ import {
   type Member,
   type Written as YamlValue,
 } from '../../specs/edit/yaml-text.js';
-import { collect, commonOptions, type CommonOptions } from '../options.js';
+import { collect, commonOptions, namedDirectory, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { schemaFiles, withSchemaLines, writeNew } from './schema.js';
 import { ending, type Screen } from '../terminal.js';
@@ -38,7 +38,7 @@ interface Written {
 
 export const declareInit: DeclareCommand = (command, invocation) => {
   command
-    .argument('[directory]', 'where the config repository is to be', '.')
+    .argument('[directory]', 'where the config repository is to be', namedDirectory, '.')
     .option('--workspace <name>', 'name or id of the workspace', 'Default')
     .option(
       '--environment <name>',

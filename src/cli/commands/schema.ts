@@ -8,7 +8,7 @@ import {
 } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { quoted } from '../../report/sanitize.js';
 import { kindOf } from '../../specs/parse/load-files.js';
@@ -59,7 +59,7 @@ export async function writeNew(path: string, text: string): Promise<boolean> {
     const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;
     return new FlagkeelError('OUTPUT', message, { cause: error });
   };
-  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+  await makeFolder(dirname(path)).catch((error: unknown) => {
     // A file that stands where a folder has to be is in the way, and is not the one that was asked for.
     throw refused(error);
   });
@@ -70,6 +70,13 @@ export async function writeNew(path: string, text: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw refused(error);
   }
+}
+
+/** With those above it. Node's own way never ends where the system refuses a folder as missing, as it does in /proc. */
+async function makeFolder(path: string): Promise<void> {
+  if ((await stat(path).catch(() => null))?.isDirectory() === true) return;
+  await makeFolder(dirname(path));
+  await mkdir(path);
 }
 
 export async function writeSchemas(directory: string): Promise<void> {

@@ -51,6 +51,18 @@ describe('init', () => {
     },
   );
 
+  it('writes nothing where the name of the directory is empty, or no folder can be made', async () => {
+    const unnamed = await cliRun(['init', '']);
+    expect(unnamed).toMatchObject({ exitCode: 64, stdout: '' });
+    writeFileSync(join(directory, 'file'), '');
+    const places = [join(directory, 'file', 'a', 'b')];
+    if (process.platform === 'linux') places.push('/proc/x/y');
+    for (const place of places) {
+      const { exitCode, stderr } = await cliRun(['init', place]);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`cannot write ${place}/`)]);
+    }
+  });
+
   it('takes names of the workspace, of environments and of the traffic type', async () => {
     const args = ['--workspace', 'Shop: main', '--traffic-type', 'account'];
     await cliRun(['init', directory, ...args, '--environment', 'test', '--environment', 'on']);
