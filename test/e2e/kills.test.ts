@@ -132,6 +132,9 @@ describe('a kill that git or a command orders', () => {
     expect(scenario.repository.git('show', 'HEAD:kills/production.yaml')).toBe(
       '# on-call\nkills: {}',
     );
+    expect(restored.stdout).toContain('Until git agrees');
+    scenario.commit({ 'flags/pay.yaml': flag(10) }, 'Order no kill of pay any more');
+    expect((await run('restore', ...inProduction)).stdout).not.toContain('Until git agrees');
   });
 
   /** The commands that were printed, as a person would paste them. */

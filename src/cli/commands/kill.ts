@@ -59,7 +59,8 @@ async function killOrRestore(
   const { environment, reason } = options;
   const context = { ...run.context, openWriter: run.openWriter };
   const done = await actLive(context, { ...request, environment, reason });
-  await screen.result(await resultText(request, done, options));
+  const isDirty = context.source.revision.dirty;
+  await screen.result(await resultText(request, done, { ...options, isDirty }));
   // Last: in an emergency the result of the service comes before further questions to it and to git.
   screen.progress.phase('look');
   if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
@@ -85,7 +86,7 @@ async function recordDone(
 async function resultText(
   { flag, isKill }: KillRequest,
   act: LiveAct,
-  { format, environment }: KillOptions,
+  { format, environment, isDirty }: KillOptions & { readonly isDirty: boolean },
 ): Promise<string> {
   const { directory, reason, sent, wasKilled, orderedAt } = act;
   const wasDone = sent === null;
@@ -103,6 +104,8 @@ async function resultText(
     const document = { flag, environment, killed: isKill, changed };
     return prettyJson({ ...document, file: list.path, orderedAt: places, commands });
   }
+  // The list or the flag may have been changed before, and not committed.
+  const isOrdered = commands.length + places.length > 0 || 'why' in list || isDirty;
   const state = isKill ? 'killed' : 'restored';
   const lines = [
     `${clean(flag)} ${wasDone ? `was ${state} already` : `is ${state}`} in ${clean(environment)}.`,
@@ -119,7 +122,9 @@ async function resultText(
           ...commands.map((each) => `  ${each}`),
         ]
       : []),
-    ...(isKill ? [] : ['Until git agrees, a run that finds the kill ordered sends it again.']),
+    ...(isKill || !isOrdered
+      ? []
+      : ['Until git agrees, a run that finds the kill ordered sends it again.']),
   ];
   return `${lines.join('\n')}\n`;
 }
