@@ -13,8 +13,8 @@ import {
   type ForgeWorld,
 } from './forge-jobs.js';
 
-/** Answers from files of a folder; a file that is not there is an empty answer. */
-const GH = `#!/usr/bin/env bash
+/** The forge's program: it answers from files of a folder, and a file that is not there is an empty answer. */
+export const GH = `#!/usr/bin/env bash
 set -euo pipefail
 answer() { cat "$GH_FOLDER/$1" 2>/dev/null || echo "$2"; }
 case "$1 $2" in

@@ -1,0 +1,135 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { start } from '../support/cli.js';
+import { withTools } from '../support/forge-jobs.js';
+import { makeDirectory, makeRepository, type TestRepository } from '../support/git.js';
+import { GH } from '../support/github-jobs.js';
+import { listen } from '../support/loopback.js';
+import { projectText } from '../unit/docs/page.js';
+
+interface Workflow {
+  readonly jobs: {
+    readonly approve: {
+      readonly steps: readonly { id?: string; run?: string; env?: Record<string, string> }[];
+    };
+  };
+}
+
+const HASH = `sha256:${'a'.repeat(64)}`;
+
+/** The step that says which commits the pull request 7 brought. @returns what `before` names. */
+async function before(repository: TestRepository, merge: string, brought: readonly string[]) {
+  const folder = makeDirectory();
+  const kept = join(folder, 'gh');
+  mkdirSync(kept);
+  const keep = (name: string, value: unknown): void => {
+    writeFileSync(join(kept, name), JSON.stringify(value));
+  };
+  keep('pull-7.json', { merged: true, merge_commit_sha: merge });
+  for (const commit of brought) {
+    keep(`pulls-${commit}.json`, [{ number: 7, merged_at: '2026-10-01T12:00:00Z' }]);
+  }
+  const { jobs } = parse(projectText('workflows/flagkeel-approve.yml')) as Workflow;
+  const step = jobs.approve.steps.find(({ id }) => id === 'merge');
+  const output = join(folder, 'output');
+  const result = await start(['bash', '-e', '-c', step?.run ?? ''], '', {
+    cwd: repository.directory,
+    env: {
+      ...{ ...step?.env, PATH: withTools(folder, { gh: GH }), GH_FOLDER: kept },
+      ...{ GITHUB_OUTPUT: output, GITHUB_REPOSITORY: 'acme/flags' },
+      ...{ PULL: '7', COMMENT: `/flagkeel approve ${HASH}\r\nLooks fine` },
+    },
+  }).ended;
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+  const [, hash, name = ''] = /^hash=(.*)\nbefore=(.*)$/m.exec(readFileSync(output, 'utf8')) ?? [];
+  expect(hash).toBe(HASH);
+  return repository.git('rev-parse', name);
+}
+
+it('an approval on GitHub covers all that its pull request brought, merged, squashed or rebased', async () => {
+  const repository = makeRepository();
+  repository.commit('Begin', { a: '1' });
+  const earlier = repository.commit('Change of another pull request', { a: '2' });
+  const first = repository.commit('First', { b: '1' });
+  const second = repository.commit('Second', { b: '2' });
+  const rebased = await before(repository, second, [first, second]);
+  const squashed = await before(repository, second, [second]);
+  repository.git('checkout', '--quiet', '-b', 'other', first);
+  const head = repository.commit('Of a branch', { c: '1' });
+  repository.git('checkout', '--quiet', 'main');
+  repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'other');
+  const merge = repository.git('rev-parse', 'HEAD');
+
+  expect(rebased).toBe(earlier);
+  expect(squashed).toBe(first);
+  expect(await before(repository, merge, [head, merge])).toBe(second);
+});
+
+interface Component {
+  readonly 'flagkeel-apply': { readonly script: readonly string[] };
+}
+
+/** The script that collects the plans of reviews, with the answers of GitLab by their path below the project. */
+async function collected(repository: TestRepository, answers: Readonly<Record<string, unknown>>) {
+  const { url, close } = await listen(
+    createServer((request, response) => {
+      const answer = answers[request.url?.replace('/api/v4/projects/42/', '').split('?')[0] ?? ''];
+      response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer));
+    }),
+  );
+  onTestFinished(close);
+  const folder = makeDirectory();
+  const text = projectText('templates/apply.yml').replaceAll('/tmp', folder);
+  const { script } = (parseAllDocuments(text)[1]?.toJS() as Component)['flagkeel-apply'];
+  const lines = script.filter((line) => line.includes('collect.mjs')).join('\n');
+  const result = await start(['bash', '-e', '-c', lines], '', {
+    cwd: repository.directory,
+    env: {
+      ...{ CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
+      ...{ CI_COMMIT_SHA: repository.git('rev-parse', 'HEAD'), MERGES: '5' },
+    },
+  }).ended;
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+  const plans = join(folder, 'plans');
+  return readdirSync(plans).map((name) => [name, readFileSync(join(plans, name), 'utf8')]);
+}
+
+it('an apply on GitLab finds the review of the last commit, on the branch or on merged results', async () => {
+  const repository = makeRepository();
+  repository.commit('Begin', { a: '1' });
+  const merges = [7, 8].map(
+    (iid) => [iid, repository.commit(`Merge !${String(iid)}`, { a: String(iid) })] as const,
+  );
+  const [head, older, onMerge, onOlder] = ['a', 'b', 'c', 'd'].map((each) => each.repeat(40));
+  const request = { sha: head, state: 'merged', target_branch: 'main', source_project_id: 42 };
+  const review = (id: number) => [{ id, name: 'flagkeel-review' }];
+  const answers = {
+    ...Object.fromEntries(
+      merges.map(([iid, commit]) => [
+        `repository/commits/${commit}/merge_requests`,
+        [{ iid, ...request }],
+      ]),
+    ),
+    'merge_requests/7/pipelines': [{ id: 1, sha: head }],
+    // GitLab shows of a pipeline of merged results the commit that it made, and none of the branch.
+    'merge_requests/8/pipelines': [
+      { id: 2, sha: onOlder },
+      { id: 3, sha: onMerge },
+    ],
+    [`repository/commits/${onOlder ?? ''}`]: { parent_ids: ['e'.repeat(40), older] },
+    [`repository/commits/${onMerge ?? ''}`]: { parent_ids: ['e'.repeat(40), head] },
+    ...Object.fromEntries([1, 2, 3].map((id) => [`pipelines/${String(id)}/jobs`, review(id)])),
+    ...Object.fromEntries(
+      [1, 2, 3].map((id) => [`jobs/${String(id)}/artifacts/flagkeel-plan.json`, id]),
+    ),
+  };
+
+  expect(await collected(repository, answers)).toEqual([
+    ['7.json', '1'],
+    ['8.json', '3'],
+    ['none.json', '[]'],
+  ]);
+});
