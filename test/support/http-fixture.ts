@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { AdminClient } from '../../src/admin-api/http/admin-client.js';
+import { AdminClient, type AdminClientOptions } from '../../src/admin-api/http/admin-client.js';
 import { HttpAdminReader } from '../../src/admin-api/reader.js';
 import { HttpAdminWriter } from '../../src/admin-api/writer.js';
 import { liveDefinition } from './builders.js';
@@ -8,24 +8,35 @@ import { JumpingTime } from './http-time.js';
 
 interface HttpFixture {
   readonly server: ScriptedServer;
+  readonly time: JumpingTime;
+  readonly client: AdminClient;
   readonly reader: HttpAdminReader;
   readonly writer: HttpAdminWriter;
 }
 
 const closers: (() => Promise<void>)[] = [];
 
-/** A reader and a writer over real HTTP to a scripted server; closed after each test of the file. */
-export async function httpFixture(script: Script): Promise<HttpFixture> {
-  const server = await startScripted(script);
+/** A client, a reader and a writer over real HTTP to a scripted server; closed after each test of the file. */
+export async function httpFixture(
+  script: Script,
+  options: Partial<AdminClientOptions> = {},
+): Promise<HttpFixture> {
+  const server = await scripted(script);
+  const time = new JumpingTime();
   const client = new AdminClient({
-    url: server.url,
-    key: () => 'fka_test',
-    version: '0.0.0',
-    time: new JumpingTime(),
+    ...{ url: server.url, key: () => 'fka_test', version: '0.0.0', time },
+    ...options,
   });
-  closers.push(async () => client.close(), server.close);
+  closers.unshift(async () => client.close());
   const reader = new HttpAdminReader(client.reads());
-  return { server, reader, writer: new HttpAdminWriter(client, reader) };
+  return { server, time, client, reader, writer: new HttpAdminWriter(client, reader) };
+}
+
+/** A scripted server by itself, closed like those of `httpFixture`. */
+export async function scripted(script: Script): Promise<ScriptedServer> {
+  const server = await startScripted(script);
+  closers.push(server.close);
+  return server;
 }
 
 export function closeAfterEach(): void {

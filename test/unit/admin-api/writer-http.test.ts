@@ -396,52 +396,77 @@ describe('a creation whose answer was lost', () => {
   });
 });
 
-describe('a patch of a flag whose answer was lost', () => {
-  const [line, read] = ['PATCH /splits/ws/w/f', 'GET /splits/ws/w/f'];
+describe('a patch whose answer was lost', () => {
   const untagged = wireFlag('f');
   const tagged = { ...untagged, tags: [{ name: 'web' }] };
   const TAG = [{ op: 'replace' as const, path: '/tags', value: tagged.tags }];
   const TAGGED = { before: { tags: [] }, after: { tags: ['web'] } };
+  const full = wireDefinition('f');
+  const half = { ...full, trafficAllocation: 40 };
+  const HALVE = [{ op: 'replace' as const, path: '/trafficAllocation', value: 40 }];
+  const PATCHES: Readonly<Record<'flag' | 'definition', readonly [string, Write]>> = {
+    flag: ['/splits/ws/w/f', async (writer) => writer.patchFlag('w', 'f', TAG, WORDS, TAGGED)],
+    definition: [
+      DEFINITION_LINE,
+      async (writer) =>
+        writer.patchDefinition(PLACE, HALVE, WORDS, full as unknown as WireDefinition),
+    ],
+  };
 
-  async function patchOver(found: Reply, ...replies: Reply[]) {
-    const fixture = await httpFixture(byLine({ [line]: replies, [read]: [found] }));
-    const result = fixture.writer.patchFlag('w', 'f', TAG, WORDS, TAGGED);
-    return { ...fixture, result };
+  async function patchOver(what: keyof typeof PATCHES, found: Reply, ...replies: Reply[]) {
+    const [path, patch] = PATCHES[what];
+    const script = { [`PATCH ${path}`]: replies, [`GET ${path}`]: [found] };
+    const fixture = await httpFixture(byLine(script));
+    return { ...fixture, path, result: patch(fixture.writer) };
   }
 
-  it.each<[string, object, Reply[]]>([
-    ['counts as made where the flag is what it should be', tagged, ['reset']],
+  it.each<['flag' | 'definition', string, object, object, Reply[]]>([
+    ['flag', 'counts as made where it is what it should be', tagged, tagged, ['reset']],
     [
-      'is sent again where its fields are what they were, whatever became of others',
+      'flag',
+      'is sent again where its fields are what they were',
       { ...untagged, description: 'theirs' },
+      tagged,
       [errorReply(500), ok(tagged)],
     ],
-  ])('%s', async (_, found, replies) => {
-    const { result, server } = await patchOver(ok(found), ...replies);
+    ['definition', 'counts as made where it is what it should be', half, half, ['reset']],
+    [
+      'definition',
+      'is sent again where it is what it was',
+      full,
+      half,
+      [errorReply(500), ok(half)],
+    ],
+  ])('of a %s %s', async (what, _, found, made, replies) => {
+    const { result, server, path } = await patchOver(what, ok(found), ...replies);
 
-    expect((await result).tags).toEqual(tagged.tags);
-    expect(server.lines()).toEqual([line, read, ...replies.slice(1).map(() => line)]);
+    expect(await result).toMatchObject(made);
+    const again = replies.slice(1).map(() => `PATCH ${path}`);
+    expect(server.lines()).toEqual([`PATCH ${path}`, `GET ${path}`, ...again]);
   });
 
-  it('is left alone where somebody else has changed the flag', async () => {
-    const theirs = { ...untagged, tags: [{ name: 'ops' }] };
-    const { result, server } = await patchOver(ok(theirs), 'reset');
+  it.each([
+    ['flag', { ...untagged, tags: [{ name: 'ops' }] }],
+    ['definition', { ...full, trafficAllocation: 7 }],
+  ] as const)('of a %s is left alone where somebody else has changed it', async (what, theirs) => {
+    const { result, server, path } = await patchOver(what, ok(theirs), 'reset');
 
-    await expect(result).rejects.toThrow('flag "f" is neither what it was nor what it should be');
-    expect(server.lines()).toEqual([line, read]);
+    const why = 'flag "f" is neither what it was nor what it should be';
+    await expect(result).rejects.toThrow(why);
+    expect(server.lines()).toEqual([`PATCH ${path}`, `GET ${path}`]);
   });
 
-  it('is looked up by a patch of nothing where the service does not show flags', async () => {
+  it('of a flag is looked up by a patch of nothing where the service does not show flags', async () => {
     const replies: Reply[] = ['reset', 'reset', ok(untagged), ok(tagged)];
-    const { result, server } = await patchOver(errorReply(404), ...replies);
+    const { result, server } = await patchOver('flag', errorReply(404), ...replies);
 
-    expect((await result).tags).toEqual(tagged.tags);
+    expect(await result).toMatchObject({ tags: tagged.tags });
     const bodies = server.seen.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
     expect(bodies).toEqual([JSON.stringify(TAG), '[]', '[]', JSON.stringify(TAG)]);
   });
 
-  it('is sent again where the flag is gone, so that the service says so', async () => {
-    const { result } = await patchOver(errorReply(404), 'reset', errorReply(404));
+  it('of a flag is sent again where it is gone, so that the service says so', async () => {
+    const { result } = await patchOver('flag', errorReply(404), 'reset', errorReply(404));
 
     await expect(result).rejects.toMatchObject({ status: 404 });
   });
@@ -457,36 +482,6 @@ describe('a patch of a definition', () => {
     const { writer } = await httpFixture(() => reply);
 
     expect(await writer.patchDefinition(PLACE, [{ op: 'remove', path: '/x' }], WORDS)).toBeNull();
-  });
-
-  describe('whose answer was lost', () => {
-    const [line, read] = [`PATCH ${DEFINITION_LINE}`, `GET ${DEFINITION_LINE}`];
-    const before = wireDefinition('f') as unknown as WireDefinition;
-    const after = { ...before, trafficAllocation: 40 };
-    const half = [{ op: 'replace' as const, path: '/trafficAllocation', value: 40 }];
-
-    async function patchOver(found: unknown, ...replies: Reply[]) {
-      const fixture = await httpFixture(byLine({ [line]: replies, [read]: [ok(found)] }));
-      const result = fixture.writer.patchDefinition(PLACE, half, WORDS, before);
-      return { ...fixture, result };
-    }
-
-    it.each<[string, object, Reply[]]>([
-      ['counts as made where the definition is what it should be', after, ['reset']],
-      ['is sent again where the definition is what it was', before, [errorReply(500), ok(after)]],
-    ])('%s', async (_, found, replies) => {
-      const { result, server } = await patchOver(found, ...replies);
-
-      expect((await result)?.trafficAllocation).toBe(40);
-      expect(server.lines()).toEqual([line, read, ...replies.slice(1).map(() => line)]);
-    });
-
-    it('is left alone where somebody else has changed the definition', async () => {
-      const { result, server } = await patchOver({ ...before, trafficAllocation: 7 }, 'reset');
-
-      await expect(result).rejects.toThrow('neither what it was nor what it should be');
-      expect(server.lines()).toEqual([line, read]);
-    });
   });
 
   it('that kills is repeated until it is done; one that restores is not', async () => {

@@ -1,42 +1,17 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  AdminClient,
-  type AdminClientOptions,
-  type GetOnly,
-} from '../../../../src/admin-api/http/admin-client.js';
+import { describe, expect, it } from 'vitest';
+import type { GetOnly } from '../../../../src/admin-api/http/admin-client.js';
 import { routeOf, type WriteRequest } from '../../../../src/admin-api/http/request.js';
 import { encodePath } from '../../../../src/admin-api/http/transport.js';
 import { FlagkeelError, RejectedError } from '../../../../src/errors.js';
-import {
-  errorReply,
-  inOrder,
-  startScripted,
-  type Reply,
-  type Script,
-} from '../../../support/http.js';
-import { JumpingTime } from '../../../support/http-time.js';
+import { errorReply, inOrder, type Reply } from '../../../support/http.js';
+import { closeAfterEach, httpFixture, scripted } from '../../../support/http-fixture.js';
 
 const KEY = 'fka_canary-5d1f0c';
-const closers: (() => Promise<void>)[] = [];
+closeAfterEach();
 
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
-async function fixture(script: Script, options: Partial<AdminClientOptions> = {}) {
-  const server = await startScripted(script);
-  const time = new JumpingTime();
-  const client = new AdminClient({
-    url: server.url,
-    key: () => KEY,
-    version: '1.2.3',
-    time,
-    ...options,
-  });
-  closers.push(async () => client.close(), server.close);
-  return { server, time, client };
-}
+const fixture: typeof httpFixture = async (script, options) =>
+  httpFixture(script, { key: () => KEY, version: '1.2.3', ...options });
 
 const READ = { path: ['workspaces'], what: 'read workspaces' };
 const PATCH: WriteRequest = {
@@ -107,12 +82,11 @@ describe('a request', () => {
 
   it('carries the key of the moment where the operator wants it, below the path of the URL', async () => {
     const keys = ['old', 'new'];
-    const { server } = await fixture(() => OK);
-    const client = new AdminClient({
-      ...{ url: `${server.url}/team/a`, key: () => keys.shift() ?? '', version: '1' },
+    const server = await scripted(() => OK);
+    const { client } = await fixture(() => OK, {
+      ...{ url: `${server.url}/team/a`, key: () => keys.shift() ?? '' },
       authHeader: 'x-api-key',
     });
-    closers.push(async () => client.close());
 
     await client.get(READ);
     await client.get(READ);
@@ -259,8 +233,7 @@ describe('a read', () => {
   it.each([301, 302, 307, 308])(
     'does not follow a %i, and says where it would have led',
     async (status) => {
-      const other = await startScripted(() => OK);
-      closers.push(other.close);
+      const other = await scripted(() => OK);
       const { client, server } = await fixture(() => ({
         status,
         headers: { location: `${other.url}/?key=x` },

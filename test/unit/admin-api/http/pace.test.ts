@@ -1,15 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { AdminClient } from '../../../../src/admin-api/http/admin-client.js';
-import { errorReply, startScripted, type Reply } from '../../../support/http.js';
+import { describe, expect, it } from 'vitest';
+import { errorReply, type Reply } from '../../../support/http.js';
+import { closeAfterEach, httpFixture } from '../../../support/http-fixture.js';
 import { SimulatedTime } from '../../../support/simulated-time.js';
 
 const ADMITTED = 20;
 const WINDOW_MS = 10_000;
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+closeAfterEach();
 
 /** How a service may tell of its window; what it admits is the same each time. */
 type Telling = (window: {
@@ -39,10 +35,11 @@ const TELLINGS: readonly (readonly [string, Telling])[] = [
   ],
 ];
 
-/** A service that admits 20 requests in any 10 s, on the clock given. */
-async function sparingService(time: SimulatedTime, telling: Telling) {
+/** A service that admits 20 requests in any 10 s. @returns how long a client with so many reads took, in milliseconds. */
+async function timeOf(requests: number, telling: Telling): Promise<number> {
+  const time = new SimulatedTime();
   const admitted: number[] = [];
-  const server = await startScripted((): Reply => {
+  const answer = (): Reply => {
     const now = time.now();
     const recent = admitted.filter((at) => at > now - WINDOW_MS);
     const isAdmitted = recent.length < ADMITTED;
@@ -50,22 +47,13 @@ async function sparingService(time: SimulatedTime, telling: Telling) {
     const left = Math.max(0, ADMITTED - recent.length - 1);
     const headers = telling({ left, waitMs: (recent[0] ?? now) + WINDOW_MS - now, now });
     return isAdmitted ? { status: 200, body: {}, headers } : errorReply(429, 'later', headers);
-  });
-  closers.push(server.close);
-  return { url: server.url, asked: () => server.seen.length };
-}
-
-/** @returns how long a client with so many reads took, in milliseconds. */
-async function timeOf(requests: number, telling: Telling): Promise<number> {
-  const time = new SimulatedTime();
-  const service = await sparingService(time, telling);
-  const client = new AdminClient({ url: service.url, key: () => 'k', version: '1', time });
-  closers.push(async () => client.close());
+  };
+  const { server, client } = await httpFixture(answer, { time });
   const startedAt = time.now();
   const reads = Array.from({ length: requests }, async (_, i) =>
     client.get({ path: ['workspaces'], what: `read ${String(i)}` }),
   );
-  const activity = (): number => client.counts().GET + service.asked();
+  const activity = (): number => client.counts().GET + server.seen.length;
   await time.runUntil(Promise.all(reads), activity);
   return time.now() - startedAt;
 }

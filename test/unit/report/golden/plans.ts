@@ -155,11 +155,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     }),
   },
   {
-    name: 'ramp-everywhere',
-    inFiveSeconds: 'production will be updated: on 25 → 40 %',
-    report: by('Ramp checkout', [ramp(50, 100, STAGING), ramp(25, 40)]),
-  },
-  {
     name: 'full-rollout',
     inFiveSeconds: 'production will be updated: on 40 → 100 %',
     report: by('Checkout for all', [ramp(0, 5, 'flag/a@staging'), ramp(40, 100)], {
@@ -258,18 +253,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
         ],
       }),
     ]),
-  },
-  {
-    name: 'drift',
-    inFiveSeconds: 'staging will be updated: on 90 → 10 % · drift: changed outside git',
-    report: by('Correct drift of flag/new-checkout@staging', [
-      ramp(90, 10, STAGING, { reason: 'drift' }),
-    ]),
-  },
-  {
-    name: 'conflict',
-    inFiveSeconds: 'conflict: changed in git and outside git',
-    report: by('Ramp checkout', [ramp(90, 40, CHECKOUT, { reason: 'conflict' })]),
   },
   {
     name: 'conflict-held',
