@@ -1,15 +1,10 @@
 import type { WireMatcher } from '../../admin-api/wire.js';
 import type { Matcher } from '../flag/flag.js';
 import { isRecord, sortedSet, type Json } from '../json.js';
-import { isOperandMember, operandOfType } from './matchers.js';
+import { OPERAND_MEMBERS, operandOfType } from './matchers.js';
 
 /** Fields that hold numbers, however an answer spells them. */
 const NUMERIC_FIELDS = new Set(['number', 'date', 'from', 'to']);
-
-/** Types whose `between` and `string` hold texts, so that `"1.10"` must not become a number. */
-function isSemver(type: string): boolean {
-  return type.endsWith('_SEMVER');
-}
 
 /**
  * Canonical form of a matcher, from specs or service: without members that mean nothing; numbers as numbers and texts
@@ -31,7 +26,7 @@ function meansNothing(name: string, value: Json, operand: string | undefined): b
   if (name === 'negate') return value === false;
   if (name === 'attribute') return value === '';
   if (operand === undefined || name === operand) return false;
-  return isOperandMember(name) && isEmpty(value);
+  return OPERAND_MEMBERS.has(name) && isEmpty(value);
 }
 
 function isEmpty(value: Json | undefined): boolean {
@@ -41,7 +36,8 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 function canonicalField(type: string, name: string, value: Json): Json {
-  if (NUMERIC_FIELDS.has(name) && !isSemver(type)) return asNumber(value);
+  // A version such as "1.10" must not become a number.
+  if (NUMERIC_FIELDS.has(name) && !type.endsWith('_SEMVER')) return asNumber(value);
   if (name === 'strings' && isTextList(value)) return sortedSet(value);
   if (name === operandOfType(type) && name === 'strings') return textsOf(value);
   if (name === 'depends' && isRecord(value)) return canonicalDepends(value);

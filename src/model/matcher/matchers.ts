@@ -116,11 +116,7 @@ export function wordOf(type: string): ComparisonWord | undefined {
   return matcherRow(type)?.word as ComparisonWord | undefined;
 }
 
-const OPERAND_MEMBERS: ReadonlySet<string> = new Set(Object.values(OPERAND_MEMBER));
-
-export function isOperandMember(name: string): boolean {
-  return OPERAND_MEMBERS.has(name);
-}
+export const OPERAND_MEMBERS: ReadonlySet<string> = new Set(Object.values(OPERAND_MEMBER));
 
 /** The member that holds the operand of a type. Undefined for an unknown type, whose operand may be in any member. */
 export function operandOfType(type: string): (typeof OPERAND_MEMBER)[Operand] | undefined {

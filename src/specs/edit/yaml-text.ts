@@ -161,13 +161,8 @@ export function writtenFlagField(
   field: FlagField,
   value: string | readonly string[] = [],
 ): Written {
-  switch (FLAG_FIELD_ROWS[field].type) {
-    case 'prose':
-    case 'name':
-      return [value].flat().join('');
-    case 'names':
-      return writtenTexts([value].flat());
-  }
+  const texts = [value].flat();
+  return FLAG_FIELD_ROWS[field].type === 'names' ? writtenTexts(texts) : texts.join('');
 }
 
 /** A list of texts, on one line where they are few and short. */
