@@ -1,72 +1,46 @@
 import pg from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf } from '../support/service-calls.js';
-import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { at, callsOf } from '../support/service-calls.js';
+import { startTestService } from '../support/service.js';
+import { useStores } from '../support/stores.js';
 
 const server = process.env['TEST_POSTGRES_SERVER'];
 
 /** The same service over PostgreSQL: what could differ there, and what only it can do. */
 describe.skipIf(server === undefined && lacks('postgresql'))('a store in PostgreSQL', () => {
-  const running: TestService[] = [];
-
-  afterAll(async () => {
-    for (const service of running) await service.stop();
-  });
-
-  async function freshDatabase(): Promise<string> {
-    if (server === undefined) throw new Error('bug: the project starts the server');
-    return createDatabase(server);
-  }
-
-  async function start(url: string): Promise<TestService> {
-    const service = await startTestService({ store: { kind: 'postgres', url } });
-    running.push(service);
-    return service;
-  }
+  const { aStore, start } = useStores();
 
   it('is shared by several services, whose writers come one after the other', async () => {
-    const url = await freshDatabase();
-    const [a, b] = await Promise.all([start(url), start(url)]);
-    const clients = [a, b].map((service) => callsOf(service));
-    const [client] = clients;
-    if (client === undefined) throw new Error('bug: no service');
-    await client.flag('f');
-    const path = '/splits/ws/Default/f/environments/staging';
-    const treatments = [{ name: 'on', keys: ['k'] }, { name: 'off' }];
-    await client.ok('POST', path, aDefinition({ treatments }));
+    const location = await aStore();
+    const [a, b] = (await Promise.all([start(location), start(location)])).map(callsOf);
+    await a?.define('f', { treatments: [{ name: 'on', keys: ['k'] }, { name: 'off' }] });
 
     await Promise.all(
       Array.from({ length: 30 }, async (_, index) =>
-        clients[index % 2]?.ok('PATCH', path, [
+        (index % 2 === 0 ? a : b)?.ok('PATCH', at('f'), [
           { op: 'add', path: '/treatments/0/keys/-', value: `k${index}` },
         ]),
       ),
     );
 
-    const after = await client.ok<WireDefinition>('GET', path);
-    expect(after.treatments[0]?.keys).toHaveLength(31);
-    expect(await client.ok('GET', '/workspaces')).toMatchObject({ totalCount: 1 });
+    const after = await a?.ok<WireDefinition>('GET', at('f'));
+    expect(after?.treatments[0]?.keys).toHaveLength(31);
+    expect(await b?.ok('GET', '/workspaces')).toMatchObject({ totalCount: 1 });
   });
 
   it('tells of what the seed of another service added', async () => {
-    const url = await freshDatabase();
-    const client = callsOf(await start(url));
+    const location = await aStore();
+    const client = callsOf(await start(location));
     await client.ok('GET', '/workspaces?name=Seeded');
     await client.ok('GET', '/trafficTypes/ws/Default');
 
-    const seeded = await startTestService({
-      store: { kind: 'postgres', url },
-      seed: {
-        workspaces: [
-          { name: 'Seeded', environments: [{ name: 'dev' }], trafficTypes: [] },
-          { name: 'Default', environments: [], trafficTypes: ['planted'] },
-        ],
-      },
-    });
-    running.push(seeded);
+    const workspaces = [
+      { name: 'Seeded', environments: [{ name: 'dev' }], trafficTypes: [] },
+      { name: 'Default', environments: [], trafficTypes: ['planted'] },
+    ];
+    await start(location, { seed: { workspaces } });
 
     expect(await client.ok('GET', '/workspaces?name=Seeded')).toMatchObject({ totalCount: 1 });
     expect(await client.ok('GET', '/trafficTypes/ws/Default')).toContainEqual(
@@ -75,9 +49,10 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
   });
 
   it('of a newer version stops the start, and is left alone', async () => {
-    const url = await freshDatabase();
-    await start(url);
-    const database = new pg.Client({ connectionString: url });
+    const location = await aStore();
+    const connectionString = 'url' in location ? location.url : '';
+    await start(location);
+    const database = new pg.Client({ connectionString });
     await database.connect();
     await database.query(
       "insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00Z')",
@@ -86,7 +61,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
       (await database.query<object>('select * from kysely_migration')).rows;
     const before = await steps();
 
-    await expect(start(url)).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(start(location)).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
     expect(await steps()).toEqual(before);
     await database.end();
   });
