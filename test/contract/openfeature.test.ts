@@ -6,8 +6,6 @@ import { ruleOn } from '../support/service-calls.js';
 const world = aServedWorld();
 
 const PATH = '/ofrep/v1/evaluate/flags';
-const create = async (name: string, definition: object): Promise<unknown> =>
-  world.admin.define(name, definition);
 const ask = async (
   flag: string | null,
   context: object | undefined,
@@ -23,11 +21,11 @@ const ask = async (
 describe('one flag', () => {
   it('is a truth value where its treatments are on and off, with the configuration, or what a kill serves', async () => {
     const defaultRule = [{ treatment: 'on', size: 100 }];
-    await create('switch', {
+    await world.admin.define('switch', {
       treatments: [{ name: 'on', configurations: '{"steps":1}' }, { name: 'off' }],
       defaultRule,
     });
-    await create('dead', { killed: true, defaultRule });
+    await world.admin.define('dead', { killed: true, defaultRule });
 
     const metadata = { configuration: '{"steps":1}' };
     const on = { key: 'switch', value: true, variant: 'on', reason: 'STATIC', metadata };
@@ -41,7 +39,7 @@ describe('one flag', () => {
   });
 
   it('is the name of a treatment where there are others, by the attributes of the context', async () => {
-    await create('colour', {
+    await world.admin.define('colour', {
       treatments: [{ name: 'red' }, { name: 'blue' }],
       defaultTreatment: 'red',
       baselineTreatment: 'red',
@@ -56,7 +54,7 @@ describe('one flag', () => {
   });
 
   it('is not decided by the attributes of an identity, which are for viewing alone', async () => {
-    await create('viewed', {
+    await world.admin.define('viewed', {
       rules: [ruleOn({ type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] })],
     });
     const identities = '/trafficTypes/user/environments/staging/identities';
@@ -69,7 +67,7 @@ describe('one flag', () => {
   });
 
   it('is a split where hashing decides, and the same for the same key', async () => {
-    await create('split', {
+    await world.admin.define('split', {
       defaultRule: [
         { treatment: 'on', size: 50 },
         { treatment: 'off', size: 50 },
@@ -89,7 +87,9 @@ describe('one flag', () => {
 
   it('depends on the segments that hold the key', async () => {
     await world.admin.segment('beta');
-    await create('for-beta', { rules: [ruleOn({ type: 'IN_SEGMENT', string: 'beta' })] });
+    await world.admin.define('for-beta', {
+      rules: [ruleOn({ type: 'IN_SEGMENT', string: 'beta' })],
+    });
     const before = await ask('for-beta', { targetingKey: 'bo' });
     await world.admin.ok('PUT', '/segments/staging/beta/uploadKeys', { keys: ['bo'] });
     const after = await ask('for-beta', { targetingKey: 'bo' });
@@ -98,7 +98,7 @@ describe('one flag', () => {
   });
 
   it('fails in the words of OpenFeature', async () => {
-    await create('of-tomorrow', { rules: [ruleOn({ type: 'OF_TOMORROW' })] });
+    await world.admin.define('of-tomorrow', { rules: [ruleOn({ type: 'OF_TOMORROW' })] });
     const broken = await world.send('POST', `${PATH}/switch`, { body: '{"context":' });
 
     expect([

@@ -1,4 +1,5 @@
 import { addConsole } from '../../src/console/console.js';
+import { sharesOf } from './live-workspace.js';
 import { aDefinition, callsOf, ruleOn } from './service-calls.js';
 import { startTestService, type TestService } from './service.js';
 
@@ -87,23 +88,13 @@ export async function aShopWithConsole(
       await client.ok('POST', path, aDefinition(changed as object));
     }
   };
-  for (const environment of ['dev', 'staging', 'production']) {
-    if (environment === 'dev')
-      await client.ok('POST', '/segments/ws/Shop/trafficTypes/user', {
-        name: 'beta-testers',
-        description: 'People who asked to see new things',
-      });
-    await client.ok('POST', `/segments/${environment}/beta-testers`);
-  }
+  const segment = { name: 'beta-testers', description: 'People who asked to see new things' };
+  await client.ok('POST', '/segments/ws/Shop/trafficTypes/user', segment);
+  for (const { name } of environments) await client.ok('POST', `/segments/${name}/beta-testers`);
   const keys = Array.from({ length: 450 }, (_, index) => `user-${String(index).padStart(4, '0')}`);
   await client.ok('PUT', '/segments/production/beta-testers/upload', keys);
-  const all = { defaultRule: [{ treatment: 'on', size: 100 }] };
-  const share = (on: number): object => ({
-    defaultRule: [
-      { treatment: 'on', size: on },
-      { treatment: 'off', size: 100 - on },
-    ],
-  });
+  const share = (on: number): object => ({ defaultRule: sharesOf(on) });
+  const all = share(100);
   const rules = [
     ruleOn(matcher('IN_SEGMENT', { string: 'beta-testers' })),
     ruleOn(matcher('IN_LIST_STRING', { attribute: 'country', strings: ['ES', 'PT'] })),
