@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { helpDocument } from '../../src/cli/help-document.js';
@@ -64,26 +64,16 @@ environments: { production: { defaultRule: "off" } }
 
 /** A server that answers nothing before it is released, and then that nothing is there. */
 async function heldServer() {
-  const held: ServerResponse[] = [];
-  let isReleased = false;
-  const answer = (response: ServerResponse): void => {
-    response.writeHead(404).end();
-  };
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const server = createServer((_, response) => {
-    if (isReleased) answer(response);
-    else held.push(response);
+    void released.then(() => response.writeHead(404).end());
   });
   const asked = once(server, 'request');
   const { url, close } = await listen(server);
-  return {
-    url,
-    asked,
-    release: () => {
-      isReleased = true;
-      held.forEach(answer);
-    },
-    [Symbol.dispose]: () => void close(),
-  };
+  return { url, asked, release, [Symbol.dispose]: () => void close() };
 }
 
 /** The words on standard error that match, as they come. */
