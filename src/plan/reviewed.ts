@@ -1,9 +1,8 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import {
-  bucketsOn,
+  withoutShares,
   formOf,
   pathOf,
-  shareOnRamp,
   withEachBuckets,
   writtenRamp,
   type DesiredRamp,
@@ -131,19 +130,7 @@ function isElsewhere(
   if (own.length === 0 || live === undefined) {
     return !satisfies(path, live as Json | undefined, before);
   }
-  return !sameJson(withoutShares(path, before, own), withoutShares(path, live as Json, own));
-}
-
-/** A field with the same text in place of each share that is on the way of its ramp. */
-function withoutShares(path: string, value: Json, ramps: readonly DesiredRamp[]): unknown {
-  const side = { [path.slice(1)]: value };
-  const found = ramps.flatMap((ramp) => {
-    const buckets = bucketsOn(side, ramp);
-    return buckets && shareOnRamp(ramp, buckets) !== undefined ? [buckets] : [];
-  });
-  return withEachBuckets(path, value, (buckets) =>
-    found.includes(buckets) ? 'on the ramp' : buckets,
-  );
+  return !sameJson(withoutShares(path, before, own), withoutShares(path, live, own));
 }
 
 /** The new value of a field, with the written buckets in place of those that a ramp has now. */

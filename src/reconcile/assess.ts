@@ -1,7 +1,7 @@
 import { FlagkeelError } from '../errors.js';
 import { withAllowances } from '../history/allowances.js';
 import { truncateNote } from '../model/audit-note.js';
-import type { Unknown } from '../model/outcome.js';
+import type { ChangeNote, Unknown } from '../model/outcome.js';
 import {
   noteKey,
   FORCED_GUARDS,
@@ -113,8 +113,10 @@ export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput
     const closed = closedFor(obeying, change);
     const note = notes.get(noteKey(change));
     if (!closed || !note) continue;
-    const comment = `Sent although ${closed.why}: ${windowOverride}\n\n${note.comment}`;
-    said.set(noteKey(change), truncateNote({ ...note, comment }, note.title));
+    said.set(
+      noteKey(change),
+      beginningWith(`Sent although ${closed.why}: ${windowOverride}`, note),
+    );
   }
   return said;
 }
@@ -218,12 +220,11 @@ export function withApproval(
   const rest = (more: number): string => `${String(more)} more`;
   const guards = firstOf(guardFindings, SHOWN_FINDINGS, findingText, rest).join('; ');
   const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
-  return new Map(
-    [...notes].map(([key, { title, comment }]) => [
-      key,
-      truncateNote({ title, comment: `${said}\n\n${comment}` }, title),
-    ]),
-  );
+  return new Map([...notes].map(([key, note]) => [key, beginningWith(said, note)]));
+}
+
+function beginningWith(words: string, { title, comment }: ChangeNote): ChangeNote {
+  return truncateNote({ title, comment: `${words}\n\n${comment}` }, title);
 }
 
 function whyUnusable(

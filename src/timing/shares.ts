@@ -2,11 +2,11 @@ import type { Actual } from '../model/actual.js';
 import type { TimedField } from '../model/desired.js';
 import type { Definition, Matcher } from '../model/flag/flag.js';
 import {
+  withoutShares,
   bucketsOn,
   rampKey,
   shareOf,
   shareOnRamp,
-  withEachBuckets,
   writtenRamp,
   type CheckStanding,
   type DesiredRamp,
@@ -150,12 +150,8 @@ function isAlongIn(
 ): boolean {
   const [was, is] = [base, fields].map((side) => canonicalDefinition(side ?? {})[member]);
   if (was === undefined || is === undefined) return false;
-  const withoutShares = (value: unknown): unknown =>
-    withEachBuckets(`/${member}`, value, (buckets, at) => {
-      const ramp = ramps.find(({ rule }) => rule === at);
-      return ramp && shareOnRamp(ramp, buckets) !== undefined ? 'on the ramp' : buckets;
-    });
-  return sameJson(withoutShares(was), withoutShares(is));
+  const path = `/${member}`;
+  return sameJson(withoutShares(path, was, ramps), withoutShares(path, is, ramps));
 }
 
 /** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */

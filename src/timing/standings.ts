@@ -1,23 +1,19 @@
-import type { Actual } from '../model/actual.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { truncateNote } from '../model/audit-note.js';
 import {
-  bucketsOn,
   pathOf,
-  shareOf,
   type DesiredRamp,
   type Ladder,
   type RampStanding,
   type StepStanding,
 } from '../model/flag/ramp.js';
-import { definitionFromWire } from '../model/flag/wire.js';
 import { byCodeUnits } from '../model/json.js';
 import { noteKey, takesKillBack, type Plan, type PlanNotes, type Reminder } from '../model/plan.js';
 import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
 import type { Moment } from './desired-at.js';
-import { hasGrown, previousShare } from './shares.js';
+import { hasGrown, previousShare, shareOn, sidesOf, type Known } from './shares.js';
 
 /** @param outcomes of the apply, whose writes the live shares of the moment do not have yet. */
 export function standingsOf(
@@ -55,7 +51,7 @@ export function standingsOf(
       const reached = isWritten ? ramp.steps[step]?.percent : undefined;
       return {
         ...{ id, rule, treatment, steps, step, held },
-        served: reached ?? servedOf(facts.actual, id, ramp),
+        served: reached ?? servedOf(facts, id, ramp),
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
     }),
@@ -70,11 +66,10 @@ function failureOf({ ramp, record, held }: Ladder): Pick<RampStanding, 'onFail' 
   return { onFail, ...(onFail === 'previous' && { backTo: previousShare(ramp, record.reached) }) };
 }
 
-function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): number | null {
+function servedOf(facts: Known, id: ObjectId, ramp: DesiredRamp): number | null {
   const { name = '', environment } = refOfId(id) ?? {};
-  const live = environment && actual?.flags.get(name)?.definitions.get(environment);
-  const buckets = live ? bucketsOn(definitionFromWire(live), ramp) : undefined;
-  return buckets ? shareOf(buckets, ramp.treatment) : null;
+  const { live } = sidesOf(facts, name, environment ?? '');
+  return (live && shareOn(live, ramp)) ?? null;
 }
 
 /** Adds a title and a comment for each step of a ramp and each setback, because no commit makes them. */

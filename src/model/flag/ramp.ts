@@ -165,6 +165,22 @@ export function withEachBuckets(
   return rules.map((each, at) => ({ ...each, buckets: change(each.buckets, at) }));
 }
 
+/** Such a field with the same text in place of each share that is on the way of its ramp. */
+export function withoutShares(
+  path: string,
+  value: unknown,
+  ramps: readonly DesiredRamp[],
+): unknown {
+  const side: Definition = { [path.slice(1)]: value };
+  const found = ramps.flatMap((ramp) => {
+    const buckets = bucketsOn(side, ramp);
+    return buckets && shareOnRamp(ramp, buckets) !== undefined ? [buckets] : [];
+  });
+  return withEachBuckets(path, value, (buckets) =>
+    found.includes(buckets) ? 'on the ramp' : buckets,
+  );
+}
+
 /** A definition with the buckets of a ramp's rule replaced; a definition without that field stays as it is. */
 export function withBuckets<T extends Definition>(
   side: T,
