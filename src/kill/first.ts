@@ -67,6 +67,13 @@ export class SentKills {
     return { ...actual, flags };
   }
 
+  /** The changes of a plan as far as they are sent kills. */
+  sentIn({ changes }: Pick<Plan, 'changes'>): Pick<Plan, 'changes'> {
+    const sent = changes.filter(({ id }) => this.killed.has(id));
+    const isKill = ({ reason }: Change['fields'][number]): boolean => reason === 'kill';
+    return { changes: sent.map((each) => ({ ...each, fields: each.fields.filter(isKill) })) };
+  }
+
   /** The changes without the kills that went out under their own notes. One that is only a kill stays as it is. */
   stillToWrite(changes: readonly Change[]): readonly Change[] {
     return changes.map((change) => {

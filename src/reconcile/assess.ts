@@ -1,5 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import { withAllowances } from '../history/allowances.js';
+import type { SentKills } from '../kill/first.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { ChangeNote, Unknown } from '../model/outcome.js';
 import {
@@ -71,29 +72,34 @@ export type PlanAndInput = Pick<Planned, 'plan' | 'input'>;
 export function planForNow(
   { options, originName }: RunContext,
   { input, plan }: PlanAndInput,
-  workspaceId: string,
-): PlanAndInput & Pick<Planned, 'planHash' | 'heldHash'> {
+  { workspaceId, kills }: { readonly workspaceId: string; readonly kills: SentKills },
+): PlanAndInput & Pick<Planned, 'planHash' | 'heldHash' | 'refusedHash'> {
   const { policy } = input;
   const place = { origin: originName(), workspaceId };
   const { reviewed, start } = policy;
   const hashOf = (of: Pick<Plan, 'changes'>): string =>
     hashOfPlan(of, place, { reviewed, start, ladders: input.moment.ladders });
   const isHeld = plan.withheld.some(({ why }) => why === 'window-closed');
-  if (!isHeld) return { input, plan, planHash: hashOf(plan), heldHash: null };
+  const hashesOf = (whole: Plan): Pick<Planned, 'planHash' | 'refusedHash'> => ({
+    planHash: hashOf(whole),
+    refusedHash: hashOf({ changes: heldIn(whole, kills.sentIn(whole)) }),
+  });
+  if (!isHeld) return { input, plan, ...hashesOf(plan), heldHash: null };
   const always = { ...input, policy: { ...policy, closed: new Map() } };
   const open = planChanges(always, plan.observed);
-  const planHash = hashOf(open);
+  const hashes = hashesOf(open);
+  const { planHash } = hashes;
   const approval = options.approvals?.find((each) => each.hash === planHash);
   if (!approval) {
-    return { input, plan, planHash, heldHash: hashOf({ changes: heldIn(open, plan) }) };
+    return { input, plan, ...hashes, heldHash: hashOf({ changes: heldIn(open, plan) }) };
   }
   const windowOverride = approvalText(approval);
   const obeying = { ...input, policy: { ...policy, windowOverride } };
-  return { input: obeying, plan: open, planHash, heldHash: null };
+  return { input: obeying, plan: open, ...hashes, heldHash: null };
 }
 
 /** The rest of a plan once a part of it is written. Fields count singly, because kills, for example, always go. */
-function heldIn(whole: Plan, part: Plan): Change[] {
+function heldIn(whole: Plan, part: Pick<Plan, 'changes'>): Change[] {
   const goes = new Map(part.changes.map((each) => [each.id, each]));
   return whole.changes.flatMap((change) => {
     const now = goes.get(change.id);

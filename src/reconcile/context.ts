@@ -179,6 +179,8 @@ export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   readonly planHash: string;
   /** Hash of the changes that windows hold back, once all others are written; null if they hold none back. */
   readonly heldHash: string | null;
+  /** Hash of the plan without the kills that the run has sent: approves what a guard refuses, in a later run. */
+  readonly refusedHash: string;
   /** Approval for this plan in the options of the run. */
   readonly approval: Approval | undefined;
   readonly notes: PlanNotes;

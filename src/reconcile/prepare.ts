@@ -65,7 +65,7 @@ async function planFrom(
     planWithInferredBases(context, compared, observed),
   );
   const approving = withUnusedApprovals(context, remembered);
-  const planned = planForNow(approving, whole, at.workspace.id);
+  const planned = planForNow(approving, whole, { workspaceId: at.workspace.id, kills });
   recordObservation(context, scoped, { at, plan: planned.plan });
   const history = historyOf(context, desired);
   const { applied } = remembered;
@@ -111,7 +111,7 @@ async function specsBeforePush(
 async function assess(
   context: RunContext,
   { reader, invalid, kills, remembered }: Decided,
-  hashed: Pick<Planned, 'plan' | 'planHash' | 'heldHash' | 'input' | 'at'>,
+  hashed: Pick<Planned, 'plan' | 'planHash' | 'heldHash' | 'refusedHash' | 'input' | 'at'>,
 ): Promise<Planned> {
   const { plan: made, planHash, input, at } = hashed;
   const { checkout, revision } = context.source;

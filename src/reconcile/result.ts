@@ -65,13 +65,15 @@ export function reportOf(
 
 /** Of a plan that was not applied: its changes wait for an apply, or for an approval. */
 function verdictOn(
-  { plan: found, planHash, input, guardFindings: findings }: Planned,
+  { plan: found, refusedHash, input, guardFindings: findings }: Planned,
   { options }: RunContext,
   outcomes: Outcomes | undefined,
 ): Verdict {
   const invalid = [...input.policy.quarantined];
   const refusal =
-    findings.length === 0 ? undefined : { planHash, findings, options: planOptionsOf(options) };
+    findings.length === 0
+      ? undefined
+      : { planHash: refusedHash, findings, options: planOptionsOf(options) };
   return verdictOf({ plan: found, outcomes, invalid, refusal });
 }
 
@@ -80,9 +82,11 @@ function verdictOn(
  * the rest of the plan is written.
  */
 function heldHashOf(result: Planned | Applied): { heldHash?: string } {
-  const { guardFindings, planHash, heldHash } = result;
-  const isHeld = guardFindings.length > 0 || heldHash !== null;
-  if (isHeld && !('outcomes' in result)) return { heldHash: planHash };
+  const { guardFindings, planHash, refusedHash, heldHash } = result;
+  if (!('outcomes' in result)) {
+    if (guardFindings.length > 0) return { heldHash: refusedHash };
+    return heldHash === null ? {} : { heldHash: planHash };
+  }
   return heldHash === null ? {} : { heldHash };
 }
 

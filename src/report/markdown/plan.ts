@@ -137,7 +137,11 @@ const HEADLINE_NAME_COLUMNS = 60;
 const SHOWN_PLACES = 12;
 
 /** The headline, and the numbers unless it is all. Changes outside of the reviewed plan are no news of a merge. */
-function opening(report: PlanReport, place: MarkdownOptions, { headline }: PlanView): Markup {
+function opening(
+  report: PlanReport,
+  place: MarkdownOptions,
+  { headline, guards }: PlanView,
+): Markup {
   const { plan, outcomes } = report;
   const refusals = refusingFindings(report).length;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
@@ -148,14 +152,25 @@ function opening(report: PlanReport, place: MarkdownOptions, { headline }: PlanV
   const isAlarm = headline.some(({ tone }) => tone === 'alarm');
   const sign = Markup.own(refusals > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
   const title = trusted`### ${sign}${cut(plainText(headline), CAVEAT_COLUMNS)}`;
-  const numbers = numbersOf(report, act, held);
+  const numbers = numbersOf(report, { act, held, guards });
   return numbers === null ? title : joined([title, numbers], '\n\n');
 }
 
-function numbersOf(report: PlanReport, act: string, held: number): Markup | null {
+function numbersOf(
+  report: PlanReport,
+  {
+    act,
+    held,
+    guards,
+  }: { readonly act: string; readonly held: number; readonly guards: PlanView['guards'] },
+): Markup | null {
   const { changes } = report.plan;
   if (report.outcomes) return trusted`${summaryLine(report)}`;
-  if (report.guardFindings?.length) return trusted`Nothing would be sent.`;
+  if (report.guardFindings?.length) {
+    return guards.sent === 'nothing'
+      ? trusted`Nothing would be sent.`
+      : trusted`Nothing but kills would be sent.`;
+  }
   if (changes.length + held <= 1) return null;
   const back =
     held === 0 ? trusted`` : trusted`; ${plural(held, 'change is', 'changes are')} held back`;

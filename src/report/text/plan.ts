@@ -31,7 +31,6 @@ import {
 export type TextOptions = Layout & ViewOptions;
 
 const FRESH_NOTE = 'New objects are shown in short; --verbose shows all of them.';
-const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
 export function planText(
   report: PlanReport,
@@ -44,7 +43,7 @@ export function planText(
 
 /** The refusals of guards come before the line, because it does not count them. */
 export function planSummary(report: PlanReport, layout: Layout): string {
-  const refused = section(GUARDS_TITLE, guardLines(guardTexts(report))).slice(1);
+  const refused = guardSection(guardTexts(report)).slice(1);
   return renderLines([...refused, paragraph(summaryLine(report), 'strong')], layout);
 }
 
@@ -55,7 +54,7 @@ function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Li
   return [
     { indent: 0, spans: view.headline },
     paragraph(placeText(report, commit), 'faint'),
-    ...section(GUARDS_TITLE, guardLines(guards)),
+    ...guardSection(guards),
     ...folds.flatMap((fold, index) => [
       ...(!isWhole && isShort(fold) && isShort(folds[index - 1]) ? [] : [EMPTY_LINE]),
       ...foldLines(fold, { commit, isWhole }),
@@ -77,12 +76,12 @@ function isShort(fold: Fold | undefined): boolean {
   return fold !== undefined && fold.fresh !== '';
 }
 
-function guardLines({ refusals, remedy }: GuardTexts): Line[] {
+function guardSection({ sent, refusals, remedy }: GuardTexts): Line[] {
   if (refusals.length === 0) return [];
-  return [
+  return section(`Refused by a guard, ${sent} is sent`, [
     ...refusals.map((text) => ({ indent: 2, spans: [span('✗ ', 'alarm'), span(text)] })),
     paragraph(`→ ${remedy}`, 'plain', 6),
-  ];
+  ]);
 }
 
 function passedLines(texts: readonly string[]): Line[] {

@@ -11,6 +11,8 @@ import { remedyText } from './verdict.js';
 const REASON_COLUMNS = 200;
 
 export interface GuardTexts {
+  /** What goes out of a refused plan: kills pass every guard. */
+  readonly sent: 'nothing' | 'nothing but kills';
   readonly refusals: readonly string[];
   readonly remedy: string;
   /** The findings that an approval let pass. */
@@ -19,13 +21,16 @@ export interface GuardTexts {
 }
 
 export function guardTexts(report: PlanReport): GuardTexts {
-  const { guardFindings: findings = [], allowed = [], planHash, planOptions = [] } = report;
+  const { guardFindings: findings = [], allowed = [], planOptions = [] } = report;
+  const { heldHash: planHash = report.planHash } = report;
   const texts = findings.map((finding) => {
     const spent = finding.spentAllow ? SPENT : '';
     return findingText(finding, report) + evidenceText(finding, report) + spent;
   });
+  const hasKills = report.plan.changes.some(({ fields }) => fields.some(isKill));
   const isRefused = refusingFindings(report).length > 0;
   return {
+    sent: hasKills ? 'nothing but kills' : 'nothing',
     refusals: isRefused ? texts : [],
     passed: isRefused ? [] : texts,
     remedy: clean(remedyText(guardRemedy({ planHash, findings, options: planOptions }))),
@@ -34,6 +39,10 @@ export function guardTexts(report: PlanReport): GuardTexts {
       return `${findingText(finding, report)}, allowed: ${reason}`;
     }),
   };
+}
+
+function isKill({ reason }: Change['fields'][number]): boolean {
+  return reason === 'kill';
 }
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;

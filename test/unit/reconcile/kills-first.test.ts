@@ -89,6 +89,26 @@ it('sends a kill though a guard stands against the rest of the plan', async () =
   ]);
 });
 
+it('names the hash that approves what a guard held back after the kills of the same plan went out', async () => {
+  const world = await appliedWorld({
+    'flags/cart.yaml': flagSpec('cart'),
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  world.repository.commit('Kill pay with another share, and ramp cart by far', {
+    'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
+    'flags/cart.yaml': flagSpec('cart', { on: 60 }),
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+    'kills/production.yaml': KILL_PAY,
+  });
+  const stood = (await world.command('reconcile')).stdout;
+  expect(stood).toContain('Refused by a guard, nothing but kills is sent');
+  expect(await isKilled(world)).toBe(true);
+
+  const [, hash = ''] = /--approve (sha256:\w+)/.exec(stood) ?? [];
+  const done = await world.applied({ approvals: [{ hash }] });
+  expect([done.converged, done.planHash]).toEqual([true, hash]);
+});
+
 it('kills in spite of a state that cannot be read, and then ends', async () => {
   const world = await appliedWorld();
   const { repository } = world;
