@@ -185,7 +185,7 @@ export interface CiContext {
   readonly target?: string | undefined;
   readonly runUrl?: string | undefined;
   readonly token?: string | undefined;
-  /** The pull request comes from another repository, so the job gets no secrets. */
+  /** The pull request comes from another repository, or counts as such, so the job gets no secrets. */
   readonly isFork: boolean;
   readonly summaryFile?: string | undefined;
 }
@@ -222,7 +222,8 @@ function githubContext(environment: Environment, event: unknown): CiContext {
         ? `${server}/${repository}/actions/runs/${run}`
         : undefined,
     token: nonEmpty(environment['GITHUB_TOKEN']),
-    isFork: isForked(pull),
+    // GitHub gives a job that Dependabot starts no secrets either.
+    isFork: isForked(pull) || environment['GITHUB_ACTOR'] === 'dependabot[bot]',
     summaryFile: nonEmpty(environment['GITHUB_STEP_SUMMARY']),
   };
 }

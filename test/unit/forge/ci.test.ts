@@ -39,6 +39,15 @@ describe('the environment of a CI job', () => {
     });
   });
 
+  it('gets no secrets where Dependabot opened the pull request, as if it came from a fork', () => {
+    const pull = { head: { repo: { id: 1 } }, base: { repo: { id: 1 } } };
+    const isFork = (actor: string) =>
+      ciContext({ GITHUB_ACTIONS: 'true', GITHUB_ACTOR: actor }, { pull_request: pull })?.isFork;
+
+    expect(isFork('dependabot[bot]')).toBe(true);
+    expect(isFork('ana')).toBe(false);
+  });
+
   it.each([
     undefined,
     null,
