@@ -48,28 +48,6 @@ function next(before: BoundDesired, desired: BoundDesired, parts: Partial<PlanPo
 
 const one = (flag: DesiredFlag): BoundDesired => aDesired({ flags: [flag] });
 
-describe('a file that is removed', () => {
-  const killed = one(
-    desiredFlag('pay', { environments: { production: { ...onShare(100), killed: true } } }),
-  );
-
-  it('never turns traffic on: a killed flag stays killed with prune off', () => {
-    const { plan, world } = next(killed, aDesired(), { prune: false });
-
-    expect(plan.steps).toEqual([]);
-    expect(world.flags.get('pay')?.definitions.get('production')?.killed).toBe(true);
-  });
-
-  it('never turns traffic on: with prune the definition goes without having been restored', () => {
-    const { plan } = next(killed, aDesired());
-
-    expect(stepLines(plan)).toEqual([
-      'flag/pay@production#1-delete-definition',
-      'flag/pay#1-delete-flag',
-    ]);
-  });
-});
-
 describe('a file that is invalid, in a run that goes on with the rest', () => {
   const held = { quarantined: new Set(['flag/pay', 'segment/staff']) };
   const pay = desiredFlag('pay', { environments: { production: inSegment('staff') } });

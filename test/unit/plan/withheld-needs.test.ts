@@ -160,20 +160,6 @@ describe('a change that needs what is withheld', () => {
       'withheld update flag/low@staging: drift-reported',
     ]);
   });
-
-  it('is made where the update that is withheld needs more than this change does', () => {
-    const ids = ['flag/mid', 'flag/top'].flatMap((id) => [id, `${id}@staging`]);
-    const plan = planOf({
-      before: [inStaging('mid', {})],
-      flags: [inStaging('mid', inSegment('beta')), inStaging('top', dependingOn('mid'))],
-      live: [liveFlag('mid', { staging: {} }), liveFlag('top')],
-      segments: [desiredSegment('beta', { staging: ['u1'] })],
-      policy: { reviewed: new Set(ids) },
-    });
-
-    expect(planLines(plan)).toContain('create flag/top@staging');
-    expect(planLines(plan)).toContain('withheld update flag/mid@staging: needs-withheld');
-  });
 });
 
 describe('a treatment that goes and one that comes', () => {
@@ -196,19 +182,6 @@ describe('a treatment that goes and one that comes', () => {
       'flag/c@staging: needs-withheld: it needs flag/a@staging, which is withheld',
     ]);
     expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], []]);
-  });
-
-  it('keep nobody back who asks for a treatment that stays', () => {
-    const plan = planOf({
-      before: [before],
-      flags: [inStaging('a', asking('b', 'on')), swapped],
-      live: [liveFlag('a'), liveB, stranger],
-    });
-
-    expect(planLines(plan)).toEqual([
-      'create flag/a@staging',
-      'withheld update flag/b@staging: still-in-use',
-    ]);
   });
 
   it('are kept back by who asks for more than the one that goes', () => {

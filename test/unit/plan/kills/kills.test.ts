@@ -188,7 +188,10 @@ describe('a kill', () => {
       operations: [{ op: 'replace', path: '/defaultRule' }],
       expected: { killed: true },
     });
-    expect(plan.changes.find(({ id }) => id === ID)).toMatchObject({ reason: 'kill' });
+    expect(plan.changes.find(({ id }) => id === ID)).toMatchObject({
+      reason: 'kill',
+      fields: [{ path: '/killed' }, { path: '/defaultRule' }],
+    });
   });
 
   it('is planned though the flag cannot be: another traffic type, a rule over what is withheld', () => {

@@ -172,36 +172,6 @@ describe('a definition of which a part is held back', () => {
   });
 });
 
-describe('why a definition differs', () => {
-  it('is told by the base of its own environment', () => {
-    const flag = desiredFlag('pay', { environments: { staging: onShare(20) } });
-    const elsewhere: State = new Map([
-      [
-        'flag/pay',
-        { kind: 'flag', name: 'pay', environments: { 'env-production': { commit: null } } },
-      ],
-    ]);
-    const plan = planChanges({
-      desired: aDesired({ flags: [flag] }),
-      actual: anActual({ flags: [liveFlag('pay', { staging: onShare(10) })] }),
-      state: elsewhere,
-      policy: aPolicy(),
-    });
-
-    expect(planLines(plan)).toEqual([`update ${ID} (adopt)`]);
-  });
-
-  it('is our own creation that broke off, where no spec was found there yet', () => {
-    const plan = planOf({
-      desired: onShare(20),
-      live: onShare(10),
-      base: { pending: 'create' },
-    });
-
-    expect(planLines(plan)).toEqual([`update ${ID}`]);
-  });
-});
-
 describe('a treatment that goes', () => {
   const v2 = [{ treatment: 'v2', size: 100 }];
   const rules = [{ matchers: [{ type: 'BOOLEAN', attribute: 'a', bool: true }], buckets: v2 }];
@@ -320,38 +290,6 @@ describe('a treatment that goes', () => {
 });
 
 describe('a restore', () => {
-  const killed = { spec: { ...DEFINITION, killed: true } };
-
-  it('is written with what else changes', () => {
-    const plan = planOf({
-      desired: { ...onShare(5), killed: false },
-      live: { killed: true },
-      base: killed,
-    });
-
-    expect(plan.changes[0]?.fields[0]).toEqual({
-      path: '/killed',
-      reason: 'restore',
-      before: true,
-      after: false,
-    });
-    expect(written(plan)).toEqual([
-      ['/defaultRule', onShare(5).defaultRule],
-      ['/killed', false],
-    ]);
-  });
-
-  it('is written where the specs are silent and the break-glass list stands without its entry', () => {
-    const standing = { killLists: new Set(['staging']) };
-    const given = { live: { killed: true }, base: { ...killed, killListed: true }, rest: standing };
-
-    expect(written(planOf({ desired: {}, ...given }))).toEqual([['/killed', false]]);
-    expect(written(planOf({ desired: onShare(5), ...given }))).toEqual([
-      ['/defaultRule', onShare(5).defaultRule],
-      ['/killed', false],
-    ]);
-  });
-
   it('is not written with what else changes where it is only reported', () => {
     const plan = planOf({
       desired: { ...onShare(5), killed: false },
@@ -361,27 +299,6 @@ describe('a restore', () => {
     });
 
     expect(planLines(plan)).toEqual([`update ${ID}`, `withheld update ${ID}: drift-reported`]);
-    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
-  });
-});
-
-describe('a kill of a definition that changes', () => {
-  const location = { file: 'k', line: 1, column: 1 };
-  const rest = { kills: [{ flag: 'pay', environment: 'staging', reason: 'r', location }] };
-
-  it('is shown before the other fields, and is the reason for all', () => {
-    const plan = planOf({ desired: onShare(5), live: {}, base: spec({}), rest });
-
-    expect(plan.changes).toMatchObject([
-      { id: ID, reason: 'kill', fields: [{ path: '/killed' }, { path: '/defaultRule' }] },
-    ]);
-    expect(plan.steps.map(({ action }) => action)).toEqual(['kill-flag', 'patch-definition']);
-  });
-
-  it('is done already where the definition is killed live, and only the rest is written', () => {
-    const plan = planOf({ desired: onShare(5), live: { killed: true }, base: spec({}), rest });
-
-    expect(planLines(plan)).toEqual([`update ${ID}`]);
     expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
   });
 });
@@ -536,41 +453,23 @@ describe('a definition that waits', () => {
   });
 });
 
-describe('a definition that is not there', () => {
-  const planFor = (said: Definition, state: State = NO_STATE, stateless = false) =>
-    planChanges({
-      desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] }),
-      actual: anActual({ flags: [liveFlag('pay')] }),
-      state,
-      policy: aPolicy({ stateless }),
-    });
-  const remembered = (spec: Definition): State =>
-    new Map([
-      [
-        'flag/pay',
-        { kind: 'flag', name: 'pay', environments: { 'env-staging': { commit: null, spec } } },
-      ],
-    ]);
-
-  it('shows every field that it is made with, and targets where there are any', () => {
-    const [change] = planFor({ targets: { on: ['a'], off: [] } }).changes;
-
-    expect(change?.fields.map(({ path }) => path)).toEqual([
-      '/killed',
-      '/treatments',
-      '/defaultTreatment',
-      '/baselineTreatment',
-      '/trafficAllocation',
-      '/rules',
-      '/defaultRule',
-      '/targets/on',
-    ]);
+it('that is not there shows every field that it is made with, and targets where there are any', () => {
+  const said = { targets: { on: ['a'], off: [] } };
+  const { changes } = planChanges({
+    desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] }),
+    actual: anActual({ flags: [liveFlag('pay')] }),
+    state: NO_STATE,
+    policy: aPolicy(),
   });
 
-  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
-    const { killed, baselineTreatment, ...fields } = DEFINITION;
-
-    expect(planLines(planFor({}, remembered(fields)))).toEqual([`create ${ID} (drift)`]);
-    expect(planLines(planFor(onShare(5), remembered(fields)))).toEqual([`create ${ID} (conflict)`]);
-  });
+  expect(changes[0]?.fields.map(({ path }) => path)).toEqual([
+    '/killed',
+    '/treatments',
+    '/defaultTreatment',
+    '/baselineTreatment',
+    '/trafficAllocation',
+    '/rules',
+    '/defaultRule',
+    '/targets/on',
+  ]);
 });

@@ -9,7 +9,6 @@ import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
-  anEnvironment,
   aPolicy,
   desiredFlag,
   liveFlag,
@@ -70,29 +69,6 @@ describe('a flag that is not there', () => {
     expect(plan.steps).toMatchObject([{ action: 'create-flag', description: '' }]);
     expect(plan.steps).toHaveLength(1);
   });
-
-  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
-    const state = found(payWith({ description: 'd' }));
-    const live = noFlag('pay');
-
-    expect(planLines(planOf(payWith({ description: 'd' }), { live, state }))).toEqual([
-      'create flag/pay (drift)',
-    ]);
-    expect(planLines(planOf(payWith({ description: 'e' }), { live, state }))).toEqual([
-      'create flag/pay (conflict)',
-    ]);
-  });
-
-  it('is reported and not made again where drift is only reported', () => {
-    const plan = planOf(payWith({}), {
-      live: noFlag('pay'),
-      state: found(payWith({})),
-      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
-    });
-
-    expect(planLines(plan)).toEqual(['withheld create flag/pay: drift-reported']);
-    expect(plan.withheld[0]?.dependsOn).toEqual([]);
-  });
 });
 
 describe('the workspace level of a flag', () => {
@@ -123,26 +99,6 @@ describe('the workspace level of a flag', () => {
     expect(planLines(planOf(payWith({}), { live: liveWith({ description: 'theirs' }) }))).toEqual(
       [],
     );
-  });
-
-  it('is written in part where a part of it is held back', () => {
-    const environments = [anEnvironment('staging', { onDrift: 'report', onConflict: 'hold' })];
-    const plan = planOf(payWith({ description: 'new', tags: ['web'], rolloutStatus: 'Ramping' }), {
-      live: liveWith({ tags: [{ name: 'theirs' }], rolloutStatus: { id: 'rs-1', name: 'x' } }),
-      state: found(payWith({ description: '', tags: ['web'], rolloutStatus: 'Pre-Production' })),
-      policy: { environments },
-    });
-
-    expect(plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([
-      ['/description'],
-    ]);
-    expect(plan.steps).toMatchObject([{ operations: [{ path: '/description' }] }]);
-    expect(
-      plan.withheld.map(({ why, reason, fields }) => [why, reason, fields[0]?.path, fields.length]),
-    ).toEqual([
-      ['conflict-held', 'conflict', '/rolloutStatus', 1],
-      ['drift-reported', 'drift', '/tags', 1],
-    ]);
   });
 
   it('cannot have a rollout status that nobody checked', () => {

@@ -17,10 +17,8 @@ import {
   anActual,
   anEnvironment,
   aPolicy,
-  desiredFlag,
   desiredIdentities,
   NO_STATE,
-  noFlag,
   planLines,
 } from '../../../support/builders.js';
 import { allTaken } from '../../../support/service-model.js';
@@ -28,7 +26,6 @@ import { allTaken } from '../../../support/service-model.js';
 const HEAD = 'a'.repeat(40);
 const LATER = 'b'.repeat(40);
 const STAGING = 'identities/user@staging';
-const PRODUCTION = 'identities/user@production';
 const ANA = { ana: { plan: 'pro' } };
 const ANA_AND_BOB = { ...ANA, bob: { plan: 'free', seats: '5' } };
 
@@ -290,30 +287,6 @@ describe('identities', () => {
       expect(planLines(plan)).toEqual([]);
       expect(state).toEqual(before);
     }
-  });
-
-  it('go environment by environment, and after what is written besides', () => {
-    const flag = desiredFlag('checkout', { environments: { staging: {} } });
-    const desired = aDesired({
-      flags: [flag],
-      identities: [desiredIdentities('production', ANA), desiredIdentities('staging', ANA)],
-    });
-    const actual = anActual({ flags: [noFlag('checkout')] });
-
-    const plan = planChanges({ desired, actual, state: NO_STATE, policy: aPolicy() });
-
-    expect(planLines(plan)).toEqual([
-      'create flag/checkout',
-      'create flag/checkout@staging',
-      `create ${STAGING}`,
-      `create ${PRODUCTION}`,
-    ]);
-    expect(plan.changes.map(({ dependsOn }) => dependsOn)).toEqual([
-      [],
-      ['flag/checkout'],
-      [],
-      [STAGING],
-    ]);
   });
 });
 

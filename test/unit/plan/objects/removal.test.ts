@@ -12,7 +12,6 @@ import {
   anActual,
   anEnvironment,
   aPolicy,
-  dependingOn,
   desiredFlag,
   desiredSegment,
   inSegment,
@@ -22,7 +21,6 @@ import {
   noSegment,
   planLines,
 } from '../../../support/builders.js';
-import { manyKeys } from '../../../support/plan-builder.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const PLACES = ['', '@staging', '@production'];
@@ -143,13 +141,6 @@ describe('a flag that left the specs', () => {
     expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
   });
 
-  it('says in which environments it still is', () => {
-    const environments = unselected('staging', 'production');
-    const { withheld } = planWithout(before, anActual(live), { policy: { environments } });
-
-    expect(withheld.map(({ because }) => because)).toEqual(['it is still in staging, production']);
-  });
-
   it('shows nothing of what a service cannot show, and goes all the same', () => {
     const [name, { definitions }] = liveFlag('pay');
     const unknown = anActual({ flags: [[name, { existence: 'unknown', definitions }]] });
@@ -184,22 +175,6 @@ describe('a segment that left the specs', () => {
       { action: 'deactivate-segment', segment: 'beta', environment: 'staging' },
       { action: 'deactivate-segment', segment: 'beta', environment: 'production' },
       { action: 'delete-segment', segment: 'beta' },
-    ]);
-  });
-
-  it('is emptied in requests of ten thousand keys', () => {
-    const keys = manyKeys('user', 10_001);
-    const many = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
-    const plan = planWithout(
-      many,
-      anActual({ segments: [liveSegment('beta', { staging: keys })] }),
-    );
-
-    expect(plan.steps.map(({ action }) => action)).toEqual([
-      'remove-keys',
-      'remove-keys',
-      'deactivate-segment',
-      'delete-segment',
     ]);
   });
 
@@ -406,18 +381,6 @@ describe('a flag that left the specs, by its id and by how the service removes f
       ['flag/pay@staging', 'delete', true, ['flag/pay']],
     ]);
   });
-
-  it('shows as its base no value that it never had', () => {
-    const lean = desiredFlag('pay', { environments: { staging: { unsaid: ['rules'] } } });
-    const live = anActual({ flags: [liveFlag('pay', { staging: {} })] });
-    const { changes } = planWithout(aDesired({ flags: [lean] }), live);
-
-    expect(changes[0]?.fields.find(({ path }) => path === '/rules')).toStrictEqual({
-      path: '/rules',
-      reason: 'prune',
-      before: [],
-    });
-  });
 });
 
 describe('a removal of what others use', () => {
@@ -452,39 +415,5 @@ describe('a removal of what others use', () => {
       'deactivate segment/beta@staging (prune)',
       'delete segment/beta (prune)',
     ]);
-  });
-
-  it('keeps what it uses itself: flag by flag, down to the segment', () => {
-    const chain = (flags: string[]) =>
-      aDesired({
-        flags: flags.map((name) =>
-          desiredFlag(name, {
-            environments: { staging: name === 'low' ? inSegment('beta') : dependingOn('low') },
-          }),
-        ),
-        segments: [desiredSegment('beta', { staging: ['a'] })],
-      });
-    const actual = anActual({
-      flags: [
-        liveFlag('low', { staging: inSegment('beta') }),
-        liveFlag('mid', { staging: dependingOn('low') }),
-        liveFlag('theirs', { staging: dependingOn('mid') }),
-      ],
-      segments: [liveSegment('beta', { staging: ['a'] })],
-    });
-
-    const plan = planWithout(chain(['low', 'mid']), actual);
-
-    expect(plan.steps).toEqual([]);
-    expect(new Set(plan.withheld.map(({ id, because }) => `${id}: ${because ?? ''}`))).toEqual(
-      new Set([
-        'flag/mid@staging: flag/theirs@staging still uses it',
-        'flag/mid: it is still in staging',
-        'flag/low@staging: flag/mid@staging still uses it',
-        'flag/low: it is still in staging',
-        'segment/beta@staging: flag/low@staging still uses it',
-        'segment/beta: it is still in staging',
-      ]),
-    );
   });
 });

@@ -9,7 +9,6 @@ import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
-  anEnvironment,
   aPolicy,
   desiredSegment,
   liveSegment,
@@ -142,21 +141,6 @@ describe('what the service sets at creation only', () => {
 });
 
 describe('the environments of a segment', () => {
-  it('are left alone where the specs do not name them or the run does not select them', () => {
-    const both = desiredSegment('beta', { staging: ['a'], production: ['a'] });
-    const environments = [
-      anEnvironment('staging'),
-      anEnvironment('production', { selected: false }),
-    ];
-
-    expect(
-      planLines(planOf(both, { live: liveSegment('beta'), policy: { environments } })),
-    ).toEqual(['activate segment/beta@staging']);
-    expect(planLines(planOf(beta(['a']), { live: liveSegment('beta') }))).toEqual([
-      'activate segment/beta@staging',
-    ]);
-  });
-
   it('are equal where the service counts as many keys as the base has', () => {
     const assumed = liveAs({ active: true, assumedKeys: keyList(['a', 'b']).digest });
 

@@ -77,6 +77,7 @@ describe('drafts that do not need each other', () => {
     const drafts = [
       aDraft('flag/a@production', 'update'),
       aDraft('segment/b@production', 'update'),
+      aDraft('identities/a@staging', 'update'),
       aDraft('flag/b@staging', 'update'),
       aDraft('flag/a@staging', 'update'),
       aDraft('segment/z@staging', 'update'),
@@ -90,6 +91,7 @@ describe('drafts that do not need each other', () => {
       'segment/z@staging',
       'flag/a@staging',
       'flag/b@staging',
+      'identities/a@staging',
       'segment/b@production',
       'flag/a@production',
     ]);
