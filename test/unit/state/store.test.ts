@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Workspace } from '../../../src/admin-api/workspace.js';
+import { openCheckout } from '../../../src/git/checkout.js';
 import type { StateEntry } from '../../../src/model/state.js';
+import { stateAccess } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
 import { StateCache } from '../../../src/state/tree.js';
 import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
@@ -240,6 +243,27 @@ describe('state', () => {
     expect((await (await homeOf(specs, { stateDir })).read()).state).toEqual(stateOf(flag('a')));
     expect(new TestRepository(stateDir).git('rev-parse', '--is-bare-repository')).toBe('true');
   });
+});
+
+it('states of other workspaces are those that hold something, but for try-outs on other services', async () => {
+  const { directory } = makeRepository();
+  const [real, empty, local] = ['https://a.example', 'https://b.example', 'http://localhost'];
+  for (const origin of [real, local]) {
+    await (await homeOf(directory, { origin })).write(stateOf(flag('a')), said('Apply'));
+  }
+  await (await homeOf(directory, { origin: empty })).write(stateOf(), said('Apply'));
+  const checkout = await openCheckout(directory);
+  onTestFinished(async () => checkout.close());
+  const othersOf = async (id: string, origin: string) => {
+    const place = { checkout, directory, origin: () => origin, sharing: () => 'never' as const };
+    const at = { workspace: { id, name: id }, environments: [] };
+    return stateAccess(place).appliedToOthers(at as unknown as Workspace);
+  };
+
+  const found = { workspaceId: 'ws', objects: 1 };
+  expect(await othersOf('other', real)).toEqual([{ ...found, origin: real }]);
+  expect(await othersOf('other', local)).toEqual([{ ...found, origin: local }]);
+  expect(await othersOf('ws', real)).toEqual([]);
 });
 
 describe('the cache of the state', () => {

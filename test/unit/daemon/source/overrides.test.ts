@@ -37,6 +37,7 @@ describe('a hold by request', () => {
     const { holds } = holdsAt();
     holds.change({ suspension: { reason: 'INC-1', until: at(10) } });
     holds.change({ pin: { reason: 'release', until: at(20), commit: 'a'.repeat(40) } });
+    expect(holds.endsAt).toBe(NOON + 600_000);
     holds.change({ suspension: null });
     expect([holds.inForce.suspension, holds.inForce.pin?.reason]).toEqual([null, 'release']);
     holds.change({ pin: null });
