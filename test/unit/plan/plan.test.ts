@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import type { ActualFlag } from '../../../src/model/actual.js';
 import { keyList } from '../../../src/model/segment-keys.js';
@@ -77,6 +78,38 @@ describe('what a run was about to create when it died', () => {
     expect(planLines(plan)).toContain('create flag/pay@production');
   });
 });
+
+it.each<[string, (version: number) => BoundDesired, Parameters<typeof anActual>[0]]>([
+  [
+    'flag/pay',
+    (version) =>
+      aDesired({ flags: [desiredFlag('pay', { fields: { description: `${version}` } })] }),
+    { flags: [noFlag('pay')] },
+  ],
+  [
+    'flag/pay@production',
+    (version) =>
+      aDesired({ flags: [desiredFlag('pay', { environments: { production: onShare(version) } })] }),
+    { flags: [liveFlag('pay')] },
+  ],
+  [
+    'segment/beta',
+    (version) =>
+      aDesired({ segments: [{ ...desiredSegment('beta', {}), trafficType: `type-${version}` }] }),
+    { segments: [noSegment('beta')] },
+  ],
+])(
+  '%s that is gone was deleted outside git, and changed on both sides if git changed it',
+  (id, specs, live) => {
+    const reasonAfter = (version: number) => {
+      const input = { desired: specs(version), actual: anActual(live), policy: aPolicy() };
+      const { changes } = planChanges({ ...input, state: stateOf(specs(1)) });
+      return changes.find((change) => change.id === id)?.reason;
+    };
+
+    expect([reasonAfter(1), reasonAfter(2)]).toEqual(['drift', 'conflict']);
+  },
+);
 
 describe('what a plan tells besides its changes', () => {
   const desired = aDesired({

@@ -75,18 +75,6 @@ describe('a segment that is not there', () => {
     expect(plan.changes[1]).not.toHaveProperty('keys');
     expect(plan.steps.map(({ action }) => action)).toEqual(['create-segment', 'activate-segment']);
   });
-
-  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
-    const state = found(desiredSegment('beta', {}));
-    const other = { ...desiredSegment('beta', {}), trafficType: 'account' };
-
-    expect(
-      planLines(planOf(desiredSegment('beta', {}), { live: noSegment('beta'), state })),
-    ).toEqual(['create segment/beta (drift)']);
-    expect(planLines(planOf(other, { live: noSegment('beta'), state }))).toEqual([
-      'create segment/beta (conflict)',
-    ]);
-  });
 });
 
 describe('what the service sets at creation only', () => {

@@ -265,7 +265,10 @@ describe('drafts that need each other', () => {
 });
 
 describe('a treatment that comes and one that goes', () => {
-  const swap = patching('flag/b@staging', serving('on', 'off', 'v1'), serving('on', 'off', 'v2'));
+  const targeting = (treatment: string): Definition => {
+    return { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } };
+  };
+  const swap = patching('flag/b@staging', targeting('v1'), targeting('v2'));
   const usesOld = anActual({
     flags: [
       liveFlag('a', {
@@ -300,12 +303,12 @@ describe('a treatment that comes and one that goes', () => {
       ['flag/b@staging', ['flag/a@staging']],
     ]);
     expect(names(made[0])).toEqual({
-      expected: ['on', 'off', 'v1'],
-      after: ['on', 'off', 'v1', 'v2'],
+      expected: ['on', 'off', 'v1 u1'],
+      after: ['on', 'off', 'v1 u1', 'v2'],
     });
     expect(names(made[2])).toEqual({
-      expected: ['on', 'off', 'v1', 'v2'],
-      after: ['on', 'off', 'v2'],
+      expected: ['on', 'off', 'v1 u1', 'v2'],
+      after: ['on', 'off', 'v2 u1'],
     });
   });
 
@@ -364,11 +367,12 @@ describe('a kill', () => {
   });
 });
 
-/** The treatments that a patch expects, and those that it leaves. */
+/** The treatments that a patch expects, and those that it leaves, with their targets. */
 function names(step: object | undefined): { expected?: string[]; after?: string[] } {
   const patch = step as Extract<StepRequest, { action: 'patch-definition' }>;
   const value = patch.operations.find(({ path }) => path === '/treatments')?.value;
-  const listed = (treatments: WireDefinition['treatments']) => treatments.map(({ name }) => name);
+  const listed = (treatments: WireDefinition['treatments']) =>
+    treatments.map(({ name, keys = [] }) => [name, ...keys].join(' '));
   return {
     expected: listed(patch.expected.treatments),
     after: listed(value as WireDefinition['treatments']),
