@@ -25,7 +25,7 @@ export function standingsOf(
   const written = new Map(
     changes
       .filter(({ id }) => outcomes.get(id)?.status === 'applied')
-      .map(({ id, fields }) => [id, new Set(fields.map(({ path }) => path))]),
+      .map(({ id, fields }) => [id, new Map(fields.map(({ path, after }) => [path, after]))]),
   );
   const found = [...all].flatMap(([id, ladders]) =>
     ladders.map((ladder): RampStanding => {
@@ -47,11 +47,13 @@ export function standingsOf(
           : back
             ? 'its share was changed on the service'
             : null);
-      const isWritten = held === null && written.get(id)?.has(pathOf(ramp)) === true;
-      const reached = isWritten ? ramp.steps[step]?.percent : undefined;
+      const sent = held === null ? written.get(id)?.get(pathOf(ramp)) : undefined;
       return {
         ...{ id, rule, treatment, steps, step, held },
-        served: reached ?? servedOf(facts, id, ramp),
+        served:
+          sent === undefined
+            ? servedOf(facts, id, ramp)
+            : (shareOn({ [pathOf(ramp).slice(1)]: sent }, ramp) ?? null),
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
     }),

@@ -221,6 +221,18 @@ describe('the ladder', () => {
     expect(await world.live.share('shop')).toBe(25);
   });
 
+  it('does not say "now" of a step below the share that the run leaves, though it writes the field', async () => {
+    const { world } = await storyOf();
+    const pro = 'if: { attribute: plan, in: [pro] }';
+    ramp(world, `rules: [{ ${pro}, serve: { 'on': 60, 'off': 40 } }]`);
+    await world.applied();
+    const free = "{ if: { attribute: plan, in: [free] }, serve: 'on' }";
+    ramp(world, `rules: [{ ${pro}, serve: 'off', ramp: '10, 6h, 100' }, ${free}]`);
+    expect((await world.command('reconcile')).stdout).toMatch(
+      /Ramp of on in flag\/shop@production, rule 1: 10 % done, 100 % next at .* The service has 60 %\./,
+    );
+  });
+
   it('is told in every format: done, now, next, when, why it waits, and what the service has beyond the step', async () => {
     const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
     const { world } = await storyOf(spec);
