@@ -14,12 +14,16 @@ function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-// A reader such as `head` may leave before the end. The work goes on, because it may write, and its output goes nowhere.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error) => {
-    if (!isClosedPipe(error)) throw error;
-  });
-}
+// A reader such as `head` may leave before the end, or the disk be full. The work goes on, because it may write. A result
+// that gets lost is an error of its command; help and the log have nobody to tell.
+let isLost = false;
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', (error) => {
+  isLost ||= !isClosedPipe(error);
+});
+process.on('exit', () => {
+  if (isLost) process.exitCode ||= EXIT.failed;
+});
 
 try {
   const { runCli } = await import('./cli/program.js');

@@ -11,3 +11,22 @@ it.each(['--help', 'schema --help'])(
     expect(stderr).toBe('');
   },
 );
+
+it.skipIf(process.platform !== 'linux')(
+  'a full disk below its output ends no run: only the result that is lost is an error',
+  () => {
+    const run = (words: string) =>
+      spawnSync('sh', ['-c', `"${process.execPath}" dist/main.js ${words}`], { encoding: 'utf8' });
+    const plan = 'plan --embedded specs-example';
+
+    expect(run(`${plan} 2> /dev/full`)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('planHash') as string,
+    });
+    const lost = run(`${plan} --quiet > /dev/full`);
+    expect(lost).toMatchObject({ status: 1 });
+    expect(lost.stderr).toMatch(/^flagkeel: cannot write the result: ENOSPC.*\n.*OUTPUT.*\n$/);
+    expect(run('--help > /dev/full')).toMatchObject({ status: 1, stderr: '' });
+  },
+  60_000,
+);
