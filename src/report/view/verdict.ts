@@ -94,7 +94,7 @@ const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> }
   },
   unknown: {
     'invalid-file': 'unknown (invalid file)',
-    unanswered: 'unknown (no answer shows the write)',
+    unanswered: 'unknown (not seen since the write)',
     'checkout-away': 'unknown (the checkout is away)',
     'remote-away': 'unknown (the remote does not answer)',
     'service-away': 'unknown (the service does not answer)',
