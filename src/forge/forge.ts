@@ -111,6 +111,19 @@ export interface ForgeRefusal {
   readonly waitMs: number | null;
 }
 
+/**
+ * Takes back what was made for a request that the forge refuses. A request without a clear answer may have been done.
+ */
+export async function orUndone<T>(answer: Promise<T>, undo: () => Promise<unknown>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const status = error instanceof ForgeError ? error.status : null;
+    if (status !== null && status < 500) await undo().catch(() => undefined);
+    throw error;
+  }
+}
+
 interface Refusal {
   /** Null if no answer came. */
   readonly status: number | null;

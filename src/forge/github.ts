@@ -8,6 +8,7 @@ import {
   forgeRefusal,
   isMarked,
   limited,
+  orUndone,
   retryAfterMs,
   unlessRefused,
   withRetry,
@@ -144,7 +145,11 @@ async function propose(
   const made = { ...at, message: title, tree: tree.sha, parents: [parent] };
   const { data } = await octokit.rest.git.createCommit(made);
   await octokit.rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha: data.sha });
-  const pull = await octokit.rest.pulls.create({ ...at, title, body, head: branch, base });
+  // A branch that stays stands for a person who said no.
+  const pull = await orUndone(
+    octokit.rest.pulls.create({ ...at, title, body, head: branch, base }),
+    async () => octokit.rest.git.deleteRef({ ...at, ref: `heads/${branch}` }),
+  );
   return { url: pull.data.html_url };
 }
 

@@ -6,6 +6,7 @@ import {
   forgeRefusal,
   isMarked,
   limited,
+  orUndone,
   retryAfterMs,
   unlessRefused,
   withRetry,
@@ -164,9 +165,10 @@ async function propose(
   const from = { startBranch: base };
   await ask(async () => gitlab.Commits.create(project, branch, title, actions, from), false);
   const text = { description: body };
-  const request = await ask(
-    async () => gitlab.MergeRequests.create(project, branch, base, title, text),
-    false,
+  const create = async () => gitlab.MergeRequests.create(project, branch, base, title, text);
+  // A branch that stays stands for a person who said no.
+  const request = await orUndone(ask(create, false), async () =>
+    ask(async () => gitlab.Branches.remove(project, branch)),
   );
   return { url: request.web_url };
 }
@@ -223,7 +225,8 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
     if (!response.ok) throw new Refused(response, complaintIn(text));
     return {
       ...{ status: response.status, headers: Object.fromEntries(response.headers.entries()) },
-      body: JSON.parse(text) as Record<string, unknown>,
+      // What was deleted is answered without a body.
+      body: (response.status === 204 ? {} : JSON.parse(text)) as Record<string, unknown>,
     };
   };
 }

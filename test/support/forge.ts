@@ -46,7 +46,8 @@ interface Behaviour {
   sentOn: string;
   /** The token may read alone, as that of a fork. */
   isReadOnly: boolean;
-  refused: 'comments' | 'statuses' | null;
+  /** Requests for these are refused. */
+  refused: 'comments' | 'statuses' | 'proposals' | null;
 }
 
 interface Limit {
@@ -221,6 +222,8 @@ function githubRoutes(forge: TestForge): Routes {
       forge.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
       return ok({}, 201);
     },
+    [`DELETE ${repo}/git/refs/*`]: ({ params }) =>
+      removed(forge, params['*']?.replace('heads/', '')),
     [`POST ${repo}/pulls`]: ({ body }) =>
       opened(forge, { ...body, branch: body['head'] }, 'html_url'),
     // The token of a workflow may not ask who it is, but learns it as the viewer of a query.
@@ -260,6 +263,7 @@ function gitlabRoutes(forge: TestForge): Routes {
       const name = params['*'] ?? '';
       return forge.branches.has(name) ? ok({ name }) : NOT_FOUND;
     },
+    [`DELETE ${named}/repository/branches/*`]: ({ params }) => removed(forge, params['*']),
     [`POST ${named}/repository/commits`]: ({ body }) => {
       const actions = body['actions'] as { file_path: string; content?: string }[];
       const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
@@ -305,6 +309,10 @@ function gitlabRoutes(forge: TestForge): Routes {
   };
 }
 
+function removed({ branches }: TestForge, branch = ''): Answer {
+  return branches.delete(branch) ? { status: 204, body: undefined } : NOT_FOUND;
+}
+
 function opened(
   forge: TestForge,
   { branch, base, title, body }: Readonly<Record<string, unknown>>,
@@ -312,6 +320,7 @@ function opened(
 ): Answer {
   const files = forge.branches.get(String(branch));
   if (files === undefined) return refusal(422, 'head is no branch');
+  if (forge.refused === 'proposals') return refusal(403, 'Not permitted to create pull requests');
   forge.proposals.push({
     ...{ branch: String(branch), base: String(base), title: String(title), body: String(body) },
     files,

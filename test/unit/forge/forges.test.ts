@@ -157,6 +157,17 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
   });
 
+  it('leaves no branch where the pull request from it is refused, because that would say no for good', async () => {
+    const change = { branch: 'flagkeel/remove-a', title: 'Remove a', body: 'It is unread.' };
+    const proposal = { ...change, files: new Map([['flags/a.yaml', null]]) };
+    server.refused = 'proposals';
+    await expect(forge.propose(proposal)).rejects.toMatchObject({ status: 403 });
+    server.refused = null;
+
+    expect(await forge.propose(proposal)).not.toBeNull();
+    expect(await forge.propose(proposal)).toBeNull();
+  });
+
   it('posts a comment once, also where a gateway loses the answer', async () => {
     server.hidden = 1;
     await expect(forge.postComment(PULL, 'x')).rejects.toMatchObject({ status: 502 });
