@@ -22,7 +22,7 @@ process.stdout.on('error', (error) => {
   isLost ||= !isClosedPipe(error);
 });
 process.on('exit', () => {
-  if (isLost) process.exitCode ||= EXIT.failed;
+  if (isLost && (process.exitCode ?? 0) === 0) process.exitCode = EXIT.failed;
 });
 
 try {

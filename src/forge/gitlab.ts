@@ -200,10 +200,10 @@ class Refused extends Error {
   /** Null if GitLab does not say when to send the request again. */
   readonly retryMs: number | null;
 
-  constructor({ status, headers }: Response, message: string) {
+  constructor(status: number, retryMs: number | null, message: string) {
     super(message);
     this.status = status;
-    this.retryMs = retryAfterMs(headers.get('retry-after'));
+    this.retryMs = retryMs;
   }
 }
 
@@ -222,7 +222,8 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Refused(response, complaintIn(text));
+    const retryMs = retryAfterMs(response.headers.get('retry-after'));
+    if (!response.ok) throw new Refused(response.status, retryMs, complaintIn(text));
     return {
       ...{ status: response.status, headers: Object.fromEntries(response.headers.entries()) },
       // What was deleted is answered without a body.

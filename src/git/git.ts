@@ -167,7 +167,7 @@ function complaintOf(stderr: string): string {
     return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${quoted(root)})`;
   }
   // Of a partial clone: git would fetch it, which commands without a network may not.
-  if (/from promisor remote/.test(stderr)) {
+  if (stderr.includes('from promisor remote')) {
     return 'what it needs is missing in this clone (clone without --filter)';
   }
   const lines = stderr.trim().split('\n').slice(0, 3);

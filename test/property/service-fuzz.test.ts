@@ -178,7 +178,7 @@ function requestsTo(paths: Readonly<Record<string, object>>): fc.Arbitrary<Sent>
   );
   // What definitions must obey is the most there is to break.
   const definitions = operations.filter(
-    ({ method, path }) => path.endsWith('{flag}/environments/{env}') && /^P/.test(method),
+    ({ method, path }) => path.endsWith('{flag}/environments/{env}') && method.startsWith('P'),
   );
   const drawn = fc.oneof(fc.constantFrom(...operations), fc.constantFrom(...definitions));
   return drawn.chain(({ method, path }) =>

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Workspace } from '../../../src/admin-api/workspace.js';
 import { openCheckout } from '../../../src/git/checkout.js';
 import type { StateEntry } from '../../../src/model/state.js';
 import { stateAccess } from '../../../src/state/open.js';
@@ -257,7 +256,7 @@ it('states of other workspaces are those that hold something, but for try-outs o
   const othersOf = async (id: string, origin: string) => {
     const place = { checkout, directory, origin: () => origin, sharing: () => 'never' as const };
     const at = { workspace: { id, name: id }, environments: [] };
-    return stateAccess(place).appliedToOthers(at as unknown as Workspace);
+    return stateAccess(place).appliedToOthers(at);
   };
 
   const found = { workspaceId: 'ws', objects: 1 };
