@@ -51,7 +51,7 @@ async function loadSpecs(
   throw new InvalidSpecsError(specs.diagnostics, results, due);
 }
 
-/** @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit. */
+/** @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit, or one that is not here. */
 export async function readState(
   context: RunContext,
   home: StateHome | null,
@@ -121,27 +121,43 @@ export async function sendKillsAlone(context: RunContext, killing: Killing): Pro
   return results;
 }
 
+/** Whether a run of HEAD would take back what a later commit brought. */
 async function isOlderThan(
   { source, options }: RunContext,
   applied: string | null,
 ): Promise<boolean> {
   const head = source.revision.commit;
   if (options.allowOlder || head === null || applied === null) return false;
-  return isOlder(source.checkout, head, applied);
+  return (
+    (await isMissing(source.checkout, applied)) || (await isOlder(source.checkout, head, applied))
+  );
 }
 
-/** @throws FlagkeelError `OLDER_HEAD`: HEAD is behind the applied commit, which the run would revert. */
+/** A complete clone has all commits before HEAD: where it lacks the applied one, HEAD does not follow it. */
+async function isMissing(
+  { repository, shallow }: RunContext['source']['checkout'],
+  applied: string,
+): Promise<boolean> {
+  if (repository === null || shallow) return false;
+  return (await repository.objects.header(`${applied}^{commit}`)) === null;
+}
+
+/** @throws FlagkeelError `OLDER_HEAD`: HEAD does not follow the applied commit, which the run would revert. */
 async function isBehindApplied(context: RunContext, applied: string | null): Promise<boolean> {
   const head = context.source.revision.commit;
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
+  const [from, to] = [head.slice(0, 8), applied.slice(0, 8)];
   if (context.options.mayBeBehind === true) {
     context.note(
-      `HEAD ${head.slice(0, 8)} is behind ${applied.slice(0, 8)}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
+      `HEAD ${from} is behind ${to}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
     );
     return true;
   }
+  const why = (await isMissing(context.source.checkout, applied))
+    ? 'which is not in this clone (git pull; after a rewrite of history use --allow-older)'
+    : 'which is newer (use --allow-older)';
   throw new FlagkeelError(
     'OLDER_HEAD',
-    `cannot go back to ${head.slice(0, 8)}: the last apply was of ${applied.slice(0, 8)}, which is newer (use --allow-older)`,
+    `cannot go back to ${from}: the last apply was of ${to}, ${why}`,
   );
 }

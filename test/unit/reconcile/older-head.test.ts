@@ -41,6 +41,22 @@ it('refuses a HEAD that an earlier run has gone beyond, its kills included, unle
   ]);
 });
 
+it('refuses a clone that lacks the applied commit, which it would revert, unless it is shallow', async () => {
+  const { repository } = world;
+  repository.git('branch', '--force', '--quiet', 'main', older);
+  repository.git('reflog', 'expire', '--expire=now', '--all');
+  repository.git('gc', '--quiet', '--prune=now');
+
+  const refused = { code: 'OLDER_HEAD', message: expect.stringContaining('git pull') as string };
+  await expect(world.applied()).rejects.toMatchObject(refused);
+  await expect(world.planned()).rejects.toMatchObject(refused);
+  expect(world.writes()).toEqual([]);
+  expect((await world.planned({ allowOlder: true })).plan.changes).toHaveLength(2);
+
+  repository.write({ '.git/shallow': `${older}\n` });
+  expect((await world.planned()).plan.changes).toHaveLength(2);
+});
+
 it('goes on from a commit beside the applied one', async () => {
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   expect(await world.applied()).toMatchObject({ converged: true });
