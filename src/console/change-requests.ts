@@ -18,8 +18,12 @@ import {
   wireChangeRequest,
   type StoredChangeRequest,
 } from '../service/store/change-requests.js';
-import { findDefinition, type StoredDefinition } from '../service/store/definitions.js';
-import type { ChangeRequestOperation } from '../service/store/tables.js';
+import { findDefinition } from '../service/store/definitions.js';
+import { findFlag } from '../service/store/flags.js';
+import { allKeys } from '../service/store/keys.js';
+import { findActivation } from '../service/store/segments.js';
+import type { ChangeRequestOperation, Db } from '../service/store/tables.js';
+import { listRolloutStatuses } from '../service/store/workspaces.js';
 import { changeRequestAt, checkMayDecide, type DecisionName } from '../service/routes/decisions.js';
 import {
   consolePage,
@@ -107,7 +111,6 @@ export async function showRequest(visit: Visit): Promise<string> {
   const ws = workspace.id;
   const request = await changeRequestAt(db, visit.request);
   if (request.workspace_id !== ws) throw notFound('change request', request.id);
-  const stored = await findDefinition(db, request.environment_id, request.name);
   const { comments, approvers } = wireChangeRequest(request);
   const log = linkTo('/console/log', { ws, object: `${request.kind}/${request.name}` });
   return consolePage(
@@ -117,7 +120,7 @@ export async function showRequest(visit: Visit): Promise<string> {
         <p><strong>${STATUSES[request.status] ?? request.status}</strong></p>
         ${factsOf(request)}
         ${approvers.length === 0 ? [] : html`<p>Decided by ${approvers.map(clean).join(', ')} alone.</p>`}
-        ${request.status === 'REQUESTED' ? changesPart(request, stored) : []}
+        ${request.status === 'REQUESTED' ? changesPart(await linesOf(db, request)) : []}
         <h2>What was said</h2>
         <ul>
           ${comments.map(
@@ -160,8 +163,8 @@ function decisionForm(
   </form>`;
 }
 
-function changesPart(request: StoredChangeRequest, stored: StoredDefinition | undefined): Html {
-  const items = linesOf(request, stored).map((line) => html`<li>${foldedHtml(line)}</li>`);
+function changesPart(lines: readonly FieldLine[]): Html {
+  const items = lines.map((line) => html`<li>${foldedHtml(line)}</li>`);
   return html`<h2>What it would change</h2>
     ${
       items.length === 0
@@ -176,24 +179,51 @@ function changesPart(request: StoredChangeRequest, stored: StoredDefinition | un
 type Fields = Readonly<Record<string, unknown>> & Pick<Definition, 'killed' | 'targets'>;
 
 /** The difference that approving a request would make now, in the words in which git's reviews have it. */
-function linesOf(
-  { kind, operation, content_json }: StoredChangeRequest,
-  stored: StoredDefinition | undefined,
-): readonly FieldLine[] {
-  const context = { showKeys: true, inFull: true };
-  if (kind === 'segment') {
-    const keys = JSON.parse(content_json) as string[];
-    const [added, removed] = operation === 'ARCHIVE' ? [[], keys] : [keys, []];
-    return [[span(keysText({ added, removed }, context))]];
-  }
+async function linesOf(db: Db, request: StoredChangeRequest): Promise<readonly FieldLine[]> {
+  return request.kind === 'segment'
+    ? keyLines(db, request)
+    : [...(await definitionLines(db, request)), ...(await rolloutStatusLines(db, request))];
+}
+
+const CONTEXT = { showKeys: true, inFull: true };
+
+async function keyLines(
+  db: Db,
+  { environment_id, name, operation, content_json }: StoredChangeRequest,
+): Promise<readonly FieldLine[]> {
+  const activation = await findActivation(db, environment_id, name);
+  const held = new Set(activation && (await allKeys(db, activation.activation_id)));
+  const keys = JSON.parse(content_json) as string[];
+  const removed = operation === 'ARCHIVE' ? keys.filter((key) => held.has(key)) : [];
+  const added = operation === 'ARCHIVE' ? [] : keys.filter((key) => !held.has(key));
+  return added.length + removed.length === 0 ? [] : [[span(keysText({ added, removed }, CONTEXT))]];
+}
+
+async function definitionLines(
+  db: Db,
+  { environment_id, name, operation, content_json }: StoredChangeRequest,
+): Promise<readonly FieldLine[]> {
+  const stored = await findDefinition(db, environment_id, name);
   const before =
     stored &&
     fieldsOf(stored.killed === 1, JSON.parse(stored.body_json) as DefinitionContent['body']);
   const after = AFTER[operation](before, JSON.parse(content_json) as DefinitionContent);
   const fields = changedFields(before, after);
-  if (before === undefined) return wholeLines({ fields }, 'after', context);
-  if (after === undefined) return wholeLines({ fields }, 'before', context);
-  return fields.flatMap((field) => fieldLines(field, context));
+  if (before === undefined) return wholeLines({ fields }, 'after', CONTEXT);
+  if (after === undefined) return wholeLines({ fields }, 'before', CONTEXT);
+  return fields.flatMap((field) => fieldLines(field, CONTEXT));
+}
+
+async function rolloutStatusLines(
+  db: Db,
+  { workspace_id, name, rollout_status_id }: StoredChangeRequest,
+): Promise<readonly FieldLine[]> {
+  if (rollout_status_id === null) return [];
+  const statuses = await listRolloutStatuses(db, workspace_id);
+  const after = statuses.find(({ id }) => id === rollout_status_id)?.name;
+  const before = (await findFlag(db, workspace_id, name))?.rollout_status_name;
+  if (before === after) return [];
+  return fieldLines({ path: '/rolloutStatus', reason: 'commit', before, after }, CONTEXT);
 }
 
 const AFTER: Readonly<

@@ -5,6 +5,7 @@ import { definitionBlock, ruleTexts } from '../report/html/parts.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { listAudit } from '../service/store/audit.js';
+import { openChangeRequests } from '../service/store/change-requests.js';
 import {
   findDefinition,
   wireDefinition,
@@ -112,9 +113,13 @@ async function placesOf(
   const sections: Html[] = [];
   for (const environment of environments) {
     const stored = await findDefinition(db, environment.id, flag.name);
+    const [open = null] = stored
+      ? [stored.open_change_request_id]
+      : await openChangeRequests(db, { workspace, environment }, { kind: 'flag', name: flag.name });
     sections.push(
       html`<section>
         <h3>${environmentText(environment)}</h3>
+        ${requestNote(open, workspace.id)}
         ${stored === undefined ? html`<p class="soft">no definition</p>` : definitionPart(stored, workspace.id)}
       </section>`,
     );
@@ -134,7 +139,7 @@ function definitionPart(stored: StoredDefinition, ws: string): Html {
   const word = definition.killed ? 'Restore' : 'Kill';
   const query = { ws, environment: stored.environment_id, flag: stored.flag_name };
   const rules = ruleTexts(definition.rules);
-  return html`${requestNote(stored, ws)}${definitionBlock({ ...definition, rules, targets: keys })}
+  return html`${definitionBlock({ ...definition, rules, targets: keys })}
     <p>
       <a href="${linkTo('/console/switch', query)}"
         >${word} ${clean(stored.flag_name)} in ${clean(stored.environment_name)}…</a
@@ -143,7 +148,7 @@ function definitionPart(stored: StoredDefinition, ws: string): Html {
 }
 
 /** Until the request is decided, the service refuses other changes here than kills and restores. */
-function requestNote({ open_change_request_id: id }: StoredDefinition, ws: string): Html {
+function requestNote(id: string | null, ws: string): Html {
   if (id === null) return html``;
   return html`<p class="waits">
     <span aria-hidden="true">◷</span>

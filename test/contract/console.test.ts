@@ -362,6 +362,48 @@ describe('change requests', () => {
     expect(deletion).toContain('- treatment on: description &quot;Searches by meaning&quot;');
   });
 
+  it('count the keys of a segment that would be new or go, and not those that it has or lacks already', async () => {
+    const path = '/changeRequests/ws/Shop/environments/production';
+    const texts: string[] = [];
+    for (const [operationType, words] of [
+      ['CREATE', 'Add keys to beta-testers in production'],
+      ['ARCHIVE', 'Remove keys from beta-testers in production'],
+    ] as const) {
+      const segment = { name: 'beta-testers', keys: ['user-0001', 'user-0002', 'user-9999'] };
+      const { id } = await client().ok<{ id: string }>('POST', path, { segment, operationType });
+      texts.push(await pageOf(await signedIn(), words));
+      await client().ok('PUT', `/changeRequests/${id}`, { status: 'WITHDRAWN' });
+    }
+    expect(texts[0]).toContain('+1 −0 keys: + user-9999');
+    expect(texts[1]).toContain('+0 −2 keys: − user-0001, user-0002');
+  });
+
+  it('say that an approval would move the flag to another rollout status', async () => {
+    const { objects } = await client().ok<{ objects: { id: string }[] }>('GET', '/workspaces');
+    const list = `/rolloutStatuses?wsId=${objects[0]?.id ?? ''}`;
+    const statuses = await client().ok<{ id: string; name: string }[]>('GET', list);
+    const ramping = statuses.find(({ name }) => name === 'Ramping');
+    const before = await client().ok<object>('GET', PRODUCTION.replace('production', 'staging'));
+    const { treatments, defaultTreatment, rules, defaultRule } = before as Record<string, unknown>;
+    const split = { name: 'checkout-v2', treatments, defaultTreatment, rules, defaultRule };
+    const body = { split, operationType: 'UPDATE', rolloutStatus: { id: ramping?.id } };
+    await client().ok('POST', '/changeRequests/ws/Shop/environments/staging', body);
+
+    const text = await pageOf(await signedIn(), CHANGE);
+
+    expect(text).toContain('rolloutStatus: Pre-Production → Ramping');
+    expect(text).not.toContain('Nothing, as things are now');
+  });
+
+  it('that would create a definition are named by the flag, which has none there yet', async () => {
+    const body = { operationType: 'CREATE', split: { name: 'new-search', ...aDefinition() } };
+    await client().ok('POST', '/changeRequests/ws/Shop/environments/staging', body);
+
+    const { text } = await (await signedIn()).get('/console/flag?ws=Shop&flag=new-search');
+
+    expect(text).toMatch(/A change request is open[^]*no definition/);
+  });
+
   /** A form that decides on the newest request, which changes a flag in staging. */
   async function decisionBy(
     browser: ConsoleBrowser,
