@@ -101,7 +101,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     step: decide,
     body: (given) => {
       const status = given.get('status') ?? '';
-      if (!(status in DECISIONS)) throw badRequest('A decision is needed');
+      if (!Object.hasOwn(DECISIONS, status)) throw badRequest('A decision is needed');
       return { status };
     },
     next: (given) =>

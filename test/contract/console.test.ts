@@ -430,6 +430,7 @@ describe('change requests', () => {
     const own = await decisionBy(author, 'APPROVED');
     const silent = await decisionBy(second, 'APPROVED', ' ');
     const unheard = await decisionBy(second, 'MERGED');
+    const inherited = await decisionBy(second, 'constructor');
     const before = await allocation();
     const approved = await decisionBy(second, 'APPROVED');
     const page = await second.get(approved.headers.get('location') ?? '');
@@ -437,8 +438,8 @@ describe('change requests', () => {
     const after = await second.get('/console/flag?ws=Shop&flag=checkout-v2');
 
     expect(open.text).toContain('A change request is open');
-    const decisions = statusesOf(own, silent, unheard, approved, again);
-    expect(decisions).toEqual([403, 400, 400, 303, 409]);
+    const decisions = statusesOf(own, silent, unheard, inherited, approved, again);
+    expect(decisions).toEqual([403, 400, 400, 400, 303, 409]);
     expect(own.text).toContain('neither approves nor rejects it; withdraw it');
     expect([before, await allocation()]).toEqual([100, 80]);
     expect(page.text).toContain('approved and made');
