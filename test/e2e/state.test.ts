@@ -28,8 +28,11 @@ beforeEach(async () => {
   scenario.service.requests.length = 0;
 });
 
-async function planOf(directory: string): Promise<PlanDocument & { stderr: string }> {
-  const words = ['reconcile', '--dry-run', '--format', 'json'];
+async function planOf(
+  directory: string,
+  ...options: readonly string[]
+): Promise<PlanDocument & { stderr: string }> {
+  const words = ['reconcile', '--dry-run', '--format', 'json', ...options];
   const { stdout, stderr } = await scenario.runAt(directory, ...words);
   return { ...(JSON.parse(stdout) as PlanDocument), stderr };
 }
@@ -199,7 +202,8 @@ it('a run that cannot know everything says so, plans all the same, and prunes no
   repository.git('reset', '--quiet', '--hard', orphan);
   repository.git('reflog', 'expire', '--expire=now', '--all');
   repository.git('gc', '--quiet', '--prune=now');
-  const rewritten = await planOf(repository.directory);
+  expect((await run('reconcile', '--dry-run')).code).toBe(7);
+  const rewritten = await planOf(repository.directory, '--allow-older');
   expect(rewritten.stderr).toContain('not in this repository');
   expect(rewritten.unknowns).toMatchObject([{ code: 'missing-commits' }]);
   expect(reasons(rewritten.changes)).toEqual(newest);
