@@ -5,7 +5,7 @@ import { bindEnvironments, environmentNames, type BoundDesired } from '../model/
 import type { Desired } from '../model/desired.js';
 import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
-import { isOlder } from '../git/lineage.js';
+import { isAncestor, isOlder } from '../git/lineage.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -128,8 +128,10 @@ async function isOlderThan(
 ): Promise<boolean> {
   const head = source.revision.commit;
   if (options.allowOlder || head === null || applied === null) return false;
+  const { checkout } = source;
+  if ((await isAncestor(checkout, applied, head)) === true) return false;
   return (
-    (await isMissing(source.checkout, applied)) || (await isOlder(source.checkout, head, applied))
+    (await isMissing(checkout, applied)) || (await isAncestor(checkout, head, applied)) === true
   );
 }
 

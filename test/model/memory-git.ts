@@ -118,8 +118,10 @@ function knownCommits(): GitCache {
 const objects = {
   read: async (id: string) => Promise.resolve(contentOf(id)),
   header: async (name: string) => {
-    const content = contentOf(name);
-    return Promise.resolve(content && { id: name, sizeBytes: content.length });
+    const id = name.replace('^{commit}', '');
+    // That a commit is there says nothing of its text.
+    const sizeBytes = commits.has(id) ? 0 : contentOf(id)?.length;
+    return Promise.resolve(sizeBytes === undefined ? null : { id, sizeBytes });
   },
   close: async () => Promise.resolve(),
 };
