@@ -136,7 +136,9 @@ const VALIDATORS = {
   kills: generated.kills,
   'spec-test': generated.specTest,
   watch: generated.watch,
-} as unknown as Readonly<Record<SchemaName, ValidateFunction>>;
+} satisfies Readonly<Record<SchemaName, unknown>> as unknown as Readonly<
+  Record<SchemaName, ValidateFunction>
+>;
 
 /** Every error of a value, in the order of the schema's keywords. */
 export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
