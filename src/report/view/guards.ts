@@ -27,8 +27,10 @@ export function guardTexts(report: PlanReport): GuardTexts {
     const spent = finding.spentAllow ? SPENT : '';
     return findingText(finding, report) + evidenceText(finding, report) + spent;
   });
-  const hasKills = report.plan.changes.some(({ fields }) => fields.some(isKill));
   const isRefused = refusingFindings(report).length > 0;
+  const hasKills =
+    findings.length > 0 &&
+    report.plan.changes.some(({ fields }) => fields.some(({ reason }) => reason === 'kill'));
   return {
     sent: hasKills ? 'nothing but kills' : 'nothing',
     refusals: isRefused ? texts : [],
@@ -39,10 +41,6 @@ export function guardTexts(report: PlanReport): GuardTexts {
       return `${findingText(finding, report)}, allowed: ${reason}`;
     }),
   };
-}
-
-function isKill({ reason }: Change['fields'][number]): boolean {
-  return reason === 'kill';
 }
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
