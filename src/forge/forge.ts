@@ -145,12 +145,6 @@ export function forgeRefusal(
   return { error: new ForgeError(`cannot tell ${name}: ${what}${help}`, status, error), waitMs };
 }
 
-/** The seconds of a header `Retry-After`, in ms; null for another form or none. */
-export function retryAfterMs(header: string | number | null | undefined): number | null {
-  const text = String(header ?? '');
-  return /^\d+$/.test(text) ? Number(text) * 1_000 : null;
-}
-
 /**
  * Posts the one comment of a review, or edits it if it says something else, but for the time. @param scope the config
  * directory; each has a comment of its own on a pull request.

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/rest';
 import { messageOf } from '../errors.js';
-import { fetchFor } from '../platform/http-client.js';
+import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import { packageVersion } from '../platform/version.js';
 import {
   approvalsIn,
@@ -9,7 +9,6 @@ import {
   isMarked,
   limited,
   orUndone,
-  retryAfterMs,
   unlessRefused,
   withRetry,
   type Annotation,
@@ -270,8 +269,8 @@ function wayOut(status: number | null): string {
  * documentation then asks for a minute.
  */
 function waitAsked(error: unknown, headers: Headers, now: () => number): number | null {
-  const after = retryAfterMs(headers['retry-after']);
-  if (after !== null) return after;
+  const after = retryAfterMs(headers, now());
+  if (after !== undefined) return after;
   if (String(headers['x-ratelimit-remaining']) === '0') {
     return Math.max(0, Number(headers['x-ratelimit-reset']) * 1_000 - now());
   }

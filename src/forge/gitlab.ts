@@ -1,13 +1,12 @@
 import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
-import { fetchFor } from '../platform/http-client.js';
+import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
   forgeRefusal,
   isMarked,
   limited,
   orUndone,
-  retryAfterMs,
   unlessRefused,
   withRetry,
   type CommentApprovals,
@@ -222,12 +221,16 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
-    const retryMs = retryAfterMs(response.headers.get('retry-after'));
-    if (!response.ok) throw new Refused(response.status, retryMs, complaintIn(text));
+    const { ok, status } = response;
+    const answered = Object.fromEntries(response.headers.entries());
+    if (!ok) {
+      const retryMs = retryAfterMs(answered, Date.now()) ?? null;
+      throw new Refused(status, retryMs, complaintIn(text));
+    }
     return {
-      ...{ status: response.status, headers: Object.fromEntries(response.headers.entries()) },
+      ...{ status, headers: answered },
       // What was deleted is answered without a body.
-      body: (response.status === 204 ? {} : JSON.parse(text)) as Record<string, unknown>,
+      body: (status === 204 ? {} : JSON.parse(text)) as Record<string, unknown>,
     };
   };
 }

@@ -220,3 +220,24 @@ function codeOf(error: unknown): string {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.name;
 }
+
+/** Seconds, or an HTTP date, which is compared with the `Date` of the answer if there is one. Never negative. */
+export function retryAfterMs(
+  headers: Readonly<Record<string, string | number | undefined>>,
+  now: number,
+): number | undefined {
+  const text = headers['retry-after'];
+  if (text === undefined) return undefined;
+  const plain = secondsIn(String(text));
+  if (plain !== undefined) return plain;
+  const until = Date.parse(String(text));
+  if (Number.isNaN(until)) return undefined;
+  const theirNow = Date.parse(String(headers['date'] ?? ''));
+  return Math.max(0, until - (Number.isNaN(theirNow) ? now : theirNow));
+}
+
+/** In milliseconds. */
+export function secondsIn(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,9}(\.\d+)?$/.test(text.trim())) return undefined;
+  return Number(text) * 1_000;
+}

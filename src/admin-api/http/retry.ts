@@ -1,4 +1,5 @@
 import type { Time } from '../../platform/clock.js';
+import { retryAfterMs, secondsIn } from '../../platform/http-client.js';
 
 /**
  * - `read`: GET.
@@ -237,24 +238,8 @@ export function askedWaitMs(
 ): number | undefined {
   const asked = retryAfterMs(headers, now);
   const resets = ['x-ratelimit-reset-seconds-org', 'x-ratelimit-reset-seconds-ip']
-    .map((name) => seconds(headers[name]))
+    .map((name) => secondsIn(headers[name]))
     .filter((value) => value !== undefined);
   if (resets.length === 0) return asked;
   return Math.max(asked ?? 0, ...resets);
-}
-
-function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const text = headers['retry-after'];
-  if (text === undefined) return undefined;
-  const plain = seconds(text);
-  if (plain !== undefined) return plain;
-  const until = Date.parse(text);
-  if (Number.isNaN(until)) return undefined;
-  const theirNow = Date.parse(headers['date'] ?? '');
-  return Math.max(0, until - (Number.isNaN(theirNow) ? now : theirNow));
-}
-
-function seconds(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,9}(\.\d+)?$/.test(text.trim())) return undefined;
-  return Number(text) * 1_000;
 }
