@@ -80,10 +80,12 @@ export function planForNow(
   const hashOf = (of: Pick<Plan, 'changes'>): string =>
     hashOfPlan(of, place, { reviewed, start, ladders: input.moment.ladders });
   const isHeld = plan.withheld.some(({ why }) => why === 'window-closed');
-  const hashesOf = (whole: Plan): Pick<Planned, 'planHash' | 'refusedHash'> => ({
-    planHash: hashOf(whole),
-    refusedHash: hashOf({ changes: heldIn(whole, kills.sentIn(whole)) }),
-  });
+  const hashesOf = (whole: Plan): Pick<Planned, 'planHash' | 'refusedHash'> => {
+    const planHash = hashOf(whole);
+    const sent = kills.sentIn(whole);
+    const isSent = sent.changes.length > 0;
+    return { planHash, refusedHash: isSent ? hashOf({ changes: heldIn(whole, sent) }) : planHash };
+  };
   if (!isHeld) return { input, plan, ...hashesOf(plan), heldHash: null };
   const always = { ...input, policy: { ...policy, closed: new Map() } };
   const open = planChanges(always, plan.observed);
