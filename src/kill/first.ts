@@ -153,7 +153,7 @@ export class KillSender {
     const orders = killOrders(desired);
     const service = await this.open(desired);
     if (await this.#context.isOutdated(service.workspace)) {
-      const why = 'the last apply was of a newer commit (use --allow-older)';
+      const why = 'it does not follow the commit of the last apply (use --allow-older)';
       throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
     }
     const { results } = await this.sendMissing(orders, service);

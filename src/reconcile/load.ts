@@ -149,15 +149,16 @@ async function isBehindApplied(context: RunContext, applied: string | null): Pro
   const head = context.source.revision.commit;
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
   const [from, to] = [head.slice(0, 8), applied.slice(0, 8)];
+  const isHere = !(await isMissing(context.source.checkout, applied));
   if (context.options.mayBeBehind === true) {
     context.note(
-      `HEAD ${from} is behind ${to}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
+      `HEAD ${from} ${isHere ? 'is behind' : 'does not follow'} ${to}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
     );
     return true;
   }
-  const why = (await isMissing(context.source.checkout, applied))
-    ? 'which is not in this clone (git pull; after a rewrite of history use --allow-older)'
-    : 'which is newer (use --allow-older)';
+  const why = isHere
+    ? 'which is newer (use --allow-older)'
+    : 'which is not in this clone (git pull; after a rewrite of history use --allow-older)';
   throw new FlagkeelError(
     'OLDER_HEAD',
     `cannot go back to ${from}: the last apply was of ${to}, ${why}`,

@@ -165,7 +165,7 @@ export function withEachBuckets(
   return rules.map((each, at) => ({ ...each, buckets: change(each.buckets, at) }));
 }
 
-/** Such a field with the same text in place of each share that is on the way of its ramp. */
+/** The value of `/rules` or `/defaultRule`, with one text in place of each share that is on the way of its ramp. */
 export function withoutShares(
   path: string,
   value: unknown,
