@@ -12,6 +12,8 @@ type Settled = PromiseSettledResult<unknown>;
 interface Writer {
   readonly work: Work;
   readonly settle: (settled: Settled) => void;
+  /** In ms of `performance.now()`. */
+  readonly since: number;
 }
 
 /** How long the writers of one transaction may take together: readers of the embedded store wait for its end. */
@@ -25,8 +27,8 @@ export type NextWork = () => Work | undefined;
  * database, where each would hold a connection while it waits, until readers have none left.
  *
  * @param transact runs works in one transaction, as many as `runAll` takes, and returns their results. If it rejects,
- * the works that it took are rejected, and also all waiting ones if it took none or if its store failed slowly; none of
- * these has changed anything.
+ * the works that it took are rejected, and also all waiting ones if it took none, and those that waited long if its
+ * store failed; none of these has changed anything.
  */
 export function writeTogether(
   transact: (next: NextWork) => Promise<readonly Settled[]>,
@@ -48,16 +50,16 @@ export function writeTogether(
         if (settled.status === 'fulfilled') resolve(settled.value as T);
         else reject(settled.reason as Error);
       };
-      waiting.push({ work, settle });
+      waiting.push({ work, settle, since: performance.now() });
       if (!isWriting) void writeAll();
     });
 }
 
 /**
- * Waiting writers would meet such a failure one after the other, and the last ones would get no answer while their
- * clients wait.
+ * Writers that have waited this long for one that then failed would meet the same slow failure one after the other, and
+ * the last ones would get no answer while their clients wait. Later ones try, because the store may be well again.
  */
-const SLOW_FAILURE_MS = 1_000;
+const LONG_WAIT_MS = 1_000;
 
 /** Takes the works that wait now. Earlier ones do not wait for later ones, which get the next transaction. */
 async function transactOnce(
@@ -66,7 +68,6 @@ async function transactOnce(
 ): Promise<void> {
   const count = waiting.length;
   const taken: Writer[] = [];
-  const start = performance.now();
   try {
     const settled = await transact(() => {
       const writer = taken.length < count ? waiting.shift() : undefined;
@@ -75,10 +76,13 @@ async function transactOnce(
     });
     for (const [index, each] of settled.entries()) taken[index]?.settle(each);
   } catch (reason) {
-    const isSlow = performance.now() - start >= SLOW_FAILURE_MS;
-    const all = taken.length === 0 || (isSlow && failureOf(reason) !== undefined);
-    const lost = all ? [...taken, ...waiting.splice(0)] : taken;
-    for (const { settle } of lost) settle({ status: 'rejected', reason });
+    // Writers wait in the order in which they came.
+    const isLost = ({ since }: Writer): boolean =>
+      taken.length === 0 ||
+      (failureOf(reason) !== undefined && performance.now() - since >= LONG_WAIT_MS);
+    const lost = waiting.filter(isLost);
+    waiting.splice(0, lost.length);
+    for (const { settle } of [...taken, ...lost]) settle({ status: 'rejected', reason });
   }
 }
 

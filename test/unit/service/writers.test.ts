@@ -4,7 +4,7 @@ import { failure } from '../../../src/service/store/failures.js';
 import { openStore, type Store } from '../../../src/service/store/store.js';
 import type { Db } from '../../../src/service/store/tables.js';
 import { insertWorkspace, listWorkspaces } from '../../../src/service/store/workspaces.js';
-import { runAll, writeTogether, type NextWork } from '../../../src/service/store/writers.js';
+import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
 
 let store: Store | undefined;
 
@@ -109,11 +109,15 @@ describe('writers that wait', () => {
     ['ETIMEDOUT', 4_500, 'rejected'],
     ['ETIMEDOUT', 900, 'fulfilled'],
     ['a bug', 4_500, 'fulfilled'],
-  ])('behind one that failed with %s after %i ms are %s', async (code, lastedMs, status) => {
+  ])('for one that fails with %s after %i ms are %s', async (code, lastedMs, status) => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const write = writeTogether(async (next) => runAll(undefined as never, next));
+    const write = writeTogether(async (next) => [
+      { status: 'fulfilled', value: await next()?.(undefined as never) },
+    ]);
+    const late: Promise<string>[] = [];
     const first = write(async () => {
       vi.advanceTimersByTime(lastedMs);
+      late.push(write(async () => Promise.resolve('late')));
       return Promise.reject(failure(code, 'no answer'));
     });
     const second = write(async () => Promise.resolve());
@@ -121,5 +125,6 @@ describe('writers that wait', () => {
     vi.useRealTimers();
 
     expect(settled.map((each) => each.status)).toEqual(['rejected', status]);
+    expect(await Promise.all(late)).toEqual(['late']);
   });
 });
