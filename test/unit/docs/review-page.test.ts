@@ -18,6 +18,7 @@ interface Job {
   readonly concurrency?: object;
   readonly resource_group?: string;
   readonly interruptible?: boolean;
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 /** Long options of lines that call the program. */
@@ -64,6 +65,27 @@ it('a comment starts no job that takes a place in a queue, unless its author may
         `needs.${needs}.outputs.permission == 'write' || needs.${needs}.outputs.permission == 'admin'`,
       );
     }
+  }
+});
+
+interface Component {
+  readonly spec: { readonly inputs: Readonly<Record<string, { readonly default: string }>> };
+}
+
+it.each(TEMPLATES)('variables of %s are texts, also where no input is given', (path) => {
+  const text = projectText(path);
+  const { spec } = parseAllDocuments(text)[0]?.toJS() as Component;
+  // GitLab puts inputs into the text before it reads the YAML, and refuses a variable without a value.
+  const filled = text.replaceAll(
+    /\$\[\[ inputs\.(\w+) \]\]/g,
+    (_, input: string) => spec.inputs[input]?.default ?? '',
+  );
+  const jobs = Object.values(parseAllDocuments(filled)[1]?.toJS() as Record<string, Job>);
+
+  expect(jobs).toHaveLength(1);
+  for (const { variables } of jobs) {
+    expect(variables).toMatchObject({ FLAGKEEL_URL: '', REVIEWED: '.' });
+    expect(Object.values(variables ?? {}).filter((each) => typeof each !== 'string')).toEqual([]);
   }
 });
 
