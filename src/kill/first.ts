@@ -10,7 +10,7 @@ import type { Actual } from '../model/actual.js';
 import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId } from '../model/ref.js';
 import type { ChangeNote, KillResults } from '../model/outcome.js';
-import type { Change, Plan, PlanNotes } from '../model/plan.js';
+import type { Change, FieldChange, Plan, PlanNotes } from '../model/plan.js';
 import { isSelected, type RunOptions } from '../model/run.js';
 import { killOrders, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecCache } from '../specs/cache.js';
@@ -70,16 +70,34 @@ export class SentKills {
   /** The changes of a plan as far as they are sent kills. */
   sentIn({ changes }: Pick<Plan, 'changes'>): Pick<Plan, 'changes'> {
     const sent = changes.filter(({ id }) => this.killed.has(id));
-    const isKill = ({ reason }: Change['fields'][number]): boolean => reason === 'kill';
-    return { changes: sent.map((each) => ({ ...each, fields: each.fields.filter(isKill) })) };
+    return { changes: sent.map((each) => ({ ...each, fields: each.fields.filter(isOrdered) })) };
   }
 
-  /** The changes without the kills that went out under their own notes. One that is only a kill stays as it is. */
+  /** The changes without the kills, which went out under their own notes. */
   stillToWrite(changes: readonly Change[]): readonly Change[] {
-    return changes.map((change) => {
-      const fields = change.fields.filter(({ reason }) => reason !== 'kill');
-      return !this.killed.has(change.id) || fields.length === 0 ? change : { ...change, fields };
+    return changes.flatMap((change) => {
+      const fields = change.fields.filter((each) => !isOrdered(each));
+      const isSent = this.killed.has(change.id) && fields.length < change.fields.length;
+      if (!isSent) return [change];
+      return fields.length === 0 ? [] : [{ ...change, fields }];
     });
+  }
+
+  /** The plan without the old values that no look saw. */
+  withoutUnseen(plan: Plan): Plan {
+    const isUnseen = (id: ObjectId): boolean => {
+      const result = this.results.get(id);
+      return result?.status === 'killed' && result.unseen === true;
+    };
+    const changes = plan.changes.map((change) => {
+      if (!isUnseen(change.id)) return change;
+      const fields = change.fields.map((field) => {
+        const { before: _, ...unseen } = field;
+        return isOrdered(field) ? unseen : field;
+      });
+      return { ...change, fields };
+    });
+    return { ...plan, changes };
   }
 
   /** The notes of a plan. A change that is only a kill gets the note of the sent kill. */
@@ -93,6 +111,10 @@ export class SentKills {
 }
 
 const NONE = new SentKills();
+
+function isOrdered({ reason }: FieldChange): boolean {
+  return reason === 'kill';
+}
 
 /** Sends the kills of one run before anything else; a dry run sends none. */
 export class KillSender {

@@ -131,7 +131,8 @@ async function send(
     const answered = await writer.patchDefinition(place, KILL, fitted);
     const flagId = answered?.id ?? (live?.is === 'seen' ? live.definition.id : undefined);
     if (answered) reader?.learnFlag(workspace.id, answered);
-    return { status: 'killed', note: fitted, ...(flagId !== undefined && { flagId }) };
+    const unseen = live?.is !== 'seen' && { unseen: true as const };
+    return { status: 'killed', note: fitted, ...unseen, ...(flagId !== undefined && { flagId }) };
   } catch (error) {
     // The service could not show the definition, and now shows that it does not exist.
     if (live?.is === 'unknown' && isNotThere(error)) return { status: 'absent' };

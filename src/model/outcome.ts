@@ -97,6 +97,8 @@ export type KillResult =
   | {
       readonly status: 'killed';
       readonly note: ChangeNote;
+      /** It was sent without a look, so that the flag may have been killed before. */
+      readonly unseen?: true;
       /** From the answers of the service; unset if none shows it. */
       readonly flagId?: string;
     }

@@ -72,7 +72,9 @@ async function planFrom(
   const liveKills = await withLostOrders(planned.plan.liveKills, { history, applied });
   const { checkout, revision } = context.source;
   const named = await withPullRequests(checkout, revision.commit, planned.plan);
-  return assess(approving, scoped, { ...planned, plan: { ...named, liveKills }, at });
+  const hashed = { ...planned, plan: { ...named, liveKills }, at };
+  const assessed = await assess(approving, scoped, hashed);
+  return { ...assessed, plan: kills.withoutUnseen(assessed.plan) };
 }
 
 /**

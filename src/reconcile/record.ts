@@ -33,24 +33,19 @@ export function runMessage(
   ended?: { readonly outcomes: Outcomes; readonly isInterrupted: boolean },
 ): Pick<StateMeta, 'message' | 'isRecord'> {
   const outcomes = ended?.outcomes;
-  const changes = kills
-    .stillToWrite(plan.changes)
-    .filter(({ id, fields }) => {
-      return !kills.killed.has(id) || fields.some(({ reason }) => reason !== 'kill');
-    })
-    .map((change): LoggedChange => {
-      const { id, action } = change;
-      const note = notes.get(id);
-      const outcome = outcomes?.get(id);
-      const isWritten = outcome !== undefined && mayHaveWritten(outcome);
-      return {
-        outcome: outcomes ? (outcome?.status ?? 'skipped') : 'planned',
-        action,
-        id,
-        title: note?.title ?? '',
-        ...(note && isWritten && { written: loggedWrite(change, note.comment) }),
-      };
-    });
+  const changes = kills.stillToWrite(plan.changes).map((change): LoggedChange => {
+    const { id, action } = change;
+    const note = notes.get(id);
+    const outcome = outcomes?.get(id);
+    const isWritten = outcome !== undefined && mayHaveWritten(outcome);
+    return {
+      outcome: outcomes ? (outcome?.status ?? 'skipped') : 'planned',
+      action,
+      id,
+      title: note?.title ?? '',
+      ...(note && isWritten && { written: loggedWrite(change, note.comment) }),
+    };
+  });
   const subject = `${verb} ${shortHead(head)}: ${plural(changes.length, 'change')}`;
   return {
     message: applyMessage(subject, head, changes, ended),
@@ -143,7 +138,8 @@ export async function recordKills(
   const changes = [...results].flatMap(([id, result]): LoggedChange[] => {
     const { status } = result;
     if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
-    const told = liveChange({ id, isKill: true, wasKilled: false, note: result.note });
+    const wasKilled = status === 'killed' && result.unseen !== true ? false : null;
+    const told = liveChange({ id, isKill: true, wasKilled, note: result.note });
     return [status === 'failed' ? { ...told, outcome: status } : told];
   });
   if (changes.length === 0) return;

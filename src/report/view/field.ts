@@ -67,9 +67,9 @@ type Lines = (
 const LINES_OF: Readonly<Record<string, Lines>> = {
   '/killed': (before, after) => {
     if (before === undefined && after === false) return undefined;
-    return typeof after === 'boolean'
-      ? [killedLine(after, `${yesNo(!after)} → ${yesNo(after).toUpperCase()}`)]
-      : undefined;
+    if (typeof after !== 'boolean') return undefined;
+    const from = before === undefined ? '' : `${yesNo(!after)} → `;
+    return [killedLine(after, `${from}${yesNo(after).toUpperCase()}`)];
   },
   '/treatments': ofLists(isTreatments, treatmentLines),
   '/rules': ofLists(isRules, ruleLines),

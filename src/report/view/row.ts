@@ -4,6 +4,7 @@ import {
   type Action,
   type Change,
   type FieldChange,
+  isKill,
   noteKey,
   type Reason,
   type Withheld,
@@ -183,7 +184,10 @@ function detailLines(change: Change, context: DetailContext): FieldLine[] {
   }
 }
 
-/** Adds the field's reason if it differs from the change's, and the base if both sides changed the field. */
+/**
+ * Adds the field's reason if it differs from the change's, the base if both sides changed the field, and that nothing
+ * saw the old value of a kill.
+ */
 function notedLines(
   field: Change['fields'][number],
   reason: Reason,
@@ -193,12 +197,15 @@ function notedLines(
   const base = field.reason === 'conflict' && field.base !== undefined && lines.length === 1;
   const notes = [
     ...(field.reason === reason ? [] : [field.reason]),
+    ...(isKill(field) && field.before === undefined ? [UNSEEN] : []),
     ...(base ? [`base: ${sideText(field.base, context)}`] : []),
   ];
   if (notes.length === 0) return lines;
   const note = span(` (${notes.join('; ')})`, 'faint');
   return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
 }
+
+const UNSEEN = 'sent without a look; it may have been killed before';
 
 export const LEFT_TITLE = 'Left after the apply';
 

@@ -50,6 +50,19 @@ it('sends a kill before it reads a single flag, in the words of its commit, and 
   expect(done.notes.get(ID)).toEqual(sent?.status === 'killed' && sent.note);
 });
 
+it('does not claim that a flag was alive which it killed without a look', async () => {
+  const world = await appliedWorld();
+  await world.command('kill', 'pay', '--environment', 'production');
+  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+
+  const { stdout } = await world.command('reconcile');
+
+  expect(stdout).toContain('!! killed: YES (everyone gets the default treatment)');
+  expect(stdout).toContain('sent without a look; it may have been killed before');
+  const recorded = (await world.command('history', 'flag/pay', '--max-count', '1')).stdout;
+  expect(recorded).not.toContain('no → yes');
+});
+
 it('sends the kills of specs that are invalid otherwise, and nothing else, and a dry run says which', async () => {
   const world = await appliedWorld();
   world.repository.commit('Kill pay, and break all else', {

@@ -270,6 +270,13 @@ it.each<[string, string, unknown, unknown, string[], FieldContext?]>([
     ['!! killed: no → YES (everyone gets the default treatment)'],
   ],
   [
+    'a kill of which nothing saw the old value',
+    '/killed',
+    undefined,
+    true,
+    ['!! killed: YES (everyone gets the default treatment)'],
+  ],
+  [
     'the end of a kill, loudly',
     '/killed',
     true,
