@@ -47,7 +47,7 @@ async function pagesOf(
     if (after !== null) query['after'] = after;
     // One after the other, because each page names the next.
     const { json } = await client.get({
-      ...{ path: ['changeRequests'], query, what: 'read change requests' },
+      ...{ route: 'changeRequests', query, what: 'read change requests' },
       ...{ accepts: isNoEndpoint, check: shapes.changeRequestPage },
     });
     if (json === undefined) return null;
@@ -133,7 +133,8 @@ export async function submitOnce(
     await client.write({
       kind: 'create',
       method: 'POST',
-      path: ['changeRequests', 'ws', workspaceId, 'environments', environmentId],
+      route: 'changeRequests/ws/:workspace/environments/:environment',
+      at: { workspace: workspaceId, environment: environmentId },
       query: { ...note },
       body: {
         [ref.kind === 'flag' ? 'split' : 'segment']: content,
@@ -180,7 +181,8 @@ export async function withdrawRequest(
   await client.write({
     kind: 'delete',
     method: 'PUT',
-    path: ['changeRequests', id],
+    route: 'changeRequests/:id',
+    at: { id },
     query: note,
     body: { status: 'WITHDRAWN', comment: note.comment },
     what: `withdraw change request ${id}`,

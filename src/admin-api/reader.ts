@@ -28,8 +28,8 @@ type OptionalList = 'traffic types' | 'flags' | 'definitions';
 
 interface OptionalRequest extends ReadRequest {
   readonly list: OptionalList;
-  readonly workspaceId: string;
-  readonly environmentId?: string;
+  /** Ids. */
+  readonly at: { readonly workspace: string; readonly environment?: string };
 }
 
 /** Newest id of a flag, and all ids that it had, oldest first; undefined if no answer of the run named it. */
@@ -68,26 +68,31 @@ export class HttpAdminReader {
   }
 
   async listWorkspaces(): Promise<readonly WireWorkspace[]> {
-    const request = { path: ['workspaces'], what: 'read workspaces' };
+    const request = { route: 'workspaces', what: 'read workspaces' };
     const pages = this.#pages(request, shapes.workspace, ({ id }) => id, WORKSPACES_PER_PAGE);
     return whole(request, await pages);
   }
 
   async listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]> {
-    const path = ['environments', 'ws', workspaceId];
-    const environments = await this.#list({ path, what: 'read environments' }, shapes.environment);
+    const request = {
+      route: 'environments/ws/:workspace',
+      at: { workspace: workspaceId },
+      what: 'read environments',
+    };
+    const environments = await this.#list(request, shapes.environment);
     this.#answered.set(workspaceId, environments);
     return environments;
   }
 
   async listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]> {
     const query = { wsId: workspaceId };
-    const request = { path: ['rolloutStatuses'], query, what: 'read rollout statuses' };
+    const request = { route: 'rolloutStatuses', query, what: 'read rollout statuses' };
     return this.#list(request, shapes.rolloutStatus);
   }
 
   async listSegments(workspaceId: string): Promise<readonly WireSegment[]> {
-    const request = { path: ['segments', 'ws', workspaceId], what: 'read segments' };
+    const at = { workspace: workspaceId };
+    const request = { route: 'segments/ws/:workspace', at, what: 'read segments' };
     return whole(request, await this.#pages(request, shapes.segment, ({ name }) => name));
   }
 
@@ -99,7 +104,8 @@ export class HttpAdminReader {
   ): Promise<WireDefinition | undefined> {
     const inEnvironment = shapes.inEnvironment(shapes.definition, environmentId);
     const { json } = await this.#client.get({
-      path: ['splits', 'ws', workspaceId, key, 'environments', environmentId],
+      route: 'splits/ws/:workspace/:flag/environments/:environment',
+      at: { workspace: workspaceId, flag: key, environment: environmentId },
       what: `read the definition of flag ${JSON.stringify(name)}`,
       accepts: isAbsence,
       check: (value) => {
@@ -168,11 +174,10 @@ export class HttpAdminReader {
   }
 
   async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
-    const path = ['trafficTypes', 'ws', workspaceId];
     const request = {
       list: 'traffic types',
-      workspaceId,
-      path,
+      route: 'trafficTypes/ws/:workspace',
+      at: { workspace: workspaceId },
       what: 'read traffic types',
     } as const;
     const check = shapes.list(shapes.trafficType);
@@ -183,9 +188,9 @@ export class HttpAdminReader {
   }
 
   async listFlags(workspaceId: string): Promise<readonly WireFlag[] | null> {
-    const path = ['splits', 'ws', workspaceId];
+    const at = { workspace: workspaceId };
     const found = await this.#optional(
-      { list: 'flags', workspaceId, path, what: 'read flags' },
+      { list: 'flags', route: 'splits/ws/:workspace', at, what: 'read flags' },
       async (asked) => this.#pages(asked, shapes.flag, ({ name }) => name),
     );
     for (const flag of found ?? []) this.learnFlag(workspaceId, flag);
@@ -196,7 +201,8 @@ export class HttpAdminReader {
   async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
     if (this.#lists.get('flags') === 'missing') return null;
     const { json } = await this.#client.get({
-      path: ['splits', 'ws', workspaceId, flag],
+      route: 'splits/ws/:workspace/:flag',
+      at: { workspace: workspaceId, flag },
       what: `read flag ${JSON.stringify(flag)}`,
       accepts: this.#showsFlags ? isAbsence : isNoEndpoint,
       check: (value) => {
@@ -223,9 +229,10 @@ export class HttpAdminReader {
       onEach?.(definition);
       return definition;
     };
-    const path = ['splits', 'ws', workspaceId, 'environments', environmentId];
+    const route = 'splits/ws/:workspace/environments/:environment';
+    const at = { workspace: workspaceId, environment: environmentId };
     return this.#optional(
-      { list: 'definitions', workspaceId, environmentId, path, what: 'read definitions' },
+      { list: 'definitions', route, at, what: 'read definitions' },
       async (asked) => this.#pages(asked, check, ({ name }) => name),
     );
   }
@@ -269,8 +276,7 @@ export class HttpAdminReader {
   /** Unknown ids in the path of a list give 404 as well, which must not look like a service without this list. */
   async #confirmMissing({
     list,
-    workspaceId,
-    environmentId,
+    at: { workspace, environment },
     what,
   }: OptionalRequest): Promise<void> {
     const cannot = `cannot ${what} from ${this.origin}`;
@@ -278,10 +284,9 @@ export class HttpAdminReader {
       const why = 'it answered 404 for a list that it answered before';
       throw new FlagkeelError('UNREADABLE', `${cannot}: ${why}`);
     }
-    const environments =
-      this.#answered.get(workspaceId) ?? (await this.listEnvironments(workspaceId));
-    if (environmentId === undefined || environments.some(({ id }) => id === environmentId)) return;
-    const why = `there is no environment ${JSON.stringify(environmentId)}`;
+    const environments = this.#answered.get(workspace) ?? (await this.listEnvironments(workspace));
+    if (environment === undefined || environments.some(({ id }) => id === environment)) return;
+    const why = `there is no environment ${JSON.stringify(environment)}`;
     throw new FlagkeelError('NOT_ON_SERVICE', `${cannot}: ${why}`);
   }
 
@@ -317,7 +322,8 @@ export class HttpAdminReader {
 
 function keysRequest(environmentId: string, segment: string): ReadRequest {
   return {
-    path: ['segments', environmentId, segment, 'keys'],
+    route: 'segments/:environment/:segment/keys',
+    at: { environment: environmentId, segment },
     what: `read the keys of segment ${JSON.stringify(segment)}`,
   };
 }

@@ -26,8 +26,11 @@ export interface IdentitiesTarget {
   readonly environmentId: string;
 }
 
-export function definitionPath({ workspaceId, environmentId, flag }: DefinitionTarget): string[] {
-  return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
+export function definitionAt({ workspaceId, environmentId, flag }: DefinitionTarget) {
+  return {
+    route: 'splits/ws/:workspace/:flag/environments/:environment',
+    at: { workspace: workspaceId, environment: environmentId, flag },
+  };
 }
 
 export function assertFits({ length }: readonly unknown[]): void {

@@ -31,7 +31,7 @@ import {
   assertFits,
   BodyNotes,
   definitionOrNull,
-  definitionPath,
+  definitionAt,
   deletion,
   valueOf,
   type IdentitiesTarget,
@@ -39,6 +39,10 @@ import {
 } from './writer-requests.js';
 
 const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
+
+const flagAt = (workspace: string, flag: string) => ({
+  ...{ route: 'splits/ws/:workspace/:flag', at: { workspace, flag } },
+});
 
 export type AdminWriter = Pick<HttpAdminWriter, keyof HttpAdminWriter>;
 
@@ -95,7 +99,7 @@ export class HttpAdminWriter {
       // Repeating an empty patch is safe.
       kind: operations.length === 0 ? 'write' : 'patch',
       method: 'PATCH',
-      path: ['splits', 'ws', workspaceId, flag],
+      ...flagAt(workspaceId, flag),
       query: { ...note },
       body: operations,
       what: `patch flag ${JSON.stringify(flag)}`,
@@ -109,7 +113,7 @@ export class HttpAdminWriter {
 
   async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
     const what = `delete flag ${JSON.stringify(flag)}`;
-    const deleting = this.#delete(['splits', 'ws', workspaceId, flag], note, what);
+    const deleting = this.#delete(flagAt(workspaceId, flag), note, what);
     await aboutFlag(this.#reader, { workspaceId, flag }, deleting);
   }
 
@@ -124,7 +128,8 @@ export class HttpAdminWriter {
       // Repeating is safe, because an archived flag stays archived.
       kind: 'delete' as const,
       method: 'POST' as const,
-      path: ['splits', 'ws', workspaceId, flag, 'archive'],
+      route: 'splits/ws/:workspace/:flag/archive',
+      at: { workspace: workspaceId, flag },
       query: { ...note },
       body: {},
       what,
@@ -148,7 +153,7 @@ export class HttpAdminWriter {
     const request = {
       kind: 'create' as const,
       method: 'POST' as const,
-      path: definitionPath(place),
+      ...definitionAt(place),
       query: { ...note },
       body,
       what: `create the definition of flag ${JSON.stringify(place.flag)}`,
@@ -180,7 +185,7 @@ export class HttpAdminWriter {
       kind: isUrgent ? 'write' : 'patch',
       lane: isUrgent ? 'urgent' : 'normal',
       method: 'PATCH',
-      path: definitionPath(place),
+      ...definitionAt(place),
       query: { ...note },
       body: operations,
       what: `${isUrgent ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
@@ -193,7 +198,7 @@ export class HttpAdminWriter {
 
   async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
     const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
-    await this.#delete(definitionPath(place), note, what);
+    await this.#delete(definitionAt(place), note, what);
   }
 
   async createSegment(
@@ -216,7 +221,8 @@ export class HttpAdminWriter {
     note: ChangeNote,
   ): Promise<WireSegmentInEnvironment> {
     return this.#create({
-      path: ['segments', environmentId, segment],
+      route: 'segments/:environment/:segment',
+      at: { environment: environmentId, segment },
       query: { ...note },
       what: `activate segment ${JSON.stringify(segment)}`,
       check: shapes.segmentInEnvironment,
@@ -237,16 +243,17 @@ export class HttpAdminWriter {
   ): Promise<void> {
     assertFits(keys);
     const what = `upload keys to segment ${JSON.stringify(segment)}`;
-    const request = { kind: 'write' as const, method: 'PUT' as const, what };
-    const place = ['segments', environmentId, segment];
+    const at = { environment: environmentId, segment };
+    const request = { kind: 'write' as const, method: 'PUT' as const, at, what };
     if (this.#hasAppend) {
-      const [path, query] = [[...place, 'uploadKeys'], { replace: 'false', ...note }];
-      const append = { ...request, path, query, body: { keys }, accepts: isNoEndpoint };
+      const route = 'segments/:environment/:segment/uploadKeys';
+      const query = { replace: 'false', ...note };
+      const append = { ...request, route, query, body: { keys }, accepts: isNoEndpoint };
       if ((await this.#bodyNotes.write('uploadKeys', append, note)).status < 400) return;
     }
     // A bare list, because the contract has no place for title and comment in this body.
-    const whole = { path: [...place, 'upload'], query: { ...note }, body: keys };
-    await this.#client.write({ ...request, ...whole });
+    const route = 'segments/:environment/:segment/upload';
+    await this.#client.write({ ...request, route, query: { ...note }, body: keys });
     // Only now it is certain that the 404 was about the endpoint and not about the segment.
     this.#hasAppend = false;
   }
@@ -259,18 +266,25 @@ export class HttpAdminWriter {
     note: ChangeNote,
   ): Promise<void> {
     assertFits(keys);
-    const path = ['segments', environmentId, segment, 'removeKeys'];
-    const what = `remove keys from segment ${JSON.stringify(segment)}`;
-    const request = { path, query: { ...note }, body: { keys }, what };
-    await this.#bodyNotes.write('removeKeys', { kind: 'write', method: 'PUT', ...request }, note);
+    const request = {
+      kind: 'write' as const,
+      method: 'PUT' as const,
+      route: 'segments/:environment/:segment/removeKeys',
+      at: { environment: environmentId, segment },
+      query: { ...note },
+      body: { keys },
+      what: `remove keys from segment ${JSON.stringify(segment)}`,
+    };
+    await this.#bodyNotes.write('removeKeys', request, note);
   }
 
   /** Does nothing if the service lacks the endpoint. */
   async deactivateSegment(environmentId: string, segment: string, note: ChangeNote): Promise<void> {
     if (!this.#hasDeactivation) return;
     const what = `deactivate segment ${JSON.stringify(segment)}`;
-    const path = ['segments', environmentId, segment];
-    const status = await this.#delete(path, note, what, isNoEndpoint);
+    const at = { environment: environmentId, segment };
+    const place = { route: 'segments/:environment/:segment', at };
+    const status = await this.#delete(place, note, what, isNoEndpoint);
     if (status < 400) return;
     // 404 may mean a missing endpoint or an inactive segment; a look at the keys decides.
     const isActive = (await this.#reader.countKeys(environmentId, segment)) !== undefined;
@@ -279,7 +293,8 @@ export class HttpAdminWriter {
 
   async deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void> {
     const what = `delete segment ${JSON.stringify(segment)}`;
-    await this.#delete(['segments', 'ws', workspaceId, segment], note, what);
+    const at = { workspace: workspaceId, segment };
+    await this.#delete({ route: 'segments/ws/:workspace/:segment', at }, note, what);
   }
 
   /** Creates or updates each identity by itself, so that repeating is safe; at most 10,000. */
@@ -292,7 +307,8 @@ export class HttpAdminWriter {
     return this.#written({
       kind: 'write',
       method: 'POST',
-      path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],
+      route: 'trafficTypes/:trafficType/environments/:environment/identities',
+      at: { trafficType: trafficTypeId, environment: environmentId },
       query: { ...note },
       body: identities,
       what: `write identities of ${JSON.stringify(trafficType)}`,
@@ -332,7 +348,8 @@ export class HttpAdminWriter {
     answer: Required<Pick<WriteRequest<T>, 'check' | 'confirm'>>,
   ): Promise<T> {
     return this.#create({
-      path: [LISTS[kind], 'ws', workspaceId, 'trafficTypes', trafficType],
+      route: `${LISTS[kind]}/ws/:workspace/trafficTypes/:trafficType`,
+      at: { workspace: workspaceId, trafficType },
       query: { ...note },
       body: { name, description },
       what: `create ${kind} ${JSON.stringify(name)}`,
@@ -346,14 +363,14 @@ export class HttpAdminWriter {
 
   /** @returns the status, which `accepts` may allow to be an error. */
   async #delete(
-    path: readonly string[],
+    place: Pick<WriteRequest, 'route' | 'at'>,
     note: ChangeNote,
     what: string,
     accepts?: WriteRequest['accepts'],
   ): Promise<number> {
     const query = { ...note };
     const { status } = await this.#client.write({
-      ...{ kind: 'delete', method: 'DELETE', path, query, what, check: deletion },
+      ...{ kind: 'delete', method: 'DELETE', ...place, query, what, check: deletion },
       ...(accepts && { accepts }),
     });
     return status;

@@ -5,7 +5,6 @@ import {
   isThrottle,
   classify,
   wantsRequest,
-  routeOf,
   type ServiceAnswer,
   type ReadRequest,
   type Request,
@@ -207,7 +206,7 @@ export class AdminClient implements GetOnly {
 
   async #send(request: Request, { limitMs, triesBefore }: Attempt): Promise<Answer> {
     const { method } = request;
-    const route = routeOf(request.path);
+    const route = `/${request.route}`;
     const sentAt = performance.now();
     // A write under way is finished: cutting it off would leave its fate unknown.
     const signal = request.kind === 'read' ? this.#options.signal : undefined;

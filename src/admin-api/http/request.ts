@@ -5,8 +5,10 @@ import { askedWaitMs, type RequestKind, type FailedTry, type Failure, type Try }
 
 /** One GET. It cannot express a write. */
 export interface ReadRequest<T = unknown> {
-  /** Segments of a path of the service, not encoded: `['splits', 'ws', id]`. */
-  readonly path: readonly string[];
+  /** Labels metrics, without ids and names: `splits/ws/:workspace`. */
+  readonly route: string;
+  /** What stands in the path for each `:word` of the route; not encoded. */
+  readonly at?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   /** Purpose for error messages: `read flags`. */
   readonly what: string;
@@ -43,40 +45,6 @@ export interface Traffic {
   /** Called with the time that a request waited for the rate limiter. */
   readonly onTurn: (waitMs: number) => void;
   readonly onRetry: () => void;
-}
-
-/** Paths of the client; longer and more literal ones come first, because a name may equal a literal part. */
-const ROUTES: readonly (readonly string[])[] = [
-  'workspaces',
-  'rolloutStatuses',
-  'environments/ws/:workspace',
-  'trafficTypes/ws/:workspace',
-  'splits/ws/:workspace',
-  'splits/ws/:workspace/trafficTypes/:trafficType',
-  'splits/ws/:workspace/environments/:environment',
-  'splits/ws/:workspace/:flag',
-  'splits/ws/:workspace/:flag/environments/:environment',
-  'segments/ws/:workspace',
-  'segments/ws/:workspace/trafficTypes/:trafficType',
-  'segments/ws/:workspace/environments/:environment',
-  'segments/ws/:workspace/:segment',
-  'segments/:environment/:segment',
-  'segments/:environment/:segment/keys',
-  'segments/:environment/:segment/upload',
-  'segments/:environment/:segment/uploadKeys',
-  'segments/:environment/:segment/removeKeys',
-  'trafficTypes/:trafficType/environments/:environment/identities',
-  'trafficTypes/:trafficType/environments/:environment/identities/:key',
-].map((route) => route.split('/'));
-
-/** The path with placeholders, to label metrics: `/splits/ws/:workspace/:flag`. */
-export function routeOf(path: readonly string[]): string {
-  const found = ROUTES.find(
-    (route) =>
-      route.length === path.length &&
-      route.every((word, i) => word.startsWith(':') || word === path[i]),
-  );
-  return found === undefined ? 'other' : `/${found.join('/')}`;
 }
 
 export interface ServiceAnswer<T = unknown> {

@@ -49,7 +49,7 @@ export class HttpTransport {
   async send(request: Request, limitMs: number, signal: AbortSignal | undefined): Promise<Answer> {
     const { method } = request;
     const body = request.kind === 'read' ? undefined : request.body;
-    const path = this.#prefix + API_PREFIX + encodePath(request.path) + queryText(request.query);
+    const path = this.#prefix + API_PREFIX + pathOf(request) + queryText(request.query);
     // Without a body, there is no content type either.
     const headers = this.#headers(body !== undefined);
     const total = this.#options.totalTimeoutMs ?? 120_000;
@@ -116,8 +116,11 @@ async function within<T>(
  * @throws FlagkeelError UNREADABLE a segment is empty, `.` or `..`, and would change the path. Names in specs never do,
  *   but ids and names from the service could.
  */
-export function encodePath(segments: readonly string[]): string {
-  return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
+export function pathOf({ route, at = {} }: Pick<Request, 'route' | 'at'>): string {
+  const words = route.split('/').map((word) => {
+    return word.startsWith(':') ? encodeSegment(at[word.slice(1)] ?? '') : word;
+  });
+  return `/${words.join('/')}`;
 }
 
 function encodeSegment(segment: string): string {

@@ -26,10 +26,10 @@ function readerOf(bodyOf: (segment: string, offset: number, limit: number, nth: 
   let requests = 0;
   const client: GetOnly = {
     origin: 'http://x',
-    get: async ({ path, query, check }) => {
+    get: async ({ at, query, check }) => {
       requests += 1;
       const [offset, limit] = [Number(query?.['offset']), Number(query?.['limit'])];
-      const json = check?.(bodyOf(path[2] ?? '', offset, limit, requests - 1));
+      const json = check?.(bodyOf(at?.['segment'] ?? '', offset, limit, requests - 1));
       return Promise.resolve({ status: 200, json, length: 9 });
     },
   };

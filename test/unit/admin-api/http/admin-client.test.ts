@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { GetOnly } from '../../../../src/admin-api/http/admin-client.js';
-import { routeOf, type WriteRequest } from '../../../../src/admin-api/http/request.js';
-import { encodePath } from '../../../../src/admin-api/http/transport.js';
+import type { WriteRequest } from '../../../../src/admin-api/http/request.js';
+import { pathOf } from '../../../../src/admin-api/http/transport.js';
 import { FlagkeelError, RejectedError } from '../../../../src/errors.js';
 import { errorReply, inOrder, type Reply } from '../../../support/http.js';
 import { closeAfterEach, httpFixture, scripted } from '../../../support/http-fixture.js';
@@ -13,11 +13,12 @@ closeAfterEach();
 const fixture: typeof httpFixture = async (script, options) =>
   httpFixture(script, { key: () => KEY, version: '1.2.3', ...options });
 
-const READ = { path: ['workspaces'], what: 'read workspaces' };
+const READ = { route: 'workspaces', what: 'read workspaces' };
 const PATCH: WriteRequest = {
   kind: 'patch',
   method: 'PATCH',
-  path: ['splits', 'ws', 'w', 'f'],
+  route: 'splits/ws/:workspace/:flag',
+  at: { workspace: 'w', flag: 'f' },
   body: [],
   what: 'patch flag "f"',
 };
@@ -25,7 +26,8 @@ const CREATE: WriteRequest = { ...PATCH, kind: 'create', method: 'POST', what: '
 const DELETE: WriteRequest = {
   kind: 'delete',
   method: 'DELETE',
-  path: ['splits', 'ws', 'w', 'f'],
+  route: 'splits/ws/:workspace/:flag',
+  at: { workspace: 'w', flag: 'f' },
   what: 'delete flag "f"',
 };
 const listsDeep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -52,7 +54,7 @@ it('waits for its turn with many requests at once, and Node.js warns of no leak'
     signal: new AbortController().signal,
   });
 
-  const read = async (): Promise<unknown> => client.get({ path: ['workspaces'], what: 'read' });
+  const read = async (): Promise<unknown> => client.get({ route: 'workspaces', what: 'read' });
   await Promise.all(Array.from({ length: 30 }, read));
   // Warnings are told in a turn of their own.
   await new Promise((resolve) => setImmediate(resolve));
@@ -109,7 +111,8 @@ describe('a request', () => {
       },
     });
 
-    await client.get({ path: ['splits', 'ws', 'ws-1', 'secret-plan'], what: 'read a flag' });
+    const at = { workspace: 'ws-1', flag: 'secret-plan' };
+    await client.get({ route: 'splits/ws/:workspace/:flag', at, what: 'read a flag' });
 
     const tried = (status: number | null) => [
       'turn',
@@ -118,18 +121,11 @@ describe('a request', () => {
     expect(counted).toEqual([tried(null), 'retry', tried(503), 'retry', tried(200)].flat(1));
   });
 
-  it.each([
-    [['segments', 'ws', 'W', 'S'], '/segments/ws/:workspace/:segment'],
-    [['segments', 'E', 'S', 'keys'], '/segments/:environment/:segment/keys'],
-    [['splits', 'ws', 'W', 'environments', 'E'], '/splits/ws/:workspace/environments/:environment'],
-    [['something', 'new', 'user-1042'], 'other'],
-  ])('of %j has the route %s', (path, route) => {
-    expect(routeOf(path)).toBe(route);
-  });
-
   it('keeps names from becoming paths', () => {
-    expect(encodePath(['a/b', 'ü?#', '%2e'])).toBe('/a%2Fb/%C3%BC%3F%23/%252e');
-    for (const bad of ['', '.', '..', '\ud800']) expect(() => encodePath([bad])).toThrow('cannot');
+    const at = { a: 'a/b', b: 'ü?#', c: '%2e' };
+    expect(pathOf({ route: 'x/:a/:b/y/:c', at })).toBe('/x/a%2Fb/%C3%BC%3F%23/y/%252e');
+    for (const a of ['', '.', '..', '\ud800'])
+      expect(() => pathOf({ route: ':a', at: { a } })).toThrow('cannot');
   });
 });
 

@@ -51,7 +51,7 @@ async function timeOf(requests: number, telling: Telling): Promise<number> {
   const { server, client } = await httpFixture(answer, { time });
   const startedAt = time.now();
   const reads = Array.from({ length: requests }, async (_, i) =>
-    client.get({ path: ['workspaces'], what: `read ${String(i)}` }),
+    client.get({ route: 'workspaces', what: `read ${String(i)}` }),
   );
   const activity = (): number => client.counts().GET + server.seen.length;
   await time.runUntil(Promise.all(reads), activity);
