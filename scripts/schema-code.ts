@@ -25,10 +25,12 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 `;
 
-/** What the library would compile in every run that reads a spec, as the text of a module: an export for each schema. */
+/** What the library would compile in every run that reads a spec, as the text of a module. */
 function specValidators(): string {
   const schemas = SCHEMA_NAMES.map((name) => [exportName(name), schemaOf(name)] as const);
-  return codeFor(schemas, { allErrors: true, verbose: true });
+  const code = codeFor(schemas, { allErrors: true, verbose: true });
+  const members = SCHEMA_NAMES.map((name) => `'${name}': ${exportName(name)}`).join(', ');
+  return `${code}\nexport const VALIDATORS: Readonly<Record<string, unknown>> = { ${members} };\n`;
 }
 
 /** A later version may have given a plan further members: they are taken out of the value, and not refused. */

@@ -3,6 +3,7 @@ import { prettyJson } from './terminal.js';
 import { lstat, realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { nearestWith } from '../git/checkout.js';
+import { CONFIG_PATH } from '../model/spec-tree.js';
 
 export interface DirectoryResult {
   readonly directory: string;
@@ -77,7 +78,7 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
   const real = await realpath(path).catch(() => null);
   if (real === null) return asGiven;
   const top = await nearestWith('.git', real);
-  const directory = await nearestWith(CONFIG_FILE, real);
+  const directory = await nearestWith(CONFIG_PATH, real);
   if (top === null || directory === null || directory === real) return asGiven;
   const [given, owner] = await Promise.all([lstat(real), lstat(directory)]);
   const isBelow = directory === top || directory.startsWith(top.endsWith(sep) ? top : top + sep);
@@ -85,8 +86,6 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
   const isFile = given.isFile();
   return { directory, within: relative(directory, real).split(sep).join('/'), isFile };
 }
-
-const CONFIG_FILE = 'flagkeel.yaml';
 
 export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'>): boolean {
   return within === null || file === within || file.startsWith(`${within}/`);

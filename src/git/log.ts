@@ -1,5 +1,6 @@
 import { withoutApiKeys } from '../model/audit-note.js';
 import { present } from '../model/collections.js';
+import { SHAPING_PATHS } from '../model/spec-tree.js';
 import type { Repository, Checkout } from './checkout.js';
 import { headerOf, personIn } from './lineage.js';
 import { type Git, runGit } from './git.js';
@@ -12,8 +13,6 @@ export interface LoggedCommit {
 }
 
 export const MAX_LOGGED = 2_000;
-
-const FOLDERS = ['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills'];
 
 /**
  * Commits with changes to files that shape objects, reachable from `to` and not from `from`, children before parents.
@@ -32,7 +31,7 @@ export async function readLog(
     options: ['--topo-order', '--format=tformat:%x01%H %P', '--name-only', ...merges],
     most: MAX_LOGGED,
     revisions: [to, ...(from === null ? [] : [`^${from}`])],
-    paths: FOLDERS,
+    paths: SHAPING_PATHS,
     purpose: `read the history of ${to}`,
   });
   const { prefix } = repository;

@@ -16,7 +16,13 @@ import { setImmediate } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
 import { findSorted } from '../model/collections.js';
 import { byCodeUnits } from '../model/json.js';
-import { isSpecPath, type EntryType, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
+import {
+  isNearSpecFolder,
+  isSpecPath,
+  type EntryType,
+  type SpecTree,
+  type TreeEntry,
+} from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
 import { gitError, runGit } from './git.js';
 
@@ -220,8 +226,6 @@ function typeOf(entry: Dirent): EntryType {
   return entry.isSymbolicLink() ? 'symlink' : 'special';
 }
 
-/** Folders that are probably misspelt names of ours. */
-const NEAR_FOLDER = /^(?:flags?|segments?|identit(?:y|ies)|kills?|tests?)$/i;
 const SPEC_ENDING = /\.(?:ya?ml|keys)$/i;
 /** More than these are no slip, and larger ones are no specs. */
 const MOST_BESIDE = 1_000;
@@ -242,7 +246,7 @@ export async function filesBeside(
       entry.isFile() && SPEC_ENDING.test(entry.name) && !isSpecPath(entry.name) ? [entry.name] : [],
     );
     for (const entry of top) {
-      if (!entry.isDirectory() || isSpecPath(entry.name) || !NEAR_FOLDER.test(entry.name)) continue;
+      if (!entry.isDirectory() || !isNearSpecFolder(entry.name)) continue;
       const inside = await readdir(join(directory, entry.name), {
         recursive: true,
         withFileTypes: true,

@@ -14,7 +14,7 @@ import { plannedKind } from '../plan/objects/kinds.js';
 import { baseIn } from '../plan/place.js';
 import { placeNamed } from '../plan/policy.js';
 import type { SpecCache } from '../specs/cache.js';
-import { CONFIG_PATH } from '../specs/parse/load-files.js';
+import { CONFIG_PATH } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 

@@ -10,9 +10,8 @@ import {
   type EnvironmentNames,
 } from '../model/bound-desired.js';
 import type { Config, Desired } from '../model/desired.js';
-import type { SpecTree } from '../model/spec-tree.js';
+import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
-import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';

@@ -1,6 +1,7 @@
 import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { keyOf, parseKey, type Kind } from '../model/ref.js';
+import { keyOf, NAMED_KINDS, parseKey, type Kind } from '../model/ref.js';
+import { CONFIG_PATH } from '../model/spec-tree.js';
 import {
   findEnvironment,
   namesOnService,
@@ -170,7 +171,10 @@ async function prove(
 }
 
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */
-const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
+const PARTS: readonly string[] = [
+  ...Object.values(NAMED_KINDS).map(({ folder }) => folder),
+  CONFIG_PATH,
+];
 
 /** Refuses to replace specs unasked, or beyond what this git can restore. @throws FlagkeelError `OUTPUT` */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {

@@ -3,7 +3,6 @@ import { definitionFromWire } from '../model/flag/wire.js';
 import { sortedMap } from '../model/collections.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import type { Actual, ActualFlag } from '../model/actual.js';
-import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import {
   flagFileText,
   segmentFiles,
@@ -17,9 +16,9 @@ import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
-import { isSpecPath, type SpecTree } from '../model/spec-tree.js';
+import { NAMED_KINDS, type NamedKind } from '../model/ref.js';
+import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { NAMES } from '../specs/resolve/spec-set.js';
 
 export interface LiveEnvironment extends EnvironmentToWrite {
   readonly configName: string;
@@ -121,8 +120,8 @@ export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segmen
   ].toSorted(byCodeUnits);
 }
 
-export function nameProblem(kind: 'flag' | 'segment', name: string): string | undefined {
-  const { pattern, reserved } = NAMES[kind];
+export function nameProblem(kind: NamedKind, name: string): string | undefined {
+  const { pattern, reserved } = NAMED_KINDS[kind];
   if (reserved.has(name)) return `${kind} "${name}": the name is a reserved word`;
   if (!pattern.test(name)) return `${kind} "${name}": the name cannot be a file name of a spec`;
   if (name.length <= MAX_FILE_NAME_BYTES - MAX_ENDING_BYTES) return undefined;

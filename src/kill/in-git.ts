@@ -1,6 +1,6 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
-import { type SpecTree, topOf } from '../model/spec-tree.js';
+import { folderKindOf, type SpecTree } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
@@ -59,7 +59,7 @@ export async function withKillsOf(source: Source, commit: string): Promise<Sourc
 }
 
 function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
-  const isKill = (path: string): boolean => topOf(path) === 'kills';
+  const isKill = (path: string): boolean => folderKindOf(path) === 'kills';
   const entries = [
     ...old.list().filter(({ path }) => !isKill(path)),
     ...newest.list().filter(({ path }) => isKill(path)),

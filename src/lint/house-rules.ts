@@ -68,7 +68,7 @@ function missingFields({ flags, settings, config, specs }: LintedRepository, rep
     config.environments.filter((each) => each.protected === true).map(({ name }) => name),
   );
   const tested = new Set(
-    validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []).flatMap(({ spec }) =>
+    validOf<SpecTestSpec>(specs.loaded, 'spec-test').flatMap(({ spec }) =>
       spec.cases.some(({ environment }) => guarded.has(environment)) ? [spec.tests] : [],
     ),
   );

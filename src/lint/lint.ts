@@ -73,7 +73,7 @@ const NOT_ASKED = {
  */
 export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   const { config, loaded } = parts.specs;
-  const [configFile] = loaded.files.get('config') ?? [];
+  const [configFile] = loaded.files.config;
   if (config === undefined || configFile === undefined) return [];
   const settings = config.lint ?? {};
   const repository = { ...parts, config, configFile, settings, ...NOT_ASKED, ...options };

@@ -16,7 +16,7 @@ interface NamesOnService {
 /** Names in the specs that the service does not have. Objects that a run would create are not checked. */
 export function missingOnService({ specs }: SpecParts, names: NamesOnService): Diagnostic[] {
   const { config, loaded, flags, segments } = specs;
-  const [configFile] = loaded.files.get('config') ?? [];
+  const [configFile] = loaded.files.config;
   if (config === undefined || configFile === undefined) return [];
   const diagnostics: Diagnostic[] = [];
   const check = (

@@ -57,7 +57,7 @@ function oldKills(repository: LintedRepository, report: Report): void {
 function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>): (DesiredKill & {
   placeOf: (member: string) => Place;
 })[] {
-  const files = new Map((specs.loaded.files.get('kills') ?? []).map((file) => [file.path, file]));
+  const files = new Map(specs.loaded.files.kills.map((file) => [file.path, file]));
   return kills.flatMap((kill) => {
     const file = files.get(kill.location.file);
     if (file === undefined) return [];
@@ -101,14 +101,13 @@ function confusableNames({ flags }: LintedRepository, report: Report): void {
 
 /** Skips key files: their lines are trimmed when read. */
 function paddedKeys({ specs }: LintedRepository, report: Report): void {
-  for (const [kind, files] of specs.loaded.files) {
-    for (const file of kind === 'keys' ? [] : files) {
-      if (!file.valid || !holdsPadded(file.value)) continue;
-      for (const { text, at, path } of paddedIn(file.value)) {
-        if (at === undefined && !KEY_PLACE.test(pointerOf(path))) continue;
-        const place = { file, path, ...(at && { at }) };
-        report(place, `key "${text}" begins or ends with a space`);
-      }
+  const { keys: _, ...others } = specs.loaded.files;
+  for (const file of Object.values(others).flat()) {
+    if (!file.valid || !holdsPadded(file.value)) continue;
+    for (const { text, at, path } of paddedIn(file.value)) {
+      if (at === undefined && !KEY_PLACE.test(pointerOf(path))) continue;
+      const place = { file, path, ...(at && { at }) };
+      report(place, `key "${text}" begins or ends with a space`);
     }
   }
 }
@@ -146,7 +145,7 @@ function paddedIn(value: unknown): PaddedText[] {
 /** Another repository may use the segment, so the message speaks of this repository only. */
 function unusedSegments({ flags, segments, specs }: LintedRepository, report: Report): void {
   // An unreadable flag may be the one that uses the segment.
-  if (specs.unjudged.flags.size > 0 || flags.length < specs.flags.size) return;
+  if (specs.unjudged.flag.size > 0 || flags.length < specs.flags.size) return;
   const used = new Set<string | undefined>();
   for (const { environments } of flags) {
     for (const { definition } of environments.values()) {
@@ -165,7 +164,7 @@ function unusedSegments({ flags, segments, specs }: LintedRepository, report: Re
 /** A condition counts as used even if only other conditions use it. */
 function unusedConditions({ specs, configFile: file }: LintedRepository, report: Report): void {
   // An unreadable flag may be the one that uses the condition.
-  if (specs.unjudged.flags.size > 0) return;
+  if (specs.unjudged.flag.size > 0) return;
   const names = file.keys('conditions');
   const used = names.length === 0 ? new Set() : usedConditions(specs);
   for (const name of names) {

@@ -20,7 +20,7 @@ export interface CaseResult {
  * that a case names.
  */
 export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
-  const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
+  const files = validOf<SpecTestSpec>(specs.loaded, 'spec-test');
   return files.flatMap(({ file, spec }) =>
     spec.cases.map((each, position): CaseResult => {
       const fault = faultOf(spec.tests, each, desired);

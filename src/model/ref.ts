@@ -2,6 +2,110 @@ export const KINDS = ['flag', 'segment', 'identities'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
+/** The product's guide has this rule for flags, and the reserved words of treatments; the contract has none. */
+export const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
+/** Where no rule is known: only what a path or a file name could not hold is excluded. */
+export const TREATMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+
+/**
+ * Kinds whose objects have a file each, `FOLDER/NAME.yaml`, which names its object in the member of the kind. The words
+ * with a hyphen are codes of diagnostics.
+ */
+export const NAMED_KINDS = {
+  flag: {
+    folder: 'flags',
+    pattern: FLAG_NAME,
+    form: "a name is a letter, then letters, digits, '-' and '_'",
+    reserved: new Set(['datetime', 'string', 'set', 'integer']),
+    wrongName: 'flag-name',
+    twice: 'duplicate-flag',
+    unknown: 'unknown-flag',
+    elsewhere: 'flag-not-in-environment',
+  },
+  segment: {
+    folder: 'segments',
+    pattern: TREATMENT_NAME,
+    form: "a name has letters, digits, '-', '_' and '.' only",
+    reserved: new Set<string>(),
+    wrongName: 'segment-name',
+    twice: 'duplicate-segment',
+    unknown: 'unknown-segment',
+    elsewhere: 'segment-not-in-environment',
+  },
+} as const;
+
+export type NamedKind = keyof typeof NAMED_KINDS;
+
+/** Kinds of files with a schema of the same name. */
+export const SPEC_KINDS = [
+  'config',
+  'flag',
+  'flag-overlay',
+  'segment',
+  'identities',
+  'kills',
+  'spec-test',
+] as const;
+
+export type SpecKind = (typeof SPEC_KINDS)[number];
+
+/** The last two are lists of keys. */
+export const FILE_KINDS = [...SPEC_KINDS, 'keys', 'identities-csv'] as const;
+
+export type FileKind = (typeof FILE_KINDS)[number];
+
+interface SpecFolder {
+  readonly folder: string;
+  /** The files that are read, by their path below the folder. The first that fits counts. */
+  readonly files: Readonly<Partial<Record<FileKind, RegExp>>>;
+  /** Names of other folders that are probably meant as this one. */
+  readonly nearly: RegExp;
+  /** A file elsewhere is probably meant for this folder if its text has all of these. */
+  readonly marks: readonly RegExp[];
+  readonly advice: string;
+}
+
+/** The kind of the specs in a folder. */
+export type FolderKind = Kind | 'kills' | 'spec-test';
+
+export const SPEC_FOLDERS: Readonly<Record<FolderKind, SpecFolder>> = {
+  flag: {
+    folder: NAMED_KINDS.flag.folder,
+    files: { 'flag-overlay': /@[^/]*\.yaml$/, flag: /\.yaml$/ },
+    nearly: /^flags?$/i,
+    marks: [/^flag:/m, /^(?:treatments|environment):/m],
+    advice: 'flags lie in flags/',
+  },
+  segment: {
+    folder: NAMED_KINDS.segment.folder,
+    files: { keys: /\.keys$/, segment: /\.yaml$/ },
+    nearly: /^segments?$/i,
+    marks: [/^segment:/m],
+    advice: 'segments lie in segments/',
+  },
+  identities: {
+    folder: 'identities',
+    files: { 'identities-csv': /\.csv$/, identities: /\.yaml$/ },
+    nearly: /^identit(?:y|ies)$/i,
+    marks: [/^identities:/m],
+    advice: 'identities lie in identities/',
+  },
+  kills: {
+    folder: 'kills',
+    files: { kills: /^[^/]*\.yaml$/ },
+    nearly: /^kills?$/i,
+    marks: [/^kills:/m],
+    advice: 'kills stand in kills/<environment>.yaml',
+  },
+  'spec-test': {
+    folder: 'tests',
+    files: { 'spec-test': /\.test\.yaml$/ },
+    nearly: /^tests?$/i,
+    marks: [/^tests:/m, /^cases:/m],
+    advice: 'spec tests lie in tests/ and end in .test.yaml',
+  },
+};
+
 /** The unit of comparison and change: an object at workspace level, or its part in one environment. */
 export interface ObjectRef {
   readonly kind: Kind;
@@ -50,18 +154,6 @@ export function refOfId(id: ObjectId): ObjectRef | undefined {
   const at = id.indexOf('@');
   return object && { ...object, environment: at === -1 ? null : id.slice(at + 1) };
 }
-
-/*
- * The product's guide gives the rules for names of flags and the reserved words of treatments; the contract gives none.
- * Where no source is known, the pattern only excludes what a path or a file name could not hold.
- */
-export const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
-export const SEGMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-export const TREATMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-
-export const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'datetime string set integer'.split(' '),
-);
 
 /** The product's editor refuses these names, and names that do not begin with a letter. */
 export const RESERVED_TREATMENT_NAMES: ReadonlySet<string> = new Set(

@@ -1,4 +1,4 @@
-import { keyOf } from '../model/ref.js';
+import { keyOf, type NamedKind } from '../model/ref.js';
 import { byCodeUnits } from '../model/json.js';
 import type {
   Config,
@@ -8,8 +8,14 @@ import type {
   DesiredSegment,
 } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { isSpecFolder, topOf, type SpecTree } from '../model/spec-tree.js';
-import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
+import {
+  CONFIG_PATH,
+  fileKindOf,
+  folderKindOf,
+  isSpecFolder,
+  type SpecTree,
+} from '../model/spec-tree.js';
+import { loadFiles } from './parse/load-files.js';
 import type { SpecFile } from './parse/parse-file.js';
 import { SpecCache } from './cache.js';
 import { configMissing, readableConfig } from './read-config.js';
@@ -85,7 +91,7 @@ export async function readWithParts(
   memory: SpecCache = new SpecCache(),
 ): Promise<{ readonly result: SpecsResult; readonly parts: SpecParts }> {
   const loaded = await loadFiles(tree, memory);
-  const configFile = loaded.files.get('config')?.[0];
+  const configFile = loaded.files.config[0];
   const reading = configFile && readableConfig(configFile);
   const readable = reading?.config;
   const config = configFile?.valid === true ? readable : undefined;
@@ -108,7 +114,7 @@ export async function readWithParts(
     ...(await misfits(specs)),
     ...referenceDiagnostics(specs, flags, segments),
     ...rampDiagnostics(flags, config),
-    ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
+    ...specTestDiagnostics(specs, validOf(loaded, 'spec-test')),
     ...departedDiagnostics(specs, flags, segments),
   ]);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -190,9 +196,7 @@ function desiredOf(
     kills: sortedKills(kills),
     // Leaves out an unreadable list of kills, because it must not look as if a kill was taken back.
     killLists: new Set(
-      (specs.loaded.files.get('kills') ?? [])
-        .filter(({ valid }) => valid)
-        .map(({ path }) => fileNameOf(path)),
+      specs.loaded.files.kills.filter(({ valid }) => valid).map(({ path }) => fileNameOf(path)),
     ),
   };
 }
@@ -243,10 +247,11 @@ function quarantinedObjects(
 ): ReadonlySet<string> | null {
   const { unjudged } = resolved.specs;
   const held = new Set<string>([
-    ...[...unjudged.flags].map((name) => keyOf('flag', name)),
-    ...[...unjudged.segments].map((name) => keyOf('segment', name)),
+    ...Object.entries(unjudged).flatMap(([kind, names]) =>
+      [...names].map((name) => keyOf(kind as NamedKind, name)),
+    ),
   ]);
-  const files = [...resolved.specs.loaded.files.values()].flat();
+  const files = Object.values(resolved.specs.loaded.files).flat();
   const fileAt = new Map(files.map((file) => [file.path, file]));
   for (const path of new Set(errors.map(({ location }) => location.file))) {
     const objects = objectsIn(path, resolved, fileAt.get(path));
@@ -270,28 +275,28 @@ function objectsIn(
   { segments, specs }: Resolved,
   file: SpecFile | undefined,
 ): readonly string[] | null {
-  if (path === CONFIG_PATH) return null;
   const hidesFiles = (specs.loaded.entries.get(path)?.type ?? 'file') !== 'file';
-  // The name in a file may differ from the file's own.
-  const keysOf = (kind: 'flag' | 'segment'): string[] =>
-    [objectNameOf(path), file?.nameIn(kind) ?? []].flat().map((name) => keyOf(kind, name));
-  // Whatever its extension, a link or a submodule may stand for a folder and hide the files below it.
-  const isSpec = /\.ya?ml$/i.test(path) && !hidesFiles;
-  switch (topOf(path)) {
-    case 'flags':
-      return isSpec ? keysOf('flag') : null;
-    case 'segments':
-      if (path.endsWith('.keys') && !hidesFiles) return usersOfKeyFile(path, segments);
-      return isSpec ? keysOf('segment') : null;
+  const folder = folderKindOf(path);
+  switch (folder) {
+    // flagkeel.yaml
+    case undefined:
+      return null;
     case 'identities':
       return [ALL_IDENTITIES];
     case 'kills':
       // If a list of kills is hidden, its flags would look as if no kill was ordered.
       return hidesFiles || isSpecFolder(path) ? null : [];
-    case 'tests':
+    case 'spec-test':
       return [];
     default:
-      return null;
+      // Whatever its extension, a link or a submodule may stand for a folder and hide the files below it.
+      if (hidesFiles) return null;
+      if (fileKindOf(path) === 'keys') return usersOfKeyFile(path, segments);
+      if (!/\.ya?ml$/i.test(path)) return null;
+      // The name in a file may differ from the file's own.
+      return [objectNameOf(path), file?.nameIn(folder) ?? []]
+        .flat()
+        .map((name) => keyOf(folder, name));
   }
 }
 

@@ -62,7 +62,7 @@ function* namings({ specs, flags, kills }: SpecParts): Generator<Naming> {
   for (const { flag, location, environment } of kills) {
     yield { kind: 'flag', name: flag, locate: () => location, by: `kill in ${environment}` };
   }
-  for (const { file, spec } of validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? [])) {
+  for (const { file, spec } of validOf<SpecTestSpec>(specs.loaded, 'spec-test')) {
     yield {
       kind: 'flag',
       name: spec.tests,
@@ -90,7 +90,7 @@ interface WrittenCondition {
 }
 
 function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
-  return validOf<ConfigSpec>(loaded.files.get('config') ?? []).flatMap(({ file, spec }) =>
+  return validOf<ConfigSpec>(loaded, 'config').flatMap(({ file, spec }) =>
     Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>
       placed(written).map(({ condition, path }) => {
         const by = `condition ${name}`;

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/trees.js';
+import { FILE_KINDS, type FileKind } from '../../model/ref.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles } from '../../specs/parse/load-files.js';
-import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
+import type { SpecFile } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
@@ -57,8 +58,8 @@ async function formatDirectory(
   const isWrong = errors.length > 0;
   if (isWrong) screen.noteLines(diagnosticsText(errors, { color: false }).trimEnd());
   const changed: string[] = [];
-  for (const [kind, ofKind] of loaded.files) {
-    for (const file of ofKind.filter((each) => isNamed(each.path, named))) {
+  for (const kind of FILE_KINDS) {
+    for (const file of loaded.files[kind].filter((each) => isNamed(each.path, named))) {
       const { text } = file.source;
       const formatted = formattedText(kind, file);
       if (formatted === text) continue;

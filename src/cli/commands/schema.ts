@@ -1,17 +1,13 @@
 import { Argument } from 'commander';
 import { FlagkeelError, messageOf } from '../../errors.js';
-import {
-  editorSchemaOf,
-  SCHEMA_NAMES,
-  SPEC_SCHEMA_NAMES,
-  type SchemaName,
-} from '../../specs/parse/schemas.js';
+import { SPEC_KINDS } from '../../model/ref.js';
+import { fileKindOf } from '../../model/spec-tree.js';
+import { editorSchemaOf, SCHEMA_NAMES, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { quoted } from '../../report/sanitize.js';
-import { kindOf } from '../../specs/parse/load-files.js';
 
 export const declareSchema: DeclareCommand = (command, invocation) => {
   command
@@ -34,10 +30,7 @@ async function printSchema(name: SchemaName | undefined, _: object, screen: Scre
 
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
-    SPEC_SCHEMA_NAMES.map((name) => [
-      `schemas/${name}.schema.json`,
-      prettyJson(editorSchemaOf(name)),
-    ]),
+    SPEC_KINDS.map((name) => [`schemas/${name}.schema.json`, prettyJson(editorSchemaOf(name))]),
   );
 }
 
@@ -47,7 +40,7 @@ export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string,
 }
 
 function withSchemaLine(path: string, text: string): string {
-  const kind = kindOf(path);
+  const kind = fileKindOf(path);
   if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
   const up = '../'.repeat(path.split('/').length - 1);
   return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;

@@ -226,7 +226,7 @@ async function filesWithout(
   { parts, checkout, prefix }: RightSpecs,
 ): Promise<ReadonlyMap<string, string | null> | Refused> {
   const { overlays, loaded } = parts.specs;
-  const tests = validOf<SpecTestSpec>(loaded.files.get('spec-test') ?? []);
+  const tests = validOf<SpecTestSpec>(loaded, 'spec-test');
   const gone = [
     flag.file.path,
     ...overlays.filter(({ spec }) => spec.flag === flag.name).map(({ file }) => file.path),

@@ -26,10 +26,10 @@ export function withCodeOwners(text: string, prefix: string, loaded: LoadedFiles
   return `${text.slice(0, begin)}${BEGIN}${newline}${lines.join('')}${text.slice(end)}`;
 }
 
-function ownerLines(prefix: string, { files }: LoadedFiles): string[] {
-  const flags = validOf<FlagSpec>(files.get('flag') ?? []);
+function ownerLines(prefix: string, loaded: LoadedFiles): string[] {
+  const flags = validOf<FlagSpec>(loaded, 'flag');
   const ownerOf = new Map(flags.map(({ spec }) => [spec.flag, spec.owner]));
-  const overlays = validOf<FlagOverlaySpec>(files.get('flag-overlay') ?? []);
+  const overlays = validOf<FlagOverlaySpec>(loaded, 'flag-overlay');
   return [...flags, ...overlays]
     .flatMap(({ file: { path }, spec: { flag } }) => {
       const owner = ownerOf.get(flag);

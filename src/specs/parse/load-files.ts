@@ -1,10 +1,17 @@
 import type { Diagnostic } from '../../model/diagnostic.js';
-import { isSpecFolder, topOf, type SpecTree, type TreeEntry } from '../../model/spec-tree.js';
-import { parseFile, type FileKind, type SpecFile } from './parse-file.js';
+import { FILE_KINDS, SPEC_FOLDERS, type FileKind } from '../../model/ref.js';
+import {
+  CONFIG_PATH,
+  fileKindOf,
+  folderKindOf,
+  isHidden,
+  isSpecFolder,
+  type SpecTree,
+  type TreeEntry,
+} from '../../model/spec-tree.js';
+import { parseFile, type SpecFile } from './parse-file.js';
 import { fileDiagnostic } from './source-text.js';
 import { SpecCache } from '../cache.js';
-
-export const CONFIG_PATH = 'flagkeel.yaml';
 
 /** Limits for input, so that no repository exhausts the memory: a first run over fifty thousand flags takes 2 GiB. */
 const MAX_FILES = 60_000;
@@ -14,7 +21,7 @@ const FILES_AT_ONCE = 32;
 
 export interface LoadedFiles {
   /** Files of each kind, in the code-unit order of their paths. */
-  readonly files: ReadonlyMap<FileKind, readonly SpecFile[]>;
+  readonly files: Readonly<Record<FileKind, readonly SpecFile[]>>;
   readonly diagnostics: readonly Diagnostic[];
   /** Every path of the tree, of any kind. */
   readonly entries: ReadonlyMap<string, TreeEntry>;
@@ -27,7 +34,7 @@ export async function loadFiles(
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
   const wanted = entries.flatMap((entry) => {
-    const kind = kindOf(entry.path);
+    const kind = fileKindOf(entry.path);
     const isRead = kind && entry.type === 'file' && entry.sizeBytes <= maxBytes(kind);
     return isRead ? [{ entry, kind, file: memory.fileOf(entry) }] : [];
   });
@@ -47,33 +54,15 @@ export async function loadFiles(
       }),
     );
   }
-  const files = new Map<FileKind, SpecFile[]>();
+  const lists = FILE_KINDS.map((kind): [FileKind, SpecFile[]] => [kind, []]);
+  const files = Object.fromEntries(lists) as Record<FileKind, SpecFile[]>;
   for (const { kind, file } of wanted) {
     if (file === undefined) continue;
-    const ofKind = files.get(kind) ?? [];
-    files.set(kind, ofKind);
-    ofKind.push(file);
+    files[kind].push(file);
     diagnostics.push(...file.diagnostics());
   }
-  memory.endReading([...files.values()].flat());
+  memory.endReading(Object.values(files).flat());
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
-}
-
-/** The kind of file at a path; undefined for files that flagkeel does not use. */
-export function kindOf(path: string): FileKind | undefined {
-  if (path === CONFIG_PATH) return 'config';
-  if (isSpecFolder(path)) return undefined;
-  const folder = topOf(path);
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  if (name.startsWith('.')) return undefined;
-  if (folder === 'segments' && name.endsWith('.keys')) return 'keys';
-  if (folder === 'identities' && name.endsWith('.csv')) return 'identities-csv';
-  if (folder === 'tests') return name.endsWith('.test.yaml') ? 'spec-test' : undefined;
-  if (!name.endsWith('.yaml')) return undefined;
-  if (folder === 'flags') return name.includes('@') ? 'flag-overlay' : 'flag';
-  if (folder === 'segments') return 'segment';
-  if (folder === 'identities') return 'identities';
-  return folder === 'kills' && path.split('/').length === 2 ? 'kills' : undefined;
 }
 
 function maxBytes(kind: FileKind): number {
@@ -89,7 +78,6 @@ const WORDS_OF = {
 
 /** Without a report, a path that flagkeel cannot read would look like a removal. */
 export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnostic[] {
-  const name = path.slice(path.lastIndexOf('/') + 1);
   if (isSpecFolder(path)) {
     const message = `${WORDS_OF[type]} stands where a folder of specs belongs, and is not read; put the folder itself here`;
     return [fileDiagnostic(path, 'not-a-folder', message)];
@@ -98,14 +86,15 @@ export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnosti
     const message = `${WORDS_OF[type]} is not followed; put the file itself here`;
     return [fileDiagnostic(path, 'not-a-file', message)];
   }
-  if (name.startsWith('.')) return [];
-  if (/\.ya?ml$/i.test(name) && !name.endsWith('.yaml')) {
+  if (isHidden(path)) return [];
+  const isYaml = path.endsWith('.yaml');
+  if (!isYaml && /\.ya?ml$/i.test(path)) {
     return [fileDiagnostic(path, 'file-extension', 'the name of a spec ends in .yaml')];
   }
-  if (path.startsWith('kills/') && name.endsWith('.yaml') && kindOf(path) === undefined) {
-    return [fileDiagnostic(path, 'misplaced-file', 'kills stand in kills/<environment>.yaml')];
+  const kind = fileKindOf(path);
+  if (isYaml && kind === undefined && folderKindOf(path) === 'kills') {
+    return [fileDiagnostic(path, 'misplaced-file', SPEC_FOLDERS.kills.advice)];
   }
-  const kind = kindOf(path);
   if (kind === undefined || sizeBytes <= maxBytes(kind)) return [];
   const message = `the file has ${sizeBytes} bytes, more than ${maxBytes(kind)}`;
   return [fileDiagnostic(path, 'file-too-large', message)];
@@ -117,32 +106,24 @@ export interface StrayFile {
   readonly advice: string;
 }
 
-/** How `straysOf` recognises specs: a member that begins a line, a second one if that is common, and their folder. */
-const MARKS = [
-  [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
-  [/^segment:/m, /^/, 'segments lie in segments/'],
-  [/^kills:/m, /^/, 'kills stand in kills/<environment>.yaml'],
-  [/^identities:/m, /^/, 'identities lie in identities/'],
-  [/^tests:/m, /^cases:/m, 'spec tests lie in tests/ and end in .test.yaml'],
-] as const;
-
 /** @param beside candidate files outside of the folders of specs. */
 export function straysOf(
   tree: SpecTree,
   beside: readonly { readonly path: string; readonly text: string }[],
 ): StrayFile[] {
   const inside = tree.list().flatMap(({ path, type }): StrayFile[] => {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    if (type !== 'file' || name.startsWith('.') || kindOf(path) !== undefined) return [];
-    if (name.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
-    if (name.endsWith('.csv')) return [{ path, advice: 'lists of identities lie in identities/' }];
-    const isTest = path.startsWith('tests/') && name.endsWith('.yaml');
+    if (type !== 'file' || isHidden(path) || fileKindOf(path) !== undefined) return [];
+    if (path.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
+    if (path.endsWith('.csv')) return [{ path, advice: 'lists of identities lie in identities/' }];
+    const isTest = folderKindOf(path) === 'spec-test' && path.endsWith('.yaml');
     return isTest ? [{ path, advice: 'the name of a spec test ends in .test.yaml' }] : [];
   });
   const outside = beside.flatMap(({ path, text }) => {
     if (path.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
-    const mark = MARKS.find(([first, second]) => first.test(text) && second.test(text));
-    return mark ? [{ path, advice: mark[2] }] : [];
+    const meant = Object.values(SPEC_FOLDERS).find(({ marks }) =>
+      marks.every((mark) => mark.test(text)),
+    );
+    return meant ? [{ path, advice: meant.advice }] : [];
   });
   return [...inside, ...outside];
 }

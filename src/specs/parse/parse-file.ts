@@ -1,5 +1,6 @@
 import type { Diagnostic, Location, SpecFault, SpecPath } from '../../model/diagnostic.js';
 import { isRecord, memberOf, pointerOf, valueAt } from '../../model/json.js';
+import type { FileKind, NamedKind } from '../../model/ref.js';
 import { parseIdentitiesCsv, parseKeyFile } from './key-lists.js';
 import { schemaProblems } from './schema-problems.js';
 import type { SchemaName } from './schemas.js';
@@ -7,8 +8,6 @@ import { apiKeyProblems, decodeUtf8, problemAt, SourceText, type Problem } from 
 import { didYouMean } from './suggest.js';
 import { fileKeys, placeIn, typedValue, type Place, type Spans } from './typed-value.js';
 import { parseYaml } from './yaml-file.js';
-
-export type FileKind = SchemaName | 'keys' | 'identities-csv';
 
 interface Content {
   readonly source: SourceText;
@@ -109,7 +108,7 @@ export class SpecFile {
   }
 
   /** Name of the flag or segment, as written; undefined if it is missing or not a text. */
-  nameIn(member: 'flag' | 'segment'): string | undefined {
+  nameIn(member: NamedKind): string | undefined {
     const name = memberOf(this.value, member);
     return typeof name === 'string' ? name : undefined;
   }
@@ -119,11 +118,11 @@ export class SpecFile {
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 
 /** Parses one file; never throws because of the content. */
-export function parseFile(path: string, kind: FileKind, bytes: Uint8Array): SpecFile {
+export function parseFile(path: string, kind: FileKind | SchemaName, bytes: Uint8Array): SpecFile {
   return new SpecFile(path, contentOf(kind, bytes));
 }
 
-function contentOf(kind: FileKind, bytes: Uint8Array): Content {
+function contentOf(kind: FileKind | SchemaName, bytes: Uint8Array): Content {
   const text = decodeUtf8(bytes);
   const source = new SourceText(text ?? '');
   if (text === undefined) {

@@ -4,7 +4,7 @@ import { problemAt, type Problem } from './source-text.js';
 import { didYouMean, nearest, quotedList } from './suggest.js';
 import { placeIn, type Place, type Spans } from './typed-value.js';
 import { partsOf, pointerOf } from '../../model/json.js';
-import * as generated from '../../generated/validators.js';
+import { VALIDATORS } from '../../generated/validators.js';
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -126,22 +126,8 @@ function removedText(word: string, { 'x-removed': removed = {} }: Schema): strin
   return Object.hasOwn(removed, word) ? `"${word}" was removed: ${removed[word] ?? ''}` : undefined;
 }
 
-/** Compiled ahead of time, because compiling schemas takes longer than most runs use them. */
-const VALIDATORS = {
-  config: generated.config,
-  flag: generated.flag,
-  'flag-overlay': generated.flagOverlay,
-  segment: generated.segment,
-  identities: generated.identities,
-  kills: generated.kills,
-  'spec-test': generated.specTest,
-  watch: generated.watch,
-} satisfies Readonly<Record<SchemaName, unknown>> as unknown as Readonly<
-  Record<SchemaName, ValidateFunction>
->;
-
 /** Every error of a value, in the order of the schema's keywords. */
 export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
-  const validate = VALIDATORS[name];
+  const validate = VALIDATORS[name] as ValidateFunction;
   return validate(value) ? [] : (validate.errors ?? []);
 }

@@ -1,18 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { SPEC_KINDS } from '../../model/ref.js';
 import { packageFile } from '../../platform/package-files.js';
 
-export const SPEC_SCHEMA_NAMES = [
-  'config',
-  'flag',
-  'flag-overlay',
-  'segment',
-  'identities',
-  'kills',
-  'spec-test',
-] as const;
-
-/** All schemas; `watch` describes the sources of a daemon, which are outside config repositories. */
-export const SCHEMA_NAMES = [...SPEC_SCHEMA_NAMES, 'watch'] as const;
+/** `watch` describes the sources of a daemon, which are outside config repositories. */
+export const SCHEMA_NAMES = [...SPEC_KINDS, 'watch'] as const;
 
 /** The name of a file in `schemas/`, without its extension. */
 export type SchemaName = (typeof SCHEMA_NAMES)[number];

@@ -133,7 +133,7 @@ function overlayDiagnostics(
   }
   const own = specs.flags.get(flag);
   if (own === undefined) {
-    if (specs.unjudged.flags.has(flag)) return [];
+    if (specs.unjudged.flag.has(flag)) return [];
     const hint = didYouMean(flag, specs.flags.keys());
     const message = `no file declares flag "${flag}"${hint}`;
     return [file.diagnostic('flag-missing', { path: ['flag'] }, message)];

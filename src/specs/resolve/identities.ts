@@ -53,7 +53,7 @@ interface IdentitiesFile {
 
 /** Files whose content names their traffic type and environment. */
 function yamlFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
-  const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
+  const files = validOf<IdentitiesSpec>(specs.loaded, 'identities');
   return files.map(({ file, spec: { identities } }) => {
     const { environment, keys, trafficType: written } = identities;
     const trafficType = trafficTypeOf(specs, { file, written, member: 'identities' }, found);
@@ -65,7 +65,7 @@ function yamlFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
 
 /** Files whose name does so: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may contain a dot. */
 function csvFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
-  const files = validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []);
+  const files = validOf<IdentitiesFile['keys']>(specs.loaded, 'identities-csv');
   return files.flatMap(({ file, spec: keys }) => {
     const name = fileNameOf(file.path).replace(/\.csv$/, '');
     const dot = name.indexOf('.');

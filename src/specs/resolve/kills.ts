@@ -1,15 +1,15 @@
 import type { KillSpec } from '../../generated/kills.schema.d.js';
-import { FLAG_NAME } from '../../model/ref.js';
+import { FLAG_NAME, NAMED_KINDS } from '../../model/ref.js';
 import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
-import { environmentDiagnostics, fileNameOf, NAMES, type SpecSet } from './spec-set.js';
+import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
 import { memberOf, valueAt } from '../../model/json.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
 /** A valid entry counts, even with errors in its file or elsewhere, and in any list while the config is unreadable. */
 export function resolveKills({ config, loaded }: SpecSet, found: Diagnostic[]): DesiredKill[] {
-  return (loaded.files.get('kills') ?? []).flatMap((file) => {
+  return loaded.files.kills.flatMap((file) => {
     const environment = fileNameOf(file.path);
     const stranger = environmentDiagnostics({ config }, { file, path: [] }, environment);
     found.push(...stranger);
@@ -19,12 +19,11 @@ export function resolveKills({ config, loaded }: SpecSet, found: Diagnostic[]): 
       const path = ['kills', flag];
       const entry = entries?.[flag];
       if (entry === undefined || !file.isSound(...path)) return [];
-      if (FLAG_NAME.test(flag)) {
+      const { pattern, form } = NAMED_KINDS.flag;
+      if (pattern.test(flag)) {
         return [{ flag, environment, location: file.location(path), ...entry }];
       }
-      found.push(
-        file.diagnostic('flag-name', { path, at: 'key' }, `flag "${flag}": ${NAMES.flag.form}`),
-      );
+      found.push(file.diagnostic('flag-name', { path, at: 'key' }, `flag "${flag}": ${form}`));
       return [];
     });
   });
@@ -40,7 +39,7 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
     const reason = `killed: true in ${file.path}`;
     kills.push({ flag, environment, location: file.location(path), reason });
   };
-  for (const file of loaded.files.get('flag') ?? []) {
+  for (const file of loaded.files.flag) {
     const { value } = file;
     const shared = valueAt(value, ['environments', '*', 'killed']);
     for (const environment of file.keys('environments')) {
@@ -50,7 +49,7 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
         add(file, environment, own === true ? [...path, 'killed'] : path);
     }
   }
-  for (const file of loaded.files.get('flag-overlay') ?? []) {
+  for (const file of loaded.files['flag-overlay']) {
     const { value } = file;
     if (memberOf(value, 'killed') === true) add(file, memberOf(value, 'environment'), ['killed']);
   }

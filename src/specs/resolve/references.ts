@@ -5,6 +5,7 @@ import type { Matcher } from '../../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { NamedConditions } from '../../model/matcher/condition.js';
 import type { Diagnostic, Location, SpecPath } from '../../model/diagnostic.js';
+import { NAMED_KINDS, type NamedKind } from '../../model/ref.js';
 import type { DiagnosticCode } from '../codes.js';
 import { placed } from './conditions.js';
 import type { ResolvedFlag } from './flags.js';
@@ -14,7 +15,7 @@ import type { SpecFile } from '../parse/parse-file.js';
 
 /** A name in a rule, and the rule. The exact place in the file is computed only for a diagnostic. */
 export interface Reference {
-  readonly kind: 'segment' | 'flag';
+  readonly kind: NamedKind;
   readonly name: string;
   /** Treatments that the rule expects the other flag to have. */
   readonly treatments: readonly string[];
@@ -120,12 +121,6 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
   return { kind: 'flag', name, treatments: NO_TREATMENTS, members: RAW_FLAG };
 }
 
-const LISTED = { flag: 'flags', segment: 'segments' } as const;
-const CODES = {
-  flag: { unknown: 'unknown-flag', elsewhere: 'flag-not-in-environment' },
-  segment: { unknown: 'unknown-segment', elsewhere: 'segment-not-in-environment' },
-} as const;
-
 /**
  * Checks that a name in a rule is declared, fits, and is declared for the rule's environment. Names under `references`
  * in flagkeel.yaml are managed elsewhere and always pass.
@@ -133,20 +128,20 @@ const CODES = {
 function nameDiagnostics(known: DeclaredNames, reference: Reference): Diagnostic[] {
   const { specs } = known;
   const { kind, name, environment } = reference;
-  const listed = LISTED[kind];
-  const elsewhere = specs.config?.references[listed] ?? [];
-  if (elsewhere.includes(name) || specs.unjudged[listed].has(name)) return [];
-  const declared = known[listed].get(name);
+  const { folder, ...codes } = NAMED_KINDS[kind];
+  const elsewhere = specs.config?.references[folder] ?? [];
+  if (elsewhere.includes(name) || specs.unjudged[kind].has(name)) return [];
+  const declared = known[folder].get(name);
   if (declared === undefined) {
     if (specs.config === undefined) return [];
-    const hint = didYouMean(name, [...known[listed].keys(), ...elsewhere]);
+    const hint = didYouMean(name, [...known[folder].keys(), ...elsewhere]);
     const message = `no ${kind} "${name}" is declared here or in references${hint}`;
-    return [at(reference, CODES[kind].unknown, message)];
+    return [at(reference, codes.unknown, message)];
   }
   const misfits = MISFITS[kind](known, reference);
   if (misfits.length > 0 || declared.environments.has(environment)) return misfits;
   const message = `${kind} "${name}" is not declared for environment "${environment}"`;
-  return [at(reference, CODES[kind].elsewhere, message)];
+  return [at(reference, codes.elsewhere, message)];
 }
 
 const MISFITS: Readonly<

@@ -5,7 +5,7 @@ import { keyList, type KeyList } from '../../model/segment-keys.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { hasControlCharacter } from '../parse/key-lists.js';
-import { kindOf } from '../parse/load-files.js';
+import { fileKindOf } from '../../model/spec-tree.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { Memory, present, sortedMap } from '../../model/collections.js';
 import {
@@ -29,7 +29,7 @@ export function resolveSegments(
   specs: SpecSet,
   found: Diagnostic[],
 ): ReadonlyMap<string, DesiredSegment> {
-  const keyFiles = new Map((specs.loaded.files.get('keys') ?? []).map((file) => [file.path, file]));
+  const keyFiles = new Map(specs.loaded.files.keys.map((file) => [file.path, file]));
   const used = new Set<string>();
   const segments = [...specs.segments.values()].map((each) => {
     const { file, spec } = each;
@@ -140,7 +140,7 @@ function keyFileOf(
     return undefined;
   }
   // A file that is too large to be read has its own diagnostic.
-  if (entries.has(path) && (keyFiles.has(path) || kindOf(path) === 'keys')) return path;
+  if (entries.has(path) && (keyFiles.has(path) || fileKindOf(path) === 'keys')) return path;
   const others = [...keyFiles.keys()].map((each) => posix.relative(posix.dirname(file.path), each));
   const message = `there is no key file "${written}" (a file in segments/ whose name ends in .keys)${didYouMean(written, others)}`;
   found.push(file.diagnostic('key-file-missing', at, message));
@@ -178,7 +178,7 @@ function unusedDiagnostics(
   used: ReadonlySet<string>,
 ): Diagnostic[] {
   // An unreadable segment may be the one that uses it.
-  if (specs.unjudged.segments.size > 0) return [];
+  if (specs.unjudged.segment.size > 0) return [];
   const place = { path: [], severity: 'warning' } as const;
   return [...keyFiles.values()]
     .filter(({ path }) => !used.has(path))

@@ -5,10 +5,11 @@ import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { partsOf, valueAt } from '../../model/json.js';
+import { NAMED_KINDS, type SpecKind } from '../../model/ref.js';
+import { fileKindOf, folderKindOf } from '../../model/spec-tree.js';
 import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { schemaErrors } from '../parse/schema-problems.js';
-import type { SchemaName } from '../parse/schemas.js';
 import { referenceDiagnostics } from './references.js';
 import { resolvedFlag, type ResolvedFlag } from './flags.js';
 import { resolveSegments } from './segments.js';
@@ -26,8 +27,8 @@ export function departedDiagnostics(
   flags: readonly ResolvedFlag[],
   segments: ReadonlyMap<string, DesiredSegment>,
 ): Diagnostic[] {
-  const parts = <T>(kind: SchemaName): SoundPart<T>[] =>
-    (specs.loaded.files.get(kind) ?? []).flatMap((file) => soundPart<T>(kind, file) ?? []);
+  const parts = <T>(kind: SpecKind): SoundPart<T>[] =>
+    specs.loaded.files[kind].flatMap((file) => soundPart<T>(kind, file) ?? []);
   const flagParts = parts<FlagSpec>('flag');
   const overlayParts = parts<FlagOverlaySpec>('flag-overlay');
   const segmentParts = parts<SegmentSpec>('segment');
@@ -92,7 +93,7 @@ const CASE = { name: '-', environment: '-', expect: '-' };
  *
  * @returns undefined if the file is valid, is not YAML, or lacks too much.
  */
-function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefined {
+function soundPart<T>(kind: SpecKind, file: SpecFile): SoundPart<T> | undefined {
   const { value, problems, valid } = file;
   const departures = problems.filter(({ code }) => code !== 'api-key-in-file');
   if (valid || departures.some(({ pointer }) => pointer === undefined)) return undefined;
@@ -156,12 +157,9 @@ function mend(spec: Container, hole: Path, file: SpecFile): void {
 }
 
 function mendRoot(spec: Container, file: SpecFile): void {
-  const folder = file.path.split('/', 1)[0];
-  if (folder === 'segments') spec['segment'] ??= fileNameOf(file.path);
-  if (folder !== 'flags') return;
-  spec['flag'] ??= fileNameOf(file.path);
-  const [first] = file.keys('treatments');
-  if (!fileNameOf(file.path).includes('@')) spec['defaultTreatment'] ??= first;
+  const kind = folderKindOf(file.path);
+  if (kind !== undefined && kind in NAMED_KINDS) spec[kind] ??= fileNameOf(file.path);
+  if (fileKindOf(file.path) === 'flag') spec['defaultTreatment'] ??= file.keys('treatments')[0];
 }
 
 /** From the key of a value to the end of the value. */

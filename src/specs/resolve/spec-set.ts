@@ -1,7 +1,7 @@
 import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { SegmentSpec } from '../../generated/segment.schema.d.js';
-import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../../model/ref.js';
+import { NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
@@ -22,10 +22,7 @@ export interface SpecSet {
   readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
   readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
   /** Objects whose files cannot be checked: a second error in a reference to one would only repeat the first. */
-  readonly unjudged: {
-    readonly flags: ReadonlySet<string>;
-    readonly segments: ReadonlySet<string>;
-  };
+  readonly unjudged: Readonly<Record<NamedKind, ReadonlySet<string>>>;
   readonly loaded: LoadedFiles;
   /** The part of the config that the meaning of a single file depends on, as text for comparison. */
   readonly settings: string;
@@ -37,25 +34,31 @@ export function specSet(
   config: Config | undefined,
   found: Diagnostic[],
 ): SpecSet {
-  const flags = named<FlagSpec>('flag', loaded, found);
-  const segments = named<SegmentSpec>('segment', loaded, found);
-  const overlayFiles = loaded.files.get('flag-overlay') ?? [];
   return {
     config,
-    flags: flags.specs,
-    overlays: validOf<FlagOverlaySpec>(overlayFiles),
-    segments: segments.specs,
-    unjudged: {
-      // An unreadable overlay, `FLAG@ENVIRONMENT.yaml`, leaves unknown in which environments its flag is declared.
-      flags: new Set([
-        ...flags.unjudged,
-        ...overlayFiles.flatMap(({ valid, path }) => (valid ? [] : objectNameOf(path))),
-      ]),
-      segments: segments.unjudged,
-    },
+    flags: declared<FlagSpec>('flag', loaded, found),
+    overlays: validOf<FlagOverlaySpec>(loaded, 'flag-overlay'),
+    segments: declared<SegmentSpec>('segment', loaded, found),
+    unjudged: unjudgedNames(loaded),
     loaded,
     settings: settingsOf(config),
   };
+}
+
+/** Names of objects with invalid files, by those of the files and by the names in them. */
+function unjudgedNames({ files }: LoadedFiles): SpecSet['unjudged'] {
+  const names = (kind: NamedKind): Set<string> => {
+    const invalid = files[kind].filter(({ valid }) => !valid);
+    return new Set(
+      invalid.flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []].flat()),
+    );
+  };
+  const unjudged = { flag: names('flag'), segment: names('segment') };
+  // An unreadable overlay, `FLAG@ENVIRONMENT.yaml`, leaves unknown in which environments its flag is declared.
+  for (const { valid, path } of files['flag-overlay']) {
+    if (!valid) unjudged.flag.add(objectNameOf(path));
+  }
+  return unjudged;
 }
 
 function settingsOf(config: Config | undefined): string {
@@ -64,38 +67,30 @@ function settingsOf(config: Config | undefined): string {
   return JSON.stringify([config === undefined, names, config?.defaultTrafficType, conditions]);
 }
 
-/** @param files of one kind, whose schema describes `T`. */
-export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
+/** The valid files of a kind, whose schema describes `T`. */
+export function validOf<T>({ files }: LoadedFiles, kind: FileKind): SpecOf<T>[] {
   // The schema has checked the shape of a valid file.
-  return files.flatMap((file) => (file.valid ? [{ file, spec: file.value as T }] : []));
+  return files[kind].flatMap((file) => (file.valid ? [{ file, spec: file.value as T }] : []));
 }
 
-const DUPLICATE = { flag: 'duplicate-flag', segment: 'duplicate-segment' } as const;
-
-/**
- * Valid files by the name of their object. Of two with one name the first in the order of paths counts. Invalid files
- * count under the file's name and under the name in them.
- */
-function named<T>(
-  kind: 'flag' | 'segment',
+/** Valid files by the name of their object. Of two with one name the first in the order of paths counts. */
+function declared<T>(
+  kind: NamedKind,
   loaded: LoadedFiles,
   found: Diagnostic[],
-): { specs: Map<string, SpecOf<T>>; unjudged: Set<string> } {
-  const files = loaded.files.get(kind) ?? [];
+): Map<string, SpecOf<T>> {
   const specs = new Map<string, SpecOf<T>>();
-  for (const each of validOf<T>(files)) {
+  for (const each of validOf<T>(loaded, kind)) {
     const name = each.file.nameIn(kind) ?? '';
     const first = specs.get(name);
     if (first === undefined) {
       specs.set(name, each);
     } else {
       const message = `${kind} "${name}" is declared in ${first.file.path} already`;
-      found.push(each.file.diagnostic(DUPLICATE[kind], { path: [kind] }, message));
+      found.push(each.file.diagnostic(NAMED_KINDS[kind].twice, { path: [kind] }, message));
     }
   }
-  const unjudged = files.filter(({ valid }) => !valid);
-  const names = unjudged.flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []].flat());
-  return { specs, unjudged: new Set(names) };
+  return specs;
 }
 
 /** Name of the file without folder and `.yaml`. */
@@ -103,30 +98,11 @@ export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
 }
 
-export const NAMES = {
-  flag: {
-    code: 'flag-name',
-    pattern: FLAG_NAME,
-    form: "a name is a letter, then letters, digits, '-' and '_'",
-    reserved: RESERVED_FLAG_NAMES,
-  },
-  segment: {
-    code: 'segment-name',
-    pattern: SEGMENT_NAME,
-    form: "a name has letters, digits, '-', '_' and '.' only",
-    reserved: new Set<string>(),
-  },
-} as const;
-
 /** What is wrong with the name of an object, or with that of its file. */
-export function nameDiagnostics(
-  kind: 'flag' | 'segment',
-  file: SpecFile,
-  name: string,
-): Diagnostic[] {
-  const { code, pattern, form, reserved } = NAMES[kind];
+export function nameDiagnostics(kind: NamedKind, file: SpecFile, name: string): Diagnostic[] {
+  const { wrongName, pattern, form, reserved } = NAMED_KINDS[kind];
   const own = fileNameOf(file.path);
-  const wrong = (message: string) => [file.diagnostic(code, { path: [kind] }, message)];
+  const wrong = (message: string) => [file.diagnostic(wrongName, { path: [kind] }, message)];
   if (!pattern.test(name)) return wrong(`${kind} "${name}": ${form}`);
   if (reserved.has(name)) return wrong(`${kind} "${name}": the name is a reserved word`);
   if (own === name) return [];
@@ -173,7 +149,7 @@ export function specTestDiagnostics(
     const diagnostics = cases.flatMap(({ environment }, i) =>
       environmentDiagnostics(specs, { file, path: ['cases', i, 'environment'] }, environment),
     );
-    if (specs.flags.has(flag) || specs.unjudged.flags.has(flag)) return diagnostics;
+    if (specs.flags.has(flag) || specs.unjudged.flag.has(flag)) return diagnostics;
     const message = `no flag "${flag}" is declared here${didYouMean(flag, specs.flags.keys())}`;
     return [file.diagnostic('unknown-flag', { path: ['tests'] }, message), ...diagnostics];
   });

@@ -4,7 +4,7 @@ import { matcherOf } from '../../../src/model/matcher/condition.js';
 import { COMPARISONS } from '../../../src/model/matcher/matchers.js';
 import type { ConditionSpec } from '../../../src/generated/flag.schema.d.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { SPEC_SCHEMA_NAMES } from '../../../src/specs/parse/schemas.js';
+import { SPEC_KINDS } from '../../../src/model/ref.js';
 import { treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, fieldsOf, projectText, rowsOf, sectionOf } from './page.js';
 
@@ -62,7 +62,7 @@ describe('the table of conditions', () => {
 });
 
 describe('docs/specs.md', () => {
-  it.each(SPEC_SCHEMA_NAMES)('names every field of a %s', (name) => {
+  it.each(SPEC_KINDS)('names every field of a %s', (name) => {
     const fields = fieldsOf(JSON.parse(projectText(`schemas/${name}.schema.json`)));
 
     // Codes of lint are fields of `lint.levels`, and have a page of their own.

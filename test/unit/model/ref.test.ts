@@ -4,12 +4,11 @@ import {
   keyOf,
   keyOfId,
   KINDS,
+  NAMED_KINDS,
   objectId,
   parseKey,
   refOfId,
-  RESERVED_FLAG_NAMES,
   RESERVED_TREATMENT_NAMES,
-  SEGMENT_NAME,
   TREATMENT_NAME,
 } from '../../../src/model/ref.js';
 
@@ -26,7 +25,12 @@ it('keys and ids of objects are read back, whatever the name of the environment 
 
 it.each([
   ['a flag', [FLAG_NAME], ['a', 'Z', 'new_checkout-2'], ['2nd', '_a', 'a.b']],
-  ['others', [SEGMENT_NAME, TREATMENT_NAME], ['a', '7', '_', 'v1.2_b-c'], ['.a', '..']],
+  [
+    'others',
+    [NAMED_KINDS.segment.pattern, TREATMENT_NAME],
+    ['a', '7', '_', 'v1.2_b-c'],
+    ['.a', '..'],
+  ],
 ])('names of %s are valid by one pattern', (_of, patterns, names, wrong) => {
   for (const pattern of patterns) {
     const all = [...names, ...wrong, '', '-a', 'a b', 'a/b', 'é', 'a\n'];
@@ -35,7 +39,7 @@ it.each([
 });
 
 it('reserved words are compared as a whole', () => {
-  expect([...RESERVED_FLAG_NAMES]).toEqual(['datetime', 'string', 'set', 'integer']);
+  expect([...NAMED_KINDS.flag.reserved]).toEqual(['datetime', 'string', 'set', 'integer']);
   const words = ['all', 'control', 'not', 'number', 'true', 'with', 'on', 'off', ''];
   expect(words.filter((word) => RESERVED_TREATMENT_NAMES.has(word))).toEqual(words.slice(0, 6));
 });
