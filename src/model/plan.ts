@@ -84,6 +84,8 @@ export interface Withheld extends Change {
   readonly until?: string;
   /** Ours: an open one that brings the change, or one that was rejected. */
   readonly request?: ChangeRequest;
+  /** Runs write nothing but kills now, whatever else holds it. */
+  readonly suspended?: true;
 }
 
 /** By `noteKey`. */

@@ -43,10 +43,19 @@ export type Way =
 
 /** The parts of a withheld change, or of its document, that decide about its remedy. */
 export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
-  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request'>>;
+  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request' | 'suspended'>>;
 
 export function remedyOf(withheld: Remediable): Remedy {
-  return { because: withheld.because ?? null, ways: WAYS[withheld.why](withheld) };
+  const ways = WAYS[withheld.why](withheld);
+  return {
+    because: withheld.because ?? null,
+    ways: withheld.suspended ? ways.map(afterSuspension) : ways,
+  };
+}
+
+function afterSuspension(way: Way): Way {
+  const isRun = 'run' in way && way.run[0] === 'reconcile';
+  return isRun ? { ...way, once: 'the suspension is over' } : way;
 }
 
 const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[]>> = {

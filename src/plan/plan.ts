@@ -53,11 +53,12 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const notCompared = notComparedIn(input);
   const strangers = unmanagedNames(input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
+  const suspended = input.policy.suspended !== null && { suspended: true as const };
   return {
     changes: changes.map((change) => withRename(change, renames)),
     steps: [...withdrawals.map(withdrawStep), ...steps],
     withheld: withheld
-      .map((each) => withRename(each, renames))
+      .map((each) => ({ ...withRename(each, renames), ...suspended }))
       .sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
     unchanged: objects
       .map(({ id }) => id)

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import type { ActualFlag } from '../../../src/model/actual.js';
+import { remedyOf } from '../../../src/model/remedy.js';
 import { keyList } from '../../../src/model/segment-keys.js';
 import { stateBeforeApply } from '../../../src/plan/bases/next-state.js';
+import { remedyText } from '../../../src/report/view/verdict.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
 import {
   aDesired,
@@ -228,6 +230,26 @@ describe('what a plan tells besides its changes', () => {
     expect(pendingWithheld(suspended).map(({ id }) => id)).toEqual([
       'flag/cart',
       'flag/pay@production',
+    ]);
+  });
+
+  it('offers no run as a way out before the suspension is over', () => {
+    const drifted = aDesired({
+      flags: [desiredFlag('pay', { environments: { production: onShare(10) } })],
+    });
+    const { withheld } = planChanges({
+      desired: drifted,
+      actual: anActual({ flags: [liveFlag('pay', { production: onShare(50) })] }),
+      state: stateOf(drifted),
+      policy: aPolicy({
+        environments: [anEnvironment('production', { onDrift: 'report' })],
+        suspended: SUSPENDED_BY_CONFIG,
+      }),
+    });
+
+    expect(withheld.map(({ why }) => why)).toEqual(['drift-reported']);
+    expect(withheld.map((each) => remedyText(remedyOf(each)))).toEqual([
+      'run `flagkeel drift --adopt --only flag/pay` to write what is live into the files, and commit, or run `flagkeel reconcile --revert-drift --only flag/pay` to write what git says, once the suspension is over',
     ]);
   });
 
