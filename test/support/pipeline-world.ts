@@ -9,6 +9,8 @@ import {
 } from '../../src/reconcile/context.js';
 import type { ApplyOptions } from '../../src/reconcile/apply.js';
 import { plan, reconcile } from '../../src/reconcile/reconcile.js';
+import { reportOf } from '../../src/reconcile/result.js';
+import type { PlanReport } from '../../src/report/plan-report.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { makeRepository, type Files, type TestRepository } from './git.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
@@ -30,6 +32,10 @@ export interface PipelineWorld {
   readonly live: LiveWorkspace;
   /** A dry run. */
   planned(settings?: RunSettings): Promise<Planned>;
+  /** What a run of this world reports. */
+  reportOf(result: Planned | Applied): PlanReport;
+  /** What a dry run reports. */
+  reported(settings?: RunSettings): Promise<PlanReport>;
   /**
    * A run that may write; by a clock that does not wait.
    *
@@ -85,6 +91,11 @@ export async function pipelineWorld(
         memory,
       },
     );
+  const contexts = new WeakMap<Planned | Applied, RunContext>();
+  const noted = <Result extends Planned | Applied>(context: RunContext, result: Result): Result => {
+    contexts.set(result, context);
+    return result;
+  };
   const reconciled: PipelineWorld['reconciled'] = async (settings = {}, options = {}, change) => {
     await using run = await open(settings);
     const time = new SimulatedTime();
@@ -99,17 +110,25 @@ export async function pipelineWorld(
       onKill: () => undefined,
       ...options,
     });
-    return await time.runUntil(work, () => service.requests.length);
+    return noted(context, await time.runUntil(work, () => service.requests.length));
+  };
+  const planned: PipelineWorld['planned'] = async (settings = {}) => {
+    await using run = await open({ dryRun: true, ...settings });
+    return noted(run.context, await plan(run.context));
+  };
+  const resultReport = (result: Planned | Applied): PlanReport => {
+    const context = contexts.get(result);
+    if (!context) throw new Error('no run of this world had that result');
+    return reportOf(result, { context });
   };
   return {
     repository,
     service,
     live: await liveWorkspace(service),
     reconciled,
-    planned: async (settings = {}) => {
-      await using run = await open({ dryRun: true, ...settings });
-      return await plan(run.context);
-    },
+    planned,
+    reportOf: resultReport,
+    reported: async (settings) => resultReport(await planned(settings)),
     applied: async (...asked) => {
       const result = await reconciled(...asked);
       if ('outcomes' in result) return result;
@@ -144,6 +163,24 @@ export async function appliedWorld(
   if (!converged) throw new Error('the first commit was not applied');
   world.writes();
   return world;
+}
+
+/** The break-glass list of an environment. */
+export function killList(entries: string, environment = 'production'): Files {
+  return { [`kills/${environment}.yaml`]: `kills: ${entries}\n` };
+}
+
+/** The ref of the state, on which no run is under way. */
+export function stateRef({ repository }: PipelineWorld): string {
+  return (
+    repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n')[0] ?? ''
+  );
+}
+
+/** Takes the memory of all runs away. */
+export function forget({ repository }: PipelineWorld): void {
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n');
+  for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
 }
 
 /** What is held back, by its cause. */

@@ -1,12 +1,15 @@
 import { writeFileSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  stateRef,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 
 let world: PipelineWorld;
 
@@ -17,12 +20,7 @@ beforeEach(async () => {
 });
 
 /** While it lies there, git refuses to move the state ref. */
-function stateLock(): string {
-  const [ref = ''] = world.repository
-    .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
-    .split('\n');
-  return join(world.repository.directory, '.git', `${ref}.lock`);
-}
+const stateLock = (): string => join(world.repository.directory, '.git', `${stateRef(world)}.lock`);
 
 function lock(): void {
   mkdirSync(dirname(stateLock()), { recursive: true });
@@ -73,12 +71,8 @@ it('names each difference that is left, with what was wanted and what was found'
   await world.applied();
   world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
   world.service.failNext({ method: 'PATCH', path: /pay/ }, 404);
-  await using run = await world.opened({ environment: ['staging'] });
-  const done = await reconcile(run.context, {
-    ...{ openWriter: run.openWriter, now: Date.now, signal: new AbortController().signal },
-    ...{ progress: {}, note: {}, onKill: () => undefined },
-  });
-  const report = reportOf(done, run);
+
+  const report = world.reportOf(await world.applied({ environment: ['staging'] }));
 
   const text = planText(report, { showKeys: false, color: false, width: 100 });
   expect(text).toContain(`Left after the apply

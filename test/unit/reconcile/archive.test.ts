@@ -1,8 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
@@ -10,6 +8,7 @@ import type { ServiceOptions } from '../../../src/service/service.js';
 import {
   appliedWorld,
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
   toldOf,
   type PipelineWorld,
@@ -34,16 +33,8 @@ async function begin(
   options: Partial<ServiceOptions> = {},
   files: Record<string, string> = {},
 ): Promise<PipelineWorld> {
-  const world = await appliedWorld(
-    {
-      'flagkeel.yaml': CONFIG,
-      'flags/shop.yaml': flagSpec('shop'),
-      'flags/stays.yaml': flagSpec('stays'),
-      ...files,
-    },
-    options,
-  );
-  return world;
+  const shop = { 'flags/shop.yaml': flagSpec('shop'), 'flags/stays.yaml': flagSpec('stays') };
+  return appliedWorld({ 'flagkeel.yaml': CONFIG, ...shop, ...files }, options);
 }
 
 async function withoutShop(world: PipelineWorld): Promise<Applied> {
@@ -148,10 +139,8 @@ describe('a flag that git removes where flags are archived', () => {
 
   it('is killed first where the commit says so too, and planned once', async () => {
     const world = await begin();
-    world.repository.commit('Kill shop, and away with it', {
-      'flags/shop.yaml': null,
-      'kills/production.yaml': 'kills:\n  shop: { reason: INC-1 }\n',
-    });
+    const files = { 'flags/shop.yaml': null, ...killList('{ shop: { reason: INC-1 } }') };
+    world.repository.commit('Kill shop, and away with it', files);
 
     const done = await world.applied();
 
@@ -201,11 +190,7 @@ it('deletes nothing on a service that cannot archive, and tells the way out', as
 it('every report says that it is archived, and the hash of the plan is another', async () => {
   const world = await begin();
   world.repository.commit('Shop is done with', { 'flags/shop.yaml': null });
-  const reportNow = async () => {
-    await using run = await world.opened({ dryRun: true });
-    return reportOf(await plan(run.context), run);
-  };
-  const report = await reportNow();
+  const report = await world.reported();
 
   const text = planText(report, { color: false, width: 200, showKeys: false });
   expect(text).toContain('will be archived');
@@ -221,7 +206,7 @@ it('every report says that it is archived, and the hash of the plan is another',
   expect(document.summary).toMatchObject({ delete: 3, requests: 1 });
 
   world.repository.commit('Delete it', { 'flagkeel.yaml': CONFIG.replace('archive', 'delete') });
-  const deletion = await reportNow();
+  const deletion = await world.reported();
   expect(planDocument(deletion).changes[0]).not.toHaveProperty('archive');
   expect(deletion.planHash).not.toBe(report.planHash);
 });

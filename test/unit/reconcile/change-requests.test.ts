@@ -64,3 +64,28 @@ it('kills past it', async () => {
 
   expect(await world.live.definition('pay', 'staging')).toMatchObject({ killed: true });
 });
+
+it('an environment that wants approvals is never in sync while a change waits for one, and says why a kill is refused', async () => {
+  const world = await appliedWorld();
+  const { repository, live, command: run } = world;
+  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [
+    { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+  ]);
+  repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+  for (const { exitCode, stdout } of [await run('reconcile'), await run('reconcile')]) {
+    expect(exitCode).toBe(8);
+    expect(stdout).not.toContain('In sync');
+    expect(stdout).toContain(
+      'Not in sync: flag/pay@production held for an approval on the service; ',
+    );
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('in a change request, and have it approved');
+  }
+  const allowed = await run('reconcile', '--allow-held', '--format', 'json');
+  expect(allowed.exitCode).toBe(0);
+  expect(JSON.parse(allowed.stdout)).toMatchObject({ converged: false });
+
+  const { exitCode, stderr } = await run('kill', 'pay', '--environment', 'production');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('cannot kill flag "pay"');
+  expect(stderr).toContain('changes in this environment need an approval');
+});

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import {
   flagSpec,
+  forget,
+  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   withheldIn,
@@ -26,14 +28,8 @@ beforeEach(async () => {
     'segments/beta.yaml': segment('u-1', 'u-2'),
   });
   await world.applied();
-  forget();
+  forget(world);
 });
-
-function forget(): void {
-  const { repository } = world;
-  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n');
-  for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
-}
 
 function ramp(flag: string, on: number): string {
   const file = { [`flags/${flag}.yaml`]: flagSpec(flag, { on }) };
@@ -56,7 +52,7 @@ describe('where no run remembers anything', () => {
     expect(done.converged).toBe(true);
     expect((await world.planned()).plan.changes).toEqual([]);
 
-    forget();
+    forget(world);
     world.repository.commit('Add u-3', { 'segments/beta.yaml': segment('u-1', 'u-3') });
     const keys = await world.applied();
 
@@ -82,7 +78,7 @@ describe('where no run remembers anything', () => {
 
     ramp('pay', 20);
     await world.applied();
-    forget();
+    forget(world);
     await world.live.set('pay', { on: 10 });
     ramp('cart', 30);
     const done = await world.applied();
@@ -97,7 +93,7 @@ describe('where no run remembers anything', () => {
     const held = await world.applied();
     expect(withheldIn(held)).toEqual([`${PAY} adopt-needed`]);
 
-    forget();
+    forget(world);
     const done = await world.applied({ since: added });
 
     expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 30 % (+1 more)`]);
@@ -105,15 +101,10 @@ describe('where no run remembers anything', () => {
   });
 
   it('restores no kill that the newest commit takes back: that takes a memory', async () => {
-    world.repository.commit('Kill pay', {
-      'kills/production.yaml': 'kills: { pay: { reason: INC-1 } }\n',
-    });
+    world.repository.commit('Kill pay', killList('{ pay: { reason: INC-1 } }'));
     await world.applied();
-    forget();
-    const files = {
-      'kills/production.yaml': 'kills: {}\n',
-      'flags/pay.yaml': flagSpec('pay', { on: 20 }),
-    };
+    forget(world);
+    const files = { ...killList('{}'), 'flags/pay.yaml': flagSpec('pay', { on: 20 }) };
     world.repository.commit('Ramp pay, and bring it back', files);
     const done = await world.applied();
 
@@ -131,7 +122,7 @@ describe('where no run remembers anything', () => {
       return world.applied(settings, {}, () => homes);
     }
 
-    it('undoes no rollback of the newest commit in a protected environment', async () => {
+    it('undoes no rollback of the newest commit in a protected environment, but applies the push that --since names', async () => {
       ramp('pay', 20);
       await world.live.set('pay', { on: 20 });
       await world.live.set('pay', { on: 10 });
@@ -145,13 +136,8 @@ describe('where no run remembers anything', () => {
       expect(done.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
         'flag/pay@staging commit',
       ]);
-    });
-
-    it('applies there the push that --since names', async () => {
-      ramp('pay', 20);
-      const done = await statelessRun({ since: added });
-
-      expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 20 %`]);
+      const named = await statelessRun({ since: added });
+      expect(changesOf(named)).toEqual([`${PAY} commit: Ramp pay to 20 %`]);
       expect(await world.live.share('pay')).toBe(20);
     });
 

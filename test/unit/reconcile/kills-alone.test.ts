@@ -1,17 +1,21 @@
 import { beforeEach, expect, it } from 'vitest';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  killList,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 import { cliRun } from '../../support/terminal.js';
 
-const LIST = 'kills/production.yaml';
-const KILL_PAY = 'kills:\n  pay: { reason: INC-1 }\n';
+const KILL_PAY = killList('{ pay: { reason: INC-1 } }');
 
 let world: PipelineWorld;
 
 beforeEach(async () => {
   world = await appliedWorld({
     'flags/pay.yaml': flagSpec('pay'),
-    [LIST]: 'kills: {}\n',
+    ...killList('{}'),
   });
 });
 
@@ -34,7 +38,7 @@ it('sends the kills that git orders, and no other change of the same commit', as
   expect(world.service.requests.filter(({ path }) => path.includes('/splits/'))).toEqual([]);
   world.repository.commit('Kill pay and ramp it', {
     'flags/pay.yaml': flagSpec('pay', { on: 90 }),
-    [LIST]: KILL_PAY,
+    ...KILL_PAY,
   });
 
   const first = await sent();
@@ -49,7 +53,7 @@ it('sends the kills that git orders, and no other change of the same commit', as
 });
 
 it('sends a kill while another run holds the state', async () => {
-  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  world.repository.commit('Kill pay', KILL_PAY);
   const { context } = await world.opened();
   const specs = await readSpecs(context.source.tree);
   if (!specs.ok) throw new Error('the specs are invalid');
@@ -70,7 +74,7 @@ it('sends a kill while another run holds the state', async () => {
 });
 
 it('ends with 5 where a kill failed, and names it', async () => {
-  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  world.repository.commit('Kill pay', KILL_PAY);
   world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
   world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
 
@@ -83,7 +87,7 @@ it('ends with 5 where a kill failed, and names it', async () => {
 it('sends the kills of invalid specs, and ends with 3 because the rest may order more', async () => {
   world.repository.commit('Kill pay, and break all else', {
     'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    [LIST]: KILL_PAY,
+    ...KILL_PAY,
   });
 
   expect(await sent()).toMatchObject({ exitCode: 3 });
@@ -91,7 +95,7 @@ it('sends the kills of invalid specs, and ends with 3 because the rest may order
 });
 
 it('refuses options that are none of its own, and sends the kills before it refuses a filter', async () => {
-  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  world.repository.commit('Kill pay', KILL_PAY);
   const wrong = [['--dry-run'], ['--plan-hash', 'sha256:0'], ['--environment', 'prodution']];
   for (const words of wrong) {
     expect(await sent(...words), words.join(' ')).toMatchObject({ exitCode: 64 });

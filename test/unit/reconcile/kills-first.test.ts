@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import { InvalidSpecsError } from '../../../src/reconcile/context.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import {
   appliedWorld,
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
+  stateRef,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
-const KILL_PAY = 'kills:\n  pay: { reason: INC-1 double charges, by: ana }\n';
+const KILL_PAY = killList('{ pay: { reason: INC-1 double charges, by: ana } }');
 const ID = 'flag/pay@production';
 
 const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
@@ -19,14 +19,11 @@ const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
 
 it('sends a kill before it reads a single flag, in the words of its commit, and a dry run only plans it', async () => {
   const world = await appliedWorld();
-  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', {
-    'kills/production.yaml': KILL_PAY,
-  });
+  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', KILL_PAY);
   const planned = await world.planned();
   expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
   expect([...planned.kills.results]).toEqual([]);
-  await using run = await world.opened({ dryRun: true });
-  const report = reportOf(await plan(run.context), run);
+  const report = world.reportOf(planned);
   const said = 'killed: INC-1 double charges, by ana';
   expect(planText(report, { color: false, width: 200, showKeys: false })).toContain(said);
   expect(planMarkdown(report)).toContain(said.replace(':', '&#58;'));
@@ -68,7 +65,7 @@ it('sends the kills of specs that are invalid otherwise, and nothing else, and a
   world.repository.commit('Kill pay, and break all else', {
     'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
     'flags/pay.yaml': flagSpec('pay', { on: 90 }),
-    'kills/production.yaml': KILL_PAY,
+    ...KILL_PAY,
   });
   const error: unknown = await world.planned().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(InvalidSpecsError);
@@ -84,25 +81,7 @@ it('sends the kills of specs that are invalid otherwise, and nothing else, and a
   expect((await world.command('history')).stdout).toContain('Kill pay, and break all else');
 });
 
-it('sends a kill though a guard stands against the rest of the plan', async () => {
-  const world = await appliedWorld();
-  world.repository.commit('Kill pay, and remove too much', {
-    'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
-    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
-    'kills/production.yaml': KILL_PAY,
-  });
-  const stood = await world.reconciled();
-  expect('outcomes' in stood).toBe(false);
-  expect(stood.guardFindings.map(({ guard }) => guard)).toContain('maxShift');
-  expect(world.writes()).toHaveLength(1);
-  expect(await isKilled(world)).toBe(true);
-  const [newest] = (await stood.remembered.home?.history({ kind: 'flag', name: 'pay' })) ?? [];
-  expect(newest?.changes).toMatchObject([
-    { outcome: 'applied', action: 'kill', id: ID, title: 'Kill pay, and remove too much' },
-  ]);
-});
-
-it('names the hash that approves what a guard held back after the kills of the same plan went out', async () => {
+it('sends a kill though a guard stands against the rest, and names the hash that approves what is left', async () => {
   const world = await appliedWorld({
     'flags/cart.yaml': flagSpec('cart'),
     'flags/pay.yaml': flagSpec('pay'),
@@ -111,25 +90,31 @@ it('names the hash that approves what a guard held back after the kills of the s
     'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
     'flags/cart.yaml': flagSpec('cart', { on: 60 }),
     'flags/pay.yaml': flagSpec('pay', { on: 60 }),
-    'kills/production.yaml': KILL_PAY,
+    ...KILL_PAY,
   });
-  const stood = (await world.command('reconcile')).stdout;
-  expect(stood).toContain('Refused by a guard, nothing but kills is sent');
+  const { stdout } = await world.command('reconcile');
+  expect(stdout).toContain('Refused by a guard, nothing but kills is sent');
+  expect(world.writes()).toHaveLength(1);
   expect(await isKilled(world)).toBe(true);
 
-  const [, hash = ''] = /--approve (sha256:\w+)/.exec(stood) ?? [];
+  const [, hash = ''] = /--approve (sha256:\w+)/.exec(stdout) ?? [];
   const done = await world.applied({ approvals: [{ hash }] });
   expect([done.converged, done.planHash]).toEqual([true, hash]);
+  const [, refused] = (await done.remembered.home?.history({ kind: 'flag', name: 'pay' })) ?? [];
+  expect(refused?.changes).toMatchObject([
+    { outcome: 'applied', action: 'kill', id: ID, title: expect.stringMatching(/^Kill pay/) },
+  ]);
 });
 
 it('kills in spite of a state that cannot be read, and then ends', async () => {
   const world = await appliedWorld();
   const { repository } = world;
-  repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
-  const [ref = ''] = repository
-    .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
-    .split('\n');
-  repository.git('update-ref', ref, repository.commit('No state', { 'run.json': 'nonsense' }));
+  repository.commit('Kill pay', KILL_PAY);
+  repository.git(
+    'update-ref',
+    stateRef(world),
+    repository.commit('No state', { 'run.json': 'nonsense' }),
+  );
   repository.git('reset', '--quiet', '--hard', 'HEAD~1');
   await expect(world.applied()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
   expect(await isKilled(world)).toBe(true);

@@ -2,24 +2,12 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Applied, Planned, RunContext } from '../../../src/reconcile/context.js';
 import { openStateHome } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 
 let world: PipelineWorld;
-let first: string;
 
 beforeEach(async () => {
-  world = await pipelineWorld();
-  first = world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied();
-  world.writes();
+  world = await appliedWorld();
 });
 
 /** A run whose locks are counted, and preceded by something. */
@@ -38,13 +26,9 @@ async function run(before: (home: StateHome, context: RunContext) => Promise<voi
   return { done, locks };
 }
 
-const nothing = async (): Promise<void> => Promise.resolve();
-
-it('a run that has nothing to write takes no lock', async () => {
+it('a run takes the lock where it writes the state alone, and none where it has nothing to write', async () => {
+  const nothing = async (): Promise<void> => Promise.resolve();
   expect(await run(nothing)).toMatchObject({ locks: 0, done: { verdict: { whole: 'live' } } });
-});
-
-it('a run that writes the state alone takes the lock', async () => {
   const next = world.repository.commit('Say something', { 'README.md': 'Flags\n' });
 
   const { locks, done } = await run(nothing);
@@ -60,7 +44,7 @@ it('a state that another run wrote between the plan and the lock is planned from
   const newer = world.repository.commit('Ramp pay', {
     'flags/pay.yaml': flagSpec('pay', { on: 20 }),
   });
-  world.repository.git('checkout', '--quiet', first);
+  world.repository.git('checkout', '--quiet', 'HEAD^');
   const { live } = world;
   await live.set('pay', { on: 0 }, 'staging');
   world.writes();

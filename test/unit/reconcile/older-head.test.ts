@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import {
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   PROTECTED_PIPELINE,
@@ -16,11 +17,11 @@ beforeEach(async () => {
   older = world.repository.commit('Add pay, and kill it', {
     'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
-    'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n',
+    ...killList('{ pay: { reason: INC-1 } }'),
   });
   world.repository.commit('Ramp pay, and bring it back', {
     'flags/pay.yaml': flagSpec('pay', { on: 20 }),
-    'kills/production.yaml': 'kills: {}\n',
+    ...killList('{}'),
   });
   await world.applied();
   world.repository.git('checkout', '--quiet', older);

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
@@ -19,10 +17,8 @@ it('a kill and a flag whose time is over are named by every plan, and stay as th
     'kills/production.yaml':
       'kills: { pay: { reason: INC-1 double charges, by: ana, review: 2026-10-05 } }\n',
   });
-  const reported = async (at: string, settings: RunSettings = {}) => {
-    const run = await world.opened({ dryRun: true, at: Date.parse(at), ...settings });
-    return reportOf(await plan(run.context), run);
-  };
+  const reported = async (at: string, settings: RunSettings = {}) =>
+    world.reported({ at: Date.parse(at), ...settings });
 
   const before = planDocument(await reported('2026-10-01T12:00:00Z'));
   const after = await reported('2026-10-06T00:00:00Z');
@@ -62,12 +58,9 @@ it('a review names the reminders of what it changes, and no others', async () =>
   });
   await world.applied();
   world.repository.commit('Ramp pay', { 'flags/pay.yaml': expiring('pay', 20) });
-  const run = await world.opened({
-    ...{ dryRun: true, since: 'HEAD^1' },
-    at: Date.parse('2026-10-06T00:00:00Z'),
-  });
 
-  const report = reportOf(await plan(run.context), run);
+  const at = Date.parse('2026-10-06T00:00:00Z');
+  const { reminders } = await world.reported({ since: 'HEAD^1', at });
 
-  expect(report.reminders?.map(({ id }) => id)).toEqual(['flag/pay']);
+  expect(reminders?.map(({ id }) => id)).toEqual(['flag/pay']);
 });

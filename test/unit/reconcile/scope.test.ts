@@ -5,6 +5,7 @@ import { CountedGit } from '../../support/counted-git.js';
 import { makeDirectory } from '../../support/git.js';
 import {
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   type PipelineWorld,
@@ -47,7 +48,7 @@ it('looks at what changed alone, where the process has run before with the same 
   expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/b@staging', 'flag/b@production']);
   expect(flagsRead()).toEqual(['b']);
 
-  world.repository.commit('Kill c', { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' });
+  world.repository.commit('Kill c', killList('{ c: { reason: INC-1 } }', 'staging'));
   world.service.requests.length = 0;
   const killed = await world.applied({ touchedSince, memory });
   expect(killed.plan.observed).toBe('touched');

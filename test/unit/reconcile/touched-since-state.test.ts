@@ -1,45 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
-import { pipelineWorld, type PipelineWorld } from '../../support/pipeline-world.js';
-import { TEST_SEED } from '../../support/service.js';
+import type { Files } from '../../support/git.js';
+import {
+  appliedWorld,
+  flagSpec,
+  forget,
+  killList,
+  PIPELINE_CONFIG,
+  toldOf,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 
 const TOUCHED = { touchedSince: 'state' } as const;
 
-const CONFIG = `workspace: Default
-environments: { development: {}, staging: {}, production: { protected: false, onDrift: report } }
-defaults: { trafficType: user }
-`;
+const LETTERS = ['a', 'b', 'c', 'd', 'e'];
+const PRUNING = `${PIPELINE_CONFIG}prune: true\n`;
 
-function flag(name: string, { on = 10, status = 'Ramping', rules = '' } = {}): string {
-  const rule = `${rules}defaultRule: { "on": ${on}, "off": rest }`;
-  return `flag: ${name}
-rolloutStatus: ${status}
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments: { development: { ${rule} }, staging: { ${rule} }, production: { ${rule} } }
-`;
-}
+type Lines = Parameters<typeof flagSpec>[1];
+const spec = (name: string, lines?: Lines): string =>
+  `rolloutStatus: Ramping\n${flagSpec(name, lines)}`;
+const flag = (name: string, lines?: Lines): Files => ({
+  [`flags/${name}.yaml`]: spec(name, lines),
+});
+const KILLED_B = spec('b').replace('Ramping', 'Killed');
 
-/** A workspace with three environments, to which a few flags and a segment were applied once. */
-async function appliedWorld({ strict = false } = {}): Promise<PipelineWorld> {
-  const [workspace] = TEST_SEED.workspaces;
-  if (!workspace) throw new Error('the seed has no workspace');
-  const environments = [{ name: 'development' }, ...workspace.environments];
-  const world = await pipelineWorld(undefined, {
-    strict,
-    seed: { workspaces: [{ ...workspace, environments }] },
-  });
-  world.repository.commit('Five flags', {
-    'flagkeel.yaml': CONFIG,
-    'segments/beta.yaml': 'segment: beta\nenvironments: { staging: { keys: [a] } }\n',
-    ...Object.fromEntries(
-      ['a', 'b', 'c', 'd', 'e'].map((each) => [`flags/${each}.yaml`, flag(each)]),
-    ),
-  });
-  expect(await world.applied()).toMatchObject({ converged: true, plan: { observed: 'full' } });
+/** A few flags and a segment that were applied once. */
+async function fiveFlags(strict = false): Promise<PipelineWorld> {
+  const files = Object.assign({}, ...LETTERS.map((name) => flag(name))) as Files;
+  const world = await appliedWorld({ ...files, ...beta('a') }, { strict });
   world.service.requests.length = 0;
   return world;
 }
+
+const beta = (...keys: readonly string[]) => ({
+  'segments/beta.yaml': `segment: beta\nenvironments: { staging: { keys: [${keys.join(', ')}] } }\n`,
+});
 
 /** Objects that a run looked at, in the order of the plan. */
 function lookedAt({ plan, input }: Planned): readonly string[] {
@@ -54,8 +49,8 @@ async function setLive(world: PipelineWorld, name: string, allocation: number): 
 /** A segment of three keys in production, for one of which somebody puts another there. */
 async function swapKey(world: PipelineWorld): Promise<void> {
   const { live, repository } = world;
-  const spec = 'segment: gamma\nenvironments: { production: { keys: [ours, one, two] } }\n';
-  repository.commit('Keys', { 'segments/gamma.yaml': spec });
+  const gamma = 'segment: gamma\nenvironments: { production: { keys: [ours, one, two] } }\n';
+  repository.commit('Keys', { 'segments/gamma.yaml': gamma });
   await world.applied();
   const place = `/segments/${live.production}/gamma`;
   await live.ok('PUT', `${place}/upload`, ['theirs']);
@@ -67,38 +62,34 @@ describe('a run over a known state that looks at what was touched since', () => 
     ['with bulk lists', false],
     ['without bulk lists', true],
   ])('asks six questions before it writes one changed flag, %s', async (_, strict) => {
-    const world = await appliedWorld({ strict });
-    world.repository.commit('Ramp b', { 'flags/b.yaml': flag('b', { on: 50 }) });
+    const world = await fiveFlags(strict);
+    world.repository.commit('Ramp b', flag('b', { on: 50 }));
 
     const done = await world.applied(TOUCHED);
 
     const { requests } = world.service;
     const before = requests.findIndex(({ method }) => method !== 'GET');
     expect(done).toMatchObject({ converged: true, plan: { observed: 'touched' } });
-    expect(done.plan.changes.map(({ id }) => id)).toEqual([
-      'flag/b@development',
-      'flag/b@staging',
-      'flag/b@production',
-    ]);
+    expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/b@staging', 'flag/b@production']);
     expect(before).toBeLessThanOrEqual(6);
-    expect(requests.length).toBeLessThanOrEqual(14);
+    expect(requests.length).toBeLessThanOrEqual(12);
   });
 
   it('plans what a run plans that looks at everything', async () => {
-    const world = await appliedWorld();
-    const asksC = 'rules: [{ if: { flag: c, treatments: ["on"] }, serve: "on" }], ';
-    const commits: Readonly<Record<string, string | null>>[] = [
-      { 'flags/b.yaml': flag('b', { status: 'Killed' }) },
-      { 'flags/new.yaml': flag('new') },
-      { 'segments/beta.yaml': 'segment: beta\nenvironments: { staging: { keys: [a, b] } }\n' },
-      { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' },
-      { 'kills/staging.yaml': 'kills: {}\n' },
-      { 'flags/a.yaml': flag('a', { rules: asksC }) },
-      { 'flags/b.yaml': `# a word\n${flag('b', { status: 'Killed' })}` },
-      { 'flags/e.yaml': null, 'flags/moved/e.yaml': flag('e') },
+    const world = await fiveFlags();
+    const asksC = 'rules: [{ if: { flag: c, treatments: ["on"] }, serve: "on" }]';
+    const commits: Files[] = [
+      { 'flags/b.yaml': KILLED_B },
+      flag('new'),
+      beta('a', 'b'),
+      killList('{ c: { reason: INC-1 } }', 'staging'),
+      killList('{}', 'staging'),
+      flag('a', { staging: asksC, production: asksC }),
+      { 'flags/b.yaml': `# a word\n${KILLED_B}` },
+      { 'flags/e.yaml': null, 'flags/moved/e.yaml': spec('e') },
       { 'flags/d.yaml': null },
     ];
-    world.repository.commit('Prune', { 'flagkeel.yaml': `${CONFIG}prune: true\n` });
+    world.repository.commit('Prune', { 'flagkeel.yaml': PRUNING });
     await world.applied();
     for (const [index, files] of commits.entries()) {
       world.repository.commit(`Commit ${index}`, files);
@@ -113,7 +104,7 @@ describe('a run over a known state that looks at what was touched since', () => 
   });
 
   it('does not see drift elsewhere, and looks again at what a run saw and left', async () => {
-    const world = await appliedWorld();
+    const world = await fiveFlags();
     await setLive(world, 'c', 50);
     expect(lookedAt(await world.applied(TOUCHED))).toEqual([]);
 
@@ -129,7 +120,7 @@ describe('a run over a known state that looks at what was touched since', () => 
   });
 
   it('looks again at keys that differ although there are as many as before', async () => {
-    const world = await appliedWorld();
+    const world = await fiveFlags();
     await swapKey(world);
     const full = await world.applied();
     expect(full.plan.withheld.map(({ why }) => why)).toEqual(['drift-reported']);
@@ -141,7 +132,7 @@ describe('a run over a known state that looks at what was touched since', () => 
   });
 
   it('keeps what a filtered run did not look at among what is out of sync', async () => {
-    const world = await appliedWorld();
+    const world = await fiveFlags();
     await setLive(world, 'c', 50);
     await world.applied();
 
@@ -152,25 +143,25 @@ describe('a run over a known state that looks at what was touched since', () => 
   });
 
   it('looks again at a write that failed and was taken back in git', async () => {
-    const world = await appliedWorld();
-    world.repository.commit('Ramp b', { 'flags/b.yaml': flag('b', { on: 20 }) });
+    const world = await fiveFlags();
+    world.repository.commit('Ramp b', flag('b', { on: 20 }));
     world.service.failNext({ method: 'PATCH', path: /\/b\/environments/ }, 404);
     expect(await world.applied()).toMatchObject({ converged: false });
-    world.repository.commit('Revert', { 'flags/b.yaml': flag('b') });
+    world.repository.commit('Revert', flag('b'));
 
     expect(lookedAt(await world.applied(TOUCHED))).toEqual(['flag/b']);
   });
 
   it('looks at a commit that an ended run may have applied, though a later one takes it back', async () => {
-    const world = await appliedWorld();
-    world.repository.commit('Ramp b', { 'flags/b.yaml': flag('b', { on: 20 }) });
-    world.repository.commit('Revert', { 'flags/b.yaml': flag('b') });
+    const world = await fiveFlags();
+    world.repository.commit('Ramp b', flag('b', { on: 20 }));
+    world.repository.commit('Revert', flag('b'));
 
     expect(lookedAt(await world.applied(TOUCHED))).toEqual(['flag/b']);
   });
 
   it('corrects another rollout status by its id, although it did not ask for all of them before', async () => {
-    const world = await appliedWorld();
+    const world = await fiveFlags();
     const { id } = world.live;
     const statuses = await world.live.ok<{ id: string; name: string }[]>(
       'GET',
@@ -179,7 +170,7 @@ describe('a run over a known state that looks at what was touched since', () => 
     const killed = statuses.find(({ name }) => name === 'Killed')?.id;
     const operation = { op: 'replace', path: '/rolloutStatus/id', value: killed };
     await world.live.ok('PATCH', `/splits/ws/${id}/b`, [operation]);
-    world.repository.commit('Ramp b', { 'flags/b.yaml': flag('b', { on: 20 }) });
+    world.repository.commit('Ramp b', flag('b', { on: 20 }));
 
     const done = await world.applied({ ...TOUCHED, revertDrift: true });
 
@@ -188,17 +179,85 @@ describe('a run over a known state that looks at what was touched since', () => 
   });
 
   it('looks at everything where the state does not know enough', async () => {
-    const world = await appliedWorld();
+    const world = await fiveFlags();
     const observed = async (): Promise<Applied['plan']['observed']> =>
       (await world.planned(TOUCHED)).plan.observed;
     expect(await observed()).toBe('touched');
-    world.repository.commit('Prune', { 'flagkeel.yaml': `${CONFIG}prune: true\n` });
+    world.repository.commit('Prune', { 'flagkeel.yaml': PRUNING });
     expect(await observed()).toBe('full');
     await world.applied();
     expect(await observed()).toBe('touched');
 
-    const ref = world.repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
-    world.repository.git('update-ref', '-d', ref);
+    forget(world);
     expect(await observed()).toBe('full');
+  });
+});
+
+describe('what rules need', () => {
+  const NEEDED = 'rules: [{ if: { segment: beta }, serve: { "on": 100 } }]';
+  const SEGMENT = `segment: beta
+environments:
+  production: { keys: [ana] }
+`;
+
+  let world: PipelineWorld;
+
+  beforeEach(async () => {
+    world = await appliedWorld({
+      'flags/pay.yaml': flagSpec('pay'),
+      'segments/beta.yaml': SEGMENT,
+    });
+  });
+
+  async function deactivate(): Promise<void> {
+    const path = `/segments/${world.live.production}/beta`;
+    await world.live.ok('PUT', `${path}/removeKeys`, { keys: ['ana'], comment: 'c' });
+    await world.live.ok('DELETE', path);
+    world.service.requests.length = 0;
+  }
+
+  function commitRule(): void {
+    world.repository.commit('Serve pay to beta', {
+      'flags/pay.yaml': flagSpec('pay', { production: NEEDED }),
+    });
+  }
+
+  it.each([{ only: ['flag/pay'] }, { touchedSince: 'state' } as const])(
+    'a run over a part holds a rule back whose segment somebody deactivated, as a run over all does: %o',
+    async (settings) => {
+      await deactivate();
+      commitRule();
+
+      const done = await world.applied(settings);
+
+      expect(toldOf(done)).toEqual(['withheld flag/pay@production needs-withheld']);
+      expect(done.plan.withheld[0]?.because).toBe(
+        'it needs segment/beta@production, which is not on the service',
+      );
+      expect(done.converged).toBe(true);
+      expect(world.writes()).toEqual([]);
+      expect(toldOf(await world.applied()).join()).toContain('flag/pay@production needs-withheld');
+    },
+  );
+
+  it('a run over what was touched looks at what changed rules name, and at that alone', async () => {
+    const looks = (): string[] =>
+      world.service.requests
+        .splice(0)
+        .map(({ path }) => path.split('/').slice(4).join('/'))
+        .filter((path) => path.startsWith('segments/'));
+    commitRule();
+    world.service.requests.length = 0;
+
+    expect(toldOf(await world.applied({ touchedSince: 'state' }))).toEqual([
+      'update flag/pay@production applied',
+    ]);
+
+    expect(looks()).toEqual([`segments/${world.live.production}/beta/keys`]);
+    world.repository.commit('Ramp pay', {
+      'flags/pay.yaml': flagSpec('pay', { on: 20, production: NEEDED }),
+    });
+    await world.applied({ touchedSince: 'state' });
+    expect(looks()).toEqual([]);
   });
 });

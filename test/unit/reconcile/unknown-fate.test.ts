@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   appliedWorld,
   flagSpec,
+  killList,
   pipelineWorld,
   PROTECTED_PIPELINE,
 } from '../../support/pipeline-world.js';
@@ -48,9 +49,7 @@ it.each(['reset-before', 'reset-after'] as const)(
 it('tells a kill that was made, though nobody answered it', async () => {
   const world = await appliedWorld();
   const { repository, service } = world;
-  repository.commit('Kill pay', {
-    'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n',
-  });
+  repository.commit('Kill pay', killList('{ pay: { reason: INC-1 } }'));
   const kill = { method: 'PATCH', path: /\/pay\// };
   service.failNext(kill, 'reset-after');
   for (let tries = 0; tries < 40; tries += 1) service.failNext(kill, 503);

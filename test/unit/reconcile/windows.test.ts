@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { exitCodeOf, reportOf } from '../../../src/reconcile/result.js';
+import { exitCodeOf } from '../../../src/reconcile/result.js';
 import { planText, summaryLine } from '../../../src/report/text/plan.js';
 import { closedText } from '../../../src/report/view/sentences.js';
 import { sharesOf } from '../../support/live-workspace.js';
 import {
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   withheldIn,
@@ -55,9 +55,8 @@ function outcomesOf({ outcomes }: Applied): string[] {
 describe('outside its window', () => {
   it('an environment keeps what it has, says who holds it, and the others do not wait for it', async () => {
     const world = await storyOf();
-    const run = await world.opened({ dryRun: true, ...at(FROZEN) });
-    const planned = await plan(run.context);
-    const text = planText(reportOf(planned, run), {
+    const planned = await world.planned(at(FROZEN));
+    const text = planText(world.reportOf(planned), {
       ...{ color: false, width: 200, showKeys: false, verbose: false },
     });
     expect(planned.plan.withheld[0]?.because).toBe(
@@ -85,12 +84,10 @@ describe('outside its window', () => {
 
   it('kills and restores pass, without what stands beside them', async () => {
     const world = await storyOf();
-    world.repository.commit('Stop it', {
-      'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
-    });
+    world.repository.commit('Stop it', killList('{ shop: { reason: INC-1 } }'));
 
     const killed = await world.applied({}, by(FROZEN));
-    world.repository.commit('Go on', { 'kills/production.yaml': 'kills: {}\n' });
+    world.repository.commit('Go on', killList('{}'));
     const restored = await world.applied({}, by(FROZEN));
 
     expect(outcomesOf(killed)).toEqual([
@@ -127,9 +124,7 @@ describe('a window that closes while a run is under way', () => {
     });
     expect(done).toMatchObject({ converged: true, verdict: { whole: 'waits' } });
     expect(exitCodeOf(done, new AbortController().signal)).toBe(0);
-    const { context } = await world.opened();
-    const report = reportOf(done, { context: { ...context, originName: () => 'embedded' } });
-    expect(summaryLine(report)).toBe(
+    expect(summaryLine(world.reportOf(done))).toBe(
       'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Waiting: flag/shop@production waiting for a window until 2026-11-30T08:00:00.000Z; 2 other objects in sync.',
     );
   });
@@ -142,9 +137,7 @@ describe('what the operator lets pass', () => {
     const done = await world.applied({ overrideWindow: 'INC-7, ana agreed' }, by(FROZEN));
 
     expect(linesOf(done)).toEqual(['flag/shop@staging', 'flag/shop@production']);
-    const { context } = await world.opened();
-    const report = reportOf(done, { context: { ...context, originName: () => 'embedded' } });
-    expect(report.closed?.map(closedText)).toEqual([
+    expect(world.reportOf(done).closed?.map(closedText)).toEqual([
       'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Changes go all the same: INC-7, ana agreed.',
     ]);
     const comments = world.writes().map(({ query }) => query['comment']);
