@@ -50,7 +50,7 @@ it('sends a kill before it reads a single flag, in the words of its commit, and 
 it('does not claim that a flag was alive which it killed without a look', async () => {
   const world = await appliedWorld();
   await world.command('kill', 'pay', '--environment', 'production');
-  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+  world.repository.commit('Kill pay', KILL_PAY);
 
   const { stdout } = await world.command('reconcile');
 
