@@ -12,7 +12,7 @@ import { firstFault, readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
 import { editedText } from '../specs/edit/edit-file.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
-import { fitsKeyFile } from './object-files.js';
+import { fitsKeyFile } from './segment-files.js';
 import { filesTree } from './workspace-files.js';
 import type { Change } from '../model/plan.js';
 import { keyOfId, type Kind } from '../model/ref.js';

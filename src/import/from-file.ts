@@ -1,11 +1,18 @@
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
-import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
+import { keyOf, type NamedKind } from '../model/ref.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
-import { cannotSay, nameProblem, readBack, repositoryFiles } from './workspace-files.js';
-import { shownNames, type EnvironmentToWrite, type RepositoryToWrite } from './object-files.js';
+import {
+  cannotSay,
+  nameProblem,
+  readBack,
+  repositoryFiles,
+  shownNames,
+  type EnvironmentToWrite,
+  type RepositoryToWrite,
+} from './workspace-files.js';
 import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
 
@@ -45,8 +52,8 @@ export async function importFile(
   const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];
-  const isChosen = (kind: 'flag' | 'segment', name: string): boolean => {
-    if (!isSelected(options.only, [`${kind}/${name}`])) return false;
+  const isChosen = (kind: NamedKind, name: string): boolean => {
+    if (!isSelected(options.only, [keyOf(kind, name)])) return false;
     const problem = nameProblem(kind, name);
     if (problem !== undefined) departures.push({ place: path, what: `${problem}; left out` });
     return problem === undefined;
@@ -65,8 +72,6 @@ export async function importFile(
   return {
     workspace: repository.workspace,
     environments: shownNames(environments),
-    flags: flags.length,
-    segments: segments.length,
     files,
     departures,
   };
@@ -117,7 +122,7 @@ function differing({ flags, segments }: Desired, meant: RepositoryToWrite): stri
   for (const { name, environments } of meant.flags) {
     for (const [environment, definition] of environments) {
       const read = flags.get(name)?.environments.get(environment)?.creation;
-      const isSame = sameJson(read && withoutEmpty(read), withoutEmpty(definition));
+      const isSame = sameJson(read, definition);
       if (!isSame) problems.push(`flag/${name}@${environment}: it differs once read`);
     }
   }
@@ -129,13 +134,4 @@ function differing({ flags, segments }: Desired, meant: RepositoryToWrite): stri
     }
   }
   return problems;
-}
-
-/** Ignores an empty description, which is never written. */
-function withoutEmpty(definition: Required<Definition>): Definition {
-  const treatments = definition.treatments.map(({ description, ...others }) => ({
-    ...others,
-    ...(description !== '' && { description }),
-  }));
-  return { ...definition, treatments };
 }

@@ -23,10 +23,10 @@ import {
   cannotSay,
   nameProblems,
   readBack,
+  shownNames,
   workspaceFiles,
   type LiveEnvironment,
 } from './workspace-files.js';
-import { shownNames } from './object-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
 import { openCheckout } from '../git/checkout.js';
@@ -48,8 +48,6 @@ export interface Imported {
   readonly workspace: string;
   /** The most protected first. */
   readonly environments: readonly string[];
-  readonly flags: number;
-  readonly segments: number;
   /** Path → text, sorted by path. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -75,8 +73,6 @@ export async function importWorkspace(
   return {
     workspace: at.workspace.name,
     environments: shownNames(environments),
-    flags: actual.flags.size,
-    segments: actual.segments.size,
     files,
   };
 }

@@ -1,24 +1,35 @@
-import { flagFieldsFromWire } from '../model/flag/fields.js';
-import { definitionFromWire } from '../model/flag/wire.js';
-import { sortedMap } from '../model/collections.js';
-import { byCodeUnits, sortedSet } from '../model/json.js';
-import type { Actual, ActualFlag } from '../model/actual.js';
-import {
-  flagFileText,
-  segmentFiles,
-  type EnvironmentToWrite,
-  type FlagToWrite,
-  type RepositoryToWrite,
-  type SegmentToWrite,
-} from './object-files.js';
-import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
-import type { Matcher } from '../model/flag/flag.js';
-import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 import { FlagkeelError } from '../errors.js';
-import type { Desired } from '../model/desired.js';
+import type { Actual } from '../model/actual.js';
+import { sortedMap } from '../model/collections.js';
+import { mostProtectedFirst, type Desired } from '../model/desired.js';
+import type { Matcher } from '../model/flag/flag.js';
+import { byCodeUnits, sortedSet } from '../model/json.js';
+import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 import { NAMED_KINDS, type NamedKind } from '../model/ref.js';
 import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
+import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
 import { readSpecs } from '../specs/read-specs.js';
+import { flagFileText, liveFlags, type FlagToWrite } from './flag-files.js';
+import { liveSegments, segmentFiles, type SegmentToWrite } from './segment-files.js';
+
+export interface EnvironmentToWrite {
+  readonly name: string;
+  readonly production: boolean;
+}
+
+export interface RepositoryToWrite {
+  readonly workspace: string;
+  readonly environments: readonly EnvironmentToWrite[];
+  /** Sorted by name. */
+  readonly flags: readonly FlagToWrite[];
+  readonly segments: readonly SegmentToWrite[];
+}
+
+export function shownNames(environments: readonly EnvironmentToWrite[]): string[] {
+  return mostProtectedFirst(
+    environments.map(({ name, production }) => ({ name, protected: production })),
+  );
+}
 
 export interface LiveEnvironment extends EnvironmentToWrite {
   readonly configName: string;
@@ -34,11 +45,13 @@ interface WorkspaceToWrite {
 
 /** The config repository with the content of the service, of which `nameProblems` finds no fault. Equal states give equal bytes. */
 export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string> {
+  const { workspace, environments, actual, unmanaged } = of;
+  const words = new Map(environments.map(({ name, configName }) => [name, configName]));
   return repositoryFiles({
-    workspace: of.workspace,
-    environments: of.environments.map((each) => ({ ...each, name: each.configName })),
-    flags: liveFlags(of),
-    segments: liveSegments(of),
+    workspace,
+    environments: environments.map((each) => ({ ...each, name: each.configName })),
+    flags: liveFlags(actual, words, unmanaged),
+    segments: liveSegments(actual, words),
   });
 }
 
@@ -66,46 +79,6 @@ function configText({ workspace, environments, flags, segments }: RepositoryToWr
       ['references', references.size === 0 ? undefined : references],
     ),
   );
-}
-
-function liveFlags({ actual, environments, unmanaged = [] }: WorkspaceToWrite): FlagToWrite[] {
-  return [...sortedMap(actual.flags)].map(([name, flag]) => {
-    const definitions = environments.flatMap((environment) => {
-      const definition = flag.definitions.get(environment.name);
-      if (!definition) return [];
-      return [[environment.configName, definitionFromWire(definition)] as const];
-    });
-    return {
-      name,
-      fields: flag.flag ? flagFieldsFromWire(flag.flag) : {},
-      trafficType: trafficTypeOf(flag),
-      environments: new Map(definitions),
-      unmanaged,
-    };
-  });
-}
-
-function trafficTypeOf({ flag, definitions }: ActualFlag): string {
-  const defined = [...definitions.values()].find((each) => each !== null);
-  return (flag ?? defined)?.trafficType.name ?? '';
-}
-
-function liveSegments({ actual, environments }: WorkspaceToWrite): SegmentToWrite[] {
-  return [...sortedMap(actual.segments)].flatMap(([name, { segment, environments: live }]) => {
-    if (!segment) return [];
-    const active = environments.flatMap(({ configName, name: environment }) => {
-      const found = live.get(environment);
-      return found?.active === true ? [[configName, found.keys?.keys ?? []] as const] : [];
-    });
-    return [
-      {
-        name,
-        trafficType: segment.trafficType.name,
-        description: segment.description ?? '',
-        environments: new Map(active),
-      },
-    ];
-  });
 }
 
 /** The limit of file systems. */

@@ -2,6 +2,8 @@ import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { grouped } from '../../model/collections.js';
+import { NAMED_KINDS } from '../../model/ref.js';
+import { fileKindOf } from '../../model/spec-tree.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
@@ -114,7 +116,7 @@ async function importFromFile(
 function fileText(file: string, directory: string, imported: ImportedFile): string {
   const { workspace, environments, departures } = imported;
   return [
-    `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
+    `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${countsText(imported)}.`,
     ...departureLines(departures),
     'See that they are right, and what an apply would do:',
     `  flagkeel validate ${shellWord(directory)}`,
@@ -157,7 +159,7 @@ async function importInto(
 function asText(directory: string, imported: Imported, options: ServiceOptions): string {
   const { workspace, environments } = imported;
   return [
-    `Imported workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
+    `Imported workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${countsText(imported)}.`,
     `Commit them, and the next plan is empty: ${nextPlan(directory, options)}`,
     '',
   ].join('\n');
@@ -172,10 +174,25 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
   return ['flagkeel', 'reconcile', '--dry-run', ...service, directory].map(shellWord).join(' ');
 }
 
-function counts({ flags, segments, files }: Imported): string {
-  return `${plural(flags, 'flag')}, ${plural(segments, 'segment')}, ${plural(files.size, 'file')}`;
+function countsText({ files }: Imported): string {
+  const objects = countsOf(files).map(({ kind, count }) => `${plural(count, kind)}, `);
+  return `${objects.join('')}${plural(files.size, 'file')}`;
 }
 
-function documentOf(directory: string, { files, ...imported }: Imported): object {
-  return { directory, ...imported, files: [...files.keys()] };
+/** Each object has one file. */
+function countsOf(files: Imported['files']): { kind: string; folder: string; count: number }[] {
+  const kinds = [...files.keys()].map(fileKindOf);
+  return Object.entries(NAMED_KINDS).map(([kind, { folder }]) => {
+    return { kind, folder, count: kinds.filter((each) => each === kind).length };
+  });
+}
+
+function documentOf(directory: string, imported: Imported): object {
+  const { workspace, environments, files, ...departures } = imported;
+  const counts = countsOf(files).map(({ folder, count }) => [folder, count]);
+  return {
+    ...{ directory, workspace, environments, ...Object.fromEntries(counts) },
+    ...departures,
+    files: [...files.keys()],
+  };
 }

@@ -271,7 +271,7 @@ function meaningOf(node: ForeignNode, isText: boolean): Omit<Treatment, 'name'> 
   const configuration = (isText ? value : jsonOrText(value)) as Json;
   const description = text(node, 'description', 'name');
   return {
-    description: description === identifier ? '' : description,
+    ...(!['', identifier].includes(description) && { description }),
     ...(value !== identifier && value !== '' && { configuration }),
   };
 }

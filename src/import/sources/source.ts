@@ -1,12 +1,9 @@
 import { FlagkeelError } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { parseForeignYaml, type ForeignNode } from '../../specs/parse/yaml-file.js';
-import type {
-  EnvironmentToWrite,
-  FlagToWrite,
-  RepositoryToWrite,
-  SegmentToWrite,
-} from '../object-files.js';
+import type { FlagToWrite } from '../flag-files.js';
+import type { SegmentToWrite } from '../segment-files.js';
+import type { EnvironmentToWrite, RepositoryToWrite } from '../workspace-files.js';
 
 export interface SourceFile {
   readonly path: string;

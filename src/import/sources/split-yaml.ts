@@ -95,7 +95,7 @@ function complete(
 ): void {
   if (!entry) return;
   const add = (treatment: string): void => {
-    treatments.set(treatment, { name: treatment, description: '' });
+    treatments.set(treatment, { name: treatment });
   };
   if (everybodyElse === undefined) {
     if (!treatments.has(OFF)) add(OFF);
@@ -121,7 +121,7 @@ function addTreatment(
   }
   const kept = before ?? configuration;
   treatments.set(name, {
-    ...{ name, description: '' },
+    name,
     ...(kept !== undefined && { configuration: kept }),
   });
 }

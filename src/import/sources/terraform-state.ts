@@ -1,8 +1,8 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
-import { definitionFromWire } from '../../model/flag/wire.js';
 import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
+import { writableDefinition } from '../flag-files.js';
 import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /** `split_*` and `harness_fme_*` of a state file, or of `terraform show -json`. Skips other resources silently. */
@@ -226,7 +226,7 @@ function definitionIn(
   if (treatments.some((each) => listIn(each, 'segments').length > 0)) {
     depart('segments that a treatment targets whole cannot be said in specs');
   }
-  return definitionFromWire({
+  return writableDefinition({
     treatments: treatments.map(treatmentOf),
     defaultTreatment: fallback,
     baselineTreatment: textIn(values, nameOf('baselineTreatment')) || fallback,

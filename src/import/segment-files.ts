@@ -1,0 +1,78 @@
+import type { Actual } from '../model/actual.js';
+import { sortedMap } from '../model/collections.js';
+import { Flow, mapping, writtenTexts, yamlText, type Member } from '../specs/edit/yaml-text.js';
+
+export interface SegmentToWrite {
+  readonly name: string;
+  readonly trafficType: string;
+  readonly description: string;
+  /** Environment, by its name in the config → sorted keys, in config order; null if the service alone holds them. */
+  readonly environments: ReadonlyMap<string, readonly string[] | null>;
+}
+
+/** @param words environments of the service, each with the config's word for it. */
+export function liveSegments(actual: Actual, words: ReadonlyMap<string, string>): SegmentToWrite[] {
+  return [...sortedMap(actual.segments)].flatMap(([name, { segment, environments: live }]) => {
+    if (!segment) return [];
+    const active = [...words].flatMap(([environment, word]) => {
+      const found = live.get(environment);
+      return found?.active === true ? [[word, found.keys?.keys ?? []] as const] : [];
+    });
+    return [
+      {
+        name,
+        trafficType: segment.trafficType.name,
+        description: segment.description ?? '',
+        environments: new Map(active),
+      },
+    ];
+  });
+}
+
+const MOST_INLINE_KEYS = 50;
+
+/** The files of one segment: path → text. @param taken paths in use; the paths of key files are added to it. */
+export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<string, string> {
+  const files = new Map<string, string>();
+  const environments = [...segment.environments].map(([environment, keys], position): Member => {
+    if (keys === null) return [environment, new Flow(mapping(['mode', 'external']))];
+    if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
+    const word = FILE_WORD.test(environment) ? environment : `environment-${position + 1}`;
+    const path = freePath(`segments/${segment.name}.${word}`, taken);
+    const listed = keys.filter(fitsKeyFile);
+    const inline = keys.filter((key) => !fitsKeyFile(key));
+    files.set(path, listed.map((key) => `${key}\n`).join(''));
+    const rest: Member = ['keys', inline.length === 0 ? undefined : writtenTexts(inline)];
+    return [environment, mapping(rest, ['keysFile', path.slice('segments/'.length)])];
+  });
+  const file = mapping(
+    ['segment', segment.name],
+    ['description', segment.description === '' ? undefined : segment.description],
+    ['trafficType', segment.trafficType],
+    ['environments', environments.length === 0 ? undefined : mapping(...environments)],
+  );
+  return files.set(`segments/${segment.name}.yaml`, yamlText(file));
+}
+
+function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | readonly string[]> {
+  const written = writtenTexts(keys) as Flow | readonly string[];
+  const block = new Map([['keys', written]]);
+  return written instanceof Flow ? new Flow(block) : block;
+}
+
+/** Whether a line of a key file keeps the key unchanged. */
+export function fitsKeyFile(key: string): boolean {
+  return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
+}
+
+/** The name of an environment that can be a part of a file name. */
+const FILE_WORD = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/;
+
+function freePath(stem: string, taken: Set<string>): string {
+  for (let number = 1; ; number += 1) {
+    const path = number === 1 ? `${stem}.keys` : `${stem}-${number}.keys`;
+    if (taken.has(path)) continue;
+    taken.add(path);
+    return path;
+  }
+}
