@@ -1,6 +1,6 @@
 import { FlagkeelError, type ErrorCode } from '../errors.js';
 import type { Plan } from '../model/plan.js';
-import { keyOfId, refOfId, type ObjectId } from '../model/ref.js';
+import { isAmong, refOfId, type ObjectId } from '../model/ref.js';
 import {
   countsOf,
   verdictIn,
@@ -97,12 +97,6 @@ const INVALID_FILE = { is: 'unknown', why: 'invalid-file' } as const;
 
 function isInvalidFile(standing: Standing): boolean {
   return standing.is === 'unknown' && standing.why === INVALID_FILE.why;
-}
-
-/** @param keys of objects, or of all objects of a kind: `flag/*`. */
-export function isAmong(keys: ReadonlySet<string>, id: ObjectId): boolean {
-  const key = keyOfId(id);
-  return keys.has(key) || keys.has(key.replace(/\/.*/s, '/*'));
 }
 
 export function placeOf(id: ObjectId): string | null {

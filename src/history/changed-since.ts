@@ -2,6 +2,7 @@ import type { Checkout } from '../git/checkout.js';
 import { isAncestor } from '../git/lineage.js';
 import { MAX_LOGGED, readLog } from '../git/log.js';
 import type { BoundDesired } from '../model/bound-desired.js';
+import { objectsOf } from '../model/desired.js';
 import {
   keyOf,
   KINDS,
@@ -13,7 +14,6 @@ import {
 } from '../model/ref.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { fieldFormsOf, fingerprintOf } from '../plan/bases/compare.js';
-import { plannedKind } from '../plan/objects/kinds.js';
 import { mayShape } from './change-notes.js';
 import type { SpecHistory } from './spec-history.js';
 
@@ -59,9 +59,8 @@ function refsOf(
 ): ObjectRef[] {
   const places = [null, ...environments.map(({ name }) => name)];
   return KINDS.flatMap((kind) => {
-    const declared = sides.flatMap((side) => plannedKind(kind).declarations(side));
-    const names = [...new Set(declared.map(({ name }) => name))];
-    return names.flatMap((name) => places.map((environment) => ({ kind, name, environment })));
+    const names = new Set(sides.flatMap((side) => [...objectsOf(side, kind).keys()]));
+    return [...names].flatMap((name) => places.map((environment) => ({ kind, name, environment })));
   });
 }
 

@@ -1,5 +1,5 @@
 import { Memory } from './collections.js';
-import type { Config, Desired } from './desired.js';
+import { withObjects, type Config, type Desired } from './desired.js';
 
 /** Name or id of an environment, as specs may write it → its name on the service. */
 export type EnvironmentNames = ReadonlyMap<string, string>;
@@ -28,17 +28,14 @@ export function environmentNames(
  * one that was bound to the same names before gives the earlier result, so that `===` still finds changes.
  */
 export function bindEnvironments(desired: Desired, names: EnvironmentNames): BoundDesired {
-  const { config, flags, segments, identities, kills, killLists } = desired;
-  const bindPart = <T extends { readonly environment: string }>(part: T): T => {
-    const environment = nameOf(part.environment, names);
-    return environment === part.environment ? part : { ...part, environment };
-  };
+  const { config, kills, killLists } = desired;
   return {
+    ...withObjects(desired, (objects) => boundObjects(objects, names)),
     config: bindConfig(config, names),
-    flags: boundObjects(flags, names),
-    segments: boundObjects(segments, names),
-    identities: identities.map(bindPart),
-    kills: kills.map(bindPart),
+    kills: kills.map((kill) => {
+      const environment = nameOf(kill.environment, names);
+      return environment === kill.environment ? kill : { ...kill, environment };
+    }),
     killLists: new Set([...killLists].map((word) => nameOf(word, names))),
     environmentNames: names,
     configNames: new Map(config.environments.map(({ name }) => [nameOf(name, names), name])),

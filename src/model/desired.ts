@@ -14,14 +14,15 @@ import { sameJson, type Frozen } from './json.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 import type { Reason, Withheld } from './plan.js';
+import { KINDS, type Kind } from './ref.js';
 
 /** What specs declare, with environments as the config names them. Maps iterate in code-unit order of their keys. */
 export interface Desired {
   readonly config: Config;
   readonly flags: ReadonlyMap<string, DesiredFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
-  /** One for each traffic type and environment, in their order. */
-  readonly identities: readonly DesiredIdentities[];
+  /** By traffic type. */
+  readonly identities: ReadonlyMap<string, DesiredIdentities>;
   readonly kills: readonly DesiredKill[];
   /** Environments that have a break-glass list: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
@@ -30,14 +31,40 @@ export interface Desired {
 export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   flags: new Map(),
   segments: new Map(),
-  identities: [],
+  identities: new Map(),
   kills: [],
   killLists: new Set(),
 };
 
-export function trafficTypesOf({ config, flags, segments, identities }: Desired): string[] {
-  const objects = [...flags.values(), ...segments.values(), ...identities];
-  const names = [config.defaultTrafficType, ...objects.map((each) => each.trafficType)];
+/** The member that holds the objects of a kind. */
+const MEMBERS = {
+  flag: 'flags',
+  segment: 'segments',
+  identities: 'identities',
+} as const satisfies Record<Kind, keyof Desired>;
+
+type DesiredOfAnyKind = DesiredFlag | DesiredSegment | DesiredIdentities;
+
+/** By name. */
+export function objectsOf(desired: Desired, kind: Kind): ReadonlyMap<string, DesiredOfAnyKind> {
+  return desired[MEMBERS[kind]];
+}
+
+/** The specs with other objects of every kind. */
+export function withObjects<D extends Desired>(
+  desired: D,
+  change: <T extends DesiredObject>(
+    objects: ReadonlyMap<string, T>,
+    kind: Kind,
+  ) => ReadonlyMap<string, T>,
+): D {
+  const changed = KINDS.map((kind) => [MEMBERS[kind], change(objectsOf(desired, kind), kind)]);
+  return { ...desired, ...Object.fromEntries(changed) };
+}
+
+export function trafficTypesOf(desired: Desired): string[] {
+  const objects = KINDS.flatMap((kind) => [...objectsOf(desired, kind).values()]);
+  const names = [desired.config.defaultTrafficType, ...objects.map((each) => each.trafficType)];
   return [...new Set(names)].filter((name) => name !== undefined).sort();
 }
 
@@ -118,13 +145,18 @@ export interface EnvironmentConfig extends Frozen<
   readonly windows?: readonly string[];
 }
 
-interface DesiredObject<T> {
+export interface DesiredObject<T extends DesiredPart = DesiredPart> {
   readonly name: string;
   readonly location: Location;
   readonly trafficType: string;
   /** Never deleted, in any environment. */
   readonly protect?: true;
   readonly environments: ReadonlyMap<string, T>;
+}
+
+/** An object in one environment. */
+interface DesiredPart {
+  readonly location: Location;
 }
 
 export interface DesiredFlag extends DesiredObject<DesiredDefinition> {
@@ -139,8 +171,7 @@ export interface DesiredFlag extends DesiredObject<DesiredDefinition> {
   readonly expires?: string;
 }
 
-export interface DesiredDefinition {
-  readonly location: Location;
+export interface DesiredDefinition extends DesiredPart {
   readonly fields: Definition;
   /** For the creation: `fields`, and those that later runs leave alone. */
   readonly creation: Required<Definition>;
@@ -193,18 +224,17 @@ export interface DesiredSegment extends DesiredObject<DesiredActivation> {
   readonly description: string;
 }
 
-export interface DesiredActivation {
-  readonly location: Location;
+export interface DesiredActivation extends DesiredPart {
   readonly mode: SegmentMode;
   /** Unset if git manages only the activation. */
   readonly keys?: KeyList;
   readonly keysFile?: string;
 }
 
-export interface DesiredIdentities {
-  readonly location: Location;
-  readonly trafficType: string;
-  readonly environment: string;
+/** The identities of a traffic type, which is their name; they are in environments only. */
+export type DesiredIdentities = DesiredObject<DesiredKeys>;
+
+export interface DesiredKeys extends DesiredPart {
   readonly keys: Identities;
 }
 

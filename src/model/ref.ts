@@ -149,6 +149,12 @@ export function keyOfId(id: ObjectId): ObjectKey {
   return id.split('@', 1)[0] ?? id;
 }
 
+/** @param keys of objects, or of all objects of a kind: `flag/*`. */
+export function isAmong(keys: ReadonlySet<ObjectKey>, id: ObjectId): boolean {
+  const key = keyOfId(id);
+  return keys.has(key) || keys.has(key.replace(/\/.*/s, '/*'));
+}
+
 export function refOfId(id: ObjectId): ObjectRef | undefined {
   const object = parseKey(keyOfId(id));
   const at = id.indexOf('@');

@@ -1,14 +1,7 @@
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { DesiredDefinition } from '../model/desired.js';
+import { objectsOf, withObjects, type DesiredFlag } from '../model/desired.js';
 import type { Plan } from '../model/plan.js';
-import {
-  keyOf,
-  keyOfId,
-  objectId,
-  type Kind,
-  type ObjectId,
-  type ObjectRef,
-} from '../model/ref.js';
+import { keyOf, keyOfId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
 import { fingerprintOf } from './bases/compare.js';
 import type { PlanInput } from './input.js';
@@ -70,7 +63,7 @@ function changedObjects(
     (place) => isNamed || !rulesIn(policy, place).protected,
   );
   return OBSERVED_KINDS.flatMap(([kind, rules]) =>
-    plannedObjects(policy, kind, rules.declared(desired)).flatMap(({ name }) => {
+    plannedObjects(policy, kind, objectsOf(desired, kind)).flatMap(({ name }) => {
       const entry = state.get(keyOf(kind, name));
       return places.flatMap((place): ChangedObject[] => {
         const base = baseIn(entry, place);
@@ -86,33 +79,25 @@ function changedObjects(
 /** The specs of some objects without their kills, which have rules of their own. */
 function partOf(desired: BoundDesired, ids: ReadonlySet<ObjectId>): BoundDesired {
   const keys = new Set([...ids].map(keyOfId));
-  const kept = <E, T extends { readonly environments: ReadonlyMap<string, E> }>(
-    kind: Kind,
-    objects: ReadonlyMap<string, T>,
-    change: (part: E) => E = (part) => part,
-  ): Map<string, T> => {
+  const { flags, ...part } = withObjects(desired, (objects, kind) => {
     const found = [...objects].filter(([name]) => keys.has(keyOf(kind, name)));
     return new Map(
       found.map(([name, object]) => {
-        const parts = [...object.environments].filter(([environment]) =>
+        const environments = [...object.environments].filter(([environment]) =>
           ids.has(objectId({ kind, name, environment })),
         );
-        const environments = new Map(parts.map(([place, part]) => [place, change(part)]));
-        return [name, { ...object, environments }];
+        return [name, { ...object, environments: new Map(environments) }];
       }),
     );
-  };
-  return {
-    ...desired,
-    identities: [],
-    kills: [],
-    killLists: new Set(),
-    flags: kept('flag', desired.flags, withoutKill),
-    segments: kept('segment', desired.segments),
-  };
+  });
+  const live = [...flags].map(([name, flag]) => [name, withoutKills(flag)] as const);
+  return { ...part, flags: new Map(live), kills: [], killLists: new Set() };
 }
 
-function withoutKill(definition: DesiredDefinition): DesiredDefinition {
-  const { killed: _, ...fields } = definition.fields;
-  return { ...definition, fields };
+function withoutKills(flag: DesiredFlag): DesiredFlag {
+  const environments = [...flag.environments].map(([name, definition]) => {
+    const { killed: _, ...fields } = definition.fields;
+    return [name, { ...definition, fields }] as const;
+  });
+  return { ...flag, environments: new Map(environments) };
 }

@@ -123,7 +123,7 @@ function declaredForm(
   { desired, policy }: PlanInput,
 ): string | undefined {
   const rules = observedKind(kind);
-  const declared = rules?.declared(desired).get(name);
+  const declared = declaredObject(desired, { kind, name });
   if (!rules || !declared) return undefined;
   const places = policy.environments.flatMap((environment): [string, unknown][] => {
     const spec = rules.spec(desired, { kind, name, environment: environment.name });

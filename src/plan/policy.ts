@@ -3,7 +3,15 @@ import { byCodeUnits } from '../model/json.js';
 import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
-import { keyOf, keyOfId, refOfId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
+import {
+  isAmong,
+  keyOf,
+  keyOfId,
+  refOfId,
+  type Kind,
+  type ObjectId,
+  type ObjectRef,
+} from '../model/ref.js';
 import {
   isRemoval,
   isKill,
@@ -114,14 +122,9 @@ export function isCovered(
 
 /** Whether this object is planned: the filter accepts it, and its specs have no errors. */
 export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean {
-  return !isQuarantined(policy, kind, name) && matchesFilter(policy, kind, name);
-}
-
-function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
-  return (
-    quarantined.size > 0 &&
-    (quarantined.has(keyOf(kind, name)) || quarantined.has(keyOf(kind, '*')))
-  );
+  const { quarantined } = policy;
+  const isInvalid = quarantined.size > 0 && isAmong(quarantined, keyOf(kind, name));
+  return !isInvalid && matchesFilter(policy, kind, name);
 }
 
 /** Quick for a filter with few names, as is `wantedEntries`. */

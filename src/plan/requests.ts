@@ -5,6 +5,7 @@ import {
   type ChangeRequest,
   type RequestDraft,
 } from '../model/change-request.js';
+import { objectsOf } from '../model/desired.js';
 import { definitionFromWire, patched } from '../model/flag/wire.js';
 import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
 import type { Change, StepRequest, Withdrawal, Withheld } from '../model/plan.js';
@@ -232,9 +233,8 @@ function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
   if (!ref || environmentNamed(policy, refOfId(id)?.environment)?.selected !== true) return false;
   if (!isCovered(policy, id)) return false;
   const { kind, name } = ref;
-  const declared = { flag: desired.flags, segment: desired.segments, identities: null };
-  const isDeclared = declared[kind]?.has(name) === true;
-  return isPlanned(policy, kind, name) && (isDeclared || state.has(keyOf(kind, name)));
+  const isKnown = objectsOf(desired, kind).has(name) || state.has(keyOf(kind, name));
+  return isPlanned(policy, kind, name) && isKnown;
 }
 
 function isAsked(id: ObjectId, { policy }: PlanInput): boolean {

@@ -145,9 +145,8 @@ function resolveEnvironments(
 export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
   const declarations = declarationsIn(desired);
   const statuses = at.rolloutStatuses?.map(({ name }) => name);
-  for (const { fields, location } of declarations) {
-    const status = fields?.rolloutStatus;
-    if (status !== undefined && statuses) known('rollout status', status, statuses, location, at);
+  for (const { rolloutStatus: name, location } of declarations) {
+    if (name !== undefined && statuses) known('rollout status', name, statuses, location, at);
   }
   if (!at.trafficTypes) return;
   for (const { trafficType, location } of declarations) {

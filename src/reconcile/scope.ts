@@ -5,7 +5,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { DesiredFlag } from '../model/desired.js';
 import { withTag } from '../model/flag/fields.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
-import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
+import { keyOf, keyOfId, parseKey } from '../model/ref.js';
 import { changedObjects, comparedWithBases } from '../plan/bases/compare.js';
 import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
@@ -14,12 +14,11 @@ import { killOrders } from '../plan/kills/orders.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
 import {
   declaredObject,
+  declaredCount,
   declaredKeys,
-  plannedKind,
   declarationsIn,
   desiredInScope,
   namesInBase,
-  OBSERVED_KINDS,
 } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
 import { isPlanned, type PlanPolicy } from '../plan/policy.js';
@@ -147,10 +146,8 @@ export async function chooseScope(context: RunContext, decided: Decided): Promis
   if (!isReview && !isByMemory && sinceState === null) return full;
   const touched = new Set([...touchedObjects(context, decided, last), ...(sinceState ?? [])]);
   // Only the lists of such a service show the id of a traffic type.
-  if (last?.at.trafficTypes === null && desired.identities.length > 0) return full;
-  const declared = OBSERVED_KINDS.map(([, rules]) => rules.declared(desired).size);
-  const total = declared.reduce((sum, size) => sum + size, 0);
-  if (touched.size > Math.max(FEW, total / 2)) return full;
+  if (last?.at.trafficTypes === null && desired.identities.size > 0) return full;
+  if (touched.size > Math.max(FEW, declaredCount(desired) / 2)) return full;
   const { only } = policy;
   const wanted = only === null ? touched : new Set([...touched].filter((key) => only.has(key)));
   return { ...full, policy: { ...policy, only: wanted }, observed: 'touched' };
@@ -195,7 +192,7 @@ function touchedObjects(
     // Left the specs, or of a kind that cannot be observed.
     ...[...state].flatMap(([key, entry]) => (declaredObject(desired, entry) ? [] : [key])),
     // Identities are compared with the recorded answers of the service, which needs no request.
-    ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
+    ...[...desired.identities.keys()].map((name) => keyOf('identities', name)),
     ...(last?.outOfSync ?? []),
     // Time moves shares, without any commit or change of a base.
     ...[...moment.ladders.keys()].map(keyOfId),
@@ -239,25 +236,18 @@ function isSeen({ rolloutStatuses, trafficTypes }: Catalog, scoped: Scoped): boo
   // The last run did not request them.
   if (rolloutStatuses === null) return false;
   const statuses = new Set(rolloutStatuses.map(({ name }) => name));
-  return declarationsIn(inScope(scoped)).every(({ fields, trafficType }) => {
-    const status = fields?.rolloutStatus;
-    const isStatusKnown = status === undefined || statuses.has(status);
+  return declarationsIn(inScope(scoped)).every(({ rolloutStatus, trafficType }) => {
+    const isStatusKnown = rolloutStatus === undefined || statuses.has(rolloutStatus);
     return isStatusKnown && (trafficTypes?.includes(trafficType) ?? true);
   });
 }
 
 /** Whether the base of every object in scope has the names in its specs, so that the service knows them. */
 function isInBases(scoped: Scoped): boolean {
-  const wanted = inScope(scoped);
-  return KINDS.every((kind) => {
-    return plannedKind(kind)
-      .declarations(wanted)
-      .every(({ name, trafficType, fields }) => {
-        const seen = namesInBase(scoped.remembered.state.get(keyOf(kind, name)));
-        const status = fields?.rolloutStatus;
-        const isStatusKnown = status === undefined || status === seen?.rolloutStatus;
-        return isStatusKnown && trafficType === seen?.trafficType;
-      });
+  return declarationsIn(inScope(scoped)).every(({ key, rolloutStatus, trafficType }) => {
+    const seen = namesInBase(scoped.remembered.state.get(key));
+    const isStatusKnown = rolloutStatus === undefined || rolloutStatus === seen?.rolloutStatus;
+    return isStatusKnown && trafficType === seen?.trafficType;
   });
 }
 

@@ -1,11 +1,11 @@
-import { keyOf, type NamedKind } from '../model/ref.js';
+import { keyOf, type NamedKind, isAmong } from '../model/ref.js';
 import { byCodeUnits } from '../model/json.js';
-import type {
-  Config,
-  Desired,
-  DesiredIdentities,
-  DesiredKill,
-  DesiredSegment,
+import {
+  withObjects,
+  type Config,
+  type Desired,
+  type DesiredKill,
+  type DesiredSegment,
 } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import {
@@ -153,14 +153,10 @@ function restOf(
 ): Rest | undefined {
   const quarantined = quarantinedObjects(errors, resolved);
   if (quarantined === null) return undefined;
-  const { flags, segments, identities, kills } = resolved;
-  const desired = desiredOf(config, {
-    ...resolved,
-    flags: flags.filter(({ name }) => !quarantined.has(keyOf('flag', name))),
-    segments: new Map([...segments].filter(([name]) => !quarantined.has(keyOf('segment', name)))),
-    // Kept or left out all together.
-    identities: quarantined.has(ALL_IDENTITIES) ? [] : identities,
-    kills: [...kills, ...ordered.filter(({ flag }) => quarantined.has(keyOf('flag', flag)))],
+  const orders = ordered.filter(({ flag }) => quarantined.has(keyOf('flag', flag)));
+  const all = desiredOf(config, { ...resolved, kills: [...resolved.kills, ...orders] });
+  const desired = withObjects(all, (objects, kind) => {
+    return new Map([...objects].filter(([name]) => !isAmong(quarantined, keyOf(kind, name))));
   });
   return { quarantined, desired };
 }
@@ -180,7 +176,7 @@ function rightParts(all: Resolved, errors: readonly Diagnostic[]): SpecParts {
 }
 
 interface Resolved extends SpecParts {
-  readonly identities: readonly DesiredIdentities[];
+  readonly identities: Desired['identities'];
 }
 
 function desiredOf(

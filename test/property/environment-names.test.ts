@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bindEnvironments, environmentNames } from '../../src/model/bound-desired.js';
 import { sortedMap } from '../../src/model/collections.js';
-import type { Desired } from '../../src/model/desired.js';
+import { withObjects, type Desired } from '../../src/model/desired.js';
 import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { guardFindings } from '../../src/plan/guards/guards.js';
 import { planHash } from '../../src/plan/reviewed.js';
@@ -55,28 +55,21 @@ const someSpecs: fc.Arbitrary<Desired> = fc
 
 /** The same specs as their author writes them with these words; like those that are read, in the order of the words. */
 function written(desired: Desired, words: Words): Desired {
-  const { config, flags, segments, identities, kills, killLists } = desired;
+  const { config, kills, killLists } = desired;
   const wordOf = (name: string): string => words.get(name) ?? name;
   const inWords = <T>(environments: ReadonlyMap<string, T>): Map<string, T> =>
     sortedMap([...environments].map(([name, part]) => [wordOf(name), part]));
   return {
+    ...withObjects(desired, (objects) => {
+      const named = [...objects].map(([name, each]) => {
+        return [name, { ...each, environments: inWords(each.environments) }] as const;
+      });
+      return new Map(named);
+    }),
     config: {
       ...config,
       environments: config.environments.map((each) => ({ ...each, name: wordOf(each.name) })),
     },
-    flags: new Map(
-      [...flags].map(([name, each]) => [
-        name,
-        { ...each, environments: inWords(each.environments) },
-      ]),
-    ),
-    segments: new Map(
-      [...segments].map(([name, each]) => [
-        name,
-        { ...each, environments: inWords(each.environments) },
-      ]),
-    ),
-    identities: identities.map((each) => ({ ...each, environment: wordOf(each.environment) })),
     kills: kills.map((each) => ({ ...each, environment: wordOf(each.environment) })),
     killLists: new Set([...killLists].map(wordOf).sort()),
   };

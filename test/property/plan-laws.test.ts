@@ -145,9 +145,7 @@ describe('laws of the planner', () => {
             ...desired,
             flags: reversed(desired.flags),
             segments: reversed(desired.segments),
-            identities: desired.identities
-              .map((each) => ({ ...each, keys: reversed(each.keys) }))
-              .reverse(),
+            identities: reversedIdentities(desired.identities),
           },
           actual: {
             ...actual,
@@ -340,7 +338,7 @@ function awayFromBase(input: PlanInput): ReadonlySet<string> {
       .filter((each) => !isAtBase('segment', each.name, { ...input, state }))
       .map(({ name }) => `segment/${name}`),
     // To compare these costs no request: they are in every scope.
-    ...desired.identities.map(({ trafficType }) => `identities/${trafficType}`),
+    ...[...desired.identities.keys()].map((name) => `identities/${name}`),
   ];
   const left = [...state].filter(([, { kind, name }]) => {
     return !(kind === 'flag' ? desired.flags : desired.segments).has(name);
@@ -353,6 +351,16 @@ function partOf({ flags, segments, ...rest }: World, before: World): World {
   const known = <T>(now: ReadonlyMap<string, T>, then: ReadonlyMap<string, unknown>) =>
     new Map([...now].filter(([name]) => then.has(name)));
   return { ...rest, flags: known(flags, before.flags), segments: known(segments, before.segments) };
+}
+
+function reversedIdentities(identities: BoundDesired['identities']): BoundDesired['identities'] {
+  const turned = [...identities].map(([name, each]) => {
+    const environments = [...each.environments].map(
+      ([place, part]) => [place, { ...part, keys: reversed(part.keys) }] as const,
+    );
+    return [name, { ...each, environments: reversed(new Map(environments)) }] as const;
+  });
+  return reversed(new Map(turned));
 }
 
 function reversed<T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {

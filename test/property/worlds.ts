@@ -72,12 +72,14 @@ export function comparable(
         return [...(held ?? [])].sort();
       }),
     ]),
-    identities: desired.identities.map(({ trafficType, environment, keys }) => {
-      const held = identities.get(`${trafficType}@${environment}`);
-      return [...keys].map(([key, said]) =>
-        Object.keys(said).map((attribute) => held?.get(key)?.[attribute]),
-      );
-    }),
+    identities: [...desired.identities.values()].map(({ name, environments }) =>
+      [...environments].map(([environment, { keys }]) => {
+        const held = identities.get(`${name}@${environment}`);
+        return [...keys].map(([key, said]) =>
+          Object.keys(said).map((attribute) => held?.get(key)?.[attribute]),
+        );
+      }),
+    ),
     names: [
       [...flags.keys()].sort(),
       [...segments.keys()].filter((name) => !kept.has(name)).sort(),

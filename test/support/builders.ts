@@ -131,10 +131,13 @@ export function desiredSegment(
 
 /** Identities of the traffic type `user`. */
 export function desiredIdentities(
-  environment: string,
-  keys: Readonly<Record<string, Attributes>>,
+  environments: Readonly<Record<string, Readonly<Record<string, Attributes>>>>,
 ): DesiredIdentities {
-  return { location: HERE, trafficType: 'user', environment, keys: new Map(Object.entries(keys)) };
+  const parts = Object.entries(environments).map(
+    ([environment, keys]) =>
+      [environment, { location: HERE, keys: new Map(Object.entries(keys)) }] as const,
+  );
+  return { name: 'user', location: HERE, trafficType: 'user', environments: new Map(parts) };
 }
 
 export function aDesired(
@@ -159,7 +162,7 @@ export function aDesired(
     config,
     flags: new Map((parts.flags ?? []).map((flag) => [flag.name, flag])),
     segments: new Map((parts.segments ?? []).map((segment) => [segment.name, segment])),
-    identities: parts.identities ?? [],
+    identities: new Map((parts.identities ?? []).map((each) => [each.name, each])),
     kills: parts.kills ?? [],
     killLists: parts.killLists ?? new Set(parts.kills?.map(({ environment }) => environment)),
   };

@@ -2,12 +2,11 @@ import type { Definition } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
 import type { Change } from '../../model/plan.js';
 import { byCodeUnits } from '../../model/json.js';
-import { keyOf, objectId } from '../../model/ref.js';
+import { isAmong, keyOf, objectId } from '../../model/ref.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import { ruleTexts } from '../../report/html/parts.js';
 import { cut } from '../../report/text/layout.js';
-import { isAmong } from '../standings.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
 /** As many as a page shows without a wait; the catalogue of `flagkeel report` has all flags. */

@@ -1,17 +1,12 @@
 import { FlagkeelError } from '../../errors.js';
 import { byCodeUnits } from '../../model/json.js';
+import { isAmong } from '../../model/ref.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { APPLIED, endMs, newestPlanned, RESULTS } from '../health.js';
-import {
-  isAmong,
-  ObjectStandings,
-  standingsUnder,
-  type AccessTrouble,
-  type Doubt,
-} from '../standings.js';
+import { ObjectStandings, standingsUnder, type AccessTrouble, type Doubt } from '../standings.js';
 import { observationFor, type CycleEnd } from './cycle.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { SharedRun } from './leadership.js';

@@ -1,5 +1,6 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { changedKeys } from '../../model/collections.js';
+import { objectsOf } from '../../model/desired.js';
 import { canonicalJson, sameJson } from '../../model/json.js';
 import { keyOf, parseKey, type Kind, type ObjectKey, type ObjectRef } from '../../model/ref.js';
 import { flagEntry, type Base, type State } from '../../model/state.js';
@@ -26,7 +27,7 @@ export function isAtBase(
 ): boolean {
   const rules = observedKind(kind);
   const entry = state.get(keyOf(kind, name));
-  if (!entry || !rules?.declared(desired).has(name)) return false;
+  if (!entry || !rules || !objectsOf(desired, kind).has(name)) return false;
   return selectedPlaces(policy).every((place) => {
     const base = baseIn(entry, place);
     const spec = rules.spec(desired, { kind, name, environment: place.name });
@@ -119,8 +120,8 @@ export function comparedWithBases(known: BasesInput, before: ComparedBases | nul
 
 /** `KIND/NAME` of the objects that differ between two specs, or that only one has; only of observable kinds. */
 export function changedObjects(before: BoundDesired, now: BoundDesired): ObjectKey[] {
-  return OBSERVED_KINDS.flatMap(([kind, { declared }]) =>
-    changedKeys(declared(before), declared(now)).map((name) => keyOf(kind, name)),
+  return OBSERVED_KINDS.flatMap(([kind]) =>
+    changedKeys(objectsOf(before, kind), objectsOf(now, kind)).map((name) => keyOf(kind, name)),
   );
 }
 

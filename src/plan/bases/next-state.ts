@@ -1,4 +1,5 @@
 import { present } from '../../model/collections.js';
+import { objectsOf } from '../../model/desired.js';
 import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
 import {
   keyOf,
@@ -138,7 +139,7 @@ export function stateAfterVerify(
   const next = new Map(state);
   const seen: Seen = { input, equal, head, now };
   for (const [kind, rules] of OBSERVED_KINDS) {
-    for (const { name } of plannedObjects(policy, kind, rules.declared(desired))) {
+    for (const { name } of plannedObjects(policy, kind, objectsOf(desired, kind))) {
       const entry = recordedEntry(kind, name, rules, seen);
       if (entry) next.set(keyOf(kind, name), entry);
     }
@@ -222,7 +223,7 @@ function withoutGone(
   rules: ObservedKind,
   { desired, actual, policy }: PlanInput,
 ): StateEntry {
-  const declared = rules.declared(desired).get(entry.name);
+  const declared = objectsOf(desired, entry.kind).get(entry.name);
   const live = rules.seen(actual, entry.name);
   const gone = selectedPlaces(policy).filter((place) =>
     // If the service cannot show the object, only the answer of the deletion proves that it is gone.

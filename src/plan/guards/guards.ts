@@ -3,7 +3,7 @@ import type { Config, Guards } from '../../model/desired.js';
 import { isRemoval, type GuardFinding, type Plan } from '../../model/plan.js';
 import type { State, StateEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
-import { observedKind } from '../objects/kinds.js';
+import { declaredCount, observedKind } from '../objects/kinds.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import { definitionId, keyOf, type ObjectId } from '../../model/ref.js';
@@ -114,7 +114,7 @@ function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] 
 }
 
 function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
-  const written = desired.flags.size + desired.segments.size + policy.quarantined.size;
+  const written = declaredCount(desired) + policy.quarantined.size;
   const found = written > 0 ? 0 : deletable(state).length;
   if (found === 0) return [];
   return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];

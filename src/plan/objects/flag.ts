@@ -117,8 +117,6 @@ const FLAG_FILES: KindFiles = {
 
 /** Flags: fields at workspace level, and a definition in each environment. */
 export const FLAG_KIND: PlannedKind = {
-  declarations: ({ flags }) =>
-    [...flags.values()].map((flag) => ({ ...flag, fields: flag.creation ?? flag.fields })),
   plan: (input) => {
     const levels = { workspace: planWorkspaceLevel, environment: planDefinition };
     return planDeclared('flag', input.desired.flags, levels, input);
@@ -128,7 +126,6 @@ export const FLAG_KIND: PlannedKind = {
   files: FLAG_FILES,
   reaches: 'by-definition',
   observed: {
-    declared: ({ flags }) => flags,
     spec: flagSpec,
     parts: flagParts,
     created: createdDefinition,

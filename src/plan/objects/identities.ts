@@ -6,14 +6,13 @@ import {
   type IdentitiesDifference,
 } from '../../model/identities.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import type { DesiredIdentities } from '../../model/desired.js';
+import type { DesiredKeys } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { Withheld, StepRequest } from '../../model/plan.js';
 import { entriesOf, identitiesEntry, type State } from '../../model/state.js';
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
-  environmentNamed,
   rulesIn,
   withholdReason,
   type PlannedEnvironment,
@@ -42,17 +41,15 @@ export function trafficTypesOfIdentities(
   state: State,
 ): ReadonlySet<string> {
   const remembered = entriesOf(state, 'identities').map(({ name }) => name);
-  return new Set([...identities.map(({ trafficType }) => trafficType), ...remembered]);
+  return new Set([...identities.keys(), ...remembered]);
 }
 
 export function identitiesIn(
   { identities }: BoundDesired,
   trafficType: string,
   environment: string | null,
-): DesiredIdentities | undefined {
-  return identities.find(
-    (each) => each.trafficType === trafficType && each.environment === environment,
-  );
+): DesiredKeys | undefined {
+  return identities.get(trafficType)?.environments.get(environment ?? '');
 }
 
 /** Whether the service accepted all identities of the specs in the selected environments. */
@@ -61,14 +58,16 @@ export function areIdentitiesTaken({
   state,
   policy,
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): boolean {
-  if (desired.identities.length > 0 && policy.identities === 'all') return false;
-  return desired.identities.every(({ trafficType, environment: name, keys }) => {
-    const environment = environmentNamed(policy, name);
-    if (environment?.selected !== true) return true;
-    const base = identitiesEntry(state, trafficType)?.environments[environment.id]?.spec;
-    const { added, changed } = identitiesDifference(keys, base?.groups ?? []);
-    return added.length + changed.length === 0;
-  });
+  if (desired.identities.size > 0 && policy.identities === 'all') return false;
+  return [...desired.identities.values()].every(({ trafficType, environments }) =>
+    policy.environments.every(({ name, id, selected }) => {
+      const declared = environments.get(name);
+      if (!selected || !declared) return true;
+      const base = identitiesEntry(state, trafficType)?.environments[id]?.spec;
+      const { added, changed } = identitiesDifference(declared.keys, base?.groups ?? []);
+      return added.length + changed.length === 0;
+    }),
+  );
 }
 
 function planPlace(
@@ -148,15 +147,8 @@ function batches(identities: readonly WireIdentity[]): WireIdentity[][] {
   return all;
 }
 
-/** Identities of a traffic type, which is their name: they stand in environments only, and the service shows none. */
+/** The service shows none of them. */
 export const IDENTITIES_KIND: PlannedKind = {
-  declarations: ({ identities }) =>
-    identities.map(({ trafficType, location, environment, keys }) => ({
-      name: trafficType,
-      location,
-      trafficType,
-      environments: new Map([[environment, keys]]),
-    })),
   plan: (input) =>
     [...trafficTypesOfIdentities(input.desired, input.state)]
       .filter((name) => isPlanned(input.policy, 'identities', name))

@@ -1,10 +1,12 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
+import { objectsOf, withObjects, type DesiredObject } from '../../model/desired.js';
+import type { Location } from '../../model/diagnostic.js';
 import { keyOf, KINDS, type Kind, type ObjectKey, type ObjectRef } from '../../model/ref.js';
 import type { StateEntry } from '../../model/state.js';
 import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
 import { plannedObjects, type PlanPolicy } from '../policy.js';
-import type { DeclaredObject, ObservedKind, PlannedKind } from './planned-kind.js';
+import type { ObservedKind, PlannedKind } from './planned-kind.js';
 import { SEGMENT_KIND } from './segment.js';
 
 const PLANNED_KINDS: Readonly<Record<Kind, PlannedKind>> = {
@@ -37,21 +39,41 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
 export function declaredObject(
   desired: BoundDesired,
   { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
-): DeclaredObject | undefined {
-  return observedKind(kind)?.declared(desired).get(name);
+): DesiredObject | undefined {
+  return observedKind(kind) ? objectsOf(desired, kind).get(name) : undefined;
 }
 
-/** Of all kinds; identities once for each environment. */
+/** Of the kinds that the service can show. */
+export function declaredCount(desired: BoundDesired): number {
+  const sizes = OBSERVED_KINDS.map(([kind]) => objectsOf(desired, kind).size);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Of all kinds. */
 export function declaredKeys(desired: BoundDesired): ObjectKey[] {
   return KINDS.flatMap((kind) =>
-    plannedKind(kind)
-      .declarations(desired)
-      .map(({ name }) => keyOf(kind, name)),
+    [...objectsOf(desired, kind).keys()].map((name) => keyOf(kind, name)),
   );
 }
 
-export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
-  return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
+interface Declaration {
+  readonly key: ObjectKey;
+  readonly location: Location;
+  /** Names that the service must know. */
+  readonly trafficType: string;
+  readonly rolloutStatus: string | undefined;
+}
+
+/** Of all kinds. */
+export function declarationsIn(desired: BoundDesired): Declaration[] {
+  return KINDS.flatMap((kind) =>
+    [...objectsOf(desired, kind).values()].map((object) => {
+      const { name, location, trafficType } = object;
+      const fields = 'fields' in object ? (object.creation ?? object.fields) : undefined;
+      const rolloutStatus = fields?.rolloutStatus;
+      return { key: keyOf(kind, name), location, trafficType, rolloutStatus };
+    }),
+  );
 }
 
 /** Names that the service also lists elsewhere, when the base of an object was taken; undefined without one. */
@@ -64,10 +86,11 @@ export function namesInBase(
   return spec && { trafficType: spec.trafficType, rolloutStatus: fields?.rolloutStatus };
 }
 
-/** The objects that the filters accept, and all identities: comparing those with their base needs no request. */
+/** The objects that the filters accept, and all that the service cannot show: comparing those needs no request. */
 export function desiredInScope(desired: BoundDesired, policy: PlanPolicy): BoundDesired {
-  const planned = <T extends DeclaredObject>(kind: Kind, objects: ReadonlyMap<string, T>) =>
-    new Map(plannedObjects(policy, kind, objects).map((each) => [each.name, each]));
-  const { flags, segments } = desired;
-  return { ...desired, flags: planned('flag', flags), segments: planned('segment', segments) };
+  return withObjects(desired, (objects, kind) =>
+    observedKind(kind)
+      ? new Map(plannedObjects(policy, kind, objects).map((each) => [each.name, each]))
+      : objects,
+  );
 }

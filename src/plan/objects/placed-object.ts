@@ -1,4 +1,4 @@
-import type { Location } from '../../model/diagnostic.js';
+import { objectsOf, type DesiredObject } from '../../model/desired.js';
 import type { FieldChange, StepRequest, Withheld } from '../../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Base, StateEntry } from '../../model/state.js';
@@ -17,15 +17,11 @@ import {
   suspendedReason,
   type WithheldReason,
 } from '../policy.js';
-import type { DeclaredObject, ObservedKind, Part } from './planned-kind.js';
+import type { ObservedKind, Part } from './planned-kind.js';
 
 export interface PlacedObject extends ChangeSubject {
   readonly rules: FieldRules;
   readonly base: Base<unknown> | undefined;
-}
-
-interface Declared extends DeclaredObject {
-  readonly environments: ReadonlyMap<string, { readonly location: Location }>;
 }
 
 /** How a kind plans a declared object at workspace level, and in an environment that the object names. */
@@ -39,7 +35,7 @@ interface Levels<O> {
   ) => ObjectPlan | undefined;
 }
 
-export function planDeclared<O extends Declared>(
+export function planDeclared<O extends DesiredObject>(
   kind: Kind,
   objects: ReadonlyMap<string, O>,
   levels: Levels<O>,
@@ -113,7 +109,7 @@ export function planRemoval(
   const { kind, name } = entry;
   const parts = rules.parts(name, input);
   if (!parts) return [];
-  const declared = rules.declared(input.desired).get(name);
+  const declared = objectsOf(input.desired, kind).get(name);
   const ref: ObjectRef = { kind, name, environment: null };
   const planned = input.policy.environments.flatMap((environment) => {
     const { selected, id, name: place } = environment;
@@ -135,7 +131,7 @@ export function planRemoval(
 interface Removal extends Part {
   readonly ref: ObjectRef;
   /** The part of the object that the specs still declare, if any. */
-  readonly declared: DeclaredObject | undefined;
+  readonly declared: DesiredObject | undefined;
   readonly after: readonly ObjectId[];
 }
 

@@ -1,6 +1,5 @@
 import type { Actual } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import type { Location } from '../../model/diagnostic.js';
 import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import type { ObjectRef } from '../../model/ref.js';
 import type { Base } from '../../model/state.js';
@@ -11,8 +10,6 @@ import type { PlannedEnvironment, WithheldReason } from '../policy.js';
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
-  /** In the order of the specs; an object may occur once per environment. */
-  readonly declarations: (desired: BoundDesired) => readonly DeclaredObject[];
   readonly plan: (input: PlanInput) => ObjectPlan[];
   /** As JSON: a change of the specs that leaves it equal does not concern the object. Undefined if not declared there. */
   readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
@@ -35,8 +32,6 @@ export interface KindFiles {
 
 /** A kind that the service can show, so that each object is compared with its base and its live state. */
 export interface ObservedKind {
-  /** By name. */
-  readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
   /** What a base remembers of a declared object; undefined if it is not declared in this place. */
   readonly spec: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /**
@@ -94,16 +89,4 @@ export interface Sighting {
   readonly head: string | null;
   /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
   readonly now: string | undefined;
-}
-
-export interface DeclaredObject {
-  readonly name: string;
-  readonly location: Location;
-  readonly trafficType: string;
-  /** For flags only. */
-  readonly fields?: { readonly rolloutStatus?: string };
-  /** Never deleted, in any environment. */
-  readonly protect?: true;
-  /** By the environment's name on the service. */
-  readonly environments: ReadonlyMap<string, unknown>;
 }

@@ -30,7 +30,6 @@ import { immutable, planCreation, planDeclared, type PlacedObject } from './plac
 import type { Parts, PlannedKind } from './planned-kind.js';
 
 export const SEGMENT_KIND: PlannedKind = {
-  declarations: ({ segments }) => [...segments.values()],
   plan: (input) => {
     const levels = { workspace: planWorkspaceLevel, environment: planActivation };
     return planDeclared('segment', input.desired.segments, levels, input);
@@ -54,7 +53,6 @@ export const SEGMENT_KIND: PlannedKind = {
   },
   reaches: 'by-keys',
   observed: {
-    declared: ({ segments }) => segments,
     parts: segmentParts,
     spec: segmentSpec,
     seen: ({ segments }, name) => {

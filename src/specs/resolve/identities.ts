@@ -1,8 +1,8 @@
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { IdentitiesSpec } from '../../generated/identities.schema.d.js';
-import type { DesiredIdentities } from '../../model/desired.js';
+import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import type { Desired, DesiredIdentities, DesiredKeys } from '../../model/desired.js';
 import type { Attributes } from '../../model/identities.js';
-import type { Diagnostic } from '../../model/diagnostic.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { sortedMap } from '../../model/collections.js';
 import {
@@ -14,8 +14,8 @@ import {
 } from './spec-set.js';
 
 /** Files for the same traffic type and environment are merged; a key in two of them is an error. */
-export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): DesiredIdentities[] {
-  const together = new Map<string, DesiredIdentities & { keys: Map<string, Attributes> }>();
+export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired['identities'] {
+  const together = new Map<string, Gathered>();
   for (const each of [...yamlFiles(specs, found), ...csvFiles(specs, found)]) {
     const { file, trafficType, environment, path } = each;
     const id = `${trafficType} ${environment}`;
@@ -31,15 +31,27 @@ export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): DesiredI
       entry.keys.set(key, attributes);
     }
   }
-  return [...sortedMap(together).values()].map((each) => {
-    const { location, trafficType, environment, keys } = each;
+  const all = new Map<string, DesiredIdentities & { environments: Map<string, DesiredKeys> }>();
+  for (const { location, trafficType, environment, keys } of sortedMap(together).values()) {
     // The contract limits the keys of a segment; here the limit bounds the size of the state.
     if (keys.size > MAX_KEYS_PER_SEGMENT) {
       const message = `${keys.size} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
       found.push({ severity: 'error', code: 'key-number', location, message });
     }
-    return { ...each, keys: sortedMap(keys) };
-  });
+    const name = trafficType;
+    const object = all.get(name) ?? { name, location, trafficType, environments: new Map() };
+    object.environments.set(environment, { location, keys: sortedMap(keys) });
+    all.set(name, object);
+  }
+  return all;
+}
+
+/** Of one traffic type in one environment. */
+interface Gathered {
+  readonly location: Location;
+  readonly trafficType: string;
+  readonly environment: string;
+  readonly keys: Map<string, Attributes>;
 }
 
 interface IdentitiesFile {

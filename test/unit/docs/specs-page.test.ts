@@ -40,7 +40,8 @@ describe('the examples of docs/specs.md', () => {
       'user-1042',
       'user-2001',
     ]);
-    expect(identities.map(({ environment }) => environment)).toEqual(['production', 'staging']);
+    const places = identities.get('user')?.environments.keys() ?? [];
+    expect([...places]).toEqual(['production', 'staging']);
   });
 });
 

@@ -27,7 +27,7 @@ function byId(): Desired {
   const specs = aDesired({
     flags: [desiredFlag('pay', { environments: { 'e-2': {}, staging: {} } })],
     segments: [desiredSegment('staff', { 'e-2': ['u-1'] })],
-    identities: [desiredIdentities('e-2', { 'u-1': {} })],
+    identities: [desiredIdentities({ 'e-2': { 'u-1': {} } })],
     kills: [{ flag: 'theirs', environment: 'e-2', reason: 'INC-1', location: LOCATION }],
   });
   return { ...specs, config: configOf('staging', 'e-2') };
@@ -44,7 +44,7 @@ describe('specs that are bound to a workspace', () => {
     expect(bound.config.environments.map(({ name }) => name)).toEqual(['staging', 'production']);
     expect(environmentsOf(bound.flags)).toEqual(['production', 'staging']);
     expect(environmentsOf(bound.segments)).toEqual(['production']);
-    expect(bound.identities).toMatchObject([{ environment: 'production' }]);
+    expect(environmentsOf(bound.identities)).toEqual(['production']);
     expect(bound.kills).toMatchObject([{ flag: 'theirs', environment: 'production' }]);
     expect([...bound.killLists]).toEqual(['production']);
     expect([...bound.configNames]).toEqual([

@@ -438,8 +438,9 @@ describe('identities', () => {
         'key,plan,note\r\nuser-2,,"says ""hi"",\nalways"\r\nuser-3,free,\r\n',
     });
 
-    expect(desired.identities).toHaveLength(1);
-    expect(Object.fromEntries(desired.identities[0]?.keys ?? [])).toEqual({
+    const { environments } = desired.identities.get('user') ?? { environments: new Map() };
+    expect([...environments.keys()]).toEqual(['production']);
+    expect(Object.fromEntries(environments.get('production')?.keys ?? [])).toEqual({
       'user-1': { plan: 'pro', seats: '25' },
       'user-2': { note: 'says "hi",\nalways' },
       'user-3': { plan: 'free' },

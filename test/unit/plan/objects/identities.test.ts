@@ -38,7 +38,7 @@ function inputFor(
 }
 
 function staging(keys: Readonly<Record<string, Attributes>>): DesiredIdentities[] {
-  return [desiredIdentities('staging', keys)];
+  return [desiredIdentities({ staging: keys })];
 }
 
 /** One run: plan, answers, look again, remember. */
@@ -299,21 +299,21 @@ it.each<[string, DesiredIdentities[], Partial<PlanPolicy>, State | undefined, bo
   ['all of none', [], { identities: 'all' }, NO_STATE, true],
   [
     'not those of one of two environments',
-    [...staging(ANA), desiredIdentities('production', ANA)],
+    [desiredIdentities({ staging: ANA, production: ANA })],
     {},
     undefined,
     false,
   ],
   [
     'all of the selected environments',
-    [...staging(ANA), desiredIdentities('production', ANA)],
+    [desiredIdentities({ staging: ANA, production: ANA })],
     { environments: [anEnvironment('staging')] },
     undefined,
     true,
   ],
   [
     'all of the environments that are not left out',
-    [...staging(ANA), desiredIdentities('production', ANA)],
+    [desiredIdentities({ staging: ANA, production: ANA })],
     {
       environments: [anEnvironment('staging'), anEnvironment('production', { selected: false })],
     },

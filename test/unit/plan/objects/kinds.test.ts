@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { objectsOf } from '../../../../src/model/desired.js';
 import { keyOf, KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
 import type { State } from '../../../../src/model/state.js';
 import { fieldFormsOf, fingerprintOf } from '../../../../src/plan/bases/compare.js';
 import {
   declarationsIn,
+  declaredCount,
+  declaredKeys,
   desiredInScope,
   namesInBase,
   plannedKind,
@@ -20,17 +23,10 @@ import {
 import { refOf } from '../../../support/plan-builder.js';
 import { stateOf } from '../../../support/state-of.js';
 
-const IDENTITIES = {
-  location: { file: 'identities/user.yaml', line: 1, column: 1 },
-  trafficType: 'user',
-  environment: 'staging',
-  keys: new Map(),
-};
-
 const DESIRED = aDesired({
   flags: [desiredFlag('pay'), desiredFlag('banner')],
   segments: [desiredSegment('beta', {}), desiredSegment('staff', {})],
-  identities: [IDENTITIES],
+  identities: [desiredIdentities({ staging: {} })],
 });
 
 describe('what a run looks at of the specs', () => {
@@ -40,7 +36,7 @@ describe('what a run looks at of the specs', () => {
 
     expect([...narrowed.flags.keys()]).toEqual(['pay']);
     expect([...narrowed.segments.keys()]).toEqual(['staff']);
-    expect(narrowed.identities).toEqual([IDENTITIES]);
+    expect(narrowed.identities).toBe(DESIRED.identities);
     expect(narrowed.config).toBe(DESIRED.config);
   });
 
@@ -48,9 +44,8 @@ describe('what a run looks at of the specs', () => {
     const narrowed = desiredInScope(DESIRED, aPolicy({ only: new Set() }));
 
     for (const kind of KINDS) {
-      const { observed, declarations } = plannedKind(kind);
-      expect(declarations(DESIRED), kind).not.toEqual([]);
-      if (observed) expect(declarations(narrowed), kind).toEqual([]);
+      expect(objectsOf(DESIRED, kind).size, kind).toBeGreaterThan(0);
+      if (plannedKind(kind).observed) expect(objectsOf(narrowed, kind).size, kind).toBe(0);
     }
   });
 });
@@ -77,7 +72,7 @@ describe('what the specs declare', () => {
   const desired = aDesired({
     flags: [{ ...pay, environments, ownershipTag: 'git' }, created],
     segments: [desiredSegment('beta', { staging: ['a'], production: undefined })],
-    identities: [desiredIdentities('staging', { ana: { plan: 'pro' } })],
+    identities: [desiredIdentities({ staging: { ana: { plan: 'pro' } } })],
     kills,
   });
   const definition = (share: number) => ({
@@ -129,15 +124,17 @@ describe('what the specs declare', () => {
 
   it('is listed by kind, with the traffic type, and the rollout status of a creation', () => {
     expect(
-      declarationsIn(desired).map(({ name, location: { file }, trafficType, fields, ...rest }) => {
-        return [name, file, trafficType, fields, [...rest.environments.keys()]];
+      declarationsIn(desired).map(({ key, location: { file }, trafficType, rolloutStatus }) => {
+        return [key, file, trafficType, rolloutStatus];
       }),
     ).toEqual([
-      ['pay', 'spec.yaml', 'user', { description: 'd' }, ['staging', 'production']],
-      ['made', 'spec.yaml', 'user', { rolloutStatus: 'Ramping' }, []],
-      ['beta', 'spec.yaml', 'user', undefined, ['staging', 'production']],
-      ['user', 'spec.yaml', 'user', undefined, ['staging']],
+      ['flag/pay', 'spec.yaml', 'user', undefined],
+      ['flag/made', 'spec.yaml', 'user', 'Ramping'],
+      ['segment/beta', 'spec.yaml', 'user', undefined],
+      ['identities/user', 'spec.yaml', 'user', undefined],
     ]);
+    expect(declaredKeys(desired)).toEqual(declarationsIn(desired).map(({ key }) => key));
+    expect(declaredCount(desired)).toBe(3);
   });
 
   it.each<[Kind, string, object | undefined, string]>([
