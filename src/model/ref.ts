@@ -2,6 +2,10 @@ export const KINDS = ['flag', 'segment', 'identities'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
+export function byKind<T>(valueOf: (kind: Kind) => T): Readonly<Record<Kind, T>> {
+  return { flag: valueOf('flag'), segment: valueOf('segment'), identities: valueOf('identities') };
+}
+
 /** The product's guide has this rule for flags, and the reserved words of treatments; the contract has none. */
 export const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
 /** Where no rule is known: only what a path or a file name could not hold is excluded. */

@@ -1,9 +1,9 @@
 import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/actual.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { DesiredActivation, DesiredFlag, DesiredSegment } from '../model/desired.js';
+import { objectsOf, type DesiredActivation, type DesiredFlag } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
-import { definitionId, keyOfId, parseKey, type Kind } from '../model/ref.js';
+import { byKind, definitionId, keyOfId, parseKey, type Kind } from '../model/ref.js';
 import type { Progress } from '../model/run.js';
 import { sameKeys } from '../model/segment-keys.js';
 import {
@@ -16,7 +16,7 @@ import {
   type State,
 } from '../model/state.js';
 import { killOrders } from './kills/orders.js';
-import { declaredObject } from './objects/kinds.js';
+import { declaredObject, OBSERVED_KINDS } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
 import {
   isSelectedHere,
@@ -59,13 +59,12 @@ export function scopeOf(
 ): Scope {
   const input = { ...options, desired, state, policy };
   const needed = neededIn(input);
-  const ofFlags = placesOf('flag', desired.flags, input);
-  const ofSegments = placesOf('segment', desired.segments, input);
-  const flags = flagScopes(ofFlags, needed.flag, input);
-  const segments = segmentScopes(ofSegments, needed.segment, input);
+  const places = byKind((kind) => placesOf(kind, input));
+  const flags = flagScopes(places.flag, needed.flag, input);
+  const segments = segmentScopes(places.segment, needed.segment, input);
   // Users of objects matter only if a removal is possible.
-  const hasRemovals = [...ofFlags.values(), ...ofSegments.values()].some(
-    ({ removed }) => removed.length > 0,
+  const hasRemovals = OBSERVED_KINDS.some(([kind]) =>
+    [...places[kind].values()].some(({ removed }) => removed.length > 0),
   );
   const users = hasRemovals && policy.prune && policy.suspended === null;
   const flagsKnown = Math.max(entriesOf(state, 'flag').length, flags.size);
@@ -98,11 +97,10 @@ type PlacesByName = ReadonlyMap<string, Places>;
 
 function placesOf(
   kind: Kind,
-  objects: ReadonlyMap<string, DesiredFlag | DesiredSegment>,
-  { state, policy, allEnvironments }: ScopeInput,
+  { desired, state, policy, allEnvironments }: ScopeInput,
 ): PlacesByName {
   const places = new Map<string, Places>();
-  for (const { name, environments } of plannedObjects(policy, kind, objects)) {
+  for (const { name, environments } of plannedObjects(policy, kind, objectsOf(desired, kind))) {
     const own = policy.environments.filter((each) => each.selected && environments.has(each.name));
     places.set(name, { declared: own, removed: [] });
   }
@@ -121,8 +119,7 @@ type Needed = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Objects that changed rules name but the filter excludes: if one is missing, the service refuses the change. */
 function neededIn({ desired, state, policy }: ScopeInput): Readonly<Record<Kind, Needed>> {
-  const ofKind = (): Map<string, Set<string>> => new Map();
-  const needed = { flag: ofKind(), segment: ofKind(), identities: ofKind() };
+  const needed = byKind(() => new Map<string, Set<string>>());
   // An earlier, wider observation of the same run has checked this already.
   if (policy.only === null || policy.held !== undefined) return needed;
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
