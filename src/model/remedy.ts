@@ -205,6 +205,10 @@ const NO_MERE_RETRY: Readonly<Partial<Record<OutcomeError['code'], (id: ObjectId
     },
     { edit: 'give the new flag another name' },
   ],
+  // Not this object alone: all writes that followed were refused too.
+  UNAUTHORISED: () => [
+    { run: ['reconcile'], to: 'try again', once: 'runs have a key that the service accepts' },
+  ],
 };
 
 export function retryRemedy(

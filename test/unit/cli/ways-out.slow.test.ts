@@ -511,6 +511,16 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
   },
   {
     why: 'refused',
+    title: 'a write whose key the service refused',
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      commit(pay(20));
+      service.failNext({ method: 'PATCH', path: /\/pay\// }, 401);
+    },
+  },
+  {
+    why: 'refused',
     title: 'a new flag whose name the service keeps archived',
     id: 'flag/pay',
     prepare: async () => {
@@ -671,6 +681,7 @@ function printable(): ReadonlySet<string> {
     ['guard', guardRemedy({ ...refusal, findings: [{ guard: 'emptyRepository' }] })],
     ['refused', retryRemedy(PAY, 'no')],
     ['refused', retryRemedy(PAY, 'no', { code: 'NAME_ARCHIVED' })],
+    ['refused', retryRemedy(PAY, 'no', { code: 'UNAUTHORISED' })],
   ];
   return new Set(all.flatMap(([why, { ways }]) => ways.map((way) => `${why}: ${nameOf(way)}`)));
 }

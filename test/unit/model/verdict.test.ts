@@ -79,6 +79,19 @@ describe('the verdict over a change', () => {
     expect(ended(undefined, { outcomes: undefined }).whole).toBe('waits');
   });
 
+  it('asks for a key before another run where the service refused the key', () => {
+    const error = {
+      code: 'UNAUTHORISED',
+      message: 'no',
+      status: 401,
+      transactionId: null,
+    } as const;
+
+    expect(ended({ status: 'failed', error, partly: false }).objects.get(PAY)).toMatchObject({
+      remedy: { ways: [{ run: ['reconcile'], once: 'runs have a key that the service accepts' }] },
+    });
+  });
+
   it('is none for an object that is gone as git orders', () => {
     const plan = aPlan({ changes: [aChange(PAY, 'delete')] });
 
