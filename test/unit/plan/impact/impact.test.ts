@@ -125,6 +125,10 @@ const THREE: Definition = {
   baselineTreatment: 'c',
 };
 
+function variants(a: number, b: number, c: number): Definition {
+  return { ...THREE, ...three(a, b, c) };
+}
+
 function matchersOf({ rules }: Pick<Required<Definition>, 'rules'>): Rule['matchers'] {
   return rules.flatMap(({ matchers }) => matchers);
 }
@@ -146,9 +150,12 @@ function configured(on: Json | undefined, off?: Json): Pick<Required<Definition>
 const FROM_SPAIN = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] };
 
 type Move = readonly [Definition | null, Definition | null];
+const same = (definition: Definition): Move => [definition, definition];
 
 describe('the traffic that a change of a flag reaches', () => {
   const half = { ...onShare(50), trafficAllocation: 20 };
+  const more = { ...half, trafficAllocation: 45 };
+  const swapped = { defaultRule: onShare(10).defaultRule.toReversed() };
   const live = { ...onShare(40), targets: { on: ['qa-bot'] } };
   const spain = (on: number, rest = 0): Definition => ({
     ...onShare(rest),
@@ -159,86 +166,51 @@ describe('the traffic that a change of a flag reaches', () => {
     { ...limited, ...onShare(on) },
     { ...opened, ...onShare(later) },
   ];
-  const [one, two] = [1, 2].map((limit): Definition => ({
-    ...configured(undefined, { limit }),
-    killed: true,
-    ...onShare(30),
-  }));
+  const killedWith = (limit: number): Definition => {
+    return { ...configured(undefined, { limit }), killed: true, ...onShare(30) };
+  };
+  const [one, two] = [killedWith(1), killedWith(2)];
   const named = { ...configured({ limit: 1, of: 'day' }), ...onShare(100) };
-  const described = [{ name: 'on', description: 'Now described' }, DEFINITION.treatments[1]];
-  const unnamed = { treatments: described, ...onShare(100) } as Definition;
-  const reordered = [{ ...described[0], configuration: { of: 'day', limit: 1 } }, described[1]];
-  const [rule] = when([FROM_SPAIN], 100).rules;
+  const [on, off] = [
+    { name: 'on', description: 'Now described' },
+    ...DEFINITION.treatments.slice(1),
+  ];
+  const unnamed = { ...onShare(100), treatments: [on, off] } as Definition;
+  const inOrder = [{ ...on, configuration: { of: 'day', limit: 1 } }, off];
+  const reordered = { ...unnamed, treatments: inOrder } as Definition;
+  const { rules } = when([FROM_SPAIN], 100);
 
   it.each<[string, Move, string]>([
     ['a ramp, from which nobody goes back', [onShare(10), onShare(25)], 'shop 15 % off → on'],
-    [
-      'the order of a pair, though all sizes stay',
-      [onShare(10), { defaultRule: [...onShare(10).defaultRule].reverse() }],
-      'shop 10 % off → on, 10 % on → off',
-    ],
+    ['the order of a pair', [onShare(10), swapped], 'shop 10 % off → on, 10 % on → off'],
     [
       'variants, where a bucket grows beside another',
-      [
-        { ...THREE, ...three(10, 20, 70) },
-        { ...THREE, ...three(20, 20, 60) },
-      ],
+      [variants(10, 20, 70), variants(20, 20, 60)],
       'shop 10 % b → a, 10 % c → b ! moves-between-variants',
     ],
-    [
-      'the allocation, which is a draw of its own',
-      [half, { ...half, trafficAllocation: 45 }],
-      'shop 12.5 % off → on',
-    ],
+    ['the allocation, a draw of its own', [half, more], 'shop 12.5 % off → on'],
     ['a share of the allocation', [half, { ...half, ...onShare(51) }], 'shop 0.2 % off → on'],
     ['a configuration that all get', configuredAt(100), 'shop 100 % on → on'],
     ['a configuration and a share', configuredAt(10, 25), 'shop 15 % off → on, 10 % on → on'],
     ['a configuration that none gets', configuredAt(0), 'nobody'],
-    [
-      'the configuration of the default of a flag that is killed',
-      [one ?? null, two ?? null],
-      'shop 100 % off → off',
-    ],
+    ['the configuration of the default while killed', [one, two], 'shop 100 % off → off'],
     ['a configuration that is not named any more', [named, unnamed], 'nobody'],
-    [
-      'a configuration in other words',
-      [named, { ...unnamed, treatments: reordered } as Definition],
-      'nobody',
-    ],
-    [
-      'a rule about attributes, which are unknown here',
-      [spain(10), spain(40)],
-      'shop 0–30 % off → on',
-    ],
-    [
-      'a rule about attributes, and what all keys share',
-      [spain(10, 10), spain(20, 40)],
-      'shop 10–30 % off → on',
-    ],
-    [
-      'a second rule behind an equal one',
-      [{ rules: rule ? [rule] : [] }, { rules: rule ? [rule, rule] : [] }],
-      'nobody',
-    ],
+    ['a configuration in other words', [named, reordered], 'nobody'],
+    ['a rule about attributes, which are unknown', [spain(10), spain(40)], 'shop 0–30 % off → on'],
+    ['attributes, and what all share', [spain(10, 10), spain(20, 40)], 'shop 10–30 % off → on'],
+    ['a second rule behind an equal one', [{ rules }, { rules: [...rules, ...rules] }], 'nobody'],
     [
       'a kill, also of individual targets',
       [live, { ...live, killed: true }],
       'shop 40 % on → off, 1 keys on → off (qa-bot) ! kills',
     ],
-    [
-      'a definition that is made',
-      [null, onShare(10)],
-      'shop 90 % control → off, 10 % control → on',
-    ],
+    ['a new definition', [null, onShare(10)], 'shop 90 % control → off, 10 % control → on'],
   ])('is exact or bounded for %s', (_, shop, line) => {
     expect(impactLines({ flags: { shop } })).toEqual([`flag/shop@production: ${line}`]);
   });
 
   it('asks another flag for its treatment, whatever its configuration', () => {
-    const flags = {
-      asking: [dependingOn('base'), dependingOn('base')],
-      base: configuredAt(40),
-    } as const;
+    const flags = { asking: same(dependingOn('base')), base: configuredAt(40) };
 
     expect(impactLines({ flags })).toEqual(['flag/base@production: base 40 % on → on']);
   });
@@ -249,6 +221,7 @@ describe('the keys that a change of a flag reaches', () => {
   const [crew, beta] = [manyKeys('user', 30), manyKeys('user', 40)];
   const segments = { staff: [crew, crew], beta: [beta, beta] } as const;
   const ofBeta = (on: number) => when([{ type: 'IN_SEGMENT', string: 'beta' }], on);
+  const isListed = { type: 'IN_LIST_STRING', strings: ['ana', 'ben'] };
 
   it.each<[string, Move, string]>([
     [
@@ -257,25 +230,13 @@ describe('the keys that a change of a flag reaches', () => {
       'shop 1 keys on → off (ana)',
     ],
     [
-      'those of a segment, counted once, whatever other segments hold them too',
+      'those of a segment, once',
       [inSegment('staff'), { rules: [...inSegment('staff').rules, ...inSegment('beta').rules] }],
       'shop 10 keys off → on',
     ],
-    [
-      'what hashing gives on average where a rule serves a share',
-      [ofBeta(0), ofBeta(51)],
-      'shop ~20–21 keys off → on',
-    ],
-    [
-      'those that a matcher lists one by one',
-      [{}, when([{ type: 'IN_LIST_STRING', strings: ['ana', 'ben'] }], 100)],
-      'shop 2 keys off → on',
-    ],
-    [
-      'anybody where a segment lives elsewhere',
-      [{}, inSegment('elsewhere')],
-      'shop 0–100 % off → on',
-    ],
+    ['those on average that a share gets', [ofBeta(0), ofBeta(51)], 'shop ~20–21 keys off → on'],
+    ['those that a matcher lists', [{}, when([isListed], 100)], 'shop 2 keys off → on'],
+    ['anybody in a foreign segment', [{}, inSegment('elsewhere')], 'shop 0–100 % off → on'],
   ])('are %s', (_, shop, line) => {
     expect(impactLines({ flags: { shop }, segments })).toEqual([`flag/shop@production: ${line}`]);
   });
@@ -287,53 +248,52 @@ describe('the keys that a change of a flag reaches', () => {
     const staff = [keys, keys] as const;
     const rule = (on: number): Definition => ({ ...onShare(0), ...when([isStaff], on) });
 
-    it('are those whose bucket moves, and no other', () => {
-      const flags = { shop: [rule(25), rule(50)] } as const;
-      const impact = (seeds: Readonly<Record<string, number>>) =>
-        impactLines({ flags, segments: { staff }, seeds });
+    const allotted = (on: number) => ({ ...rule(on), trafficAllocation: 70 });
+    const fromSpain = (on: number) => ({ ...onShare(0), ...when([isStaff, FROM_SPAIN], on) });
+    const asking = { ...onShare(0), ...when([isStaff, ...matchersOf(dependingOn('base'))], 100) };
+    const ramp: Move = [rule(25), rule(50)];
+    const asked = { asking: same(asking), base: [onShare(0), onShare(40)] } as const;
 
-      expect(impact({ shop: 7 })).toEqual(['flag/shop@production: shop 2 keys off → on (ana bob)']);
-      expect(impact({})).toEqual(['flag/shop@production: shop ~1–2 keys off → on']);
-    });
+    it.each<[string, Sides<Definition>, Readonly<Record<string, number>>, string]>([
+      ['those whose bucket moves', { shop: ramp }, { shop: 7 }, 'shop 2 keys off → on (ana bob)'],
+      ['an average without a seed', { shop: ramp }, {}, 'shop ~1–2 keys off → on'],
+      [
+        'those within the allocation',
+        { shop: [allotted(0), allotted(50)] },
+        { shop: 7 },
+        'shop 2 keys off → on (dan eve)',
+      ],
+      [
+        'those by the buckets of the flag that is asked',
+        asked,
+        { base: 7 },
+        'base 40 % off → on; asking 4 keys off → on (ana bob dan eve)',
+      ],
+      [
+        'an average where the flag that is asked shows no seed',
+        asked,
+        { asking: 7 },
+        'base 40 % off → on; asking ~2 keys off → on',
+      ],
+      [
+        'at most those, where an attribute decides',
+        { shop: [fromSpain(25), fromSpain(50)] },
+        { shop: 7 },
+        'shop ~0–2 keys off → on (ana bob)',
+      ],
+    ])('are %s', (_, flags, seeds, line) => {
+      const [changed = ''] = Object.keys(flags).slice(-1);
 
-    it('are those within the allocation', () => {
-      const of = (on: number): Definition => ({ ...rule(on), trafficAllocation: 70 });
-
-      expect(
-        impactLines({ flags: { shop: [of(0), of(50)] }, segments: { staff }, seeds: { shop: 7 } }),
-      ).toEqual(['flag/shop@production: shop 2 keys off → on (dan eve)']);
-    });
-
-    it('go by the buckets of the flag that is asked, and by its share where it shows no seed', () => {
-      const asking = { ...onShare(0), ...when([isStaff, ...matchersOf(dependingOn('base'))], 100) };
-      const flags = { asking: [asking, asking], base: [onShare(0), onShare(40)] } as const;
-      const impact = (seeds: Readonly<Record<string, number>>) =>
-        impactLines({ flags, segments: { staff }, seeds });
-
-      expect(impact({ base: 7 })).toEqual([
-        'flag/base@production: base 40 % off → on; asking 4 keys off → on (ana bob dan eve)',
+      expect(impactLines({ flags, segments: { staff }, seeds })).toEqual([
+        `flag/${changed}@production: ${line}`,
       ]);
-      expect(impact({ asking: 7 })).toEqual([
-        'flag/base@production: base 40 % off → on; asking ~2 keys off → on',
-      ]);
-    });
-
-    it('are bounded where an attribute decides', () => {
-      const of = (on: number): Definition => ({
-        ...onShare(0),
-        ...when([isStaff, FROM_SPAIN], on),
-      });
-
-      expect(
-        impactLines({ flags: { shop: [of(25), of(50)] }, segments: { staff }, seeds: { shop: 7 } }),
-      ).toEqual(['flag/shop@production: shop ~0–2 keys off → on (ana bob)']);
     });
 
     it('are averages where more than 100,000 would have to be hashed', () => {
       const isCertain = [100_000, 100_001].map((count) => {
         const many = Array.from({ length: count }, (_, at) => `user-${at}`);
-        const world = { flags: { shop: [rule(25), rule(50)] as const }, seeds: { shop: 7 } };
-        const input = inputOf({ ...world, segments: { staff: [many, many] } });
+        const segments = { staff: [many, many] } as const;
+        const input = inputOf({ flags: { shop: ramp }, segments, seeds: { shop: 7 } });
         return planImpact(planChanges(input), input).get('flag/shop@production')?.flags[0]?.keys;
       });
 
@@ -341,14 +301,9 @@ describe('the keys that a change of a flag reaches', () => {
     });
 
     it('are what a restore would serve', () => {
-      const flags = {
-        shop: [
-          { ...rule(25), killed: true },
-          { ...rule(50), killed: true },
-        ],
-      } as const;
+      const shop = [25, 50].map((on) => ({ ...rule(on), killed: true })) as unknown as Move;
 
-      expect(restoreLines({ flags, segments: { staff }, seeds: { shop: 7 } })).toEqual([
+      expect(restoreLines({ flags: { shop }, segments: { staff }, seeds: { shop: 7 } })).toEqual([
         'flag/shop@production: shop 4 keys off → on (ana bob dan eve)',
       ]);
     });
@@ -364,10 +319,12 @@ describe('the reach of a plan', () => {
       buckets: [{ treatment: index === 0 ? 'a' : 'b', size: 100 }],
     })),
   });
-  const same = (definition: Definition): Move => [definition, definition];
   const asks = (on: number) => when(matchersOf(dependingOn('cart')), on);
+  const targetedOff = { ...inSegment('staff'), targets: { off: ['ana'] } };
   const small = { ...onShare(1), trafficAllocation: 10 };
-  const hanging = { rules: [...dependingOn('cart').rules, ...dependingOn('base').rules] };
+  const ofBase = dependingOn('base');
+  const hanging = { rules: [...dependingOn('cart').rules, ...ofBase.rules] };
+  const crew = ['ana', 'ben'];
   const ana: Readonly<Record<string, readonly [string[], string[]]>> = { staff: [[], ['ana']] };
 
   it.each<[string, World, string[]]>([
@@ -375,12 +332,7 @@ describe('the reach of a plan', () => {
       'a segment changes: every flag that uses it, for the keys that it gains and loses',
       {
         flags: { shop: same(inSegment('staff')), other: same(onShare(100)) },
-        segments: {
-          staff: [
-            ['ana', 'ben'],
-            ['ben', 'cyd', 'dan', 'eve'],
-          ],
-        },
+        segments: { staff: [crew, ['ben', 'cyd', 'dan', 'eve']] },
       },
       ['segment/staff@production: shop 3 keys off → on, 1 keys on → off'],
     ],
@@ -391,10 +343,7 @@ describe('the reach of a plan', () => {
     ],
     [
       'a segment changes: nobody where an individual target has the keys already',
-      {
-        flags: { shop: same({ ...inSegment('staff'), targets: { off: ['ana'] } }) },
-        segments: ana,
-      },
+      { flags: { shop: same(targetedOff) }, segments: ana },
       ['segment/staff@production: nobody'],
     ],
     [
@@ -441,13 +390,7 @@ describe('the reach of a plan', () => {
     ],
     [
       'two flags hang on the draw of a third: bounds',
-      {
-        flags: {
-          base: [onShare(10), onShare(20)],
-          cart: same(dependingOn('base')),
-          shop: same(hanging),
-        },
-      },
+      { flags: { base: [onShare(10), onShare(20)], cart: same(ofBase), shop: same(hanging) } },
       // In truth it is 10 %: a key that gets `on` of one gets `on` of the other.
       ['flag/base@production: base 10 % off → on; cart 10 % off → on; shop 0–90 % off → on'],
     ],
@@ -462,14 +405,13 @@ describe('the reach of a plan', () => {
 });
 
 it('reaches a flag that this run did not read, as the state has it', () => {
-  const shop = inSegment('staff');
-  const flags = { shop: [shop, shop] } as const;
+  const flags = { shop: same(inSegment('staff')) };
   const input = inputOf({ flags, segments: { staff: [[], ['ana']] } });
-  const unread = { ...input.actual, flags: new Map() };
+  const actual = { ...input.actual, flags: new Map() };
 
   const impacts = planImpact(planChanges(input), {
     ...input,
-    actual: unread,
+    actual,
     state: stateOf(input.desired),
   });
 
@@ -484,152 +426,83 @@ describe('questions that nothing known answers', () => {
     depends: { splitName: 'x', treatments: [treatment] },
   });
   const isIn = (string: string) => ({ type: 'IN_SEGMENT', string });
-  const countries = (count: number): Definition => ({
+  const many = (count: number): Definition => ({
     rules: Array.from({ length: count }, (_, at) => ({
       matchers: [{ ...FROM_SPAIN, strings: [`${at}`] }],
       buckets: onShare(100).defaultRule,
     })),
   });
+  const later = (count: number) => ({ ...many(count), ...onShare(10) });
+  const dark = (on: number) => asks(on, FROM_SPAIN, ...matchersOf(dependingOn('dark')));
+  const [isOn, isNotOn] = [asks(100, treated('on')), asks(0, treated('on'))];
   const circle = dependingOn('asking');
+  const EITHER_WAY = 'shop 0–100 % off → on, 0–100 % on → off';
 
   it.each<[string, Definition, Definition, string]>([
+    ['beside one that is answered with no', dark(50), dark(100), 'nobody ! serves-nobody'],
     [
-      'beside one that is answered with no',
-      asks(50, FROM_SPAIN, ...matchersOf(dependingOn('dark'))),
-      asks(100, FROM_SPAIN, ...matchersOf(dependingOn('dark'))),
-      'nobody ! serves-nobody',
-    ],
-    [
-      'asked by both sides, answered once',
+      'asked by both sides, once',
       asks(50, FROM_SPAIN),
       asks(100, FROM_SPAIN),
       'shop 0–50 % off → on',
     ],
-    [
-      'about the same treatment of a flag, answered once',
-      asks(100, treated('on')),
-      { ...onShare(100), ...when([treated('on')], 0) },
-      'shop 0–100 % off → on, 0–100 % on → off',
-    ],
-    [
-      'about two treatments of a flag, each with an answer of its own',
-      asks(100, treated('on')),
-      asks(100, treated('off')),
-      'shop 0–100 % off → on, 0–100 % on → off',
-    ],
-    [
-      'about a segment and another, each with an answer of its own',
-      asks(100, isIn('one')),
-      asks(100, isIn('two')),
-      'shop 0–100 % off → on, 0–100 % on → off',
-    ],
+    ['about one treatment of a flag, once', isOn, { ...onShare(100), ...isNotOn }, EITHER_WAY],
+    ['about two treatments of a flag, by itself', isOn, asks(100, treated('off')), EITHER_WAY],
+    ['about two segments, by itself', asks(100, isIn('one')), asks(100, isIn('two')), EITHER_WAY],
     ['in a circle of flags', circle, { ...circle, ...onShare(10) }, 'shop  (bounded)'],
-    [
-      'in as many cases as are worked out',
-      countries(499),
-      { ...countries(499), ...onShare(10) },
-      'shop 0–10 % off → on',
-    ],
-    ['in one case more', countries(500), { ...countries(500), ...onShare(10) }, 'shop  (bounded)'],
+    ['in as many cases as are worked out', many(499), later(499), 'shop 0–10 % off → on'],
+    ['in one case more', many(500), later(500), 'shop  (bounded)'],
   ])('%s', (_situation, before, after, line) => {
-    const asking = dependingOn('shop');
-    const flags = { shop: [before, after], dark: [onShare(0), onShare(0)] } as const;
-    const world = before === circle ? { ...flags, asking: [asking, asking] as const } : flags;
+    const flags = { shop: [before, after], dark: same(onShare(0)) } as const;
+    const world = before === circle ? { ...flags, asking: same(dependingOn('shop')) } : flags;
 
     expect(impactLines({ flags: world })[0]?.split('; ')[0]).toBe(`flag/shop@production: ${line}`);
   });
 });
 
 describe('risks', () => {
-  it('tell where most of a protected environment moves towards the default, or loses its definition', () => {
-    const share = (on: number): Definition => ({ ...DEFINITION, ...onShare(on) });
-    const risks = (before: Definition, after: Definition): string =>
-      impactLines({ flags: { pay: [before, after] } }, true).join();
-    const input = inputOf({ flags: { pay: [share(0), share(10)] } }, true);
-    const id = 'flag/pay@production';
+  it('name the end of a ramp, and the share that it reaches then', () => {
+    const input = inputOf({ flags: { pay: [onShare(0), onShare(10)] } }, true);
     const last = [{ rule: null, buckets: onShare(100).defaultRule }];
 
-    expect(risks(share(98), share(2))).toContain('most-of-production');
-    expect(risks(share(90), share(60))).not.toContain('most-of-production');
-    const impacts = planImpact(planChanges(input), input, new Map([[id, last]]));
-    expect(impacts.get(id)?.risks).toEqual(['ramp-ends']);
-    expect(impacts.get(id)?.atLast).toEqual({ atLeast: 100, atMost: 100 });
+    const impacts = planImpact(planChanges(input), input, new Map([['flag/pay@production', last]]));
+
+    const atLast = { atLeast: 100, atMost: 100 };
+    expect(impacts.get('flag/pay@production')).toMatchObject({ risks: ['ramp-ends'], atLast });
   });
 
   const ON = [{ treatment: 'on', size: 100 }];
-  const configuredFor = (limit: number): Definition => ({
-    ...configured({ limit }),
-    defaultRule: ON,
-  });
-  const variants = (a: number, b: number, c: number): Definition => ({
-    ...THREE,
-    ...three(a, b, c),
-  });
+  const OFF = [{ treatment: 'off', size: 100 }];
+  const NOTHING = { trafficAllocation: 0 };
+  const configuredAll = (limit: number) => ({ ...configured({ limit }), defaultRule: ON });
+  const killedWith = (limit: number) => ({ ...configured(undefined, { limit }), killed: true });
+  const dead = { ...onShare(10), killed: true };
+  const nowOn = { ...dead, defaultTreatment: 'on' };
 
   it.each<[string, Definition | null, Definition, string[]]>([
     ['all get what is not the default', onShare(50), { defaultRule: ON }, ['all-of-production']],
     [
       'what all get is configured anew',
-      configuredFor(100),
-      configuredFor(1),
+      configuredAll(100),
+      configuredAll(1),
       ['all-of-production'],
     ],
-    [
-      'variants change that are no default',
-      variants(50, 50, 0),
-      variants(30, 50, 20),
-      ['moves-between-variants'],
-    ],
+    ['variants change', variants(50, 50, 0), variants(30, 50, 20), ['moves-between-variants']],
     ['a variant gives way to the default', variants(50, 0, 50), variants(20, 0, 80), []],
-    [
-      'the default changes while all get it',
-      { ...onShare(10), killed: true },
-      { ...onShare(10), killed: true, defaultTreatment: 'on' },
-      ['default-changed-while-killed'],
-    ],
-    [
-      'the allocation is nothing',
-      onShare(10),
-      { ...onShare(10), trafficAllocation: 0 },
-      ['serves-nobody'],
-    ],
+    ['the default changes while all get it', dead, nowOn, ['default-changed-while-killed']],
+    ['nothing is allocated', onShare(10), { ...onShare(10), ...NOTHING }, ['serves-nobody']],
     ['it is off everywhere and means to be', null, {}, []],
     ['half moves back', onShare(60), onShare(10), ['most-of-production']],
     ['less than half moves back', onShare(60), onShare(11), []],
     ['all get the default', onShare(50), onShare(0), ['most-of-production']],
     ['all stay where they were', onShare(100), { ...onShare(100), targets: { off: ['ana'] } }, []],
     ['all but one place get the same', onShare(50), onShare(99), []],
-    [
-      'all get the default, and only the default is named',
-      onShare(100),
-      { defaultRule: [{ treatment: 'off', size: 100 }] },
-      ['most-of-production'],
-    ],
+    ['only the default is named', onShare(100), { defaultRule: OFF }, ['most-of-production']],
     ['a kill moves most', onShare(90), { ...onShare(90), killed: true }, ['kills']],
-    [
-      'a target serves something else than the default',
-      onShare(10),
-      { ...onShare(0), targets: { on: ['ana'] } },
-      [],
-    ],
-    [
-      'targets of another treatment are emptied',
-      { targets: { on: ['ana'] } },
-      { targets: { on: [] } },
-      [],
-    ],
-    [
-      'the default changes of a flag that is killed, with its configuration alone',
-      { ...configured(undefined, { limit: 1 }), killed: true },
-      { ...configured(undefined, { limit: 2 }), killed: true },
-      ['most-of-production'],
-    ],
-    [
-      'the default changes of a flag that is alive',
-      onShare(10),
-      { ...onShare(10), defaultTreatment: 'on' },
-      [],
-    ],
+    ['a target serves another', onShare(10), { ...onShare(0), targets: { on: ['ana'] } }, []],
+    ['other targets are emptied', { targets: { on: ['ana'] } }, { targets: { on: [] } }, []],
+    ['a killed default is configured anew', killedWith(1), killedWith(2), ['most-of-production']],
+    ['a live default changes', onShare(10), { ...onShare(10), defaultTreatment: 'on' }, []],
   ])('of a protected environment are told where %s', (_situation, before, after, expected) => {
     const input = inputOf({ flags: { shop: [before, after] } }, true);
 
@@ -700,30 +573,29 @@ describe('many groups of keys', () => {
   });
 });
 
-describe('what is made in the same plan', () => {
-  it('is not taken for empty where others are to fill it', () => {
-    const world = { flags: { shop: [{}, inSegment('staff')] } } as const;
-    const input = inputOf(world);
-    const staff = desiredSegment('staff', { production: undefined });
-    const desired = { ...input.desired, segments: new Map([['staff', staff]]) };
-    const actual = { ...input.actual, segments: new Map([liveSegment('staff')]) };
-    const all = { ...input, desired, actual };
+it('does not take a new segment for empty that others are to fill', () => {
+  const input = inputOf({ flags: { shop: [{}, inSegment('staff')] } });
+  const staff = desiredSegment('staff', { production: undefined });
+  const desired = { ...input.desired, segments: new Map([['staff', staff]]) };
+  const actual = { ...input.actual, segments: new Map([liveSegment('staff')]) };
+  const all = { ...input, desired, actual };
 
-    const impact = planImpact(planChanges(all), all).get('flag/shop@production');
+  const impact = planImpact(planChanges(all), all).get('flag/shop@production');
 
-    expect(impact?.flags.map(flagWords)).toEqual(['shop 0–100 % off → on']);
-    expect(impact?.risks).toEqual([]);
-  });
+  expect(impact?.flags.map(flagWords)).toEqual(['shop 0–100 % off → on']);
+  expect(impact?.risks).toEqual([]);
 });
 
 describe('what a restore would serve', () => {
   const killed = (on: number): Definition => ({ ...onShare(on), killed: true });
 
-  it('is told of a ramp of a flag that stays killed, of one that is made killed, and of one that is killed with it', () => {
+  it('is told of a flag that stays or is made killed, or changes with its kill, and of no other', () => {
     const flags = {
+      alive: [onShare(10), onShare(20)],
       made: [null, killed(20)],
       ramped: [killed(10), killed(50)],
       stopped: [onShare(10), killed(30)],
+      stoppedAlone: [onShare(10), killed(10)],
     } as const;
 
     expect(restoreLines({ flags })).toEqual([
@@ -733,28 +605,15 @@ describe('what a restore would serve', () => {
     ]);
   });
 
-  it('is not told of what is alive afterwards, nor where a flag is killed and nothing else', () => {
-    const flags = {
-      alive: [onShare(10), onShare(20)],
-      stopped: [onShare(10), killed(10)],
-    } as const;
-
-    expect(restoreLines({ flags })).toEqual([]);
-  });
-
   it('goes by lists and other flags as the plan leaves them', () => {
+    const before = ['bob', 'zoe'];
     const world: World = {
       flags: {
         asking: [killed(0), { ...killed(0), ...dependingOn('base') }],
         base: [onShare(0), onShare(40)],
         listed: [killed(0), { ...killed(0), ...inSegment('staff'), targets: { off: ['ana'] } }],
       },
-      segments: {
-        staff: [
-          ['bob', 'zoe'],
-          ['ana', 'cleo', 'dan', 'zoe'],
-        ],
-      },
+      segments: { staff: [before, ['ana', 'cleo', 'dan', 'zoe']] },
     };
 
     expect(restoreLines(world)).toEqual([
