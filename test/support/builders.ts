@@ -17,10 +17,12 @@ import {
 import type {
   Config,
   Desired,
+  DesiredDefinition,
   DesiredFlag,
   DesiredIdentities,
   DesiredSegment,
   SegmentMode,
+  TimedField,
 } from '../../src/model/desired.js';
 import type { Location } from '../../src/model/diagnostic.js';
 import type { Plan } from '../../src/model/plan.js';
@@ -82,25 +84,33 @@ export function dependingOn(flag: string): Pick<Required<Definition>, 'rules'> {
   };
 }
 
+export type Said = Definition &
+  Pick<DesiredDefinition, 'ramps'> & {
+    readonly unsaid?: readonly (keyof Definition)[];
+    readonly timed?: Readonly<Record<string, TimedField>>;
+  };
+
 interface FlagParts {
   readonly fields?: FlagFields;
   readonly trafficType?: string;
   /** Environment → what differs from `DEFINITION`; `unsaid` fields are not managed. */
-  readonly environments?: Readonly<
-    Record<string, Definition & { unsaid?: readonly (keyof Definition)[] }>
-  >;
+  readonly environments?: Readonly<Record<string, Said>>;
 }
 
 export function desiredFlag(name: string, parts: FlagParts = {}): DesiredFlag {
   const environments = Object.entries(parts.environments ?? {}).map(([environment, said]) => {
-    const { unsaid = ['killed', 'baselineTreatment'], ...rest } = said;
+    const { unsaid = ['killed', 'baselineTreatment'], timed, ramps, ...rest } = said;
     const creation = { ...DEFINITION, ...rest };
     const fields = Object.fromEntries(
       Object.entries(creation).filter(
         ([field]) => field in rest || !unsaid.includes(field as keyof Definition),
       ),
     );
-    return [environment, { location: HERE, fields, creation, ruleNames: [] }] as const;
+    const byTime = {
+      ...(timed && { timed: new Map(Object.entries(timed)) }),
+      ...(ramps && { ramps }),
+    };
+    return [environment, { location: HERE, fields, creation, ruleNames: [], ...byTime }] as const;
   });
   return {
     name,
@@ -173,6 +183,7 @@ export function liveDefinition(
   flag: string,
   environment: string,
   said: Definition = {},
+  more: Partial<WireDefinition> = {},
 ): WireDefinition {
   const body = definitionBody({ ...DEFINITION, ...said });
   const { id, name } = ENVIRONMENTS.find((each) => each.name === environment) ?? {
@@ -191,6 +202,7 @@ export function liveDefinition(
     rules: body.rules ?? [],
     creationTime: 1,
     lastUpdateTime: 1,
+    ...more,
   };
 }
 
@@ -203,15 +215,20 @@ export function wireFlag(name: string): WireFlag {
   return { ...wireSegment(name), id: `id-${name}`, rolloutStatus, rolloutStatusTimestamp: 1 };
 }
 
-/** A flag that the service has, with a definition in the environments that are named and none in the others. */
+/**
+ * A flag that the service has, with a definition in the environments that are named and none in the others.
+ *
+ * @param more what answers have of each definition besides.
+ */
 export function liveFlag(
   name: string,
   environments: Readonly<Record<string, Definition>> = {},
   flag: Partial<WireFlag> = {},
+  more: Partial<WireDefinition> = {},
 ): [string, ActualFlag] {
   const definitions = ENVIRONMENTS.map(({ name: environment }) => {
     const said = environments[environment];
-    return [environment, said ? liveDefinition(name, environment, said) : null] as const;
+    return [environment, said ? liveDefinition(name, environment, said, more) : null] as const;
   });
   const wire = { ...wireFlag(name), ...flag };
   return [

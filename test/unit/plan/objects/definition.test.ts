@@ -1,81 +1,48 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition, Matcher } from '../../../../src/model/flag/flag.js';
 import { NO_KEYS } from '../../../../src/model/segment-keys.js';
-import type { Actual, ActualFlag } from '../../../../src/model/actual.js';
+import type { Actual } from '../../../../src/model/actual.js';
 import type { ChangeRequest } from '../../../../src/model/change-request.js';
-import type { Desired, TimedField } from '../../../../src/model/desired.js';
 import type { FieldChange, Plan } from '../../../../src/model/plan.js';
-import type { Base, State } from '../../../../src/model/state.js';
-import { planChanges } from '../../../../src/plan/plan.js';
+import type { Base } from '../../../../src/model/state.js';
 import type { PlannedEnvironment, PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
   anEnvironment,
-  aPolicy,
   DEFINITION,
   desiredFlag,
   liveFlag,
-  NO_STATE,
   onShare,
   planLines,
+  type Said,
 } from '../../../support/builders.js';
+import { flagState, planOf } from '../../../support/planning.js';
 
 const ID = 'flag/pay@staging';
-
-type Said = Definition & { unsaid?: readonly (keyof Definition)[] };
 
 interface Given {
   readonly desired: Said;
   readonly live: Definition;
   readonly base?: Partial<Base<Definition>>;
   readonly environment?: Partial<PlannedEnvironment>;
-  readonly rest?: Partial<Desired>;
   readonly policy?: Partial<PlanPolicy>;
-  readonly timed?: Record<string, TimedField>;
   /** The change request that is open on the service. */
   readonly open?: string | null;
   readonly requests?: Actual['requests'];
   readonly unread?: true;
 }
 
-function planOf({ desired, live, base, environment, rest, ...given }: Given): Plan {
-  const { policy, timed, open, requests, unread } = given;
-  const said = desiredFlag('pay', { environments: { staging: desired } });
-  const [name, found] = liveFlag('pay', { staging: live });
-  const flag = {
-    ...said,
-    environments: new Map(
-      [...said.environments].map(([place, each]) => [
-        place,
-        { ...each, ...(timed && { timed: new Map(Object.entries(timed)) }) },
-      ]),
-    ),
-  };
-  const definitions = new Map(
-    [...found.definitions].map(([place, each]) => [
-      place,
-      each && { ...each, ...(open !== undefined && { openChangeRequestId: open }) },
-    ]),
-  );
-  const actual: ActualFlag = {
-    ...found,
-    definitions,
-    ...(unread && { unread: new Set(['staging']) }),
-  };
-  const state: State = base
-    ? new Map([
-        [
-          'flag/pay',
-          { kind: 'flag', name: 'pay', environments: { 'env-staging': { commit: null, ...base } } },
-        ],
-      ])
-    : NO_STATE;
-  return planChanges({
-    desired: { ...aDesired({ flags: [flag] }), ...rest },
-    actual: { ...anActual({ flags: [[name, actual]] }), ...(requests && { requests }) },
-    state,
-    policy: aPolicy({ environments: [anEnvironment('staging', environment)], ...policy }),
+function planFor({ desired, live, base, environment, ...given }: Given): Plan {
+  const { policy, open, requests, unread } = given;
+  const flags = [desiredFlag('pay', { environments: { staging: desired } })];
+  const answer = open === undefined ? {} : { openChangeRequestId: open };
+  const [name, found] = liveFlag('pay', { staging: live }, {}, answer);
+  const flag = { ...found, ...(unread && { unread: new Set(['staging']) }) };
+  const actual = { ...anActual({ flags: [[name, flag]] }), ...(requests && { requests }) };
+  return planOf(aDesired({ flags }), actual, {
+    ...(base && { state: flagState('pay', { staging: base }) }),
+    policy: { environments: [anEnvironment('staging', environment)], ...policy },
   });
 }
 
@@ -117,13 +84,13 @@ describe('members that other tools write for nothing', () => {
     ['as no configuration', { desired: configured(null), live: DEFINITION }, []],
     ['as an empty configuration', { desired: configured(''), live: DEFINITION }, []],
   ])('are no difference %s', (_, given, reasons) => {
-    expect(planOf(given).changes.map(({ reason }) => reason)).toEqual(reasons);
+    expect(planFor(given).changes.map(({ reason }) => reason)).toEqual(reasons);
   });
 });
 
 describe('a definition of which a part is held back', () => {
   it('is written in the fields that are not, and the others stay as they are live', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: onShare(20),
       live: { trafficAllocation: 50, ...onShare(10) },
       base: spec(onShare(10)),
@@ -135,40 +102,28 @@ describe('a definition of which a part is held back', () => {
   });
 
   it('keeps the targets of a treatment of which somebody else changed them', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { targets: { off: ['ours'] } },
       live: { targets: { on: ['theirs'] } },
       base: spec({ targets: {} }),
       environment: REPORTING,
     });
 
-    expect(plan.withheld[0]?.fields).toEqual([
-      {
-        path: '/targets/on',
-        reason: 'drift',
-        keys: { added: [], removed: ['theirs'], sha256: NO_KEYS.digest.sha256 },
-      },
-    ]);
+    const keys = { added: [], removed: ['theirs'], sha256: NO_KEYS.digest.sha256 };
+    expect(plan.withheld[0]?.fields).toEqual([{ path: '/targets/on', reason: 'drift', keys }]);
     expect(written(plan)).toEqual([['/treatments/1/keys', ['ours']]]);
   });
 
   it('loses the targets that git takes away, and keeps those that are held back', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { targets: { on: ['a'] } },
       live: { targets: { on: ['a', 'theirs'], off: ['b'] } },
       base: spec({ targets: { on: ['a'], off: ['b'] } }),
       environment: REPORTING,
     });
 
-    expect(written(plan)).toEqual([
-      [
-        '/treatments',
-        [
-          { name: 'on', description: '', keys: ['a', 'theirs'] },
-          { name: 'off', description: '' },
-        ],
-      ],
-    ]);
+    const on = { name: 'on', description: '', keys: ['a', 'theirs'] };
+    expect(written(plan)).toEqual([['/treatments', [on, { name: 'off', description: '' }]]]);
   });
 });
 
@@ -178,7 +133,7 @@ describe('a treatment that goes', () => {
   const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
 
   it('holds back all that is to be written, while what is not ours still names it', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { ...serving('on', 'off'), ...onShare(5), unsaid },
       live: { ...serving('on', 'off', 'v2'), rules },
       base: spec(serving('on', 'off', 'v2')),
@@ -197,18 +152,15 @@ describe('a treatment that goes', () => {
   });
 
   it('goes although buckets of size 0 name it, which are no difference', () => {
-    const nothing = { treatment: 'v2', size: 0 };
-    const live = { ...onShare(5), defaultRule: [...onShare(5).defaultRule, nothing] };
+    const none = { treatment: 'v2', size: 0 };
+    const defaultRule = [...onShare(5).defaultRule, none];
     const on = [{ treatment: 'on', size: 100 }];
-    const [rule] = rules.map((each) => ({ ...each, buckets: on }));
-    const plan = planOf({
-      desired: { ...serving('on', 'off'), ...onShare(5), rules: rule ? [rule] : [] },
-      live: {
-        ...serving('on', 'off', 'v2'),
-        ...live,
-        rules: rule ? [{ ...rule, buckets: [nothing, ...on] }] : [],
-      },
-      base: spec({ ...serving('on', 'off', 'v2'), ...onShare(5), rules: rule ? [rule] : [] }),
+    const servingOn = (buckets: typeof on) => rules.map((each) => ({ ...each, buckets }));
+    const before = { ...serving('on', 'off', 'v2'), ...onShare(5), rules: servingOn(on) };
+    const plan = planFor({
+      desired: { ...before, ...serving('on', 'off') },
+      live: { ...before, defaultRule, rules: servingOn([none, ...on]) },
+      base: spec(before),
     });
 
     expect(plan.withheld).toEqual([]);
@@ -221,7 +173,7 @@ describe('a treatment that goes', () => {
   });
 
   it('does not hold back a restore', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { ...serving('on', 'off'), killed: false, unsaid },
       live: { ...serving('on', 'off', 'v2'), rules, killed: true },
       base: spec({ ...serving('on', 'off', 'v2'), killed: true }),
@@ -235,18 +187,15 @@ describe('a treatment that goes', () => {
     expect(written(plan)).toEqual([['/killed', false]]);
   });
 
-  const nothing = [...onShare(5).defaultRule, { treatment: 'v2', size: 0 }];
+  const buckets = [...onShare(5).defaultRule, { treatment: 'v2', size: 0 }];
+  const emptied = rules.map((each) => ({ ...each, buckets }));
 
   it.each<[string, keyof Definition, Definition]>([
     ['the default rule', 'defaultRule', { defaultRule: v2 }],
     ['the default treatment', 'defaultTreatment', { defaultTreatment: 'v2' }],
-    [
-      'a bucket of size 0',
-      'rules',
-      { rules: rules.map((each) => ({ ...each, buckets: nothing })) },
-    ],
+    ['a bucket of size 0', 'rules', { rules: emptied }],
   ])('holds back the change while %s, which is not managed, names it', (_, field, said) => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { ...serving('on', 'off'), unsaid: [field, 'killed', 'baselineTreatment'] },
       live: { ...serving('on', 'off', 'v2'), ...said },
       base: spec(serving('on', 'off', 'v2')),
@@ -255,43 +204,31 @@ describe('a treatment that goes', () => {
     expect(planLines(plan)).toEqual([`withheld update ${ID}: still-in-use`]);
   });
 
+  const BOTH = ['/treatments', '/baselineTreatment'];
+  const baselineOn = { baselineTreatment: 'on' };
+  const others = ['treatments', 'killed', 'baselineTreatment'] as const;
+
   it.each<[string, Said, string, string[], string?]>([
-    [
-      'takes the baseline with it once, where the specs say another',
-      { ...serving('on', 'off'), baselineTreatment: 'on' },
-      'v2',
-      ['/treatments', '/baselineTreatment'],
-      'on',
-    ],
-    [
-      'takes an unsaid baseline with it, for that of a creation',
-      serving('on', 'off'),
-      'v2',
-      ['/treatments', '/baselineTreatment'],
-    ],
+    ['takes a baseline with it once', { ...serving('on', 'off'), ...baselineOn }, 'v2', BOTH, 'on'],
+    ['takes an unsaid baseline with it', serving('on', 'off'), 'v2', BOTH, 'off'],
     ['leaves a baseline alone that stays a treatment', serving('on', 'off'), 'on', ['/treatments']],
-    [
-      'is none where treatments are not managed',
-      { ...onShare(5), unsaid: ['treatments', 'killed', 'baselineTreatment'] },
-      'v2',
-      ['/defaultRule'],
-    ],
+    ['is none of unmanaged ones', { ...onShare(5), unsaid: others }, 'v2', ['/defaultRule']],
   ])('%s', (_, desired, baselineTreatment, paths, after) => {
     const before = { ...serving('on', 'off', 'v2'), baselineTreatment };
-    const plan = planOf({ desired, live: before, base: spec(before) });
+    const plan = planFor({ desired, live: before, base: spec(before) });
 
     const [treatments, baseline] = plan.changes[0]?.fields ?? [];
     expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(paths);
     if (baseline) {
       const { reason } = treatments ?? {};
-      expect(baseline).toMatchObject({ reason, before: 'v2', after: after ?? 'off' });
+      expect(baseline).toMatchObject({ reason, before: 'v2', after });
     }
   });
 });
 
 describe('a restore', () => {
   it('is not written with what else changes where it is only reported', () => {
-    const plan = planOf({
+    const plan = planFor({
       desired: { ...onShare(5), killed: false },
       live: { killed: true },
       base: spec({}),
@@ -310,47 +247,34 @@ describe('a definition that waits', () => {
     ...{ id: 'cr-1', is: 'open', operation: 'UPDATE', by: 'ana', since: null, approvers: [] },
   };
   const mark = { wanted: '0'.repeat(16), content: '1'.repeat(16) };
+  const older = { ...request, id: 'cr-0' };
   const known = (more: Partial<ChangeRequest> = {}) =>
-    new Map([
-      [
-        ID,
-        [
-          { ...request, id: 'cr-0' },
-          { ...request, ...more },
-        ],
-      ],
-    ]);
+    new Map([[ID, [older, { ...request, ...more }]]]);
   const open = { why: 'approval-needed', because: 'change request cr-1 is open on the service' };
   const changing = { desired: onShare(20), live: onShare(10), base: spec(onShare(10)) };
+  const allocating = { ...onShare(20), trafficAllocation: 50 };
+  const by = (reason: 'ramp') => ({ ...onShare(20), timed: { '/defaultRule': { reason } } });
   const held = { why: 'check-failed', because: 'slo is wrong' } as const;
-  const timed = { '/defaultRule': { held } };
+  const timed: Given = {
+    ...changing,
+    desired: { ...onShare(20), timed: { '/defaultRule': { held } } },
+  };
   const back = { '/defaultRule': { waits: { for: onShare(45).defaultRule, because: 'slo' } } };
-  const waiting = [
-    {
-      ...{ why: 'check-failed', because: 'slo' },
-      fields: [
-        {
-          path: '/defaultRule',
-          reason: 'ramp',
-          before: onShare(20).defaultRule,
-          after: onShare(45).defaultRule,
-        },
-      ],
-    },
-  ];
+  const [before, after] = [20, 45].map((share) => onShare(share).defaultRule);
+  const step = { path: '/defaultRule', reason: 'ramp', before, after };
+  const waiting = [{ why: 'check-failed', because: 'slo', fields: [step] }];
   const fought = (hour: number) =>
     ['00', '20', '40'].map((minute) => `2026-10-03T0${String(hour)}:${minute}:00.000Z`);
   const killed = { live: { ...onShare(20), killed: true }, base: spec({ killed: true }) };
-  const restored = { ...killed, desired: { ...onShare(20), killed: false } };
   const rule = { fields: [{ path: '/defaultRule' }] };
+  const byCommit = { path: '/defaultRule', reason: 'commit' };
+  const contested = (path: string, hour: number) => ({
+    ...{ why: 'contested', reason: 'drift', fields: [{ path }] },
+    because: expect.stringContaining(fought(hour).join(', ')) as string,
+  });
 
   it.each<[string, Given, string[], object[]]>([
-    [
-      'for no change request, as none is open',
-      { ...changing, open: null },
-      ['/defaultRule: commit'],
-      [],
-    ],
+    ['for no request, as none is open', { ...changing, open: null }, ['/defaultRule: commit'], []],
     ['for a request that no list shows', { ...changing, open: 'cr-1' }, [], [open]],
     [
       'for a request of others, which the plan shows',
@@ -370,37 +294,37 @@ describe('a definition that waits', () => {
       ['/killed: restore'],
       [{ ...open, ...rule }],
     ],
-    ['for the time of a field', { ...changing, timed }, [], [{ ...held, ...rule }]],
+    ['for the time of a field', timed, [], [{ ...held, ...rule }]],
     [
       'for no time where the run reverts drift',
-      { ...changing, timed, policy: { revertDrift: true } },
+      { ...timed, policy: { revertDrift: true } },
       ['/defaultRule: commit'],
       [],
     ],
-    [
-      'for a request rather than for the time of a field',
-      { ...changing, timed, open: 'cr-1' },
-      [],
-      [{ ...open, ...rule }],
-    ],
+    ['for a request rather than a time', { ...timed, open: 'cr-1' }, [], [{ ...open, ...rule }]],
     [
       'for nothing where the time alone changed a field, which is the reason',
-      { ...changing, timed: { '/defaultRule': { reason: 'ramp' } } },
+      { ...changing, desired: by('ramp') },
       ['/defaultRule: ramp'],
       [],
     ],
     [
       'for a commit after a failed check',
-      { desired: onShare(20), live: onShare(20), timed: back },
+      { desired: { ...onShare(20), timed: back }, live: onShare(20) },
       [],
       waiting,
     ],
-    ['for nothing more than its restore', { ...restored, timed: back }, ['/killed: restore'], []],
+    [
+      'for nothing more than its restore',
+      { ...killed, desired: { ...onShare(20), killed: false, timed: back } },
+      ['/killed: restore'],
+      [],
+    ],
     [
       'for a review of the field that no reviewed plan shows',
       {
         ...changing,
-        desired: { ...onShare(20), trafficAllocation: 50 },
+        desired: allocating,
         policy: { shows: ({ fields }) => fields.every(({ path }) => path !== '/defaultRule') },
       },
       ['/trafficAllocation: commit'],
@@ -408,43 +332,26 @@ describe('a definition that waits', () => {
     ],
     [
       'for a review of a ramp, which a commit must have brought',
-      {
-        ...changing,
-        timed: { '/defaultRule': { reason: 'ramp' } },
-        policy: { shows: ({ reason }) => reason !== 'ramp' },
-      },
+      { ...changing, desired: by('ramp'), policy: { shows: ({ reason }) => reason !== 'ramp' } },
       [],
-      [
-        {
-          why: 'not-reviewed',
-          reason: 'commit',
-          fields: [{ ...rule.fields[0], reason: 'commit' }],
-        },
-      ],
+      [{ why: 'not-reviewed', reason: 'commit', fields: [byCommit] }],
     ],
     [
       'for whoever keeps changing each field, with the times of each',
       {
-        desired: { ...onShare(20), trafficAllocation: 50 },
+        desired: allocating,
         live: { ...onShare(10), trafficAllocation: 40 },
         base: {
-          ...spec({ ...onShare(20), trafficAllocation: 50 }),
+          ...spec(allocating),
           corrections: { '/defaultRule': fought(0), '/trafficAllocation': fought(1) },
         },
       },
       [],
-      [0, 1]
-        .map((hour) => ({
-          why: 'contested',
-          reason: 'drift',
-          because: expect.stringContaining(fought(hour).join(', ')) as string,
-          fields: [{ path: hour === 0 ? '/defaultRule' : '/trafficAllocation' }],
-        }))
-        .toReversed(),
+      [contested('/trafficAllocation', 1), contested('/defaultRule', 0)],
     ],
     ['to be read', { ...changing, unread: true }, [], []],
   ])('%s', (_, given, changed, withheld) => {
-    const plan = planOf(given);
+    const plan = planFor(given);
 
     expect(plan.changes.flatMap(({ fields }) => paths(fields))).toEqual(changed);
     expect(plan.withheld).toMatchObject(
@@ -455,12 +362,8 @@ describe('a definition that waits', () => {
 
 it('that is not there shows every field that it is made with, and targets where there are any', () => {
   const said = { targets: { on: ['a'], off: [] } };
-  const { changes } = planChanges({
-    desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] }),
-    actual: anActual({ flags: [liveFlag('pay')] }),
-    state: NO_STATE,
-    policy: aPolicy(),
-  });
+  const desired = aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] });
+  const { changes } = planOf(desired, { flags: [liveFlag('pay')] });
 
   expect(changes[0]?.fields.map(({ path }) => path)).toEqual([
     '/killed',
