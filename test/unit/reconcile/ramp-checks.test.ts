@@ -3,13 +3,11 @@ import { operatorSettings } from '../../../src/compose/settings.js';
 import type { RampCheck } from '../../../src/model/desired.js';
 import { askCheck, checkFault } from '../../../src/reconcile/checks.js';
 import { standingsOf } from '../../../src/timing/standings.js';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { offlinePlan } from '../../../src/review/plan.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
-import { flagSpec } from '../../support/pipeline-world.js';
+import { flagSpec, killList } from '../../support/pipeline-world.js';
 import { checkedStory } from '../../support/ramp-story.js';
 
 const allowing = (...allowedOrigins: string[]) => ({
@@ -77,9 +75,8 @@ describe('a ramp with a check', () => {
 
   it('is not asked by a run that writes nothing, which says so and shows the step', async () => {
     const { world, after, server } = await guardedStory(left(0.1));
-    const run = await world.opened({ dryRun: true, at: after(7).now() });
 
-    const report = reportOf(await plan(run.context), run);
+    const report = await world.reported({ at: after(7).now() });
 
     expect(server.seen).toEqual([]);
     expect(planDocument(report).ramps?.[0]).toMatchObject({
@@ -115,7 +112,7 @@ describe('a ramp with a check', () => {
   it('holds neither a kill nor any other change', async () => {
     const { world, after } = await guardedStory(left(0.1));
     world.repository.commit('Stop, and another flag', {
-      'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
+      ...killList('{ shop: { reason: INC-1 } }'),
       'flags/pay.yaml': flagSpec('pay', { on: 20 }),
     });
 

@@ -1,79 +1,49 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import {
+  flagSpec,
+  forget,
+  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   withheldIn,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { ramp, STEPS, storyOf } from '../../support/ramp-story.js';
+import { ramp, storyOf } from '../../support/ramp-story.js';
 
-const kills =
-  (entries: string): Act =>
-  ({ repository }) => {
-    repository.commit('Say what is killed', { 'kills/production.yaml': `kills: ${entries}\n` });
-  };
-const spec =
-  (text: string): Act =>
-  (world) =>
-    void ramp(world, text, 'Another spec');
-const forget: Act = ({ repository }) => {
-  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/').split('\n');
-  for (const ref of refs) repository.git('update-ref', '-d', ref);
-};
-
-type Act = (world: PipelineWorld) => void;
+type Act = (world: PipelineWorld) => unknown;
 /** Runs at an hour of the ramp, after something has happened; the share that is live then. */
 type Move = readonly [hours: number, share: number, before?: Act];
+
+const moveInShallowClone: Act = ({ repository }) => {
+  const spec = readFileSync(join(repository.directory, 'flags/shop.yaml'), 'utf8');
+  const files = { 'flags/shop.yaml': null, 'flags/deep/shop.yaml': spec };
+  const head = repository.commit('Move it', files);
+  repository.write({ '.git/shallow': `${head}\n` });
+};
 
 describe('a ramp', () => {
   it.each<[string, readonly Move[]]>([
     [
-      'begins with the run that first sees it, however old its commit is',
-      [
-        [2_000, 10],
-        [2_005, 10],
-        [2_006, 25],
-      ],
-    ],
-    [
-      'is caught up with by the step that is due alone, and goes on from there when its steps change',
+      'goes on when its file moves in a shallow clone, and stands still while its flag is killed',
       [
         [0, 10],
-        [20, 50],
-        [100, 50, spec('ramp: "10, 6h, 40, 12h, 60"')],
-        [111, 50],
-        [112, 60],
-      ],
-    ],
-    [
-      'stays where it is while its spec holds it, and begins anew when that is over',
-      [
-        [0, 10],
-        [7, 25],
-        [1_000, 25, spec('ramp: { steps: "10, 6h, 25, 12h, 50, 1d, 100", hold: true }')],
-        [2_000, 25, spec(STEPS)],
-        [2_011, 25],
-        [2_012, 50],
-      ],
-    ],
-    [
-      'stands still while its flag is killed, and the next wait counts from the run that takes the kill back',
-      [
-        [0, 10],
-        [7, 25],
-        [1_000, 25, kills('{ shop: { reason: INC-1 } }')],
-        [1_100, 25, kills('{}')],
-        [1_101, 25],
-        [1_111, 25],
-        [1_112, 50],
+        [7, 25, moveInShallowClone],
+        [17, 25],
+        [18, 50],
+        [
+          100,
+          50,
+          (world) => world.repository.commit('Stop', killList('{ shop: { reason: INC } }')),
+        ],
+        [200, 50, (world) => world.repository.commit('Go on', killList('{}'))],
+        [223, 50],
+        [224, 100],
       ],
     ],
     [
@@ -184,18 +154,25 @@ describe('a person who edits what a ramp is about', () => {
   });
 });
 
-describe('what stands against a step', () => {
-  it('is that no state is kept: no run could tell when it began', async () => {
+describe('where no state is kept', () => {
+  it('a ramp stands still, for no run could tell when it began; one with a start goes upwards alone', async () => {
     const { world, after } = await storyOf();
     rmSync(join(world.repository.directory, '.git'), { recursive: true });
-    const run = await world.opened({ dryRun: true, at: after(7).now() });
 
-    const planned = await plan(run.context);
+    const report = await world.reported({ at: after(7).now() });
 
-    expect(planned.plan.changes).toEqual([]);
-    expect(reportOf(planned, run).ramps?.[0]?.held).toBe(
+    expect(report.plan.changes).toEqual([]);
+    expect(report.ramps?.[0]?.held).toBe(
       'no state is kept here, so that only ramps with a `start`, and steps with `at`, move',
     );
+    const started = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
+    rmSync(join(started.world.repository.directory, '.git'), { recursive: true });
+    const at = { now: () => Date.parse('2026-03-03T10:00Z') };
+    for (const by of [25, 50]) {
+      await started.world.applied({ adopt: true }, at);
+      expect(await started.world.live.share('shop')).toBe(by);
+      await started.world.live.set('shop', { on: 50 });
+    }
   });
 });
 
@@ -204,17 +181,16 @@ describe('the ladder', () => {
     const { world, after } = await storyOf();
     const { repository } = world;
     const lines = async (minutes: number, apply = false): Promise<string> => {
-      const run = await world.opened({ dryRun: true, at: after(minutes).now() });
-      const planned = await plan(run.context);
-      const done = apply ? await world.applied({}, after(minutes)) : planned;
-      return (reportOf(done, run).ramps ?? []).map(rampText).join('');
+      const at = after(minutes);
+      const done = apply ? world.applied({}, at) : world.planned({ at: at.now() });
+      return (world.reportOf(await done).ramps ?? []).map(rampText).join('');
     };
     expect(await lines(0, true)).toContain('10 % now');
     expect(await lines(7)).toContain('10 % done, 25 % due');
     expect(await lines(7, true)).toContain('10 % done, 25 % now');
-    repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
+    repository.commit('Stop', killList('{ shop: { reason: INC-1 } }'));
     await world.applied({}, after(8));
-    repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
+    repository.commit('Back', killList('{}'));
 
     const back = await lines(1_000, true);
     expect(back).not.toContain('the flag is killed');
@@ -237,9 +213,9 @@ describe('the ladder', () => {
     const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
     const { world } = await storyOf(spec);
     await world.applied({}, { now: () => Date.parse('2026-03-02T17:00Z') });
-    const run = await world.opened({ dryRun: true, at: Date.parse('2026-03-02T17:00Z') });
+    const reported = async () => world.reported({ at: Date.parse('2026-03-02T17:00Z') });
 
-    const report = reportOf(await plan(run.context), run);
+    const report = await reported();
 
     const line =
       'Ramp of on in flag/shop@production: 10 % done, 25 % now, 50 % next at 2026-03-03T04:00+00:00 (UTC), 100 % at 2026-03-04T04:00+00:00 (UTC).';
@@ -251,14 +227,50 @@ describe('the ladder', () => {
       { id: 'flag/shop@production', rule: null, treatment: 'on', step: 1, held: null },
     ]);
     await world.live.set('shop', { on: 5 });
-    const again = reportOf(await plan(run.context), run);
+    const again = await reported();
     expect((again.ramps ?? []).map(rampText).join('')).toMatch(
       /: 10 % due, 25 % due, .*100 %\. It waits: its share was changed on the service\.$/,
     );
     await world.live.set('shop', { on: 60 });
-    const raised = reportOf(await plan(run.context), run);
+    const raised = await reported();
     expect((raised.ramps ?? []).map(rampText).join('')).toMatch(
       /: 10 % done, 25 % done, 50 %, 100 %\. The service has 60 %\. It waits: /,
     );
   });
+});
+
+const START = Date.parse('2026-01-05T09:00:00Z');
+const HOUR_MS = 3_600_000;
+const ON = /"on","size":(\d+)/;
+
+/** Runs at these hours after the start, by a clock that may be set between them; what each wrote. */
+async function sharesWritten(hours: readonly number[]): Promise<string[]> {
+  const world = await pipelineWorld();
+  const ramp = 'ramp: { start: 2026-01-05T09:00:00Z, steps: "10, 1d, 25, 1d, 50, 1d, 100" }';
+  world.repository.commit('Ramp the shop', {
+    'flagkeel.yaml': PIPELINE_CONFIG,
+    'flags/shop.yaml': flagSpec('shop', { on: 0, production: ramp }),
+  });
+  const written: string[] = [];
+  for (const hour of hours) {
+    const now = START + hour * HOUR_MS;
+    const { plan } = await world.applied({ at: now }, { now: () => now });
+    const fields = plan.changes
+      .filter(({ id }) => id === 'flag/shop@production')
+      .flatMap(({ fields: each }) => each);
+    const after = fields.find(({ path }) => path === '/defaultRule')?.after;
+    written.push(`${String(hour)} h: ${ON.exec(JSON.stringify(after ?? null))?.[1] ?? '-'}`);
+  }
+  return written;
+}
+
+it.each([
+  // The step of 24 h was taken; the clock is set back to where it was not due, and goes on.
+  ['back by an hour', [0, 24, 23, 23.5, 24, 24.5, 48], [10, 25, null, null, null, null, 50]],
+  // Two steps are due at once, and the later is taken; the clock is set right, and lowers nothing.
+  ['forth by a day and back', [0, 25, 49, 25, 26, 48, 72], [10, 25, 50, null, null, null, 100]],
+  ['forth by a day over two steps', [1, 49, 50, 72], [10, 50, null, 100]],
+])('a clock that is set %s writes each step once and lowers nothing', async (_, hours, shares) => {
+  const expected = hours.map((hour, at) => `${String(hour)} h: ${String(shares[at] ?? '-')}`);
+  expect(await sharesWritten(hours)).toEqual(expected);
 });
