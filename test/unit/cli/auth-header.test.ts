@@ -1,16 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ConfigRepository } from '../../support/git.js';
 import { startScripted } from '../../support/http.js';
 import { STAGING_CONFIG } from '../../support/spec-texts.js';
 import { cliRun } from '../../support/terminal.js';
 
-describe('the key of a run', () => {
-  it.each([
-    [[], {}, 'authorization'],
-    [['--auth-header', 'x-api-key'], {}, 'x-api-key'],
-    [[], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'x-api-key'],
-    [['--auth-header', 'authorization'], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'authorization'],
-  ])('goes in the header that the operator names: %j %j', async (options, variables, header) => {
+it.each([
+  [[], {}, 'authorization'],
+  [['--auth-header', 'x-api-key'], {}, 'x-api-key'],
+  [[], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'x-api-key'],
+  [['--auth-header', 'authorization'], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'authorization'],
+])(
+  'the key of a run goes in the header that the operator names: %j %j',
+  async (options, variables, header) => {
     using repository = new ConfigRepository();
     repository.write({ 'flagkeel.yaml': STAGING_CONFIG });
     repository.commit('Begin');
@@ -27,5 +28,5 @@ describe('the key of a run', () => {
       (name) => sent?.headers[name] !== undefined,
     );
     expect(found).toEqual([header]);
-  });
-});
+  },
+);

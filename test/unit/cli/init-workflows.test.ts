@@ -6,29 +6,17 @@ import { parse } from 'yaml';
 import { cliRun } from '../../support/terminal.js';
 import { projectText, sectionOf } from '../docs/page.js';
 
-interface Step {
-  readonly id?: string;
-  readonly uses?: string;
-  readonly run?: string;
-  readonly with?: Readonly<Record<string, unknown>>;
-}
-
 interface Job {
   readonly environment?: string;
   readonly needs?: string | readonly string[];
-  readonly outputs?: Readonly<Record<string, string>>;
-  readonly steps: readonly Step[];
-}
-
-interface Workflow {
-  readonly name: string;
-  readonly jobs: Readonly<Record<string, Job>>;
+  readonly outputs?: object;
+  readonly steps: readonly { id?: string; uses?: string; run?: string; with?: object }[];
 }
 
 interface Written {
   readonly file: string;
   readonly text: string;
-  readonly workflow: Workflow;
+  readonly workflow: { readonly name: string; readonly jobs: Readonly<Record<string, Job>> };
 }
 
 /** What init wrote for a forge, and printed. */
@@ -44,7 +32,7 @@ beforeAll(async () => {
   const folder = join(inForge('github').directory, '.github/workflows');
   written = readdirSync(folder).map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
-    return { file, text, workflow: parse(text) as Workflow };
+    return { file, text, workflow: parse(text) as Written['workflow'] };
   });
 });
 
@@ -90,7 +78,7 @@ describe('the workflows that init writes', () => {
       .flatMap(jobsOf)
       .flatMap(({ steps }) => steps)
       .filter(({ uses = '' }) => uses.startsWith('actions/upload-artifact@'))
-      .map((step) => step.with ?? {});
+      .map((step) => (step.with ?? {}) as { name?: string; path?: string });
 
     expect(uploads.map(({ name }) => name)).toEqual(found(/gh run download .*--name (\S+)/g));
     const uploaded = uploads.flatMap(({ path }) => String(path).trim().split('\n'));

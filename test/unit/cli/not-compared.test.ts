@@ -1,35 +1,18 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { ConfigRepository } from '../../support/git.js';
-import { liveWorkspace } from '../../support/live-workspace.js';
-import { startTestService } from '../../support/service.js';
-import { flagText, STAGING_CONFIG } from '../../support/spec-texts.js';
-import { cliRun, type CliRun } from '../../support/terminal.js';
+import { expect, it } from 'vitest';
+import { appliedWorld, flagSpec } from '../../support/pipeline-world.js';
 
 it('a description that was changed by hand was "In sync" on a service that shows no flag by itself', async () => {
-  const service = await startTestService({ strict: true });
-  onTestFinished(async () => service.stop());
-  using repository = new ConfigRepository();
-  repository.write({
-    'flagkeel.yaml': STAGING_CONFIG,
-    'flags/pay.yaml': `${flagText('pay', 10, { staging: '' })}description: Pays\n`,
-    'flags/plain.yaml': flagText('plain', 10, { staging: '' }),
-  });
-  repository.commit('Add pay and plain');
-  const command = async (...args: readonly string[]): Promise<CliRun> =>
-    cliRun([...args, repository.directory, '--url', service.origin], {
-      FLAGKEEL_API_KEY: service.key,
-    });
-  const run = async (...args: readonly string[]): Promise<CliRun> => command('reconcile', ...args);
-  expect(await run()).toMatchObject({ exitCode: 0 });
-  const live = await liveWorkspace(service);
+  const described = `${flagSpec('pay')}description: Pays\n`;
+  const files = { 'flags/pay.yaml': described, 'flags/plain.yaml': flagSpec('plain') };
+  const { live, command } = await appliedWorld(files, { strict: true });
   await live.ok('PATCH', `/splits/ws/${live.id}/pay`, [
     { op: 'replace', path: '/description', value: 'by hand' },
   ]);
 
-  const text = await run();
-  const json = await run('--dry-run', '--format', 'json');
+  const text = await command('reconcile');
+  const json = await command('reconcile', '--dry-run', '--format', 'json');
   const drift = await command('drift');
-  const markdown = await run('--dry-run', '--format', 'markdown');
+  const markdown = await command('reconcile', '--dry-run', '--format', 'markdown');
 
   const notCompared =
     'This service does not show flags by themselves, so what their files say at the top was not compared: flag/pay.';

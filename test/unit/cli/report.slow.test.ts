@@ -71,8 +71,6 @@ describe('report', () => {
 
   it.skipIf(lacks('chromium')).each([
     { width: 1280, colorScheme: 'light' },
-    { width: 1280, colorScheme: 'dark' },
-    { width: 390, colorScheme: 'light' },
     { width: 390, colorScheme: 'dark' },
   ] as const)('can be read by everybody, $width wide and $colorScheme', async (look) => {
     const file = at('flags.html');

@@ -145,9 +145,7 @@ last commits
   it.each<[string[], string]>([
     [['--key', 'qa-bot'], '⇒ on 100 % (by target)'],
     [['--segment', 'staff'], '⇒ on 100 % (by rule 1)'],
-    [['--attribute', 'country=ES'], '⇒ on 50 %, off 50 % (by rule 2)'],
     [['--attribute', 'country=ES', '--at', '50'], '⇒ on 100 % (by rule 2)'],
-    [['--attribute', 'country=DE'], '⇒ off 90 %, on 10 % (by default rule)'],
     [
       ['--key', 'kim'],
       '⇒ off 50 to 90 %, on 10 to 50 % (by rule 2 or default rule; not told: attribute "country")',

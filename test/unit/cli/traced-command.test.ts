@@ -1,24 +1,18 @@
 import { beforeEach, expect, it } from 'vitest';
 import {
+  appliedWorld,
   flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
+  PROTECTED_PIPELINE,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { spanExporter } from '../../support/spans.js';
-import { cliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 
 /** A protected production in which somebody changed a share by hand. */
 beforeEach(async () => {
-  world = await pipelineWorld();
-  const config = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': config,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied({ adopt: true });
+  const files = { 'flagkeel.yaml': PROTECTED_PIPELINE, 'flags/pay.yaml': flagSpec('pay') };
+  world = await appliedWorld(files);
   await changeByHand(70);
   spanExporter.reset();
 });
@@ -26,10 +20,7 @@ beforeEach(async () => {
 const changeByHand = async (on: number): Promise<void> => world.live.set('pay', { on });
 
 async function spanOf(command: string, ...args: readonly string[]) {
-  await cliRun([command, ...args, world.repository.directory], {
-    FLAGKEEL_API_KEY: world.service.key,
-    FLAGKEEL_URL: world.service.origin,
-  });
+  await world.command(command, ...args);
   return spanExporter.getFinishedSpans().findLast(({ name }) => name === `flagkeel ${command}`);
 }
 

@@ -473,18 +473,6 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
     },
   },
   {
-    why: 'live-kill',
-    title: 'a second kill, after the first was restored',
-    id: PAY,
-    prepare: async () => {
-      await KILLED.prepare();
-      await applied();
-      await typed('restore', 'pay', '--environment', 'production');
-      await applied();
-      await patchPay('/killed', true);
-    },
-  },
-  {
     why: 'drift-reported',
     title: 'a definition that is gone from the service',
     id: PAY,
