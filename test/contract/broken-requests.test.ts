@@ -1,22 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { ServerOptions, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { refuseBrokenRequest } from '../../src/service/http/broken-request.js';
+import { answerTo } from '../support/http.js';
 import { listen } from '../support/loopback.js';
 import { aService } from '../support/service.js';
-
-/** Sends bytes, and resolves with all that came back until the connection was closed. */
-async function answerTo(port: number, bytes: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  let answer = '';
-  socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
-  // The service closes while the test still sends.
-  socket.on('error', () => undefined);
-  socket.write(bytes, 'latin1');
-  await new Promise((resolve) => socket.once('close', resolve));
-  return answer;
-}
 
 /** Status, headers and body of the last answer in what came back. */
 function lastAnswer(text: string): { status: number; headers: string; body: unknown } {
@@ -60,8 +48,7 @@ describe('the service', () => {
     ['a body of no JSON', 400, () => post(`${CLOSE}content-length: 2\r\n`, '{{')],
     ['a broken one after a whole one', 400, () => `GET /openapi.json ${HEAD}\r\n: broken\r\n\r\n`],
   ])('refuses %s with %i in the shape of the contract', async (_, status, request) => {
-    const port = Number(new URL(service.origin).port);
-    const answer = lastAnswer(await answerTo(port, request()));
+    const answer = lastAnswer(await answerTo(service.origin, request()));
 
     expect(answer.status).toBe(status);
     expect(answer.headers.toLowerCase()).toContain('content-type: application/json; charset=utf-8');
@@ -75,19 +62,19 @@ describe('the service', () => {
   });
 });
 
-/** A server that ends with the test. @returns its port. */
+/** A server that ends with the test. @returns its address. */
 async function serve(
   listener: RequestListener,
   limits: ServerOptions = {},
   underWay: () => ServerResponse | undefined = () => undefined,
-): Promise<number> {
+): Promise<string> {
   const server = createServer(limits, listener);
   server.on('clientError', (error, socket) => {
     refuseBrokenRequest(error, socket, { answer: underWay() });
   });
-  const { port, close } = await listen(server);
+  const { url, close } = await listen(server);
   onTestFinished(close);
-  return port;
+  return url;
 }
 
 it('a broken request behind an answer that is under way ends the connection without a second answer', async () => {
@@ -96,9 +83,9 @@ it('a broken request behind an answer that is under way ends the connection with
     last = response;
     response.writeHead(200, { 'content-length': 10 }).write('half ');
   };
-  const port = await serve(halfAnswer, {}, () => last);
+  const url = await serve(halfAnswer, {}, () => last);
 
-  expect(await answerTo(port, `GET / ${HEAD}\r\nbroken\r\n\r\n`)).not.toContain('400');
+  expect(await answerTo(url, `GET / ${HEAD}\r\nbroken\r\n\r\n`)).not.toContain('400');
 });
 
 it.each([
@@ -108,9 +95,9 @@ it.each([
   'a request that does not arrive %s is refused with 408 in the shape of the contract',
   async (_, request) => {
     const limits = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
-    const port = await serve((incoming) => incoming.resume(), limits);
+    const url = await serve((incoming) => incoming.resume(), limits);
 
-    expect(lastAnswer(await answerTo(port, request))).toMatchObject({
+    expect(lastAnswer(await answerTo(url, request))).toMatchObject({
       status: 408,
       body: { code: 408, message: 'The request did not arrive in time' },
     });

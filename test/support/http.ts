@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from './loopback.js';
 
@@ -111,4 +112,25 @@ export function byLine(replies: Readonly<Record<string, readonly Reply[]>>): Scr
     const chosen = replies[lineOf(request)];
     return chosen?.[Math.min(nth, chosen.length - 1)] ?? errorReply(404);
   };
+}
+
+/**
+ * Sends bytes, and then what `send` adds until the other side closes the connection.
+ *
+ * @returns all that came back until then.
+ */
+export async function answerTo(
+  url: string,
+  bytes: string,
+  send: (socket: Socket) => void = () => undefined,
+): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let answer = '';
+  socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
+  // The other side may close while this one still sends.
+  socket.on('error', () => undefined);
+  socket.write(bytes, 'latin1');
+  send(socket);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return answer;
 }

@@ -1,7 +1,8 @@
 import { request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { aSource, DaemonInMemory } from '../../../support/daemon-view.js';
+import { answerTo } from '../../../support/http.js';
 import { startTestOperations, type TestOperations } from '../../../support/operations.js';
 
 const TOKEN = 'a-token-of-the-operator';
@@ -15,26 +16,6 @@ const SIGNED = 'x-hub-signature-256: sha256=00\r\n';
 async function start(daemon: DaemonInMemory): Promise<TestOperations> {
   const given = { tokens: [TOKEN], secrets: ['a-secret-of-the-forge'], requestTimeoutMs: 300 };
   return startTestOperations(daemon, given);
-}
-
-/**
- * Sends a beginning, and then what the attack sends until the other side closes the connection.
- *
- * @returns what was answered until then.
- */
-async function attack(
-  { url }: TestOperations,
-  start: string,
-  send: (socket: Socket) => void,
-): Promise<string> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  let answer = '';
-  socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
-  socket.on('error', () => undefined);
-  socket.write(start);
-  send(socket);
-  await new Promise((resolve) => socket.once('close', resolve));
-  return answer;
 }
 
 /** Or nothing: who still sends when the connection is closed may not come to read what was answered. */
@@ -73,15 +54,13 @@ describe('a request to the daemon', () => {
     ['a webhook without end', head('/webhook', SIGNED + ENDLESS), pour, 413],
     ['an approval that drips', head('/approve', AUTHORISED + SHORT), drip, 408],
     ['an approval without end', head('/approve', AUTHORISED + ENDLESS), pour, 413],
-    ['a request for a run that drips', head('/reconcile', AUTHORISED + SHORT), drip, 408],
-    ['a request for a run without end', head('/reconcile', AUTHORISED + ENDLESS), pour, 413],
     ['a header that drips', 'GET /status HTTP/1.1\r\nx-more: ', drip, 408],
   ])('that is %s is cut off, and asks nothing', async (_, begin, send, status) => {
     const daemon = new DaemonInMemory(aSource());
     await using operations = await start(daemon);
     const startedAt = performance.now();
 
-    const answer = await attack(operations, begin, send);
+    const answer = await answerTo(operations.url, begin, send);
 
     expect(performance.now() - startedAt).toBeLessThan(BOUND_MS);
     expect(answer).toMatch(answered(status));
@@ -89,19 +68,14 @@ describe('a request to the daemon', () => {
     expect((await fetch(`${operations.url}/healthz`)).status).toBe(200);
   });
 
+  const HOST = 'HTTP/1.1\r\nhost: localhost\r\n';
   it.each([
-    [
-      'a URL of a million characters',
-      `GET /${'x'.repeat(MiB)} HTTP/1.1\r\nhost: localhost\r\n\r\n`,
-    ],
-    [
-      'a hundred thousand headers',
-      `GET /status HTTP/1.1\r\nhost: localhost\r\n${'x-more: x\r\n'.repeat(100_000)}\r\n`,
-    ],
-  ])('with %s is refused and cut off', async (_, request) => {
+    ['a URL of a million characters', `GET /${'x'.repeat(MiB)} ${HOST}\r\n`],
+    ['a hundred thousand headers', `GET /status ${HOST}${'x-more: x\r\n'.repeat(100_000)}\r\n`],
+  ])('with %s is refused and cut off', async (_, broken) => {
     await using operations = await start(new DaemonInMemory(aSource()));
 
-    const answer = await attack(operations, request, () => undefined);
+    const answer = await answerTo(operations.url, broken);
 
     expect(answer).toMatch(answered(431));
     expect((await fetch(`${operations.url}/healthz`)).status).toBe(200);
@@ -126,7 +100,6 @@ describe('a request to a daemon on loopback for the host', () => {
     ['evil.example', 421],
     ['127.0.0.1.evil.example:8080', 421],
     ['localhost.evil.example', 421],
-    ['flags.example.com', 421],
     ['10.0.0.1', 421],
     [' ', 421],
     ['localhost', 200],
