@@ -6,6 +6,7 @@ import type {
   SourceView,
 } from '../../src/daemon/view.js';
 import { ObjectStandings, type StandingsView } from '../../src/daemon/standings.js';
+import type { RampStanding } from '../../src/model/flag/ramp.js';
 import type { Outcome } from '../../src/model/outcome.js';
 import type { Change, Plan } from '../../src/model/plan.js';
 import { verdictOf } from '../../src/model/verdict.js';
@@ -119,6 +120,21 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     leader: true,
     ...members,
   };
+}
+
+/** The ramp of a flag, as the report of a run has it. */
+export function aRampStanding(id: string, held: string | null): RampStanding {
+  const steps = [{ percent: 5, dueMs: null, due: null, dueText: null }];
+  return { id, rule: null, treatment: 'on', step: 0, served: 5, steps, held };
+}
+
+/** A source whose only run had this report. */
+export function sourceAfter(
+  plan: Parameters<typeof aReport>[0],
+  members?: Parameters<typeof aReport>[1],
+  run?: Partial<RunRecord>,
+): SourceView {
+  return aSource({ runs: [aRun(aReport(plan, members), run)] });
 }
 
 /** A daemon in memory: it shows what it is told to, and remembers what was asked of it. */

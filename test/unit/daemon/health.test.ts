@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { healthOf, verdictOver } from '../../../src/daemon/health.js';
 import { standingsUnder } from '../../../src/daemon/standings.js';
-import type { RunResult, SourceView } from '../../../src/daemon/view.js';
+import type { RunRecord, RunResult, SourceView } from '../../../src/daemon/view.js';
 import type { PlanReport } from '../../../src/report/plan-report.js';
-import { aRun, aSource, appliedReport, minutesAgo } from '../../support/daemon-view.js';
+import {
+  aRun,
+  aSource,
+  appliedReport,
+  minutesAgo,
+  sourceAfter,
+} from '../../support/daemon-view.js';
 import { aChange, aLiveKill, aReport, aWithheld, COMMIT } from '../../support/plan-builder.js';
 
 const RAMP = aChange('flag/checkout@production', 'update');
@@ -13,12 +19,18 @@ const CONFLICT = aWithheld('flag/pay@production', 'update', 'conflict-held');
 const OLD = aRun(aReport(), { startedAt: minutesAgo(95) });
 const SUSPENDED = { reason: 'INC-1', until: minutesAgo(-5) };
 const PINNED = { ...SUSPENDED, commit: COMMIT };
+const NO_MAPPING = {
+  severity: 'error',
+  ...{ code: 'wrong-type', message: '"kills" must be a mapping' },
+  ...{ file: 'kills/production.yaml', line: 2, column: 3 },
+} as const;
 const DOWN = { what: 'service', why: 'no answer', since: minutesAgo(4) } as const;
 
 const after = (
   plan: Parameters<typeof aReport>[0],
   members?: Partial<PlanReport>,
-): Partial<SourceView> => ({ runs: [aRun(aReport(plan, members))] });
+  run?: Partial<RunRecord>,
+): Partial<SourceView> => ({ runs: sourceAfter(plan, members, run).runs });
 
 const KNOWN = aSource(after({ unchanged: ['flag/a', 'flag/b'] }));
 const DOUBT = { why: 'service-away', since: minutesAgo(9) } as const;
@@ -66,19 +78,7 @@ describe('the verdict over a source', () => {
     ],
     [
       'with an invalid list of kills, which hides what is killed of objects that are in sync',
-      {
-        runs: [
-          aRun(aReport({ unchanged: ['flag/a'] }), {
-            result: 'degraded',
-            diagnostics: [
-              {
-                ...{ severity: 'error', code: 'wrong-type', message: '"kills" must be a mapping' },
-                ...{ file: 'kills/production.yaml', line: 2, column: 3 },
-              },
-            ],
-          }),
-        ],
-      },
+      after({ unchanged: ['flag/a'] }, {}, { result: 'degraded', diagnostics: [NO_MAPPING] }),
       'attention: Part of the specs is invalid',
       'kills/production.yaml:2 "kills" must be a mapping',
     ],
@@ -116,7 +116,7 @@ describe('the verdict over a source', () => {
     ['partial', 'trouble'],
     ['failed', 'trouble'],
   ])('whose last run ended as %s is %s', (result, level) => {
-    expect(healthOf(aSource({ runs: [aRun(aReport(), { result })] })).verdict.level).toBe(level);
+    expect(healthOf(sourceAfter({}, {}, { result })).verdict.level).toBe(level);
   });
 
   it('over all sources is that of the only one, fine where all are, and names those that are worst', () => {

@@ -11,6 +11,7 @@ import {
   appliedReport,
   DaemonInMemory,
   minutesAgo,
+  sourceAfter,
 } from '../../../support/daemon-view.js';
 import { startTestOperations } from '../../../support/operations.js';
 import { aLiveKill, aReport, COMMIT } from '../../../support/plan-builder.js';
@@ -106,11 +107,7 @@ describe('/status', () => {
     ],
     [
       'with a flag that is killed on the service and not by git',
-      aSource({
-        runs: [
-          aRun(aReport({ liveKills: [aLiveKill('flag/pay@production', { commit: COMMIT })] })),
-        ],
-      }),
+      sourceAfter({ liveKills: [aLiveKill('flag/pay@production', { commit: COMMIT })] }),
       { liveKills: [{ id: 'flag/pay@production', seen: null, commit: COMMIT }] },
     ],
     [

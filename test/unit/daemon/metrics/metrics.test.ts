@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { METRICS, Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import type { SourceView } from '../../../../src/daemon/view.js';
 import {
+  aRampStanding,
   aRun,
   aSource,
   appliedReport,
@@ -31,14 +32,7 @@ const plan = (...report: Parameters<typeof aReport>): Partial<SourceView> => ({
   runs: [aRun(aReport(...report))],
 });
 const EXPIRED = { id: 'flag/a@production', what: 'expiry', due: '2026-10-01' } as const;
-const RAMP = {
-  ...{ id: 'flag/a@production', rule: null, treatment: 'on', step: 0, served: 5 },
-  steps: [{ percent: 5, dueMs: null, due: null, dueText: null }],
-};
-const RAMPS = [
-  { ...RAMP, held: null },
-  { ...RAMP, held: 'a freeze' },
-];
+const RAMPS = [null, 'a freeze'].map((held) => aRampStanding('flag/a@production', held));
 const RAMPING = aRun({ ...aReport(), ramps: RAMPS });
 const GOOD = aRun(aReport(), { startedAt: minutesAgo(9), durationMs: 0 });
 

@@ -7,7 +7,13 @@ import { standingsUnder } from '../../../../src/daemon/standings.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
 import type { Reminder } from '../../../../src/model/plan.js';
 import { createLog } from '../../../../src/platform/log.js';
-import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/daemon-view.js';
+import {
+  aRampStanding,
+  aRun,
+  aSource,
+  appliedReport,
+  DaemonInMemory,
+} from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
 import type { ToldObject } from '../../../../src/daemon/notify/message.js';
@@ -87,10 +93,7 @@ const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', OUT
 const NEXT = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
 const CONFLICT = aWithheld(PAY, 'update', 'conflict-held', { reason: 'conflict' });
 const FIXED = aChange(A, 'update', OUTSIDE);
-const RAMP = {
-  ...{ id: 'flag/shop@production', rule: null, treatment: 'on', step: 0, served: 5 },
-  ...{ steps: [{ percent: 5, dueMs: null, due: null, dueText: null }], held: 'a freeze' },
-};
+const RAMP = aRampStanding('flag/shop@production', 'a freeze');
 const KILLED = aRun(aReport({ liveKills: [aLiveKill(PAY)] }));
 const RAMPING = aRun({ ...aReport(), ramps: [RAMP] });
 const drifted = (...withheld: ReturnType<typeof aWithheld>[]): RunRecord =>

@@ -15,6 +15,7 @@ import {
   DaemonInMemory,
   minutesAgo,
   NOW,
+  sourceAfter,
 } from '../../../support/daemon-view.js';
 import {
   aChange,
@@ -91,7 +92,7 @@ const HELD = aWithheld('flag/held', 'delete', 'window-closed', { archive: true }
 it.each<[string, SourceView, readonly string[]]>([
   [
     'what was to be looked at again',
-    aSource({ runs: [aRun(aReport({}, { reminders: [REMINDER as never] }))] }),
+    sourceAfter({}, { reminders: [REMINDER as never] }),
     [
       `To be looked at again The kill of ${PAY} was to be reviewed by 2026-10-01; it stays until a commit takes it back: INC-1 <b>, by ana.`,
     ],
@@ -144,18 +145,9 @@ it.each<[string, SourceView, readonly string[]]>([
   ],
   [
     'what is kept on the service as archived, and what is not as deleted',
-    aSource({
-      runs: [
-        aRun(
-          aReport({
-            changes: [
-              aChange('flag/kept', 'delete', { archive: true }),
-              aChange('flag/gone', 'delete'),
-            ],
-            withheld: [HELD],
-          }),
-        ),
-      ],
+    sourceAfter({
+      changes: [aChange('flag/kept', 'delete', { archive: true }), aChange('flag/gone', 'delete')],
+      withheld: [HELD],
     }),
     [
       '! flag/held would be archived',
@@ -181,11 +173,7 @@ it.each<[string, SourceView, readonly string[], RegExp]>([
   ],
   [
     'well while some specs are invalid',
-    aSource({
-      runs: [
-        aRun(aReport({}, { held: ['flag/pay'] }), { result: 'degraded', diagnostics: [WRONG] }),
-      ],
-    }),
+    sourceAfter({}, { held: ['flag/pay'] }, { result: 'degraded', diagnostics: [WRONG] }),
     ['production ! no objects; part of the specs is invalid'],
     /<td>\s*<span class="mark fine"|verdict fine|class="says"><span class="mark fine"/,
   ],
@@ -271,7 +259,7 @@ it('shows the first rows and counts the others, and cuts long ones before the wa
   const withheld = Array.from({ length: 60 }, (_, at) =>
     aWithheld(`flag/f${String(at)}`, 'update', 'drift-reported', { fields, because: 'ask ana' }),
   );
-  const page = words(pageOf(aSource({ runs: [aRun(aReport({ withheld }))] })));
+  const page = words(pageOf(sourceAfter({ withheld })));
 
   expect(page.match(/and 21 more → ask ana/g)).toHaveLength(50);
   expect(page).toContain('and 10 more: see the plan of the last run');
