@@ -76,21 +76,18 @@ export class SentKills {
   /** The changes without the kills, which went out under their own notes. */
   stillToWrite(changes: readonly Change[]): readonly Change[] {
     return changes.flatMap((change) => {
+      if (!this.killed.has(change.id)) return [change];
       const fields = change.fields.filter((each) => !isOrdered(each));
-      const isSent = this.killed.has(change.id) && fields.length < change.fields.length;
-      if (!isSent) return [change];
+      if (fields.length === change.fields.length) return [change];
       return fields.length === 0 ? [] : [{ ...change, fields }];
     });
   }
 
   /** The plan without the old values that no look saw. */
   withoutUnseen(plan: Plan): Plan {
-    const isUnseen = (id: ObjectId): boolean => {
-      const result = this.results.get(id);
-      return result?.status === 'killed' && result.unseen === true;
-    };
     const changes = plan.changes.map((change) => {
-      if (!isUnseen(change.id)) return change;
+      const result = this.results.get(change.id);
+      if (result?.status !== 'killed' || result.unseen !== true) return change;
       const fields = change.fields.map((field) => {
         const { before: _, ...unseen } = field;
         return isOrdered(field) ? unseen : field;
