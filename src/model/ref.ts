@@ -23,8 +23,6 @@ export const NAMED_KINDS = {
     reserved: new Set(['datetime', 'string', 'set', 'integer']),
     wrongName: 'flag-name',
     twice: 'duplicate-flag',
-    unknown: 'unknown-flag',
-    elsewhere: 'flag-not-in-environment',
   },
   segment: {
     folder: 'segments',
@@ -33,8 +31,6 @@ export const NAMED_KINDS = {
     reserved: new Set<string>(),
     wrongName: 'segment-name',
     twice: 'duplicate-segment',
-    unknown: 'unknown-segment',
-    elsewhere: 'segment-not-in-environment',
   },
 } as const;
 

@@ -1,25 +1,24 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
 import { FAULT_CODES } from '../model/diagnostic.js';
+import { NAMED_KINDS } from '../model/ref.js';
 
 /** Every code of a diagnostic. `docs/diagnostics.md` explains each of them. */
 export const DIAGNOSTIC_CODES = [
   ...FAULT_CODES,
+  ...Object.values(NAMED_KINDS).flatMap(({ wrongName, twice }) => [wrongName, twice]),
   'api-key-in-file',
   'condition-cycle',
   'config-missing',
   'csv-syntax',
   'dependency-cycle',
-  'duplicate-flag',
   'duplicate-identity',
   'duplicate-key',
-  'duplicate-segment',
   'environment-twice',
   'external-keys',
   'file-extension',
   'file-name',
   'file-too-large',
   'flag-missing',
-  'flag-name',
   'flag-not-in-environment',
   'invalid-key',
   'invalid-utf8',
@@ -38,7 +37,6 @@ export const DIAGNOSTIC_CODES = [
   'number-precision',
   'ramp-name',
   'ramp-steps',
-  'segment-name',
   'segment-not-in-environment',
   'spec-test-failed',
   'too-many-files',

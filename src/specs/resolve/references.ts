@@ -5,7 +5,7 @@ import type { Matcher } from '../../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { NamedConditions } from '../../model/matcher/condition.js';
 import type { Diagnostic, Location, SpecPath } from '../../model/diagnostic.js';
-import { NAMED_KINDS, type NamedKind } from '../../model/ref.js';
+import { NAMED_KINDS } from '../../model/ref.js';
 import type { DiagnosticCode } from '../codes.js';
 import { placed } from './conditions.js';
 import type { ResolvedFlag } from './flags.js';
@@ -15,7 +15,7 @@ import type { SpecFile } from '../parse/parse-file.js';
 
 /** A name in a rule, and the rule. The exact place in the file is computed only for a diagnostic. */
 export interface Reference {
-  readonly kind: NamedKind;
+  readonly kind: 'segment' | 'flag';
   readonly name: string;
   /** Treatments that the rule expects the other flag to have. */
   readonly treatments: readonly string[];
@@ -121,6 +121,11 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
   return { kind: 'flag', name, treatments: NO_TREATMENTS, members: RAW_FLAG };
 }
 
+const CODES = {
+  flag: { unknown: 'unknown-flag', elsewhere: 'flag-not-in-environment' },
+  segment: { unknown: 'unknown-segment', elsewhere: 'segment-not-in-environment' },
+} as const;
+
 /**
  * Checks that a name in a rule is declared, fits, and is declared for the rule's environment. Names under `references`
  * in flagkeel.yaml are managed elsewhere and always pass.
@@ -128,7 +133,7 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
 function nameDiagnostics(known: DeclaredNames, reference: Reference): Diagnostic[] {
   const { specs } = known;
   const { kind, name, environment } = reference;
-  const { folder, ...codes } = NAMED_KINDS[kind];
+  const { folder } = NAMED_KINDS[kind];
   const elsewhere = specs.config?.references[folder] ?? [];
   if (elsewhere.includes(name) || specs.unjudged[kind].has(name)) return [];
   const declared = known[folder].get(name);
@@ -136,12 +141,12 @@ function nameDiagnostics(known: DeclaredNames, reference: Reference): Diagnostic
     if (specs.config === undefined) return [];
     const hint = didYouMean(name, [...known[folder].keys(), ...elsewhere]);
     const message = `no ${kind} "${name}" is declared here or in references${hint}`;
-    return [at(reference, codes.unknown, message)];
+    return [at(reference, CODES[kind].unknown, message)];
   }
   const misfits = MISFITS[kind](known, reference);
   if (misfits.length > 0 || declared.environments.has(environment)) return misfits;
   const message = `${kind} "${name}" is not declared for environment "${environment}"`;
-  return [at(reference, codes.elsewhere, message)];
+  return [at(reference, CODES[kind].elsewhere, message)];
 }
 
 const MISFITS: Readonly<

@@ -47,17 +47,14 @@ export function specSet(
 
 /** Names of objects with invalid files, by those of the files and by the names in them. */
 function unjudgedNames({ files }: LoadedFiles): SpecSet['unjudged'] {
-  const names = (kind: NamedKind): Set<string> => {
-    const invalid = files[kind].filter(({ valid }) => !valid);
-    return new Set(
-      invalid.flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []].flat()),
-    );
-  };
-  const unjudged = { flag: names('flag'), segment: names('segment') };
+  const invalid = (kind: FileKind): SpecFile[] => files[kind].filter(({ valid }) => !valid);
+  const lists = (Object.keys(NAMED_KINDS) as NamedKind[]).map((kind) => {
+    const names = invalid(kind).flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []]);
+    return [kind, new Set(names.flat())] as const;
+  });
+  const unjudged = Object.fromEntries(lists) as Record<NamedKind, Set<string>>;
   // An unreadable overlay, `FLAG@ENVIRONMENT.yaml`, leaves unknown in which environments its flag is declared.
-  for (const { valid, path } of files['flag-overlay']) {
-    if (!valid) unjudged.flag.add(objectNameOf(path));
-  }
+  for (const { path } of invalid('flag-overlay')) unjudged.flag.add(objectNameOf(path));
   return unjudged;
 }
 
