@@ -246,7 +246,12 @@ async function warnOfOldBranch(
 async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
   const { pull } = place;
-  if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${verdict.markdown}\n`);
+  const { summaryFile } = place;
+  if (summaryFile !== undefined) {
+    await appendFile(summaryFile, `${verdict.markdown}\n`).catch((error: unknown) => {
+      screen.note(`warning: cannot write the summary of the job: ${clean(messageOf(error))}`);
+    });
+  }
   if (!pull) return;
   const comment = { scope: prefix, body: verdict.markdown };
   const publishing = async (): Promise<void> => {
