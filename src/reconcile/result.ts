@@ -113,7 +113,8 @@ function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
 function killOutcomes({ plan: found, kills }: Planned): Outcomes | undefined {
   const killed = found.changes.filter(({ id }) => kills.killed.has(id));
   if (killed.length === 0) return undefined;
-  const held: Outcome = { status: 'skipped', why: 'killed; a guard holds the rest back' };
+  const why = 'killed; a guard holds the rest back';
+  const held: Outcome = { status: 'skipped', why, partly: true };
   return new Map(
     killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
   );

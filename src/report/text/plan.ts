@@ -237,7 +237,12 @@ function appliedLine(report: PlanReport): string {
     .filter((status) => ended(status).length > 0)
     .map((status) => `${String(ended(status).length)} ${status}`)
     .join(', ');
-  const parts = [actions, ...(undone === '' ? [] : [undone]), ...restCounts(plan)];
+  const inPart = plan.changes.filter(({ id }) => {
+    const outcome = outcomeOf(report, id);
+    return outcome?.status !== 'applied' && outcome?.partly === true;
+  });
+  const written = inPart.length === 0 ? '' : ` (${String(inPart.length)} written in part)`;
+  const parts = [actions, ...(undone === '' ? [] : [undone + written]), ...restCounts(plan)];
   const whole = report.converged === undefined ? '' : ` ${wholeText(report)}.`;
   return `Applied: ${parts.join('; ')}.${whole}`;
 }
