@@ -6,7 +6,6 @@ import type { Plan, Reason } from '../../../../src/model/plan.js';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
-import type { PlanInput } from '../../../../src/plan/input.js';
 import {
   isKillListed,
   isKillOrdered,
@@ -14,13 +13,11 @@ import {
   orderedDefinition,
 } from '../../../../src/plan/kills/orders.js';
 import { afterRestore, seenLiveKills } from '../../../../src/plan/kills/plan.js';
-import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import { scopeOf } from '../../../../src/plan/scope.js';
 import { sinceText } from '../../../../src/report/view/sentences.js';
 import {
   aDesired,
-  anActual,
   anEnvironment,
   aPolicy,
   DEFINITION,
@@ -33,7 +30,9 @@ import {
   onShare,
   planLines,
   stepLines,
+  type Said,
 } from '../../../support/builders.js';
+import { flagState, inputOf, planOf, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const HEAD = 'b'.repeat(40);
@@ -45,30 +44,25 @@ function listed(flag: string, environment = 'production'): DesiredKill {
   return { flag, environment, reason: 'INC-1', by: 'ana', location: LOCATION };
 }
 
-function pay(said: Definition = {}): ReturnType<typeof desiredFlag> {
+function pay(said: Said = {}): ReturnType<typeof desiredFlag> {
   return desiredFlag('pay', { environments: { production: said } });
 }
 
-function saying(said: Definition, kills: readonly DesiredKill[] = []): BoundDesired {
+function saying(said: Said, kills: readonly DesiredKill[] = []): BoundDesired {
   return aDesired({ flags: [pay(said)], kills });
 }
 
 function remembered(base: Partial<Base<Definition>>): State {
-  const spec = { ...DEFINITION, ...base.spec };
-  const environments = { 'env-production': { commit: EARLIER, ...base, spec } };
+  const production = { commit: EARLIER, ...base, spec: { ...DEFINITION, ...base.spec } };
   const workspace = { commit: EARLIER, spec: { trafficType: 'user', fields: {} } };
-  return new Map([['flag/pay', { kind: 'flag', name: 'pay', workspace, environments }]]);
+  return flagState('pay', { production }, { workspace });
 }
 
-interface Given {
-  readonly state?: State;
-  readonly policy?: Partial<PlanPolicy>;
-}
+const PENDING = flagState('pay', { production: { commit: EARLIER, pending: 'create' } });
 
 /** @param live undefined without a definition. */
-function planFor(desired: BoundDesired, live?: Definition, { state, policy }: Given = {}): Plan {
-  const actual = anActual({ flags: [liveFlag('pay', live && { production: live })] });
-  return planChanges({ desired, actual, state: state ?? NO_STATE, policy: aPolicy(policy) });
+function planFor(desired: BoundDesired, live?: Definition, given: Given = {}): Plan {
+  return planOf(desired, { flags: [liveFlag('pay', live && { production: live })] }, given);
 }
 
 describe('the kills that git orders', () => {
@@ -86,11 +80,9 @@ describe('the kills that git orders', () => {
       { ...listed('pay'), isDeclared: true },
       { ...listed('cart'), isDeclared: true },
       {
-        flag: 'cart',
-        environment: 'staging',
+        ...{ flag: 'cart', environment: 'staging', isDeclared: true },
         location: { file: 'spec.yaml', line: 1, column: 1 },
         reason: 'killed: true in spec.yaml',
-        isDeclared: true,
       },
     ]);
   });
@@ -99,12 +91,7 @@ describe('the kills that git orders', () => {
     ['the list', aDesired({ flags: [pay()], kills: [listed('pay')] }), true, true],
     ['the flag', aDesired({ flags: [pay({ killed: true })] }), false, true],
     ['an entry of another flag', aDesired({ kills: [listed('cart')] }), false, false],
-    [
-      'an entry of another environment',
-      aDesired({ kills: [listed('pay', 'staging')] }),
-      false,
-      false,
-    ],
+    ['an entry for elsewhere', aDesired({ kills: [listed('pay', 'staging')] }), false, false],
     ['a flag that says otherwise', aDesired({ flags: [pay({ killed: false })] }), false, false],
     ['nothing', aDesired(), false, false],
   ])('are found where they stand: %s', (_, desired, isListed, isOrdered) => {
@@ -123,6 +110,7 @@ const theirs = aDesired({ kills: [listed('pay')] });
 const unselected = [anEnvironment('production', { selected: false })];
 const reverting = [anEnvironment('production', { onLiveKill: 'revert' })];
 const killed = { killed: true };
+const REF = { kind: 'flag', name: 'pay', environment: 'production' } as const;
 const killedBase = { spec: killed };
 
 describe('a kill', () => {
@@ -136,13 +124,7 @@ describe('a kill', () => {
     ['beyond the filter', theirs, {}, { only: new Set(['flag/cart']) }, []],
     ['beyond the config', theirs, {}, { environments: [anEnvironment('staging')] }, []],
     ['beyond the environments', theirs, {}, { environments: unselected }, []],
-    [
-      'by the id of its environment',
-      aDesired({ kills: [listed('pay', 'env-production')] }),
-      {},
-      {},
-      [KILL],
-    ],
+    ['by an id', aDesired({ kills: [listed('pay', 'env-production')] }), {}, {}, [KILL]],
   ])('%s is planned where it is due', (_, desired, live, policy, lines) => {
     expect(planLines(planFor(desired, live, { policy }))).toEqual(lines);
   });
@@ -152,18 +134,10 @@ describe('a kill', () => {
     const options = { allEnvironments: [], counting: 'never', whole: true } as const;
     const scope = scopeOf(theirs, NO_STATE, aPolicy(), options);
 
-    expect(changes).toMatchObject([
-      {
-        ...{ id: ID, action: 'update', location: LOCATION },
-        fields: [{ path: '/killed', reason: 'kill', before: false, after: true }],
-      },
-    ]);
-    expect(steps).toEqual([
-      {
-        ...{ id: `${ID}#1-kill-flag`, change: ID, needs: [], action: 'kill-flag' },
-        ...{ flag: 'pay', environment: 'production' },
-      },
-    ]);
+    const fields = [{ path: '/killed', reason: 'kill', before: false, after: true }];
+    const step = { id: `${ID}#1-kill-flag`, change: ID, needs: [], action: 'kill-flag' };
+    expect(changes).toMatchObject([{ id: ID, action: 'update', location: LOCATION, fields }]);
+    expect(steps).toEqual([{ ...step, flag: 'pay', environment: 'production' }]);
     expect(scope.flags).toEqual(
       new Map([['pay', { known: new Set(), environments: new Set(['production']) }]]),
     );
@@ -173,14 +147,9 @@ describe('a kill', () => {
   it('goes before everything, by itself, and the rest of the definition after it', () => {
     const other = desiredFlag('alpha', { environments: { staging: {}, production: onShare(5) } });
     const desired = aDesired({ flags: [other, pay(onShare(20))], kills: [listed('pay')] });
-    const actual = anActual({
-      flags: [
-        liveFlag('alpha', { staging: onShare(5), production: {} }),
-        liveFlag('pay', { production: {} }),
-      ],
-    });
+    const alpha = liveFlag('alpha', { staging: onShare(5), production: {} });
 
-    const plan = planChanges({ desired, actual, state: NO_STATE, policy: aPolicy() });
+    const plan = planOf(desired, { flags: [alpha, liveFlag('pay', { production: {} })] });
 
     expect(stepLines(plan)[0]).toBe(`${ID}#1-kill-flag`);
     expect(plan.steps.find(({ id }) => id === `${ID}#2-patch-definition`)).toMatchObject({
@@ -195,37 +164,29 @@ describe('a kill', () => {
   });
 
   it('is planned though the flag cannot be: another traffic type, a rule over what is withheld', () => {
-    const stranger = desiredFlag('pay', {
-      trafficType: 'account',
-      environments: { production: {} },
-    });
-    const kills = [listed('pay')];
+    const [environments, kills] = [{ production: {} }, [listed('pay')]];
+    const stranger = desiredFlag('pay', { trafficType: 'account', environments });
     const segments = [desiredSegment('vip', { production: ['a'] })];
     const needing = aDesired({ flags: [pay(inSegment('vip'))], segments, kills });
-    const flags = [liveFlag('pay', { production: {} })];
-    const actual = anActual({ flags, segments: [liveSegment('vip')] });
-    const policy = aPolicy({ suspended: SUSPENDED_BY_CONFIG });
+    const live = { flags: [liveFlag('pay', environments)], segments: [liveSegment('vip')] };
+    const policy = { suspended: SUSPENDED_BY_CONFIG };
 
     expect(planLines(planFor(aDesired({ flags: [stranger], kills }), {}))).toContain(KILL);
-    expect(stepLines(planChanges({ desired: needing, actual, state: NO_STATE, policy }))).toEqual([
-      `${ID}#1-kill-flag`,
-    ]);
+    expect(stepLines(planOf(needing, live, { policy }))).toEqual([`${ID}#1-kill-flag`]);
   });
 
   it('is in the creation of what is not there yet', () => {
-    const desired = aDesired({ flags: [pay()], kills: [listed('pay')] });
-    const actual = anActual({ flags: [liveFlag('pay')] });
-
-    const plan = planChanges({ desired, actual, state: NO_STATE, policy: aPolicy() });
+    const plan = planFor(saying({}, [listed('pay')]));
 
     expect(plan.steps).toMatchObject([{ action: 'create-definition', body: { killed: true } }]);
   });
 });
 
 describe('a live kill', () => {
-  const [RESTORE, STAYS] = [`update ${ID} (restore)`, `withheld update ${ID}: live-kill`];
-  const ref = { kind: 'flag', name: 'pay', environment: 'production' } as const;
-  const restorable = new Map([[ID, ref]]);
+  const HELD = `withheld update ${ID}`;
+  const [RESTORE, STAYS] = [`update ${ID} (restore)`, `${HELD}: live-kill`];
+  const [elsewhere, suspended] = [[anEnvironment('staging')], SUSPENDED_BY_CONFIG];
+  const restorable = new Map([[ID, REF]]);
   const byHistory = (policy: Partial<PlanPolicy> = {}): Given => {
     return { policy: { restorable, ...policy } };
   };
@@ -233,18 +194,14 @@ describe('a live kill', () => {
   const fromList = { state: remembered({ ...killedBase, killListed: true }) };
   const alive = saying({ killed: false });
   const asBefore = { state: stateOf(alive) };
+  const reverted = { ...asBefore, policy: { environments: reverting } };
+  const silent = { ...reverted, state: stateOf(saying({})) };
   const listIn = (place: string): BoundDesired =>
     aDesired({ flags: [pay()], killLists: new Set([place]) });
 
   it.each<[string, BoundDesired, Definition | undefined, Given, string[]]>([
-    ['that history takes back, not declared here', aDesired(), killed, byHistory(), [RESTORE]],
-    [
-      'that history takes back, declared',
-      saying({ trafficAllocation: 50 }),
-      killed,
-      byHistory(),
-      [RESTORE],
-    ],
+    ['that history takes back, of others', aDesired(), killed, byHistory(), [RESTORE]],
+    ['that history takes back', saying({ trafficAllocation: 50 }), killed, byHistory(), [RESTORE]],
     ['that is none', aDesired(), {}, byHistory(), []],
     ['of no definition', aDesired(), undefined, byHistory(), []],
     ['that is none, declared', saying({}), {}, byHistory(), []],
@@ -252,40 +209,16 @@ describe('a live kill', () => {
     ['that git orders again, declared', saying({}, [listed('pay')]), killed, byHistory(), []],
     ['beyond the filter', aDesired(), killed, byHistory({ only: new Set(['flag/cart']) }), []],
     ['beyond the environments', aDesired(), killed, byHistory({ environments: unselected }), []],
-    [
-      'beyond the config',
-      aDesired(),
-      killed,
-      byHistory({ environments: [anEnvironment('staging')] }),
-      [],
-    ],
-    [
-      'of a suspended repository',
-      aDesired(),
-      killed,
-      byHistory({ suspended: SUSPENDED_BY_CONFIG }),
-      [`withheld update ${ID}: suspended`],
-    ],
+    ['beyond the config', aDesired(), killed, byHistory({ environments: elsewhere }), []],
+    ['while suspended', aDesired(), killed, byHistory({ suspended }), [`${HELD}: suspended`]],
     ['of the base, taken back', alive, killed, withBase, [RESTORE]],
     ['of the base, of which the spec is silent', saying({}), killed, withBase, []],
     ['of a list that stands without it', listIn('production'), killed, fromList, [RESTORE]],
     ['of a list that is gone', listIn('staging'), killed, fromList, []],
     ['of a list that is gone, against the spec', alive, killed, fromList, [STAYS]],
     ['that nobody ordered, against the spec', alive, killed, asBefore, [STAYS]],
-    [
-      'that nobody ordered, reverted',
-      alive,
-      killed,
-      { ...asBefore, policy: { environments: reverting } },
-      [`update ${ID} (drift)`],
-    ],
-    [
-      'that nobody ordered, of which the spec is silent',
-      saying({}),
-      killed,
-      { state: stateOf(saying({})), policy: { environments: reverting } },
-      [],
-    ],
+    ['that nobody ordered, reverted', alive, killed, reverted, [`update ${ID} (drift)`]],
+    ['that nobody ordered, of a silent spec', saying({}), killed, silent, []],
   ])('%s is restored, or stays', (_, desired, live, given, lines) => {
     expect(planLines(planFor(desired, live, given))).toEqual(lines);
   });
@@ -293,7 +226,7 @@ describe('a live kill', () => {
   it('is restored by one operation, before what changes of a declared flag', () => {
     const undeclared = planFor(aDesired(), killed, byHistory());
     const declared = planFor(saying({ trafficAllocation: 50 }), killed, byHistory());
-    const drift = planFor(alive, killed, { ...asBefore, policy: { environments: reverting } });
+    const drift = planFor(alive, killed, reverted);
     const restore = { op: 'replace', path: '/killed', value: false };
     const [before, after] = [true, false];
 
@@ -317,75 +250,42 @@ describe('a live kill', () => {
 });
 
 describe('the live kills of a plan', () => {
-  const planOf = (said: Definition, rest: Partial<PlanInput> = {}): Plan => {
-    const desired = aDesired({ flags: [pay(said)] });
-    const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
-    return planChanges({ desired, actual, state: NO_STATE, policy: aPolicy(), ...rest });
-  };
-  const ids = (plan: Plan): string[] => plan.liveKills.map(({ id }) => id);
+  const ordered = stateOf(saying({ killed: true }));
+  const unordered = { id: ID, ref: REF, seen: null, commit: null };
+  const only = new Set(['flag/cart']);
+  const taken = { state: stateOf(saying({ killed: false })), policy: { environments: reverting } };
 
-  it('are those that git does not order, whatever the spec says of them, and count as no change', () => {
-    const silent = planOf({}, { state: stateOf(aDesired({ flags: [pay({})] })) });
+  it('count as no change, and say that git ordered it until now where a revert leaves it standing', () => {
+    const silent = planFor(saying({}), killed, { state: stateOf(saying({})) });
+    const reverted = planFor(saying({}), killed, { state: ordered });
 
-    expect(silent).toMatchObject({ changes: [], withheld: [], steps: [] });
-    expect(silent.liveKills).toMatchObject([
-      {
-        id: ID,
-        ref: { kind: 'flag', name: 'pay', environment: 'production' },
-        seen: null,
-        commit: null,
-      },
-    ]);
-    expect(ids(planOf({ killed: false }))).toEqual([ID]);
-    expect(ids(planOf({ killed: true }))).toEqual([]);
-    expect(
-      ids(planOf({}, { desired: aDesired({ flags: [pay()], kills: [listed('pay')] }) })),
-    ).toEqual([]);
-  });
-
-  it('say of a kill that a revert leaves standing that git ordered it until now', () => {
-    const killed = stateOf(aDesired({ flags: [pay({ killed: true })] }));
-
-    const plan = planOf({}, { state: killed });
-
-    expect(plan).toMatchObject({ changes: [], liveKills: [{ id: ID, wasOrdered: true }] });
-    expect(plan.liveKills.map(sinceText)).toEqual([
+    expect(silent).toMatchObject({ changes: [], withheld: [], steps: [], liveKills: [unordered] });
+    expect(reverted).toMatchObject({ changes: [], liveKills: [{ id: ID, wasOrdered: true }] });
+    expect(reverted.liveKills.map(sinceText)).toEqual([
       'git ordered it until now, and HEAD does not take it back',
     ]);
-    expect(planOf({ killed: false }, { state: killed }).liveKills).toEqual([]);
   });
 
-  const only = new Set(['flag/cart']);
-  const alive = anActual({ flags: [liveFlag('pay', { production: {} })] });
-
-  it.each<[string, Definition, Partial<PlanInput>]>([
-    [
-      'that the plan restores',
-      { killed: false },
-      {
-        state: stateOf(aDesired({ flags: [pay({ killed: false })] })),
-        policy: aPolicy({ environments: reverting }),
-      },
-    ],
-    ['beyond the filter of flags', {}, { policy: aPolicy({ only }) }],
-    ['beyond the filter of environments', {}, { policy: aPolicy({ environments: unselected }) }],
-    ['that are none', {}, { actual: alive }],
-  ])('are not those %s', (_, said, rest) => {
-    expect(ids(planOf(said, rest))).toEqual([]);
+  it.each<[string, BoundDesired, Definition, Given, string[]]>([
+    ['those that the spec denies', saying({ killed: false }), killed, {}, [ID]],
+    ['none that the spec orders', saying(killed), killed, {}, []],
+    ['none that the list orders', saying({}, [listed('pay')]), killed, {}, []],
+    ['none that HEAD takes back', saying({ killed: false }), killed, { state: ordered }, []],
+    ['none that the plan reverts', saying({ killed: false }), killed, taken, []],
+    ['none beyond the filter of flags', saying({}), killed, { policy: { only } }, []],
+    ['none elsewhere', saying({}), killed, { policy: { environments: unselected } }, []],
+    ['none of a flag that is alive', saying({}), {}, {}, []],
+  ])('are %s', (_, desired, live, given, ids) => {
+    expect(planFor(desired, live, given).liveKills.map(({ id }) => id)).toEqual(ids);
   });
 });
 
 describe('live kills that were seen', () => {
   const seenAt = { liveKillSeenAt: 'c0ffee' };
-  const ref = { kind: 'flag', name: 'pay', environment: 'production' };
+  const seen = { id: ID, ref: REF, seenAt: 'c0ffee' };
 
   it.each<[string, Definition, State, object[]]>([
-    [
-      'against the spec',
-      { killed: false },
-      remembered(seenAt),
-      [{ id: ID, ref, seenAt: 'c0ffee' }],
-    ],
+    ['against the spec', { killed: false }, remembered(seenAt), [seen]],
     ['of which the spec is silent', {}, remembered(seenAt), []],
     ['that the spec wants', killed, remembered(seenAt), []],
     ['that no run saw', { killed: false }, remembered({}), []],
@@ -417,41 +317,31 @@ it('is part of a definition as git orders it, by the flag or by the list', () =>
 it('of a flag is forgotten with a restore outside all runs, and so is who ordered it', () => {
   const seen = { liveKillSeenAt: EARLIER, liveKillSeen: '2026-10-03T22:14:00.000Z' };
   const before = remembered({ ...killedBase, ...seen, killListed: true });
-  const environments = { 'env-production': { commit: EARLIER, pending: 'create' as const } };
-  const pending: State = new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
 
   expect(afterRestore(before, 'pay', 'env-production')).toStrictEqual(remembered({}));
-  expect(afterRestore(pending, 'pay', 'env-production')).toStrictEqual(pending);
+  expect(afterRestore(PENDING, 'pay', 'env-production')).toStrictEqual(PENDING);
   expect(afterRestore(before, 'pay', 'env-staging')).toBe(before);
   expect(afterRestore(before, 'cart', 'env-production')).toBe(before);
 });
 
 it('by a failed check is planned like one of git, without the rest of the definition', () => {
-  const by = (reason: Reason) => {
-    const { environments, ...flag } = pay();
-    const timed = new Map([['/killed', { reason }]]);
-    const killed = [...environments].map(([name, each]) => [name, { ...each, timed }] as const);
-    return aDesired({ flags: [{ ...flag, environments: new Map(killed) }] });
-  };
+  const by = (reason: Reason) => saying({ timed: { '/killed': { reason } } });
   const policy = { suspended: SUSPENDED_BY_CONFIG };
 
+  const fields = [{ path: '/killed', after: true }];
   expect(planFor(by('ramp'), {}).changes).toMatchObject([
-    {
-      id: ID,
-      reason: 'ramp',
-      location: { file: 'spec.yaml' },
-      fields: [{ path: '/killed', after: true }],
-    },
+    { id: ID, reason: 'ramp', location: { file: 'spec.yaml' }, fields },
   ]);
   expect(planFor(by('ramp'), {}, { policy }).changes).toEqual([]);
   expect(planFor(by('commit'), {}).changes).toEqual([]);
 });
 
 describe('what a base remembers of kills', () => {
-  const silent = aDesired({ flags: [pay()] });
-  const inList = aDesired({ flags: [pay()], kills: [listed('pay')] });
-  const own = aDesired({ flags: [pay({ killed: true })] });
-  const taken = aDesired({ flags: [pay({ killed: false })] });
+  const silent = saying({});
+  const inList = saying({}, [listed('pay')]);
+  const own = { killed: true, commit: EARLIER };
+  const [ofList, byList] = [{ ...own, listed: true }, { killListed: true }];
+  const taken = saying({ killed: false });
   const seen = { liveKillSeenAt: EARLIER };
   const other = { trafficAllocation: 50 };
 
@@ -462,10 +352,9 @@ describe('what a base remembers of kills', () => {
     state: State,
     now?: string,
   ): Base<Definition> | undefined {
-    const flag = liveFlag('pay', live ? { production: live } : {});
-    const actual = anActual(live === undefined ? {} : { flags: [flag] });
+    const flags = [liveFlag('pay', live ? { production: live } : {})];
+    const input = inputOf(desired, live === undefined ? {} : { flags }, { state });
     const isEqual = live?.trafficAllocation === undefined;
-    const input = { desired, actual, state, policy: aPolicy() };
     const next = stateAfterVerify(input, new Set(isEqual ? [ID] : []), HEAD, now);
     return flagEntry(next, 'pay')?.environments['env-production'];
   }
@@ -478,29 +367,17 @@ describe('what a base remembers of kills', () => {
       ['it where nobody looked', silent, undefined, seen, { seenAt: EARLIER }],
       ['it no longer when the definition is gone', silent, null, seen, {}],
       ['that the list ordered it', inList, killed, {}, { killed: true, listed: true }],
-      ['that the flag ordered it', own, killed, {}, { killed: true }],
-      ['no kill of the list that is not live', inList, { ...other }, {}, { commit: EARLIER }],
-      [
-        'a kill of the list that is not live any more',
-        inList,
-        { ...other },
-        { ...killedBase, killListed: true },
-        { killed: true, listed: true, commit: EARLIER },
-      ],
+      ['that the flag ordered it', saying(killed), killed, {}, { killed: true }],
+      ['no kill of the list that is not live', inList, other, {}, { commit: EARLIER }],
+      ['a kill of the list that was live', inList, other, { ...killedBase, ...byList }, ofList],
       [
         'a kill of the list, where other fields differ',
         inList,
         { ...other, killed: true },
         {},
-        { killed: true, listed: true, commit: EARLIER, fields: { '/killed': HEAD } },
+        { ...ofList, fields: { '/killed': HEAD } },
       ],
-      [
-        'no kill of others while HEAD takes its own back',
-        taken,
-        { ...other, killed: true },
-        killedBase,
-        { killed: true, commit: EARLIER },
-      ],
+      ['its own kill, while HEAD takes it back', taken, { ...other, ...killed }, killedBase, own],
     ],
   )('is %s', (_, desired, live, before, expected) => {
     const base = after(desired, live, remembered(before));
@@ -526,11 +403,7 @@ describe('what a base remembers of kills', () => {
   });
 
   it('is a kill of others also where our own creation was about to be seen for the first time', () => {
-    const environments = { 'env-production': { commit: EARLIER, pending: 'create' as const } };
-    const state: State = new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
-
-    expect(after(silent, { ...other, killed: true }, state)).toEqual({
-      ...{ commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD },
-    });
+    const base = { commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD };
+    expect(after(silent, { ...other, killed: true }, PENDING)).toEqual(base);
   });
 });
