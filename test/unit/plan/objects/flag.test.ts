@@ -4,33 +4,12 @@ import type { ActualFlag } from '../../../../src/model/actual.js';
 import type { DesiredFlag } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
-import { planChanges } from '../../../../src/plan/plan.js';
-import type { PlanPolicy } from '../../../../src/plan/policy.js';
-import {
-  aDesired,
-  anActual,
-  aPolicy,
-  desiredFlag,
-  liveFlag,
-  noFlag,
-  NO_STATE,
-  planLines,
-} from '../../../support/builders.js';
+import { aDesired, desiredFlag, liveFlag, noFlag, planLines } from '../../../support/builders.js';
+import { flagState, planOf, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
-interface Given {
-  readonly live: [string, ActualFlag];
-  readonly state?: State;
-  readonly policy?: Partial<PlanPolicy>;
-}
-
-function planOf(flag: DesiredFlag, { live, state = NO_STATE, policy }: Given): Plan {
-  return planChanges({
-    desired: aDesired({ flags: [flag] }),
-    actual: anActual({ flags: [live] }),
-    state,
-    policy: aPolicy(policy),
-  });
+function planFor(flag: DesiredFlag, live: [string, ActualFlag], given: Given = {}): Plan {
+  return planOf(aDesired({ flags: [flag] }), { flags: [live] }, given);
 }
 
 const payWith = (fields: DesiredFlag['fields']): DesiredFlag => desiredFlag('pay', { fields });
@@ -40,31 +19,26 @@ const found = (flag: DesiredFlag): State => stateOf(aDesired({ flags: [flag] }))
 describe('a flag that is not there', () => {
   it('is made with its description, and a patch for the rest behind it', () => {
     const fields = { description: 'd', tags: ['web'] };
-    const plan = planOf(payWith(fields), { live: noFlag('pay') });
+    const plan = planFor(payWith(fields), noFlag('pay'));
 
-    expect(plan.changes).toMatchObject([
-      {
-        action: 'create',
-        fields: [
-          { path: '/trafficType', reason: 'commit', after: 'user' },
-          { path: '/description', reason: 'commit', after: 'd' },
-          { path: '/tags', reason: 'commit', after: ['web'] },
-        ],
-      },
-    ]);
+    const written = [
+      { path: '/trafficType', reason: 'commit', after: 'user' },
+      { path: '/description', reason: 'commit', after: 'd' },
+      { path: '/tags', reason: 'commit', after: ['web'] },
+    ];
+    const operations = [{ op: 'replace', path: '/tags', value: [{ name: 'web' }] }];
+    expect(plan.changes).toMatchObject([{ action: 'create', fields: written }]);
     expect(plan.steps).toMatchObject([
       { action: 'create-flag', flag: 'pay', description: 'd', mayExist: false },
       {
-        action: 'patch-flag',
-        flag: 'pay',
-        operations: [{ op: 'replace', path: '/tags', value: [{ name: 'web' }] }],
+        ...{ action: 'patch-flag', flag: 'pay', operations },
         fields: { before: { tags: [] }, after: { tags: ['web'] } },
       },
     ]);
   });
 
   it('is made with an empty description and without a patch where the specs say nothing', () => {
-    const plan = planOf(payWith({}), { live: noFlag('pay') });
+    const plan = planFor(payWith({}), noFlag('pay'));
 
     expect(plan.steps).toMatchObject([{ action: 'create-flag', description: '' }]);
     expect(plan.steps).toHaveLength(1);
@@ -74,7 +48,7 @@ describe('a flag that is not there', () => {
 describe('the workspace level of a flag', () => {
   it('is written field by field, and only what differs', () => {
     const fields = { description: 'new', tags: ['web'], rolloutStatus: 'Ramping' };
-    const plan = planOf(payWith(fields), { live: liveWith({ tags: [{ name: 'web' }] }) });
+    const plan = planFor(payWith(fields), liveWith({ tags: [{ name: 'web' }] }));
 
     expect(plan.changes[0]?.fields).toEqual([
       { path: '/description', reason: 'adopt', before: '', after: 'new' },
@@ -96,13 +70,11 @@ describe('the workspace level of a flag', () => {
   });
 
   it('is left alone where the specs say nothing of it', () => {
-    expect(planLines(planOf(payWith({}), { live: liveWith({ description: 'theirs' }) }))).toEqual(
-      [],
-    );
+    expect(planLines(planFor(payWith({}), liveWith({ description: 'theirs' })))).toEqual([]);
   });
 
   it('cannot have a rollout status that nobody checked', () => {
-    expect(() => planOf(payWith({ rolloutStatus: 'Nowhere' }), { live: liveWith({}) })).toThrow(
+    expect(() => planFor(payWith({ rolloutStatus: 'Nowhere' }), liveWith({}))).toThrow(
       'bug: rollout status "Nowhere" was not checked',
     );
   });
@@ -119,7 +91,7 @@ describe('another traffic type', () => {
   };
 
   it('is told by the flag itself', () => {
-    const plan = planOf(account, { live: liveFlag('pay') });
+    const plan = planFor(account, liveFlag('pay'));
 
     expect(plan.changes).toEqual([]);
     expect(plan.withheld).toMatchObject([immutable]);
@@ -127,7 +99,7 @@ describe('another traffic type', () => {
 
   it('is told by any definition, where a service cannot show the flag', () => {
     const [name, { definitions }] = liveFlag('pay', { production: {} });
-    const plan = planOf(account, { live: [name, { existence: 'unknown', definitions }] });
+    const plan = planFor(account, [name, { existence: 'unknown', definitions }]);
 
     expect(plan.withheld).toMatchObject([immutable]);
   });
@@ -138,32 +110,23 @@ describe('a flag that a service cannot show', () => {
   const live: [string, ActualFlag] = [name, { existence: 'unknown', definitions }];
 
   it('may be there already when it is made', () => {
-    expect(planOf(payWith({}), { live }).steps).toMatchObject([
+    expect(planFor(payWith({}), live).steps).toMatchObject([
       { action: 'create-flag', mayExist: true },
     ]);
   });
 
   it('may be there already where the run that was to make it died', () => {
-    const pending: State = new Map([
-      [
-        'flag/pay',
-        {
-          kind: 'flag',
-          name: 'pay',
-          environments: {},
-          workspace: { commit: null, pending: 'create' },
-        },
-      ],
-    ]);
+    const workspace = { commit: null, pending: 'create' };
+    const pending = flagState('pay', {}, { workspace });
 
-    expect(planOf(payWith({}), { live, state: pending }).steps).toMatchObject([
+    expect(planFor(payWith({}), live, { state: pending }).steps).toMatchObject([
       { action: 'create-flag', mayExist: true },
     ]);
   });
 
   it('is there when it was found there once: what git changed since is written, and nothing else', () => {
     const state = found(payWith({ description: 'old', tags: ['web'] }));
-    const plan = planOf(payWith({ description: 'new', tags: ['web'] }), { live, state });
+    const plan = planFor(payWith({ description: 'new', tags: ['web'] }), live, { state });
 
     expect(planLines(plan)).toEqual(['update flag/pay']);
     expect(plan.steps).toMatchObject([

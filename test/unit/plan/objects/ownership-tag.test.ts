@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFlag } from '../../../../src/model/desired.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
-import { planChanges } from '../../../../src/plan/plan.js';
-import {
-  aDesired,
-  anActual,
-  aPolicy,
-  desiredFlag,
-  liveFlag,
-  noFlag,
-  NO_STATE,
-} from '../../../support/builders.js';
+import { aDesired, desiredFlag, liveFlag, noFlag } from '../../../support/builders.js';
+import { planOf } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const marked = (ownershipTag?: string, more: Partial<DesiredFlag> = {}): DesiredFlag => ({
@@ -26,17 +18,19 @@ function planned(
   before?: DesiredFlag,
 ): FieldChange[] {
   const tags = live?.map((name) => ({ name }));
-  const { changes } = planChanges({
-    desired: aDesired({ flags: [flag] }),
-    actual: anActual({ flags: [tags ? liveFlag('pay', {}, { tags }) : noFlag('pay')] }),
-    state: before ? stateOf(aDesired({ flags: [before] })) : NO_STATE,
-    policy: aPolicy({}),
-  });
+  const { changes } = planOf(
+    aDesired({ flags: [flag] }),
+    { flags: [tags ? liveFlag('pay', {}, { tags }) : noFlag('pay')] },
+    before && { state: stateOf(aDesired({ flags: [before] })) },
+  );
   return changes.flatMap(({ fields }) => fields).filter(({ path }) => path === '/tags');
 }
 
 const git = marked('git');
 const ours = marked('ours');
+const byCommit = (...tags: string[]) => {
+  return { reason: 'commit', after: [...tags, 'theirs'] } as const;
+};
 const left = marked(undefined, { creation: { tags: ['git'] } });
 
 describe('a flag of which git owns one tag', () => {
@@ -49,13 +43,7 @@ describe('a flag of which git owns one tag', () => {
       undefined,
       { reason: 'adopt', before: ['theirs'], after: ['git', 'theirs'] },
     ],
-    [
-      'gets it from the commit that brings the key',
-      git,
-      ['theirs'],
-      marked(),
-      { reason: 'commit', after: ['git', 'theirs'] },
-    ],
+    ['gets it with the key', git, ['theirs'], marked(), byCommit('git')],
     ['is equal whatever tags people add', git, ['a', 'git', 'z'], git],
     [
       'gets it again as drift, even if people changed other tags too',
@@ -64,21 +52,9 @@ describe('a flag of which git owns one tag', () => {
       git,
       { reason: 'drift', base: ['git', 'new'], before: ['new'], after: ['git', 'new'] },
     ],
-    [
-      'loses it with the key, and keeps the tags of people',
-      marked(),
-      ['git', 'theirs'],
-      git,
-      { reason: 'commit', after: ['theirs'] },
-    ],
+    ['loses it with the key, and keeps the others', marked(), ['git', 'theirs'], git, byCommit()],
     ['has lost it with the key', marked(), ['theirs'], git],
-    [
-      'gets the new tag for the old one',
-      ours,
-      ['git', 'theirs'],
-      git,
-      { reason: 'commit', after: ['ours', 'theirs'] },
-    ],
+    ['gets the new tag for the old one', ours, ['git', 'theirs'], git, byCommit('ours')],
     ['keeps all tags once the file leaves tags to people', left, ['git', 'theirs'], git],
     ['is left alone then without it', left, ['theirs'], git],
   ])('%s', (_, flag, live, before, expected) => {

@@ -4,34 +4,22 @@ import type { ActualActivation, ActualSegment } from '../../../../src/model/actu
 import type { DesiredSegment, SegmentMode } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
-import { planChanges } from '../../../../src/plan/plan.js';
-import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
-  anActual,
-  aPolicy,
   desiredSegment,
   liveSegment,
   noSegment,
-  NO_STATE,
   planLines,
 } from '../../../support/builders.js';
 import { manyKeys } from '../../../support/plan-builder.js';
+import { planOf, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
-interface Given {
-  readonly live: [string, ActualSegment];
-  readonly state?: State;
-  readonly policy?: Partial<PlanPolicy>;
-}
+type Live = [string, ActualSegment];
+type Segment = ActualSegment['segment'] & object;
 
-function planOf(segment: DesiredSegment, { live, state = NO_STATE, policy }: Given): Plan {
-  return planChanges({
-    desired: aDesired({ segments: [segment] }),
-    actual: anActual({ segments: [live] }),
-    state,
-    policy: aPolicy(policy),
-  });
+function planFor(segment: DesiredSegment, live: Live, given: Given = {}): Plan {
+  return planOf(aDesired({ segments: [segment] }), { segments: [live] }, given);
 }
 
 const beta = (keys: string[] | undefined, mode?: SegmentMode): DesiredSegment =>
@@ -48,7 +36,7 @@ function liveAs(activation: ActualActivation): [string, ActualSegment] {
 describe('a segment that is not there', () => {
   it('is made with its traffic type and description, and then filled', () => {
     const segment = { ...beta(['a']), description: 'Opted in' };
-    const plan = planOf(segment, { live: noSegment('beta') });
+    const plan = planFor(segment, noSegment('beta'));
 
     expect(plan.changes[0]?.fields).toEqual([
       { path: '/trafficType', reason: 'commit', after: 'user' },
@@ -69,7 +57,7 @@ describe('a segment that is not there', () => {
   });
 
   it('shows no description where it has none, and no keys where they are not managed', () => {
-    const plan = planOf(beta(undefined), { live: noSegment('beta') });
+    const plan = planFor(beta(undefined), noSegment('beta'));
 
     expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(['/trafficType']);
     expect(plan.changes[1]).not.toHaveProperty('keys');
@@ -79,7 +67,7 @@ describe('a segment that is not there', () => {
 
 describe('what the service sets at creation only', () => {
   it('is withheld, and the keys are written all the same', () => {
-    const plan = planOf({ ...beta(['a']), description: 'New' }, { live: live() });
+    const plan = planFor({ ...beta(['a']), description: 'New' }, live());
 
     expect(planLines(plan)).toEqual([
       'update segment/beta@staging (adopt)',
@@ -93,12 +81,9 @@ describe('what the service sets at creation only', () => {
 
   it('is no difference where the specs say nothing of it', () => {
     const [name, actual] = liveSegment('beta', {});
-    const described = { ...actual.segment, description: 'Theirs' } as ActualSegment['segment'] &
-      object;
+    const described = { ...actual.segment, description: 'Theirs' } as Segment;
 
-    const plan = planOf(desiredSegment('beta', {}), {
-      live: [name, { ...actual, segment: described }],
-    });
+    const plan = planFor(desiredSegment('beta', {}), [name, { ...actual, segment: described }]);
 
     expect(plan.withheld).toEqual([]);
     expect(plan.unchanged).toEqual(['segment/beta']);
@@ -106,20 +91,18 @@ describe('what the service sets at creation only', () => {
 
   it('is no difference where an answer says nothing of it either', () => {
     const [name, actual] = liveSegment('beta', {});
-    const silent = { ...actual.segment, description: null } as unknown as ActualSegment['segment'] &
-      object;
-
-    const given: Given = { live: [name, { ...actual, segment: silent }] };
+    const silent = { ...actual.segment, description: null } as unknown as Segment;
+    const given: Live = [name, { ...actual, segment: silent }];
     const described = { ...desiredSegment('beta', {}), description: 'New' };
 
-    expect(planOf(desiredSegment('beta', {}), given).withheld).toEqual([]);
-    expect(planOf(described, given).withheld[0]?.fields).toMatchObject([
+    expect(planFor(desiredSegment('beta', {}), given).withheld).toEqual([]);
+    expect(planFor(described, given).withheld[0]?.fields).toMatchObject([
       { before: '', after: 'New' },
     ]);
   });
 
   it('blocks the whole segment where it is the traffic type', () => {
-    const plan = planOf({ ...beta(['a']), trafficType: 'account' }, { live: live() });
+    const plan = planFor({ ...beta(['a']), trafficType: 'account' }, live());
 
     expect(planLines(plan)).toEqual(['withheld update segment/beta: immutable']);
     expect(plan.withheld[0]?.fields).toEqual([
@@ -132,22 +115,19 @@ describe('the environments of a segment', () => {
   it('are equal where the service counts as many keys as the base has', () => {
     const assumed = liveAs({ active: true, assumedKeys: keyList(['a', 'b']).digest });
 
-    expect(planLines(planOf(beta(['a', 'b']), { live: assumed }))).toEqual([]);
+    expect(planLines(planFor(beta(['a', 'b']), assumed))).toEqual([]);
   });
 
   it('are equal whatever keys others hold there', () => {
-    expect(planLines(planOf(beta(['a'], 'external'), { live: live('b') }))).toEqual([]);
-    expect(planLines(planOf(beta(['a'], 'add-only'), { live: live('a', 'b') }))).toEqual([]);
+    expect(planLines(planFor(beta(['a'], 'external'), live('b')))).toEqual([]);
+    expect(planLines(planFor(beta(['a'], 'add-only'), live('a', 'b')))).toEqual([]);
   });
 
   it('wait for a change request that is open on the service', () => {
-    const request = liveAs({
-      active: true,
-      keys: keyList(['b']),
-      openChangeRequestId: 'cr-1',
-    });
+    const keys = keyList(['b']);
+    const request = liveAs({ active: true, keys, openChangeRequestId: 'cr-1' });
 
-    expect(planOf(beta(['a']), { live: request }).withheld).toMatchObject([
+    expect(planFor(beta(['a']), request).withheld).toMatchObject([
       {
         id: 'segment/beta@staging',
         why: 'approval-needed',
@@ -159,8 +139,8 @@ describe('the environments of a segment', () => {
 });
 
 describe('why keys differ', () => {
-  const reasonOf = (segment: DesiredSegment, given: Given) =>
-    planOf(segment, given).changes.at(-1)?.reason;
+  const reasonOf = (...given: Parameters<typeof planFor>) =>
+    planFor(...given).changes.at(-1)?.reason;
 
   it.each<[string, DesiredSegment, string[], DesiredSegment]>([
     ['commit', beta(['a', 'b']), ['a'], beta(['a'])],
@@ -170,12 +150,11 @@ describe('why keys differ', () => {
     ['drift', beta(['a'], 'add-only'), ['c'], beta(['a'])],
     ['commit', beta(['a']), ['b'], beta(undefined)],
   ])('%s: specs, service, base', (reason, segment, keys, base) => {
-    expect(reasonOf(segment, { live: live(...keys), state: found(base) })).toBe(reason);
+    expect(reasonOf(segment, live(...keys), { state: found(base) })).toBe(reason);
   });
 
   it('is the activation’s own where somebody deactivated it, and its keys are all to be added', () => {
-    const plan = planOf(beta(['a', 'b']), {
-      live: liveAs({ active: false }),
+    const plan = planFor(beta(['a', 'b']), liveAs({ active: false }), {
       state: found(beta(['a'])),
     });
 
@@ -185,88 +164,55 @@ describe('why keys differ', () => {
   });
 
   it('is unknown to a run without a state', () => {
-    expect(reasonOf(beta(['a']), { live: live('b'), policy: { stateless: true } })).toBe('unknown');
+    expect(reasonOf(beta(['a']), live('b'), { policy: { stateless: true } })).toBe('unknown');
   });
 });
 
 describe('the requests for keys', () => {
-  const requests = (plan: Plan) =>
-    plan.steps.map((step) => [
-      step.action,
-      ...('keys' in step ? [step.keys.length] : []),
-      ...('before' in step ? [step.before.length] : []),
-    ]);
-  const planFor = (desired: string[], held: string[]) =>
-    planOf(beta(desired), { live: live(...held) });
+  const requests = ({ steps }: Plan): string =>
+    steps
+      .map((step) => {
+        const keys = 'keys' in step ? ` ${step.keys.length}` : '';
+        const before = 'before' in step ? ` over ${step.before.length}` : '';
+        return step.action.replace('-keys', '') + keys + before;
+      })
+      .join(', ');
+  const planWith = (desired: string[], held: string[]) => planFor(beta(desired), live(...held));
 
   const old = (count: number): string[] => manyKeys('old', count);
 
-  it.each<[string, string[], string[], (string | number)[][]]>([
-    [
-      'at most ten thousand keys each',
-      manyKeys('user', 10_001),
-      [],
-      [
-        ['upload-keys', 10_000],
-        ['upload-keys', 1],
-      ],
-    ],
-    [
-      'one list as long as a request may be',
-      manyKeys('user', 10_000),
-      [],
-      [['upload-keys', 10_000]],
-    ],
+  it.each<[string, string[], string[], string]>([
+    ['one list as long as a request may be', manyKeys('user', 10_000), [], 'upload 10000'],
     [
       'the whole list and what was there before, while that fits one request',
       [...old(9_999), 'x'],
       old(9_999),
-      [['upload-keys', 10_000, 9_999]],
+      'upload 10000 over 9999',
     ],
+    ['what comes to a long list', [...old(10_000), 'x'], old(10_000), 'upload 1 over 10000'],
     [
-      'only what comes where the whole list would not fit',
-      [...old(10_000), 'x'],
-      old(10_000),
-      [['upload-keys', 1, 10_000]],
-    ],
-    [
-      'what was there before in the first upload only',
+      'at most ten thousand keys each, and in the first one what was there before',
       [...old(1), ...manyKeys('user', 10_001)],
       old(1),
-      [
-        ['upload-keys', 10_000, 1],
-        ['upload-keys', 1],
-      ],
+      'upload 10000 over 1, upload 1',
     ],
-    ['removals alone where nothing comes', ['a'], ['a', 'b'], [['remove-keys', 1]]],
-    ['all of an emptied list', [], ['a', 'b'], [['remove-keys', 2]]],
-    [
-      'uploads before removals',
-      ['b', 'c'],
-      ['a', 'b'],
-      [
-        ['upload-keys', 3, 2],
-        ['remove-keys', 1],
-      ],
-    ],
+    ['removals alone where nothing comes', ['a'], ['a', 'b'], 'remove 1'],
+    ['all of an emptied list', [], ['a', 'b'], 'remove 2'],
+    ['uploads before removals', ['b', 'c'], ['a', 'b'], 'upload 3 over 2, remove 1'],
     [
       'first the removal of exactly what would not fit the segment, and the rest at the end',
       [...old(100_000).slice(3), 'x', 'y'],
       old(100_000),
-      [
-        ['remove-keys', 2],
-        ['upload-keys', 2, 99_998],
-        ['remove-keys', 1],
-      ],
+      'remove 2, upload 2 over 99998, remove 1',
     ],
   ])('carry %s', (_, desired, held, expected) => {
-    expect(requests(planFor(desired, held))).toEqual(expected);
+    expect(requests(planWith(desired, held))).toEqual(expected);
   });
 
   it('carry the keys in their order, each once', () => {
     const held = old(10_000);
 
-    expect(planFor(manyKeys('user', 10_001), []).steps[1]).toMatchObject({ keys: ['user-9999'] });
-    expect(planFor([...held, 'x'], held).steps[0]).toMatchObject({ keys: ['x'] });
+    expect(planWith(manyKeys('user', 10_001), []).steps[1]).toMatchObject({ keys: ['user-9999'] });
+    expect(planWith([...held, 'x'], held).steps[0]).toMatchObject({ keys: ['x'] });
   });
 });
