@@ -3,13 +3,10 @@ import type { Definition } from '../../../src/model/flag/flag.js';
 import type { ActualFlag } from '../../../src/model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../../../src/model/desired.js';
 import type { Plan } from '../../../src/model/plan.js';
-import { planChanges } from '../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
-  anActual,
   anEnvironment,
-  aPolicy,
   dependingOn,
   desiredFlag,
   desiredSegment,
@@ -20,6 +17,7 @@ import {
   noSegment,
   planLines,
 } from '../../support/builders.js';
+import { planOf } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 /** Rules that ask for these treatments of another flag. */
@@ -43,28 +41,19 @@ interface Given {
   readonly policy?: Partial<PlanPolicy>;
 }
 
-function planOf({
-  before = [],
-  flags,
-  live,
-  segments = [],
-  segmentBefore = [],
-  policy,
-}: Given): Plan {
+function planFor({ flags, live, policy, ...given }: Given): Plan {
+  const { before = [], segments = [], segmentBefore = [] } = given;
   const state = stateOf(aDesired({ flags: [...before], segments: [...segmentBefore] }));
   const witnessed = [...state.keys()].flatMap((key) => [key, `${key}@staging`]);
-  return planChanges({
-    desired: aDesired({ flags: [...flags], segments: [...segments] }),
-    actual: anActual({
-      flags: live,
-      segments: [
-        ...segments.map(({ name }) => noSegment(name)),
-        ...segmentBefore.map(({ name }) => liveSegment(name, { staging: ['u1'] })),
-      ],
-    }),
-    state,
-    policy: aPolicy({ prune: true, provenRemovals: new Set(witnessed), ...policy }),
-  });
+  const liveSegments = [
+    ...segments.map(({ name }) => noSegment(name)),
+    ...segmentBefore.map(({ name }) => liveSegment(name, { staging: ['u1'] })),
+  ];
+  return planOf(
+    aDesired({ flags: [...flags], segments: [...segments] }),
+    { flags: live, segments: liveSegments },
+    { state, policy: { prune: true, provenRemovals: new Set(witnessed), ...policy } },
+  );
 }
 
 const heldBy = ({ withheld }: Plan) =>
@@ -73,7 +62,9 @@ const heldBy = ({ withheld }: Plan) =>
 describe('a change that needs what is withheld', () => {
   it('is withheld with it, and so is what needs that, while the rest goes on', () => {
     const beta = desiredSegment('beta', { staging: ['u1'] });
-    const plan = planOf({
+    const names = ['mid', 'top', 'other'];
+    const reviewed = new Set(names.flatMap((name) => [`flag/${name}`, `flag/${name}@staging`]));
+    const plan = planFor({
       flags: [
         inStaging('mid', inSegment('beta')),
         inStaging('top', dependingOn('mid')),
@@ -81,11 +72,7 @@ describe('a change that needs what is withheld', () => {
       ],
       live: [noFlag('mid'), noFlag('top'), noFlag('other')],
       segments: [beta],
-      policy: {
-        reviewed: new Set(
-          ['mid', 'top', 'other'].flatMap((name) => [`flag/${name}`, `flag/${name}@staging`]),
-        ),
-      },
+      policy: { reviewed },
     });
 
     expect(plan.changes.map(({ id }) => id)).toEqual([
@@ -104,7 +91,7 @@ describe('a change that needs what is withheld', () => {
   });
 
   it('is withheld with the flag that it would be a definition of', () => {
-    const plan = planOf({
+    const plan = planFor({
       flags: [inStaging('pay', {})],
       live: [noFlag('pay')],
       policy: { reviewed: new Set(['flag/pay@staging']) },
@@ -119,7 +106,7 @@ describe('a change that needs what is withheld', () => {
   it('is withheld where its new rules ask for a treatment that nobody brings', () => {
     const environments = [anEnvironment('staging', { onConflict: 'hold' })];
     const user = { ...asking('low', 'v2'), trafficAllocation: 50 };
-    const plan = planOf({
+    const plan = planFor({
       before: [inStaging('low', serving('on', 'off', 'old')), inStaging('top', {})],
       flags: [inStaging('low', serving('on', 'off', 'v2')), inStaging('top', user)],
       live: [
@@ -137,7 +124,7 @@ describe('a change that needs what is withheld', () => {
 
   it('is made where its rules stay, whatever they ask for', () => {
     const user = asking('low', 'gone');
-    const plan = planOf({
+    const plan = planFor({
       before: [inStaging('low', {}), inStaging('top', user)],
       flags: [inStaging('low', {}), inStaging('top', { ...user, trafficAllocation: 50 })],
       live: [liveFlag('low', { staging: {} }), liveFlag('top', { staging: user })],
@@ -148,7 +135,7 @@ describe('a change that needs what is withheld', () => {
 
   it('is made where only an update of what it needs is withheld', () => {
     const environments = [anEnvironment('staging', { onDrift: 'report' })];
-    const plan = planOf({
+    const plan = planFor({
       before: [inStaging('low', {})],
       flags: [inStaging('low', {}), inStaging('top', dependingOn('low'))],
       live: [liveFlag('low', { staging: { trafficAllocation: 50 } }), liveFlag('top')],
@@ -169,7 +156,7 @@ describe('a treatment that goes and one that comes', () => {
   const stranger = liveFlag('theirs', { staging: asking('b', 'v1') });
 
   it('keep each other back while a stranger uses the one, with all that needs the other', () => {
-    const plan = planOf({
+    const plan = planFor({
       before: [before],
       flags: [inStaging('a', asking('b', 'v2')), swapped, inStaging('c', asking('a', 'on'))],
       live: [noFlag('a'), liveB, noFlag('c'), stranger],
@@ -185,7 +172,7 @@ describe('a treatment that goes and one that comes', () => {
   });
 
   it('are kept back by who asks for more than the one that goes', () => {
-    const plan = planOf({
+    const plan = planFor({
       before: [before],
       flags: [swapped],
       live: [liveB, liveFlag('theirs', { staging: asking('b', 'on', 'v1') })],
@@ -196,7 +183,7 @@ describe('a treatment that goes and one that comes', () => {
 
   it('do not take who only changes itself for missing', () => {
     const user = inStaging('a', { ...asking('b', 'v2'), ...serving('on', 'off', 'new') });
-    const plan = planOf({
+    const plan = planFor({
       before: [before, inStaging('a', asking('b', 'v1'))],
       flags: [swapped, user, inStaging('c', asking('a', 'on')), inStaging('d', asking('a', 'new'))],
       live: [
@@ -224,18 +211,15 @@ describe('a segment that goes', () => {
     'withheld deactivate segment/staff@staging: still-in-use',
   ];
   const inStaff = liveFlag('pay', { staging: inSegment('staff') });
+  const unruled = liveFlag('pay', { staging: {} });
   const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
   const changed = inStaging('pay', { trafficAllocation: 50 });
   const onDriftReport = [anEnvironment('staging', { onDrift: 'report' })];
   const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
 
-  function targetingStaff(): [string, ActualFlag] {
-    const [name, live] = inStaff;
-    const definition = live.definitions.get('staging');
-    if (!definition) throw new Error('no definition');
-    const treatments = definition.treatments.map((each) => ({ ...each, segments: ['staff'] }));
-    return [name, { ...live, definitions: new Map([['staging', { ...definition, treatments }]]) }];
-  }
+  const treatments = ['on', 'off'].map((name) => ({ name, description: '', segments: ['staff'] }));
+  const targeting = liveFlag('pay', { staging: {} }, {}, { treatments });
+  const untouched = { before: [inStaging('pay', {})], policy: { environments: onDriftReport } };
 
   it.each<[string, DesiredFlag, [string, ActualFlag], Partial<Given>, string[]]>([
     [
@@ -245,27 +229,9 @@ describe('a segment that goes', () => {
       {},
       held,
     ],
-    [
-      'stays while a flag uses it whose new rules are held back',
-      changed,
-      inStaff,
-      { before: [inStaging('pay', {})], policy: { environments: onDriftReport } },
-      held,
-    ],
-    [
-      'stays while one of the new rules uses it',
-      inStaging('pay', { rules }),
-      liveFlag('pay', { staging: {} }),
-      {},
-      held,
-    ],
-    [
-      'stays while a treatment targets it whole, whatever the new rules say',
-      inStaging('pay', {}),
-      targetingStaff(),
-      {},
-      held,
-    ],
+    ['stays while the new rules of a flag are held back', changed, inStaff, untouched, held],
+    ['stays while a new rule uses it', inStaging('pay', { rules }), unruled, {}, held],
+    ['stays while a treatment targets it whole', inStaging('pay', {}), targeting, {}, held],
     [
       'goes when the new rules use it no longer',
       changed,
@@ -274,7 +240,7 @@ describe('a segment that goes', () => {
       ['deactivate segment/staff@staging (prune)', 'delete segment/staff (prune)'],
     ],
   ])('%s', (_, flag, live, given, lines) => {
-    const plan = planOf({ flags: [flag], live: [live], segmentBefore: [staff], ...given });
+    const plan = planFor({ flags: [flag], live: [live], segmentBefore: [staff], ...given });
 
     expect(planLines(plan).filter((line) => line.includes('segment/'))).toEqual(lines);
   });

@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { NO_KEYS } from '../../../../src/model/segment-keys.js';
-import type { Actual, ActualFlag } from '../../../../src/model/actual.js';
+import type { ActualFlag } from '../../../../src/model/actual.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
-import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
   anEnvironment,
-  aPolicy,
   desiredFlag,
   desiredSegment,
   inSegment,
@@ -21,6 +19,7 @@ import {
   noSegment,
   planLines,
 } from '../../../support/builders.js';
+import { planOf, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const PLACES = ['', '@staging', '@production'];
@@ -28,18 +27,28 @@ const PLACES = ['', '@staging', '@production'];
 /** A plan of what is gone from the specs, with every witness that a deletion needs. */
 function planWithout(
   before: BoundDesired,
-  actual: Actual,
-  given: { desired?: BoundDesired; state?: State; policy?: Partial<PlanPolicy> } = {},
+  live: Parameters<typeof planOf>[1],
+  given: Given & { desired?: BoundDesired } = {},
 ): Plan {
   const { desired = aDesired(), state = stateOf(before), policy } = given;
   const witnessed = [...state.keys()].flatMap((key) => PLACES.map((place) => key + place));
-  return planChanges({
-    desired,
-    actual,
-    state,
-    policy: aPolicy({ prune: true, provenRemovals: new Set(witnessed), ...policy }),
-  });
+  const provenRemovals = new Set(witnessed);
+  return planOf(desired, live, { state, policy: { prune: true, provenRemovals, ...policy } });
 }
+
+/** What a run remembers of the specs, without the workspace level of each object. */
+function placesAlone(specs: BoundDesired): State {
+  return new Map(
+    [...stateOf(specs)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+  );
+}
+
+/** A run that selects the environments that are named. */
+const selected = (...names: string[]): Given => {
+  const all = ['staging', 'production'];
+  const environments = all.map((name) => anEnvironment(name, { selected: names.includes(name) }));
+  return { policy: { environments } };
+};
 
 const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
 const livePay = liveFlag('pay', { staging: { targets: { on: ['a'] } }, production: {} });
@@ -50,7 +59,7 @@ describe('a flag that left the specs', () => {
   const before = aDesired({ flags: [pay] });
 
   it('goes from each environment and then wholly, and the plan shows all that goes but the keys', () => {
-    const plan = planWithout(before, anActual({ flags: [livePay] }));
+    const plan = planWithout(before, { flags: [livePay] });
 
     expect(planLines(plan)).toEqual([
       'delete flag/pay@staging (prune)',
@@ -58,19 +67,14 @@ describe('a flag that left the specs', () => {
       'delete flag/pay (prune)',
     ]);
     expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual([
-      '/killed',
-      '/treatments',
-      '/defaultTreatment',
-      '/baselineTreatment',
-      '/trafficAllocation',
-      '/rules',
-      '/defaultRule',
+      ...['/killed', '/treatments', '/defaultTreatment', '/baselineTreatment'],
+      ...['/trafficAllocation', '/rules', '/defaultRule'],
     ]);
+    const value = { base: 'off', before: 'off' };
     expect(plan.changes[0]?.fields[2]).toEqual({
       path: '/defaultTreatment',
       reason: 'prune',
-      base: 'off',
-      before: 'off',
+      ...value,
     });
     expect(plan.changes[2]).toMatchObject({
       location: null,
@@ -89,63 +93,38 @@ describe('a flag that left the specs', () => {
   });
 
   const live = { flags: [livePay] };
-  const definitionsAlone: State = new Map(
-    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
-  );
   const production = desiredFlag('pay', {
     environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets'] } },
   });
-  const unselected = (...names: string[]): PlanPolicy['environments'] =>
-    ['staging', 'production'].map((name) =>
-      anEnvironment(name, { selected: !names.includes(name) }),
-    );
+  const keepingProduction = { desired: aDesired({ flags: [production] }) };
   const [STAGING, PRODUCTION, WHOLE] = ['@staging', '@production', ''].map(
     (place) => `delete flag/pay${place} (prune)`,
   ) as [string, string, string];
   const HELD = 'withheld delete flag/pay: still-in-use';
+  const inProduction = liveFlag('pay', { production: {} });
 
   it.each<[string, Parameters<typeof anActual>[0], Parameters<typeof planWithout>[2], string[]]>([
     ['where the service does not have it any more', { flags: [noFlag('pay')] }, {}, []],
-    [
-      'in the environments that are left',
-      { flags: [liveFlag('pay', { production: {} })] },
-      {},
-      [PRODUCTION, WHOLE],
-    ],
-    [
-      'in the one environment that left the specs',
-      live,
-      { desired: aDesired({ flags: [production] }) },
-      [STAGING],
-    ],
-    [
-      'but for environments that the run does not select, and so not wholly',
-      live,
-      { policy: { environments: unselected('production') } },
-      [STAGING, HELD],
-    ],
-    [
-      'not wholly while it is in several environments',
-      live,
-      { policy: { environments: unselected('staging', 'production') } },
-      [HELD],
-    ],
+    ['in the environments that are left', { flags: [inProduction] }, {}, [PRODUCTION, WHOLE]],
+    ['in the one environment that left the specs', live, keepingProduction, [STAGING]],
+    ['but for other environments, so not wholly', live, selected('staging'), [STAGING, HELD]],
+    ['not wholly while it is in several environments', live, selected(), [HELD]],
     [
       'not wholly where only its definitions were ours',
       live,
-      { state: definitionsAlone },
+      { state: placesAlone(before) },
       [STAGING, PRODUCTION],
     ],
     ['nowhere where it was never ours', live, { state: new Map() }, []],
   ])('goes %s', (_, actual, given, lines) => {
-    expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
+    expect(planLines(planWithout(before, actual, given))).toEqual(lines);
   });
 
   it('shows nothing of what a service cannot show, and goes all the same', () => {
     const [name, { definitions }] = liveFlag('pay');
-    const unknown = anActual({ flags: [[name, { existence: 'unknown', definitions }]] });
+    const live: [string, ActualFlag] = [name, { existence: 'unknown', definitions }];
 
-    expect(planWithout(before, unknown).changes).toMatchObject([
+    expect(planWithout(before, { flags: [live] }).changes).toMatchObject([
       { id: 'flag/pay', action: 'delete', fields: [] },
     ]);
   });
@@ -155,7 +134,7 @@ describe('a segment that left the specs', () => {
   const before = aDesired({ segments: [beta] });
 
   it('is emptied, deactivated and then deleted, and the plan shows how many keys go', () => {
-    const plan = planWithout(before, anActual({ segments: [liveBeta] }));
+    const plan = planWithout(before, { segments: [liveBeta] });
 
     expect(planLines(plan)).toEqual([
       'deactivate segment/beta@staging (prune)',
@@ -180,34 +159,28 @@ describe('a segment that left the specs', () => {
 
   const live = { segments: [liveBeta] };
   const staging = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
-  const activationsAlone: State = new Map(
-    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
-  );
-  const environments = [anEnvironment('staging', { selected: false }), anEnvironment('production')];
   const [STAGING, PRODUCTION] = ['staging', 'production'].map(
     (place) => `deactivate segment/beta@${place} (prune)`,
   ) as [string, string];
+  const WHOLE = 'delete segment/beta (prune)';
   const HELD = 'withheld delete segment/beta: still-in-use';
+  const inProduction = aDesired({ segments: [desiredSegment('beta', { production: [] })] });
+  const keepingProduction = { desired: inProduction };
 
   it.each<[string, Parameters<typeof anActual>[0], Parameters<typeof planWithout>[2], string[]]>([
     ['where the service does not have it any more', { segments: [noSegment('beta')] }, {}, []],
-    [
-      'where it is active nowhere',
-      { segments: [liveSegment('beta')] },
-      {},
-      ['delete segment/beta (prune)'],
-    ],
-    [
-      'in the one environment that left the specs',
-      live,
-      { desired: aDesired({ segments: [desiredSegment('beta', { production: [] })] }) },
-      [STAGING],
-    ],
-    ['but for environments not selected', live, { policy: { environments } }, [PRODUCTION, HELD]],
+    ['where it is active nowhere', { segments: [liveSegment('beta')] }, {}, [WHOLE]],
+    ['in the one environment that left the specs', live, keepingProduction, [STAGING]],
+    ['but for environments not selected', live, selected('production'), [PRODUCTION, HELD]],
     ['but for environments never ours', live, { state: stateOf(staging) }, [STAGING, HELD]],
-    ['where its activations were ours', live, { state: activationsAlone }, [STAGING, PRODUCTION]],
+    [
+      'where its activations were ours',
+      live,
+      { state: placesAlone(before) },
+      [STAGING, PRODUCTION],
+    ],
   ])('goes %s', (_, actual, given, lines) => {
-    expect(planLines(planWithout(before, anActual(actual), given))).toEqual(lines);
+    expect(planLines(planWithout(before, actual, given))).toEqual(lines);
   });
 
   it.each([
@@ -215,8 +188,7 @@ describe('a segment that left the specs', () => {
     ['that others added', ['a'], ['a', 'theirs']],
   ])('stays with keys %s, and says what to do', (_, keys, held) => {
     const before = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
-    const live = anActual({ segments: [liveSegment('beta', { staging: held })] });
-    const plan = planWithout(before, live);
+    const plan = planWithout(before, { segments: [liveSegment('beta', { staging: held })] });
 
     expect(planLines(plan)).toEqual([
       'withheld delete segment/beta: still-in-use',
@@ -229,9 +201,9 @@ describe('a segment that left the specs', () => {
 
   it('goes where its keys were never managed and there are none', () => {
     const external = aDesired({ segments: [desiredSegment('beta', { staging: undefined })] });
-    const actual = anActual({ segments: [liveSegment('beta', { staging: [] })] });
+    const live = { segments: [liveSegment('beta', { staging: [] })] };
 
-    expect(planLines(planWithout(external, actual))).toEqual([
+    expect(planLines(planWithout(external, live))).toEqual([
       'deactivate segment/beta@staging (prune)',
       'delete segment/beta (prune)',
     ]);
@@ -240,27 +212,20 @@ describe('a segment that left the specs', () => {
 
 describe('a removal is held back', () => {
   const before = aDesired({ segments: [beta], flags: [pay] });
-  const actual = anActual({ segments: [liveBeta], flags: [livePay] });
+  const live = { segments: [liveBeta], flags: [livePay] };
   const until = '2026-10-05T00:00:00.000Z';
   const closed = { why: 'frozen by "sale"', until, untilText: 'Mon 02:00' };
   const closedIn = (...names: string[]) => new Map(names.map((name) => [name, closed]));
-  const frozen = {
-    why: 'window-closed',
-    because: 'frozen by "sale"; it goes at Mon 02:00',
-    until,
-  };
+  const because = 'frozen by "sale"; it goes at Mon 02:00';
+  const frozen = { why: 'window-closed', because, until };
+  const protectedRemovals = new Set(['flag/pay']);
   const ALL = ['flag/pay', 'segment/beta'].flatMap((id) => PLACES.map((place) => id + place));
 
   it.each<[string, Partial<PlanPolicy>, object, string[]?]>([
     ['prune is off', { prune: false, suspended: SUSPENDED_BY_CONFIG }, { why: 'prune-off' }],
     ['it is suspended', { suspended: SUSPENDED_BY_CONFIG }, { why: 'suspended' }],
     ['history has no proof', { provenRemovals: new Set() }, { why: 'no-witness' }],
-    [
-      'it was protected when it left the specs',
-      { protectedRemovals: new Set(['flag/pay']) },
-      { why: 'protected' },
-      ALL.slice(0, 3),
-    ],
+    ['it was protected when it went', { protectedRemovals }, { why: 'protected' }, ALL.slice(0, 3)],
     [
       'a window is closed, in one environment and so for the whole',
       { closed: closedIn('staging') },
@@ -268,7 +233,7 @@ describe('a removal is held back', () => {
       ['flag/pay', 'flag/pay@staging', 'segment/beta', 'segment/beta@staging'],
     ],
   ])('where %s', (_, policy, held, ids = ALL) => {
-    const plan = planWithout(before, actual, { policy });
+    const plan = planWithout(before, live, { policy });
     const found = plan.withheld.filter(({ why }) => why !== 'still-in-use');
 
     expect(found.map(({ id }) => id)).toEqual(ids.toSorted());
@@ -281,17 +246,13 @@ describe('a removal is held back', () => {
   it('where the rest of it is still declared, and protected', () => {
     const left = desiredFlag('pay', { environments: { production: {} } });
     const desired = aDesired({ flags: [{ ...left, protect: true }] });
+    const plan = planWithout(aDesired({ flags: [pay] }), { flags: [livePay] }, { desired });
 
-    expect(
-      planLines(
-        planWithout(aDesired({ flags: [pay] }), anActual({ flags: [livePay] }), { desired }),
-      ),
-    ).toEqual(['withheld delete flag/pay@staging: protected']);
+    expect(planLines(plan)).toEqual(['withheld delete flag/pay@staging: protected']);
   });
 
   it('where nobody can tell which flags use the segment, though a flag would go', () => {
-    const blind = { ...anActual({ segments: [liveBeta], flags: [livePay] }), allFlags: null };
-    const plan = planWithout(aDesired({ segments: [beta], flags: [pay] }), blind);
+    const plan = planWithout(before, { ...anActual(live), allFlags: null });
 
     expect(planLines(plan)).toEqual([
       'delete flag/pay@staging (prune)',
@@ -311,46 +272,24 @@ describe('a flag that left the specs, by its id and by how the service removes f
   const before = aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] });
   const withId = (id: string): State =>
     new Map([...stateOf(before)].map(([key, entry]) => [key, { ...entry, id } as never]));
-  const [name, { id: _, ...unseen }] = liveFlag('pay', { staging: {} });
-  const definitionsAlone: State = new Map(
-    [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
-  );
+  const [name, live] = liveFlag('pay', { staging: {} });
+  const { id: _, ...unseen } = live;
   const declared = aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] });
   const archives = { archives: true };
-  const notOurs = {
-    why: 'not-ours',
-    because: 'ours was deleted outside git, and another one of that name was made',
-  };
+  const archived = { action: 'archive-flag', flag: 'pay' };
+  const because = 'ours was deleted outside git, and another one of that name was made';
+  const notOurs = ['flag/pay', 'flag/pay@staging'].map((id) => ({ id, why: 'not-ours', because }));
   const deleted = (extra: object = {}) => [
     { action: 'delete-definition', flag: 'pay', environment: 'staging' },
     { action: 'delete-flag', flag: 'pay', ...extra },
   ];
 
   it.each<[string, ActualFlag, Parameters<typeof planWithout>[2], object[], object[]?]>([
-    [
-      'is ours by its id',
-      liveFlag('pay', { staging: {} })[1],
-      { state: withId('id-pay') },
-      deleted(),
-    ],
-    [
-      'is another one by its id',
-      liveFlag('pay', { staging: {} })[1],
-      { state: withId('id-then') },
-      [],
-      [
-        { id: 'flag/pay', ...notOurs },
-        { id: 'flag/pay@staging', ...notOurs },
-      ],
-    ],
+    ['is ours by its id', live, { state: withId('id-pay') }, deleted()],
+    ['is another one by its id', live, { state: withId('id-then') }, [], notOurs],
     ['shows no id', unseen, { state: withId('id-then') }, deleted({ unseenId: 'id-then' })],
-    ['shows an id that nobody knows', liveFlag('pay', { staging: {} })[1], {}, deleted()],
-    [
-      'is archived with its definitions, by one request',
-      liveFlag('pay', { staging: {} })[1],
-      { policy: archives },
-      [{ action: 'archive-flag', flag: 'pay' }],
-    ],
+    ['shows an id that nobody knows', live, {}, deleted()],
+    ['is archived by one request', live, { policy: archives }, [archived]],
     [
       'is not archived while it is declared',
       liveFlag('pay', { staging: {}, production: {} })[1],
@@ -359,20 +298,19 @@ describe('a flag that left the specs, by its id and by how the service removes f
     ],
     [
       'is not archived where only its definitions were ours',
-      liveFlag('pay', { staging: {} })[1],
-      { policy: archives, state: definitionsAlone },
+      live,
+      { policy: archives, state: placesAlone(before) },
       deleted().slice(0, 1),
     ],
   ])('%s', (_, live, given, requests, held = []) => {
-    const plan = planWithout(before, anActual({ flags: [[name, live]] }), given);
+    const plan = planWithout(before, { flags: [[name, live]] }, given);
 
     expect(plan.steps.map(({ id, change, needs, ...request }) => request)).toEqual(requests);
     expect(plan.withheld.map(({ id, why, because }) => ({ id, why, because }))).toEqual(held);
   });
 
   it('is archived as a whole: its definitions wait for it, and every change says so', () => {
-    const live = anActual({ flags: [liveFlag('pay', { staging: {} })] });
-    const { changes } = planWithout(before, live, { policy: archives });
+    const { changes } = planWithout(before, { flags: [[name, live]] }, { policy: archives });
 
     expect(
       changes.map(({ id, action, archive, dependsOn }) => [id, action, archive, dependsOn]),
@@ -384,16 +322,14 @@ describe('a flag that left the specs, by its id and by how the service removes f
 });
 
 describe('a removal of what others use', () => {
-  const withFlags = (...names: string[]) =>
-    anActual({
-      flags: names.map((name) => liveFlag(name, { staging: inSegment('beta') })),
-      segments: [liveSegment('beta', { staging: ['a'] })],
-    });
+  const segments = [liveSegment('beta', { staging: ['a'] })];
   const before = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
 
   it('names who uses it, one or several', () => {
-    const becauseWith = (...names: string[]) =>
-      planWithout(before, withFlags(...names)).withheld.map(({ because }) => because);
+    const becauseWith = (...names: string[]) => {
+      const flags = names.map((name) => liveFlag(name, { staging: inSegment('beta') }));
+      return planWithout(before, { flags, segments }).withheld.map(({ because }) => because);
+    };
 
     expect(becauseWith('one')).toEqual([
       'it is still in staging',
@@ -406,12 +342,9 @@ describe('a removal of what others use', () => {
   });
 
   it('is no concern of what uses it in another environment', () => {
-    const actual = anActual({
-      flags: [liveFlag('one', { production: inSegment('beta') })],
-      segments: [liveSegment('beta', { staging: ['a'] })],
-    });
+    const flags = [liveFlag('one', { production: inSegment('beta') })];
 
-    expect(planLines(planWithout(before, actual))).toEqual([
+    expect(planLines(planWithout(before, { flags, segments }))).toEqual([
       'deactivate segment/beta@staging (prune)',
       'delete segment/beta (prune)',
     ]);
