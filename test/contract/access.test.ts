@@ -137,30 +137,28 @@ describe('Admin API keys', () => {
   });
 });
 
-describe('a key for one workspace', () => {
-  it('does not see the others, makes no keys or workspaces, and reads its own log alone', async () => {
-    const key = await service.createKey('w', { workspaces: ['Worded'] });
-    const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
+it('a key for one workspace does not see the others, makes no keys or workspaces, and reads its own log alone', async () => {
+  const key = await service.createKey('w', { workspaces: ['Worded'] });
+  const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
 
-    expect(await seenBy(key)).toEqual({ Worded: ['live'] });
-    await expectAnswers(
-      withKey(key),
-      [404, 'GET', '/splits/ws/Default/environments/staging'],
-      [200, 'GET', '/splits/ws/Worded'],
-      [403, 'POST', KEYS, { name: 'more' }],
-      [403, 'GET', KEYS],
-      [403, 'POST', '/workspaces', { name: 'More' }],
-      [403, 'GET', '/auditLog'],
-      [404, 'GET', '/auditLog/ws/Default'],
-      [200, 'GET', '/auditLog/ws/Worded'],
-      [404, 'DELETE', `/trafficTypes/${type?.id ?? ''}`],
-      [404, 'DELETE', '/trafficTypes/none'],
-      [403, 'DELETE', '/workspaces/Worded'],
-      [403, 'DELETE', `${KEYS}/any`],
-      [200, 'POST', '/environments/ws/Worded', { name: 'more' }],
-    );
-    await client.ok('DELETE', '/environments/ws/Worded/more');
-  });
+  expect(await seenBy(key)).toEqual({ Worded: ['live'] });
+  await expectAnswers(
+    withKey(key),
+    [404, 'GET', '/splits/ws/Default/environments/staging'],
+    [200, 'GET', '/splits/ws/Worded'],
+    [403, 'POST', KEYS, { name: 'more' }],
+    [403, 'GET', KEYS],
+    [403, 'POST', '/workspaces', { name: 'More' }],
+    [403, 'GET', '/auditLog'],
+    [404, 'GET', '/auditLog/ws/Default'],
+    [200, 'GET', '/auditLog/ws/Worded'],
+    [404, 'DELETE', `/trafficTypes/${type?.id ?? ''}`],
+    [404, 'DELETE', '/trafficTypes/none'],
+    [403, 'DELETE', '/workspaces/Worded'],
+    [403, 'DELETE', `${KEYS}/any`],
+    [200, 'POST', '/environments/ws/Worded', { name: 'more' }],
+  );
+  await client.ok('DELETE', '/environments/ws/Worded/more');
 });
 
 describe('a key that is made over HTTP', () => {
@@ -255,30 +253,28 @@ describe('a key where two workspaces have an environment of one name', () => {
   });
 });
 
-describe('a key for one environment', () => {
-  it('works there, and changes nothing that all environments share', async () => {
-    await client.flag('scoped');
-    await client.ok('POST', at('scoped', 'open'), aDefinition());
-    const key = await service.createKey('e', { environments: ['staging'] });
+it('a key for one environment works there, and changes nothing that all environments share', async () => {
+  await client.flag('scoped');
+  await client.ok('POST', at('scoped', 'open'), aDefinition());
+  const key = await service.createKey('e', { environments: ['staging'] });
 
-    expect(await seenBy(key)).toEqual({ Default: ['staging'] });
-    // An answer to another key is not the answer to this one.
-    await client.ok('GET', at('scoped', 'open'));
-    await expectAnswers(
-      withKey(key),
-      [200, 'POST', at('scoped', 'staging'), aDefinition()],
-      [200, 'GET', '/splits/ws/Default/environments/staging'],
-      [200, 'GET', '/schema/ws/Default/trafficTypes/user'],
-      [403, 'POST', '/schema/ws/Default/trafficTypes/user', { id: 'plan' }],
-      [404, 'GET', at('scoped', 'open')],
-      [404, 'GET', '/splits/ws/Default/environments/open'],
-      [404, 'PATCH', at('scoped', 'open'), replacing('/killed', true)],
-      [404, 'GET', '/environments/ws/Worded'],
-      [403, 'DELETE', '/splits/ws/Default/scoped'],
-      [403, 'POST', '/segments/ws/Default/trafficTypes/user', { name: 's' }],
-      [403, 'POST', '/environments/ws/Default', { name: 'more' }],
-    );
-  });
+  expect(await seenBy(key)).toEqual({ Default: ['staging'] });
+  // An answer to another key is not the answer to this one.
+  await client.ok('GET', at('scoped', 'open'));
+  await expectAnswers(
+    withKey(key),
+    [200, 'POST', at('scoped', 'staging'), aDefinition()],
+    [200, 'GET', '/splits/ws/Default/environments/staging'],
+    [200, 'GET', '/schema/ws/Default/trafficTypes/user'],
+    [403, 'POST', '/schema/ws/Default/trafficTypes/user', { id: 'plan' }],
+    [404, 'GET', at('scoped', 'open')],
+    [404, 'GET', '/splits/ws/Default/environments/open'],
+    [404, 'PATCH', at('scoped', 'open'), replacing('/killed', true)],
+    [404, 'GET', '/environments/ws/Worded'],
+    [403, 'DELETE', '/splits/ws/Default/scoped'],
+    [403, 'POST', '/segments/ws/Default/trafficTypes/user', { name: 's' }],
+    [403, 'POST', '/environments/ws/Default', { name: 'more' }],
+  );
 });
 
 describe('the keys of applications', () => {
@@ -371,42 +367,40 @@ it('an environment that requires approvals keeps a segment that has keys there',
   );
 });
 
-describe('a workspace that requires title and comment', () => {
-  it('takes them from the body or the query, and asks for none where no environment is changed', async () => {
-    const whole = '/splits/ws/Worded/wordy';
-    const flag = `${whole}/environments/live`;
-    const segment = '/segments/live/wordy';
-    const words = { title: 't', comment: 'c' };
-    const query = '?title=t&comment=c';
-    const message = 'Comment/title combination invalid for workspace';
-    const shape = { code: 400, message, details: '' };
+it('a workspace that requires title and comment takes them from the body or the query, and asks for none where no environment is changed', async () => {
+  const whole = '/splits/ws/Worded/wordy';
+  const flag = `${whole}/environments/live`;
+  const segment = '/segments/live/wordy';
+  const words = { title: 't', comment: 'c' };
+  const query = '?title=t&comment=c';
+  const message = 'Comment/title combination invalid for workspace';
+  const shape = { code: 400, message, details: '' };
 
-    await expectAnswers(
-      client,
-      [200, 'POST', '/splits/ws/Worded/trafficTypes/user', { name: 'wordy' }],
-      [200, 'POST', '/segments/ws/Worded/trafficTypes/user', { name: 'wordy' }],
-      [400, 'POST', flag, aDefinition({ title: ' ', comment: 'c' }), shape],
-      [400, 'PUT', flag, aDefinition(), shape],
-      [400, 'PUT', `${flag}/kill`, { comment: 'c' }, shape],
-      [400, 'PUT', `${segment}/removeKeys`, { keys: ['k'] }, shape],
-      [200, 'POST', flag, aDefinition(words)],
-      [200, 'PUT', `${flag}${query}`, aDefinition()],
-      [200, 'PUT', `${flag}/kill`, words],
-      [200, 'POST', `${segment}${query}`],
-      [200, 'PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words }],
-      [200, 'PUT', `${segment}/upload${query}`, ['k2']],
-      [200, 'PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' }],
-      [200, 'DELETE', `${flag}${query}`],
-      [200, 'PATCH', whole, replacing('/description', 'd')],
-      [400, 'POST', `${whole}/archive`, { comment: 'c' }, shape],
-      [200, 'POST', `${whole}/archive`, words],
-      [400, 'POST', `${whole}/unarchive`, undefined, shape],
-      [200, 'POST', `${whole}/unarchive${query}`],
-    );
+  await expectAnswers(
+    client,
+    [200, 'POST', '/splits/ws/Worded/trafficTypes/user', { name: 'wordy' }],
+    [200, 'POST', '/segments/ws/Worded/trafficTypes/user', { name: 'wordy' }],
+    [400, 'POST', flag, aDefinition({ title: ' ', comment: 'c' }), shape],
+    [400, 'PUT', flag, aDefinition(), shape],
+    [400, 'PUT', `${flag}/kill`, { comment: 'c' }, shape],
+    [400, 'PUT', `${segment}/removeKeys`, { keys: ['k'] }, shape],
+    [200, 'POST', flag, aDefinition(words)],
+    [200, 'PUT', `${flag}${query}`, aDefinition()],
+    [200, 'PUT', `${flag}/kill`, words],
+    [200, 'POST', `${segment}${query}`],
+    [200, 'PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words }],
+    [200, 'PUT', `${segment}/upload${query}`, ['k2']],
+    [200, 'PUT', `${segment}/removeKeys`, { keys: ['k'], comment: 'c' }],
+    [200, 'DELETE', `${flag}${query}`],
+    [200, 'PATCH', whole, replacing('/description', 'd')],
+    [400, 'POST', `${whole}/archive`, { comment: 'c' }, shape],
+    [200, 'POST', `${whole}/archive`, words],
+    [400, 'POST', `${whole}/unarchive`, undefined, shape],
+    [200, 'POST', `${whole}/unarchive${query}`],
+  );
 
-    const changes = await service.audit({ environment: 'live' });
-    expect(changes.map(({ comment }) => comment)).toEqual(Array<string>(7).fill('c'));
-  });
+  const changes = await service.audit({ environment: 'live' });
+  expect(changes.map(({ comment }) => comment)).toEqual(Array<string>(7).fill('c'));
 });
 
 describe('the audit log', () => {
@@ -452,31 +446,29 @@ describe('the audit log', () => {
   });
 });
 
-describe('a rate limit', () => {
-  it('answers 429 with the time to wait, and lets through again afterwards', async () => {
-    let now = 1_000_000;
-    const rateLimit = { requests: 2, perSeconds: 10 };
-    const limited = callsOf(await aServiceWith({ rateLimit, clock: () => now }));
-    const ask = async () => limited.call('GET', '/workspaces');
+it('a rate limit answers 429 with the time to wait, and lets through again afterwards', async () => {
+  let now = 1_000_000;
+  const rateLimit = { requests: 2, perSeconds: 10 };
+  const limited = callsOf(await aServiceWith({ rateLimit, clock: () => now }));
+  const ask = async () => limited.call('GET', '/workspaces');
 
-    const early = [await ask(), await ask()];
-    now += 4_000;
-    const refused = await ask();
-    now += 6_000;
-    const later = await ask();
+  const early = [await ask(), await ask()];
+  now += 4_000;
+  const refused = await ask();
+  now += 6_000;
+  const later = await ask();
 
-    const statuses = [...early, refused, later].map(({ status }) => status);
-    expect(statuses).toEqual([200, 200, 429, 200]);
-    expect(early[0]?.headers.get('x-ratelimit-remaining-org')).toBe('1');
-    expect(refused.body).toMatchObject({ code: 429, details: '' });
-    for (const name of [
-      'retry-after',
-      'x-ratelimit-reset-seconds-org',
-      'x-ratelimit-reset-seconds-ip',
-    ]) {
-      expect(refused.headers.get(name)).toBe('6');
-    }
-  });
+  const statuses = [...early, refused, later].map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 429, 200]);
+  expect(early[0]?.headers.get('x-ratelimit-remaining-org')).toBe('1');
+  expect(refused.body).toMatchObject({ code: 429, details: '' });
+  for (const name of [
+    'retry-after',
+    'x-ratelimit-reset-seconds-org',
+    'x-ratelimit-reset-seconds-ip',
+  ]) {
+    expect(refused.headers.get(name)).toBe('6');
+  }
 });
 
 it('the access log tells method, path, status and key name, and never the key or the query', async () => {

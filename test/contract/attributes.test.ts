@@ -120,32 +120,30 @@ describe('an attribute of a traffic type', () => {
   });
 });
 
-describe('pages of attributes', () => {
-  const page = async (query: string): Promise<Page> =>
-    client.ok('GET', `${ACCOUNT}?paginate=true&markerLimit=2${query}`);
+const page = async (query: string): Promise<Page> =>
+  client.ok('GET', `${ACCOUNT}?paginate=true&markerLimit=2${query}`);
 
-  it('lead forward, back, and to themselves by their markers, and hold those that begin as asked for', async () => {
-    const given = ['a1', 'a2', 'a3', 'a4', 'a5'].map((id) => ({ id }));
-    await client.ok('POST', `${ACCOUNT}/attribute:bulk`, given);
+it('pages of attributes lead forward, back, and to themselves by their markers, and hold those that begin as asked for', async () => {
+  const given = ['a1', 'a2', 'a3', 'a4', 'a5'].map((id) => ({ id }));
+  await client.ok('POST', `${ACCOUNT}/attribute:bulk`, given);
 
-    const first = await page('');
-    const second = await page(`&afterMarker=${first.nextMarker ?? ''}`);
-    const third = await page(`&afterMarker=${second.nextMarker ?? ''}`);
-    const back = await page(`&beforeMarker=${third.previousMarker ?? ''}`);
-    const again = await page(`&afterMarker=${second.previousMarker ?? ''}`);
+  const first = await page('');
+  const second = await page(`&afterMarker=${first.nextMarker ?? ''}`);
+  const third = await page(`&afterMarker=${second.nextMarker ?? ''}`);
+  const back = await page(`&beforeMarker=${third.previousMarker ?? ''}`);
+  const again = await page(`&afterMarker=${second.previousMarker ?? ''}`);
 
-    expect([first, second, third].map(({ objects }) => idsOf(objects))).toEqual([
-      ['a1', 'a2'],
-      ['a3', 'a4'],
-      ['a5'],
-    ]);
-    expect([first.previousMarker, third.nextMarker]).toEqual([null, null]);
-    expect([idsOf(back.objects), idsOf(again.objects)]).toEqual([
-      ['a3', 'a4'],
-      ['a3', 'a4'],
-    ]);
-    expect(idsOf((await page('&searchPrefix=A3')).objects)).toEqual(['a3']);
-  });
+  expect([first, second, third].map(({ objects }) => idsOf(objects))).toEqual([
+    ['a1', 'a2'],
+    ['a3', 'a4'],
+    ['a5'],
+  ]);
+  expect([first.previousMarker, third.nextMarker]).toEqual([null, null]);
+  expect([idsOf(back.objects), idsOf(again.objects)]).toEqual([
+    ['a3', 'a4'],
+    ['a3', 'a4'],
+  ]);
+  expect(idsOf((await page('&searchPrefix=A3')).objects)).toEqual(['a3']);
 });
 
 it('reallocation leaves a definition but for its seeds and the time of its last change, and is in the audit log', async () => {

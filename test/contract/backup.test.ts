@@ -218,57 +218,53 @@ describe('a backup', () => {
   });
 });
 
-describe('a store of the first released schema', () => {
-  it('is brought up to date with all that it held', async () => {
-    const target = await aStore();
+it('a store of the first released schema is brought up to date with all that it held', async () => {
+  const target = await aStore();
 
-    await restore(target, FIRST);
-    const service = await start(target);
-    const client = callsOf(service);
+  await restore(target, FIRST);
+  const service = await start(target);
+  const client = callsOf(service);
 
-    const flag = '/splits/ws/Default/checkout';
-    const definition = { treatments: [{ name: 'on' }, { name: 'off' }], killed: false };
-    const kill = { split: { name: 'checkout' }, operationType: 'KILL' };
-    const last = { keys: ['key-997', 'key-998', 'key-999'].map((key) => ({ key })), count: 1_236 };
-    await expectAnswers(
-      client,
-      [200, 'GET', flag, undefined, { name: 'checkout' }],
-      [200, 'GET', at('checkout'), undefined, definition],
-      [200, 'GET', '/segments/staging/testers/keys?offset=1233', undefined, last],
-      [200, 'POST', `${flag}/archive`],
-      [200, 'POST', `${flag}/unarchive`],
-      [200, 'POST', '/changeRequests/ws/Default/environments/staging', kill],
-      [423, 'DELETE', at('checkout')],
-    );
-    const ofFlag = await service.audit({ kind: 'flag' });
-    expect(ofFlag.at(-1)).toMatchObject({ action: 'create', keyId: null, keyName: 'first' });
-    expect(ofFlag[0]).toMatchObject({ keyId: expect.any(String) as string });
-    expect(await service.listKeys()).toMatchObject([
-      { name: 'first', expirationTime: null, lastUseTime: null },
-      { name: 'test' },
-    ]);
-  });
+  const flag = '/splits/ws/Default/checkout';
+  const definition = { treatments: [{ name: 'on' }, { name: 'off' }], killed: false };
+  const kill = { split: { name: 'checkout' }, operationType: 'KILL' };
+  const last = { keys: ['key-997', 'key-998', 'key-999'].map((key) => ({ key })), count: 1_236 };
+  await expectAnswers(
+    client,
+    [200, 'GET', flag, undefined, { name: 'checkout' }],
+    [200, 'GET', at('checkout'), undefined, definition],
+    [200, 'GET', '/segments/staging/testers/keys?offset=1233', undefined, last],
+    [200, 'POST', `${flag}/archive`],
+    [200, 'POST', `${flag}/unarchive`],
+    [200, 'POST', '/changeRequests/ws/Default/environments/staging', kill],
+    [423, 'DELETE', at('checkout')],
+  );
+  const ofFlag = await service.audit({ kind: 'flag' });
+  expect(ofFlag.at(-1)).toMatchObject({ action: 'create', keyId: null, keyName: 'first' });
+  expect(ofFlag[0]).toMatchObject({ keyId: expect.any(String) as string });
+  expect(await service.listKeys()).toMatchObject([
+    { name: 'first', expirationTime: null, lastUseTime: null },
+    { name: 'test' },
+  ]);
 });
 
-describe('the commands', () => {
-  it('say what was copied and what was filled', async () => {
-    const location = await aStore();
-    const service = await start(location);
-    await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'one' });
-    const run = async (command: string, store: StoreLocation): Promise<CliRun> =>
-      cliRun(['service', command, file, ...optionOf(store)]);
+it('the commands say what was copied and what was filled', async () => {
+  const location = await aStore();
+  const service = await start(location);
+  await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'one' });
+  const run = async (command: string, store: StoreLocation): Promise<CliRun> =>
+    cliRun(['service', command, file, ...optionOf(store)]);
 
-    const made = await run('backup', location);
-    const again = await run('backup', location);
-    const filled = await run('restore', await aStore());
-    appendFileSync(file, 'x');
-    const spoilt = await run('restore', await aStore());
+  const made = await run('backup', location);
+  const again = await run('backup', location);
+  const filled = await run('restore', await aStore());
+  appendFileSync(file, 'x');
+  const spoilt = await run('restore', await aStore());
 
-    expect(made.stdout).toMatch(
-      /^wrote .*store\.backup: 1 flags, 0 segments, 0 keys of segments, \d+ entries/,
-    );
-    expect(filled.stdout).toMatch(/^restored .*store\.backup, taken at \S+Z: 1 flags, /);
-    expect([made, again, filled, spoilt].map(({ exitCode }) => exitCode)).toEqual([0, 64, 0, 1]);
-    expect(spoilt.stderr).toContain('cannot restore');
-  });
+  expect(made.stdout).toMatch(
+    /^wrote .*store\.backup: 1 flags, 0 segments, 0 keys of segments, \d+ entries/,
+  );
+  expect(filled.stdout).toMatch(/^restored .*store\.backup, taken at \S+Z: 1 flags, /);
+  expect([made, again, filled, spoilt].map(({ exitCode }) => exitCode)).toEqual([0, 64, 0, 1]);
+  expect(spoilt.stderr).toContain('cannot restore');
 });

@@ -228,25 +228,23 @@ describe('tags, owners and description', () => {
   });
 });
 
-describe('segments', () => {
-  it('are shown one by one and by environment', async () => {
-    const shown = { name: 'shown', description: 'd' };
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/account', shown);
-    const list = async () =>
-      client.ok<WirePage<object>>('GET', '/segments/ws/Default/environments/production');
-    const before = await list();
+it('segments are shown one by one and by environment', async () => {
+  const shown = { name: 'shown', description: 'd' };
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/account', shown);
+  const list = async () =>
+    client.ok<WirePage<object>>('GET', '/segments/ws/Default/environments/production');
+  const before = await list();
 
-    const active = await client.ok('POST', '/segments/production/shown');
-    const again = await client.ok('POST', '/segments/production/shown');
+  const active = await client.ok('POST', '/segments/production/shown');
+  const again = await client.ok('POST', '/segments/production/shown');
 
-    expect(await client.ok('GET', '/segments/ws/Default/shown')).toMatchObject({
-      ...shown,
-      trafficType: { name: 'account' },
-    });
-    expect(again).toEqual(active);
-    expect(before.totalCount).toBe(0);
-    expect(await list()).toEqual({ objects: [active], offset: 0, limit: 20, totalCount: 1 });
+  expect(await client.ok('GET', '/segments/ws/Default/shown')).toMatchObject({
+    ...shown,
+    trafficType: { name: 'account' },
   });
+  expect(again).toEqual(active);
+  expect(before.totalCount).toBe(0);
+  expect(await list()).toEqual({ objects: [active], offset: 0, limit: 20, totalCount: 1 });
 });
 
 describe('workspaces, environments and traffic types', () => {
@@ -323,22 +321,20 @@ describe('workspaces, environments and traffic types', () => {
   });
 });
 
-describe('an environment name that several workspaces have', () => {
-  it('means the one whose workspace has the segment or the traffic type, and is refused where both have', async () => {
-    await workspaceCalled('Twin', 'staging');
-    await client.ok('POST', '/trafficTypes/ws/Twin', { name: 'machine' });
-    await client.ok('POST', '/segments/ws/Twin/trafficTypes/user', { name: 'only-here' });
-    const [twin] = await client.ok<WireEnvironment[]>('GET', '/environments/ws/Twin');
+it('an environment name that several workspaces have means the one whose workspace has the segment or the traffic type, and is refused where both have', async () => {
+  await workspaceCalled('Twin', 'staging');
+  await client.ok('POST', '/trafficTypes/ws/Twin', { name: 'machine' });
+  await client.ok('POST', '/segments/ws/Twin/trafficTypes/user', { name: 'only-here' });
+  const [twin] = await client.ok<WireEnvironment[]>('GET', '/environments/ws/Twin');
 
-    const active = await client.ok('POST', '/segments/staging/only-here');
-    const identities = '/trafficTypes/machine/environments/staging/identities';
-    const saved = await client.ok('POST', identities, [{ key: 'k', values: {} }]);
+  const active = await client.ok('POST', '/segments/staging/only-here');
+  const identities = '/trafficTypes/machine/environments/staging/identities';
+  const saved = await client.ok('POST', identities, [{ key: 'k', values: {} }]);
 
-    expect(active).toMatchObject({ environment: { id: twin?.id } });
-    expect(saved).toMatchObject({ objects: [{ key: 'k', environmentId: twin?.id }] });
-    for (const workspace of ['Twin', 'Default']) {
-      await client.ok('POST', `/segments/ws/${workspace}/trafficTypes/user`, { name: 'both' });
-    }
-    expect(await client.status('POST', '/segments/staging/both')).toBe(400);
-  });
+  expect(active).toMatchObject({ environment: { id: twin?.id } });
+  expect(saved).toMatchObject({ objects: [{ key: 'k', environmentId: twin?.id }] });
+  for (const workspace of ['Twin', 'Default']) {
+    await client.ok('POST', `/segments/ws/${workspace}/trafficTypes/user`, { name: 'both' });
+  }
+  expect(await client.status('POST', '/segments/staging/both')).toBe(400);
 });

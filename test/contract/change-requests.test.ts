@@ -504,39 +504,37 @@ describe('a change request', () => {
   });
 });
 
-describe('the list of change requests', () => {
-  interface RequestPage {
-    readonly data: readonly Requested[];
-    readonly nextMarker: string | null;
-    readonly count: number;
+interface RequestPage {
+  readonly data: readonly Requested[];
+  readonly nextMarker: string | null;
+  readonly count: number;
+}
+const idsIn = ({ data }: RequestPage): string[] => data.map(({ id }) => id);
+
+it('the list of change requests shows the newest first, in pages that lead to the next, or those of one status', async () => {
+  const mine: string[] = [];
+  for (const name of ['l1', 'l2', 'l3']) {
+    await ana.flag(name);
+    mine.push((await ask(name, 'CREATE', aDefinition(), 'vault')).id);
   }
-  const idsIn = ({ data }: RequestPage): string[] => data.map(({ id }) => id);
+  const elsewhere = await ask('l1', 'CREATE', aDefinition());
+  const page = async (query: string, status = 'REQUESTED', place = 'vault') =>
+    ana.ok<RequestPage>('GET', `/changeRequests?environmentId=${place}&status=${status}${query}`);
 
-  it('shows the newest first, in pages that lead to the next, or those of one status', async () => {
-    const mine: string[] = [];
-    for (const name of ['l1', 'l2', 'l3']) {
-      await ana.flag(name);
-      mine.push((await ask(name, 'CREATE', aDefinition(), 'vault')).id);
-    }
-    const elsewhere = await ask('l1', 'CREATE', aDefinition());
-    const page = async (query: string, status = 'REQUESTED', place = 'vault') =>
-      ana.ok<RequestPage>('GET', `/changeRequests?environmentId=${place}&status=${status}${query}`);
+  const first = await page('&limit=2');
+  expect((await page('&limit=1')).nextMarker).toMatch(/^\d+$/);
+  expect((await page('&limit=3')).nextMarker).toBeNull();
+  const second = await page(`&limit=2&after=${first.nextMarker ?? ''}`);
 
-    const first = await page('&limit=2');
-    expect((await page('&limit=1')).nextMarker).toMatch(/^\d+$/);
-    expect((await page('&limit=3')).nextMarker).toBeNull();
-    const second = await page(`&limit=2&after=${first.nextMarker ?? ''}`);
-
-    expect(first).toMatchObject({ limit: 2, count: 2, previousMarker: null });
-    expect(second.nextMarker).toBeNull();
-    expect([...idsIn(first), ...idsIn(second)]).toEqual(mine.toReversed());
-    expect((await page('')).count).toBe(3);
-    expect(idsIn(await page('', '', ''))[0]).toBe(elsewhere.id);
-    expect(await ana.status('GET', '/changeRequests?limit=0')).toBe(400);
-    await decide(ben, elsewhere, 'REJECTED');
-    expect(idsIn(await page('&limit=100', 'REJECTED', ''))).toContain(elsewhere.id);
-    expect(idsIn(await page('&limit=100', 'REQUESTED', ''))).not.toContain(elsewhere.id);
-  });
+  expect(first).toMatchObject({ limit: 2, count: 2, previousMarker: null });
+  expect(second.nextMarker).toBeNull();
+  expect([...idsIn(first), ...idsIn(second)]).toEqual(mine.toReversed());
+  expect((await page('')).count).toBe(3);
+  expect(idsIn(await page('', '', ''))[0]).toBe(elsewhere.id);
+  expect(await ana.status('GET', '/changeRequests?limit=0')).toBe(400);
+  await decide(ben, elsewhere, 'REJECTED');
+  expect(idsIn(await page('&limit=100', 'REJECTED', ''))).toContain(elsewhere.id);
+  expect(idsIn(await page('&limit=100', 'REQUESTED', ''))).not.toContain(elsewhere.id);
 });
 
 describe('a change request that stays open', () => {

@@ -49,27 +49,25 @@ describe('a session', () => {
   });
 });
 
-describe('the keys of a segment', () => {
-  it('are found by a part of them, page by page', async () => {
-    const browser = await signInTo(service);
-    // The store keeps 500 in a block.
-    const more = Array.from({ length: 1_000 }, (_, index) => `visitor-${index + 1_000}`);
-    await client.ok('PUT', '/segments/production/beta-testers/upload', more);
-    const segments = await browser.get('/console/segments');
-    const path = /href="(\/console\/keys[^"]*)"\s*>production/.exec(segments.text)?.[1] ?? '';
-    const at = path.replaceAll('&amp;', '&');
-    const first = await browser.get(at);
-    const after = /after=(user-\d+)/.exec(first.text)?.[1];
-    const second = await browser.get(`${at}&after=${after ?? ''}`);
-    const found = await browser.get(`${at}&q=ER-044`);
-    const last = await browser.get(`${at}&q=TOR-1999`);
-    const none = await browser.get(`${at}&q=%25`);
+it('the keys of a segment are found by a part of them, page by page', async () => {
+  const browser = await signInTo(service);
+  // The store keeps 500 in a block.
+  const more = Array.from({ length: 1_000 }, (_, index) => `visitor-${index + 1_000}`);
+  await client.ok('PUT', '/segments/production/beta-testers/upload', more);
+  const segments = await browser.get('/console/segments');
+  const path = /href="(\/console\/keys[^"]*)"\s*>production/.exec(segments.text)?.[1] ?? '';
+  const at = path.replaceAll('&amp;', '&');
+  const first = await browser.get(at);
+  const after = /after=(user-\d+)/.exec(first.text)?.[1];
+  const second = await browser.get(`${at}&after=${after ?? ''}`);
+  const found = await browser.get(`${at}&q=ER-044`);
+  const last = await browser.get(`${at}&q=TOR-1999`);
+  const none = await browser.get(`${at}&q=%25`);
 
-    const keys = (page: Page): string[] => page.text.match(/<li>user-\d+/g) ?? [];
-    expect(segments.text).toContain('production: 1450 keys');
-    expect([keys(first).length, keys(second)[0]]).toEqual([200, '<li>user-0200']);
-    expect(keys(found)).toHaveLength(10);
-    expect(last.text).toContain('<li>visitor-1999');
-    expect(none.text).toContain('No such key.');
-  });
+  const keys = (page: Page): string[] => page.text.match(/<li>user-\d+/g) ?? [];
+  expect(segments.text).toContain('production: 1450 keys');
+  expect([keys(first).length, keys(second)[0]]).toEqual([200, '<li>user-0200']);
+  expect(keys(found)).toHaveLength(10);
+  expect(last.text).toContain('<li>visitor-1999');
+  expect(none.text).toContain('No such key.');
 });

@@ -58,25 +58,23 @@ describe('a patch', () => {
   });
 });
 
-describe('times', () => {
-  it('grow with each change, even when the clock stands still', async () => {
-    const still = await startTestService({ clock: () => 1_000 });
-    const calls = callsOf(still);
-    await calls.define('f');
-    const [, next] = await calls.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
-    const moving = replacing('/rolloutStatus/id', next?.id);
-    const segment = await calls.segment('s');
-    const updated = { creationTime: 1_000, lastUpdateTime: 1_001 };
-    const moved = { creationTime: 1_000, rolloutStatusTimestamp: 1_001 };
+it('times grow with each change, even when the clock stands still', async () => {
+  const still = await startTestService({ clock: () => 1_000 });
+  const calls = callsOf(still);
+  await calls.define('f');
+  const [, next] = await calls.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
+  const moving = replacing('/rolloutStatus/id', next?.id);
+  const segment = await calls.segment('s');
+  const updated = { creationTime: 1_000, lastUpdateTime: 1_001 };
+  const moved = { creationTime: 1_000, rolloutStatusTimestamp: 1_001 };
 
-    await expectAnswers(
-      calls,
-      [200, 'PATCH', at('f'), replacing('/trafficAllocation', 1), updated],
-      [200, 'PATCH', '/splits/ws/Default/f', moving, moved],
-      [200, 'PUT', `${segment}/upload`, ['k'], updated],
-    );
-    await still.stop();
-  });
+  await expectAnswers(
+    calls,
+    [200, 'PATCH', at('f'), replacing('/trafficAllocation', 1), updated],
+    [200, 'PATCH', '/splits/ws/Default/f', moving, moved],
+    [200, 'PUT', `${segment}/upload`, ['k'], updated],
+  );
+  await still.stop();
 });
 
 describe('a segment that a definition names', () => {

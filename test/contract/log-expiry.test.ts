@@ -5,7 +5,7 @@ import { callerWithoutKey, recordChanges } from '../../src/service/change-log.js
 import type { ServiceOptions } from '../../src/service/service.js';
 import { backUp, restore } from '../../src/service/store/backup.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
-import { startServedWorld } from '../support/applications.js';
+import { changesOf, startServedWorld } from '../support/applications.js';
 import { signInTo } from '../support/console-browser.js';
 import { makeDirectory } from '../support/git.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
@@ -60,10 +60,6 @@ async function changeLongAgo(): Promise<{ readonly key: string }> {
   await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
   await service.stop();
   return { key: service.key };
-}
-
-interface Changes {
-  readonly ff: { readonly d: readonly { readonly name: string }[]; readonly t: number };
 }
 
 const shown = (entries: Awaited<ReturnType<TestService['audit']>>): string[] =>
@@ -139,17 +135,16 @@ describe('the audit log of a service with --log-expires', () => {
   it('counts on for applications, which get each change that they missed', async () => {
     const old = await startServed(LONG_AGO);
     await old.admin.flag('first');
-    const asked = '/sdk/splitChanges?s=1.3&rbSince=-1&since=';
-    const { ff } = await old.ask<Changes>(`${asked}-1`);
+    const { ff } = await changesOf(old);
     await old.service.stop();
     await changeLongAgo();
 
     const later = await startServed(LONG_AGO + 366 * DAY_MS);
-    const unpruned = await later.ask<Changes>(`${asked}${ff.t}`);
+    const unpruned = await changesOf(later, ff.t);
     await later.service.stop();
     const service = await startServed(LONG_AGO + 366 * DAY_MS, YEAR);
     await expectPruned(service.service, 2);
-    const pruned = await service.ask<Changes>(`${asked}${ff.t}`);
+    const pruned = await changesOf(service, ff.t);
 
     expect(pruned.ff.d.map(({ name }) => name).sort()).toEqual(['gone', 'kept']);
     expect(pruned).toEqual(unpruned);

@@ -66,7 +66,6 @@ describe('a definition', () => {
     '/treatments/0/configurations': [7, '{'],
     '/treatments/0/keys': ['a', [7], ['']],
     '/treatments/0/segments': ['s', [7], ['']],
-    '/treatments/0/colour': ['red'],
     '/defaultTreatment': [7, null],
     '/baselineTreatment': [7, null],
     '/trafficAllocation': ['all', null],
@@ -77,7 +76,6 @@ describe('a definition', () => {
     '/rules/0/colour': ['red'],
     '/rules/0/buckets': [[]],
     '/rules/0/condition/colour': ['red'],
-    '/rules/0/condition/combiner': ['OR'],
     '/rules/0/condition/matchers': [[], TOO_MANY_MATCHERS],
     '/rules/0/condition/matchers/0': ['none'],
     '/rules/0/condition/matchers/0/type': [7, ''],
@@ -87,7 +85,6 @@ describe('a definition', () => {
     '/defaultRule/0': ['off'],
     '/defaultRule/0/treatment': [undefined, 7],
     '/defaultRule/0/size': [undefined],
-    '/defaultRule/0/colour': ['red'],
     '/id': [7],
     '/name': [7],
     '/environment': [7, { nope: 1 }, { id: 7 }, { name: 7 }],
@@ -97,7 +94,6 @@ describe('a definition', () => {
     '/openChangeRequestId': [7],
     '/title': [7],
     '/comment': [7],
-    '/colour': ['red'],
   };
 
   it.each(Object.entries(WRONG))('is refused with another %s: %j', async (path, values) => {
@@ -408,7 +404,6 @@ describe('what else a request may be told apart by', () => {
     ['PUT', '/splits/ws/Default/other/updateDescription', 'd'.repeat(10_001)],
     ['PATCH', '/splits/ws/Default/other', replacing('/description', 'd'.repeat(10_001))],
     ['POST', WORKSPACES, { name: '😀'.repeat(129) }],
-    ['POST', WORKSPACES, { name: ' ' }],
     ['POST', WORKSPACES, { name: 'w'.repeat(300) }],
     ['POST', WORKSPACES, { name: 'a\nb' }],
     ['POST', ENVIRONMENTS, { name: 'a\u007fb' }],

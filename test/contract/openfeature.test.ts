@@ -114,34 +114,30 @@ describe('one flag', () => {
   });
 });
 
-describe('all flags', () => {
-  it('are answered once, until a flag or a segment of the key changes', async () => {
-    const context = { targetingKey: 'cleo', plan: 'pro' };
-    const askAgain = async ({ etag }: { etag: string | null }, more = {}) =>
-      ask(null, { ...context, ...more }, { 'if-none-match': etag ?? '' });
-    const first = await ask(null, context);
-    const again = await askAgain(first);
-    const other = await askAgain(first, { plan: 'free' });
-    await world.admin.ok('PUT', '/segments/staging/beta/uploadKeys', { keys: ['cleo'] });
-    const joined = await askAgain(first);
-    await world.admin.ok('PUT', '/splits/ws/Default/split/environments/staging/kill');
-    const killed = await askAgain(joined);
+it('all flags are answered once, until a flag or a segment of the key changes', async () => {
+  const context = { targetingKey: 'cleo', plan: 'pro' };
+  const askAgain = async ({ etag }: { etag: string | null }, more = {}) =>
+    ask(null, { ...context, ...more }, { 'if-none-match': etag ?? '' });
+  const first = await ask(null, context);
+  const again = await askAgain(first);
+  const other = await askAgain(first, { plan: 'free' });
+  await world.admin.ok('PUT', '/segments/staging/beta/uploadKeys', { keys: ['cleo'] });
+  const joined = await askAgain(first);
+  await world.admin.ok('PUT', '/splits/ws/Default/split/environments/staging/kill');
+  const killed = await askAgain(joined);
 
-    expect([first, again, other, joined, killed].map(({ status }) => status)).toEqual([
-      200, 304, 200, 200, 200,
-    ]);
-    expect(first.body).toMatchObject({
-      flags: [{ key: 'colour' }, { key: 'dead' }, { key: 'for-beta' }, {}, {}, {}],
-    });
+  expect([first, again, other, joined, killed].map(({ status }) => status)).toEqual([
+    200, 304, 200, 200, 200,
+  ]);
+  expect(first.body).toMatchObject({
+    flags: [{ key: 'colour' }, { key: 'dead' }, { key: 'for-beta' }, {}, {}, {}],
   });
 });
 
-describe('an application of OpenFeature', () => {
-  it('needs the key of an application, of either type', async () => {
-    const body = JSON.stringify({ context: { targetingKey: 'ana' } });
-    const keys = [await applicationKey(world.service, 'client_side'), world.service.key, 'none'];
-    const answers = keys.map(async (key) => world.send('POST', `${PATH}/switch`, { key, body }));
+it('an application of OpenFeature needs the key of an application, of either type', async () => {
+  const body = JSON.stringify({ context: { targetingKey: 'ana' } });
+  const keys = [await applicationKey(world.service, 'client_side'), world.service.key, 'none'];
+  const answers = keys.map(async (key) => world.send('POST', `${PATH}/switch`, { key, body }));
 
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 401, 401]);
-  });
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 401, 401]);
 });

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveSpecs, type SpecsOptions } from '../../src/cli/commands/service/specs.js';
+import { changesOf } from '../support/applications.js';
 import { makeDirectory, TestRepository } from '../support/git.js';
 
 /** `flagkeel service --specs`: applications against the specs themselves, in a folder without git. */
@@ -89,15 +90,6 @@ async function start(
   };
 }
 
-interface Changes {
-  readonly ff: {
-    readonly d: { name: string; status: string; killed: boolean; seed: number }[];
-    readonly t: number;
-  };
-}
-
-const changes = async ({ ask }: Asked, since = -1): Promise<Changes> =>
-  ask(`/sdk/splitChanges?s=1.3&since=${since}`);
 const valueFor = async ({ ask }: Asked, targetingKey: string): Promise<unknown> =>
   ask('/ofrep/v1/evaluate/flags/pay', { context: { targetingKey } });
 
@@ -107,7 +99,7 @@ describe('the service of specs', () => {
   it('serves SDKs and OpenFeature what the files say', async () => {
     const served = await start();
 
-    expect((await changes(served)).ff.d).toMatchObject([{ name: 'pay', status: 'ACTIVE' }]);
+    expect((await changesOf(served)).ff.d).toMatchObject([{ name: 'pay', status: 'ACTIVE' }]);
     expect(await served.ask('/sdk/segmentChanges/beta?since=-1')).toMatchObject({ added: ['ana'] });
     expect(await valueFor(served, 'ana')).toMatchObject({
       value: true,
@@ -118,8 +110,8 @@ describe('the service of specs', () => {
 
   it('follows changes of flags, kills and keys, keeps what was valid, and says that a flag is gone', async () => {
     const served = await start();
-    const { ff } = await changes(served);
-    const changed = async () => (await changes(served, ff.t)).ff.d[0];
+    const { ff } = await changesOf(served);
+    const changed = async () => (await changesOf(served, ff.t)).ff.d[0];
     specs.write({ 'segments/beta.yaml': segment('bo') });
     const toBo = expect.poll(async () => valueFor(served, 'bo'), PATIENTLY);
     await toBo.toMatchObject({ value: true });
@@ -137,9 +129,9 @@ describe('the service of specs', () => {
   });
 
   it('serves a key the same after another start', async () => {
-    const [first] = (await changes(await start())).ff.d;
+    const [first] = (await changesOf(await start())).ff.d;
     await stop();
-    const [second] = (await changes(await start())).ff.d;
+    const [second] = (await changesOf(await start())).ff.d;
 
     expect(first?.seed).toBeGreaterThan(0);
     expect(second?.seed).toBe(first?.seed);

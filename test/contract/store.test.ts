@@ -109,75 +109,71 @@ describe('a store in a directory', () => {
   });
 });
 
-describe('the start over a store of an earlier version', () => {
-  it('names each key that reaches more than its restrictions named, and the way to replace it', async () => {
-    const environments = [{ name: 'staging' }];
-    const seed = {
-      workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: [] })),
-    };
-    const first = await start(directory, { seed });
-    const both = { workspaces: ['One', 'Two'], environments: ['staging'] };
-    await first.createKey('wide', both);
-    await first.createKey('revoked', both);
-    await first.createKey('narrow', { workspaces: ['One'], environments: ['staging'] });
-    await first.createKey('of both, by intent', both);
-    const ids = new Map((await first.listKeys()).map(({ id, name }) => [name, id]));
-    await first.revokeKey(ids.get('revoked') ?? '');
-    await first.stop();
-    execute("update admin_keys set is_exact = 0 where name <> 'of both, by intent'");
-    const warnings: object[] = [];
-    const log = {
-      info: () => undefined,
-      warn: (fields: object, message: string) => warnings.push({ ...fields, message }),
-      error: () => undefined,
-    };
+it('the start over a store of an earlier version names each key that reaches more than its restrictions named, and the way to replace it', async () => {
+  const environments = [{ name: 'staging' }];
+  const seed = {
+    workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: [] })),
+  };
+  const first = await start(directory, { seed });
+  const both = { workspaces: ['One', 'Two'], environments: ['staging'] };
+  await first.createKey('wide', both);
+  await first.createKey('revoked', both);
+  await first.createKey('narrow', { workspaces: ['One'], environments: ['staging'] });
+  await first.createKey('of both, by intent', both);
+  const ids = new Map((await first.listKeys()).map(({ id, name }) => [name, id]));
+  await first.revokeKey(ids.get('revoked') ?? '');
+  await first.stop();
+  execute("update admin_keys set is_exact = 0 where name <> 'of both, by intent'");
+  const warnings: object[] = [];
+  const log = {
+    info: () => undefined,
+    warn: (fields: object, message: string) => warnings.push({ ...fields, message }),
+    error: () => undefined,
+  };
 
-    await start(directory, { seed, log });
+  await start(directory, { seed, log });
 
-    const id = ids.get('wide') ?? '';
-    expect(warnings).toEqual([
-      {
-        id,
-        name: 'wide',
-        reaches: 'One/staging, Two/staging',
-        replacement: `flagkeel service keys create NEW_NAME --workspace WORKSPACE --environment "staging", then flagkeel service keys revoke ${id}`,
-        message: 'an Admin API key reaches more than its restrictions named',
-      },
-    ]);
-  });
+  const id = ids.get('wide') ?? '';
+  expect(warnings).toEqual([
+    {
+      id,
+      name: 'wide',
+      reaches: 'One/staging, Two/staging',
+      replacement: `flagkeel service keys create NEW_NAME --workspace WORKSPACE --environment "staging", then flagkeel service keys revoke ${id}`,
+      message: 'an Admin API key reaches more than its restrictions named',
+    },
+  ]);
 });
 
-describe('a service that is killed', () => {
-  it('has kept all that it answered for, gives its lock back, and is whole', async () => {
-    const node = new ServiceNode({ kind: 'directory', path: directory });
-    nodes.push(node);
-    await node.start();
-    const client = callsOf({ origin: node.origin ?? '', key: node.key });
-    await client.segment('seg');
-    const answered: string[] = [];
-    const writers = Array.from({ length: 4 }, async (_, writer) => {
-      for (let index = 0; ; index += 1) {
-        const sent = `k${writer}-${index}`;
-        await client.ok('PUT', '/segments/staging/seg/upload', [sent]);
-        answered.push(sent);
-      }
-    });
-    const ended = Promise.allSettled(writers);
-    while (answered.length < 60) await new Promise((resolve) => setTimeout(resolve, 5));
-
-    await Promise.all([ended, node.kill()]);
-
-    const service = await start();
-    const kept = new Set<string>();
-    const path = '/segments/staging/seg/keys?limit=100&offset=';
-    let page: WireSegmentKeys;
-    do {
-      page = await callsOf(service).ok('GET', `${path}${kept.size}`);
-      for (const each of page.keys) kept.add(each.key);
-    } while (page.keys.length > 0);
-    expect(answered.filter((each) => !kept.has(each))).toEqual([]);
-    expect(kept.size).toBe(page.count);
+it('a service that is killed has kept all that it answered for, gives its lock back, and is whole', async () => {
+  const node = new ServiceNode({ kind: 'directory', path: directory });
+  nodes.push(node);
+  await node.start();
+  const client = callsOf({ origin: node.origin ?? '', key: node.key });
+  await client.segment('seg');
+  const answered: string[] = [];
+  const writers = Array.from({ length: 4 }, async (_, writer) => {
+    for (let index = 0; ; index += 1) {
+      const sent = `k${writer}-${index}`;
+      await client.ok('PUT', '/segments/staging/seg/upload', [sent]);
+      answered.push(sent);
+    }
   });
+  const ended = Promise.allSettled(writers);
+  while (answered.length < 60) await new Promise((resolve) => setTimeout(resolve, 5));
+
+  await Promise.all([ended, node.kill()]);
+
+  const service = await start();
+  const kept = new Set<string>();
+  const path = '/segments/staging/seg/keys?limit=100&offset=';
+  let page: WireSegmentKeys;
+  do {
+    page = await callsOf(service).ok('GET', `${path}${kept.size}`);
+    for (const each of page.keys) kept.add(each.key);
+  } while (page.keys.length > 0);
+  expect(answered.filter((each) => !kept.has(each))).toEqual([]);
+  expect(kept.size).toBe(page.count);
 });
 
 describe('a seed', () => {
@@ -236,31 +232,27 @@ describe('a seed', () => {
   });
 });
 
-describe('a port that is taken', () => {
-  it('stops the start', async () => {
-    const port = Number(new URL((await start()).origin).port);
+it('a port that is taken stops the start', async () => {
+  const port = Number(new URL((await start()).origin).port);
 
-    await expect(startTestService({ port })).rejects.toMatchObject({ code: 'IN_USE' });
-  });
+  await expect(startTestService({ port })).rejects.toMatchObject({ code: 'IN_USE' });
 });
 
-describe('stopping', () => {
-  it('answers what is under way first, and may be asked for twice', async () => {
-    const service = await startTestService();
-    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
-    const client = callsOf(service);
-    await client.segment('seg');
-    const arrived = new Promise<void>((resolve) => {
-      service.failAtRandom(() => {
-        resolve();
-        return undefined;
-      });
+it('stopping answers what is under way first, and may be asked for twice', async () => {
+  const service = await startTestService();
+  const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
+  const client = callsOf(service);
+  await client.segment('seg');
+  const arrived = new Promise<void>((resolve) => {
+    service.failAtRandom(() => {
+      resolve();
+      return undefined;
     });
-    const upload = client.call('PUT', '/segments/staging/seg/upload', keys);
-    await arrived;
-
-    await Promise.all([service.stop(), service.stop()]);
-
-    expect((await upload).status).toBe(200);
   });
+  const upload = client.call('PUT', '/segments/staging/seg/upload', keys);
+  await arrived;
+
+  await Promise.all([service.stop(), service.stop()]);
+
+  expect((await upload).status).toBe(200);
 });

@@ -72,3 +72,29 @@ function worldOf(service: TestService, key: string): ServedWorld {
     },
   };
 }
+
+/** What an SDK is answered about flags. */
+export interface SplitChanges {
+  readonly ff: {
+    readonly d: readonly {
+      readonly name: string;
+      readonly status: string;
+      readonly killed: boolean;
+      readonly seed: number;
+      readonly trafficAllocationSeed: number;
+      readonly conditions: readonly {
+        readonly conditionType: string;
+        readonly matcherGroup: { readonly matchers: readonly Record<string, unknown>[] };
+        readonly partitions: readonly { readonly treatment: string }[];
+      }[];
+    }[];
+    readonly s: number;
+    readonly t: number;
+  };
+}
+
+/** What changed for an SDK since a number. */
+export const changesOf = async (
+  { ask }: Pick<ServedWorld, 'ask'>,
+  since = -1,
+): Promise<SplitChanges> => ask(`/sdk/splitChanges?s=1.3&since=${since}&rbSince=-1`);
