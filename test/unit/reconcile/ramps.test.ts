@@ -154,26 +154,24 @@ describe('a person who edits what a ramp is about', () => {
   });
 });
 
-describe('where no state is kept', () => {
-  it('a ramp stands still, for no run could tell when it began; one with a start goes upwards alone', async () => {
-    const { world, after } = await storyOf();
-    rmSync(join(world.repository.directory, '.git'), { recursive: true });
+it('where no state is kept a ramp stands still, for no run could tell when it began; one with a start goes upwards alone', async () => {
+  const { world, after } = await storyOf();
+  rmSync(join(world.repository.directory, '.git'), { recursive: true });
 
-    const report = await world.reported({ at: after(7).now() });
+  const report = await world.reported({ at: after(7).now() });
 
-    expect(report.plan.changes).toEqual([]);
-    expect(report.ramps?.[0]?.held).toBe(
-      'no state is kept here, so that only ramps with a `start`, and steps with `at`, move',
-    );
-    const started = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
-    rmSync(join(started.world.repository.directory, '.git'), { recursive: true });
-    const at = { now: () => Date.parse('2026-03-03T10:00Z') };
-    for (const by of [25, 50]) {
-      await started.world.applied({ adopt: true }, at);
-      expect(await started.world.live.share('shop')).toBe(by);
-      await started.world.live.set('shop', { on: 50 });
-    }
-  });
+  expect(report.plan.changes).toEqual([]);
+  expect(report.ramps?.[0]?.held).toBe(
+    'no state is kept here, so that only ramps with a `start`, and steps with `at`, move',
+  );
+  const started = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
+  rmSync(join(started.world.repository.directory, '.git'), { recursive: true });
+  const at = { now: () => Date.parse('2026-03-03T10:00Z') };
+  for (const by of [25, 50]) {
+    await started.world.applied({ adopt: true }, at);
+    expect(await started.world.live.share('shop')).toBe(by);
+    await started.world.live.set('shop', { on: 50 });
+  }
 });
 
 describe('the ladder', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   appliedWorld,
   flagSpec,
@@ -87,37 +87,35 @@ it('leaves what somebody set in a definition that it had created and could not l
   expect(await live.definition('pay')).toMatchObject({ trafficAllocation: 40 });
 });
 
-describe('a signal while the answer to a creation is lost', () => {
-  it.each([
-    ['flag/pay', /\/splits\/.*\/trafficTypes\/user$/],
-    ['flag/pay@production', /\/pay\/environments\/[^/]+$/],
-    ['segment/beta', /\/segments\/.*\/trafficTypes\/user$/],
-    ['segment/beta@production', /\/segments\/[^/]+\/beta$/],
-  ] as const)(
-    'is a failure whose fate is unknown, and the next run knows %s as its own',
-    async (id, path) => {
-      const control = new AbortController();
-      const isCreation = ({ method, url }: IncomingMessage): boolean =>
-        method === 'POST' && path.test(new URL(url ?? '', 'http://service').pathname);
-      const { repository, service, ...world } = await pipelineWorld(undefined, {
-        middleware: (next) => (request, response) => {
-          if (isCreation(request)) control.abort('SIGTERM');
-          next(request, response);
-        },
-      });
-      repository.commit('Add pay and beta', {
-        'flagkeel.yaml': PROTECTED_PIPELINE,
-        'flags/pay.yaml': flagSpec('pay').replace(/  staging.*\n/, ''),
-        'segments/beta.yaml': SEGMENT,
-      });
-      service.failNext({ method: 'POST', path }, 'reset-after');
+it.each([
+  ['flag/pay', /\/splits\/.*\/trafficTypes\/user$/],
+  ['flag/pay@production', /\/pay\/environments\/[^/]+$/],
+  ['segment/beta', /\/segments\/.*\/trafficTypes\/user$/],
+  ['segment/beta@production', /\/segments\/[^/]+\/beta$/],
+] as const)(
+  'a signal while the answer to a creation is lost is a failure whose fate is unknown, and the next run knows %s as its own',
+  async (id, path) => {
+    const control = new AbortController();
+    const isCreation = ({ method, url }: IncomingMessage): boolean =>
+      method === 'POST' && path.test(new URL(url ?? '', 'http://service').pathname);
+    const { repository, service, ...world } = await pipelineWorld(undefined, {
+      middleware: (next) => (request, response) => {
+        if (isCreation(request)) control.abort('SIGTERM');
+        next(request, response);
+      },
+    });
+    repository.commit('Add pay and beta', {
+      'flagkeel.yaml': PROTECTED_PIPELINE,
+      'flags/pay.yaml': flagSpec('pay').replace(/  staging.*\n/, ''),
+      'segments/beta.yaml': SEGMENT,
+    });
+    service.failNext({ method: 'POST', path }, 'reset-after');
 
-      const first = await world.applied({ signal: control.signal, concurrency: 1 });
+    const first = await world.applied({ signal: control.signal, concurrency: 1 });
 
-      expect(first.outcomes.get(id)).toMatchObject({ status: 'failed', fateUnknown: true });
-      const next = await world.applied();
-      expect(next.plan.withheld).toEqual([]);
-      expect(next.converged).toBe(true);
-    },
-  );
-});
+    expect(first.outcomes.get(id)).toMatchObject({ status: 'failed', fateUnknown: true });
+    const next = await world.applied();
+    expect(next.plan.withheld).toEqual([]);
+    expect(next.converged).toBe(true);
+  },
+);
