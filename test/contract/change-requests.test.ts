@@ -209,24 +209,6 @@ describe('a change in an environment that requires approvals', () => {
 });
 
 describe('while a change request is open', () => {
-  it('the definition bears its id, and no longer after its end', async () => {
-    const before = await defined('marked');
-    const request = await ask('marked', 'UPDATE', aDefinition({ defaultRule: halved }));
-    const shown = async (): Promise<unknown[]> => {
-      const page = await ana.ok<{ objects: WireDefinition[] }>(
-        'GET',
-        '/splits/ws/Default/environments/production?limit=50',
-      );
-      return [await ana.ok('GET', at('marked')), page.objects.find(({ id }) => id === before.id)];
-    };
-
-    const open = { ...before, openChangeRequestId: request.id };
-    expect(before.openChangeRequestId).toBeUndefined();
-    expect(await shown()).toEqual([open, open]);
-    await decide(ana, request, 'WITHDRAWN');
-    expect(await shown()).toEqual([before, before]);
-  });
-
   it('nothing else changes what it is about, in any environment: 423', async () => {
     await ana.define('held');
     const keys = await ana.segment('held', 'staging');
@@ -369,19 +351,30 @@ describe('a change request', () => {
   it.each([
     ['REJECTED', 'reject'],
     ['WITHDRAWN', 'withdraw'],
-  ])('that is %s changes nothing and is over', async (status, action) => {
-    const name = `over-${action}`;
-    const before = await defined(name);
-    const request = await ask(name, 'UPDATE', aDefinition({ defaultRule: halved }));
+  ])(
+    'marks its definition until it is %s, which changes nothing and ends it',
+    async (status, action) => {
+      const name = `over-${action}`;
+      const before = await defined(name);
+      const request = await ask(name, 'UPDATE', aDefinition({ defaultRule: halved }));
+      const shown = async (): Promise<unknown[]> => {
+        const path = '/splits/ws/Default/environments/production?limit=50';
+        const { objects } = await ana.ok<{ objects: WireDefinition[] }>('GET', path);
+        return [await ana.ok('GET', at(name)), objects.find(({ id }) => id === before.id)];
+      };
+      const open = { ...before, openChangeRequestId: request.id };
+      expect(before.openChangeRequestId).toBeUndefined();
+      expect(await shown()).toEqual([open, open]);
 
-    const ended = await decide(action === 'withdraw' ? ana : ben, request, status);
+      const ended = await decide(action === 'withdraw' ? ana : ben, request, status);
 
-    expect(ended).toMatchObject({ status, comments: [{ user: 'ana' }, { comment: 'Seen' }] });
-    expect(await ben.status(...deciding(request, 'APPROVED'))).toBe(409);
-    expect(await ana.ok('GET', at(name))).toEqual(before);
-    expect((await service.audit({ kind: 'flag', name }))[0]).toMatchObject({ action });
-    await decide(ana, await ask(name, 'KILL'), 'WITHDRAWN');
-  });
+      expect(ended).toMatchObject({ status, comments: [{ user: 'ana' }, { comment: 'Seen' }] });
+      expect(await ben.status(...deciding(request, 'APPROVED'))).toBe(409);
+      expect(await shown()).toEqual([before, before]);
+      expect((await service.audit({ kind: 'flag', name }))[0]).toMatchObject({ action });
+      await decide(ana, await ask(name, 'KILL'), 'WITHDRAWN');
+    },
+  );
 
   it('is about as many keys as an upload takes, and none that cannot be kept', async () => {
     await ana.segment('wide', 'production');

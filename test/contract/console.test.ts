@@ -356,6 +356,9 @@ describe('change requests', () => {
     expect(await pageOf(browser, 'Restore recommendations in production')).toContain(
       'killed: yes → NO',
     );
+    // The flag has no definition there yet.
+    const flag = await browser.get('/console/flag?ws=Shop&flag=new-search');
+    expect(flag.text).toMatch(/A change request is open[^]*no definition/);
     for (const text of [deletion, creation]) {
       expect(text).toMatch(/treatments on, off · .*defaultRule /);
     }
@@ -393,15 +396,6 @@ describe('change requests', () => {
 
     expect(text).toContain('rolloutStatus: Pre-Production → Ramping');
     expect(text).not.toContain('Nothing, as things are now');
-  });
-
-  it('that would create a definition are named by the flag, which has none there yet', async () => {
-    const body = { operationType: 'CREATE', split: { name: 'new-search', ...aDefinition() } };
-    await client().ok('POST', '/changeRequests/ws/Shop/environments/staging', body);
-
-    const { text } = await (await signedIn()).get('/console/flag?ws=Shop&flag=new-search');
-
-    expect(text).toMatch(/A change request is open[^]*no definition/);
   });
 
   /** A form that decides on the newest request, which changes a flag in staging. */
