@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { healthOf, type Verdict } from '../../../src/daemon/health.js';
 import type { ObjectId } from '../../../src/model/ref.js';
-import type { Applied } from '../../../src/reconcile/context.js';
+import type { Planned } from '../../../src/reconcile/context.js';
 import { notComparedTexts } from '../../../src/report/view/sentences.js';
 import { wholeText } from '../../../src/report/view/verdict.js';
 import type { RecordedRequest } from '../../support/service.js';
@@ -56,7 +56,7 @@ async function cut(
   return createdIn(world);
 }
 
-function notLookedAtIn({ plan }: Applied): readonly ObjectId[] {
+function notLookedAtIn({ plan }: Planned): readonly ObjectId[] {
   return plan.notCompared.flatMap(({ id, what }) => (what === 'definition' ? [id] : []));
 }
 
@@ -84,7 +84,7 @@ describe('a first apply that was interrupted', () => {
     expect(requests.length - left).toBeLessThanOrEqual(MOST_MORE);
   });
 
-  it('goes on with one request for each write that is left where the service has no lists, and says what it leaves to the next run', async () => {
+  it('goes on with one request for each write that is left where the service has no lists, and says and remembers what it leaves to the next run', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     const created = await cutAfter(world, 8);
     const left = FLAGS + DEFINITIONS - created;
@@ -104,25 +104,17 @@ describe('a first apply that was interrupted', () => {
       `Not looked at since an interrupted run wrote them: ${created - FLAGS} definitions (flag/flag-0@staging,`,
     );
 
+    expect(resumed.remembered.outOfSync).toHaveLength(created - FLAGS);
+    world.service.requests.length = 0;
+    const planned = await world.planned({ touchedSince: 'state' });
+    expect(planned.plan.observed).toBe('touched');
+    expect(requests.filter(isLook).length).toBeGreaterThanOrEqual(created - FLAGS);
+    expect(notLookedAtIn(planned)).toEqual([]);
     world.service.requests.length = 0;
     const next = await world.applied();
     expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
     expect(next.plan).toMatchObject({ observed: 'full', notCompared: [], changes: [] });
     expect(next.verdict).toMatchObject({ whole: 'live' });
-  });
-
-  it('keeps in the state that they were not looked at, for a run that goes by the state', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    const created = await cutAfter(world, 4);
-    const { remembered } = await world.applied();
-    world.service.requests.length = 0;
-
-    const next = await world.applied({ touchedSince: 'state' });
-
-    expect(remembered.outOfSync).toHaveLength(created - FLAGS);
-    expect(next.plan.observed).toBe('touched');
-    expect(world.service.requests.filter(isLook).length).toBeGreaterThanOrEqual(created - FLAGS);
-    expect(notLookedAtIn(next)).toEqual([]);
   });
 
   it.each<[string, string | undefined]>([
@@ -144,38 +136,29 @@ describe('a first apply that was interrupted', () => {
     expect(resumed.converged).toBe(true);
   });
 
-  it('writes nothing to a definition that was changed or killed meanwhile, and finds that with the next run', async () => {
+  it('looks at what a newer commit changes alone: what was changed or killed meanwhile the next run finds, and nothing writes over it', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     await cutAfter(world, 24);
     await world.live.set('flag-0', { killed: true }, 'staging');
     await world.live.set('flag-1', { on: 100 });
+    world.repository.commit('Ramp', { 'flags/flag-10.yaml': flagSpec('flag-10', { on: 20 }) });
     world.service.requests.length = 0;
 
-    await world.applied();
+    const resumed = await world.applied();
+    const looks = world.service.requests.filter(isLook);
     const written = world.writes().map(({ method, path: to }) => `${method} ${to}`);
     const next = await world.applied();
 
     expect(written.filter((each) => /flag-[01]\//.test(each))).toEqual([]);
-    expect(next.plan.liveKills.map((each) => each.id)).toEqual(['flag/flag-0@staging']);
-    expect(withheldIn(next)).toEqual(['flag/flag-1@production drift-reported']);
-  });
-
-  it('looks at what a newer commit changes, and writes it', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    await cutAfter(world, 24);
-    world.repository.commit('Ramp', { 'flags/flag-0.yaml': flagSpec('flag-0', { on: 20 }) });
-
-    const resumed = await world.applied();
-
-    expect(
-      world.service.requests.filter(isLook).filter(({ path }) => !path.includes('/flag-0/')),
-    ).toEqual([]);
+    expect(looks.filter(({ path }) => !path.includes('/flag-10/'))).toEqual([]);
     const updates = resumed.plan.changes.filter(({ action }) => action === 'update');
     expect(updates.map((each) => each.id)).toEqual([
-      'flag/flag-0@staging',
-      'flag/flag-0@production',
+      'flag/flag-10@staging',
+      'flag/flag-10@production',
     ]);
     expect(resumed.converged).toBe(true);
+    expect(next.plan.liveKills.map((each) => each.id)).toEqual(['flag/flag-0@staging']);
+    expect(withheldIn(next)).toEqual(['flag/flag-1@production drift-reported']);
   });
 
   it.each<[string, Files, string[]]>([

@@ -103,31 +103,29 @@ describe('outside its window', () => {
   });
 });
 
-describe('a window that closes while a run is under way', () => {
-  it('lets no further step pass, and the rest goes when it opens again', async () => {
-    const world = await storyOf();
-    let reads = 0;
-    // The plan is made just before five; the step to production would be sent after.
-    const now = (): number => {
-      reads += 1;
-      return Date.parse('2026-11-23T15:59:59Z') + (reads > 4 ? 60_000 : 0);
-    };
+it('a window that closes while a run is under way lets no further step pass, and the rest goes when it opens again', async () => {
+  const world = await storyOf();
+  let reads = 0;
+  // The plan is made just before five; the step to production would be sent after.
+  const now = (): number => {
+    reads += 1;
+    return Date.parse('2026-11-23T15:59:59Z') + (reads > 4 ? 60_000 : 0);
+  };
 
-    const done = await world.applied({ concurrency: 1 }, { now });
+  const done = await world.applied({ concurrency: 1 }, { now });
 
-    expect(outcomesOf(done)).toEqual(['flag/shop@production skipped', 'flag/shop@staging applied']);
-    expect(done.outcomes.get('flag/shop@production')).toEqual({
-      status: 'skipped',
-      why: 'outside the window "office" by now; it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
-      windowClosed: true,
-      until: '2026-11-30T08:00:00.000Z',
-    });
-    expect(done).toMatchObject({ converged: true, verdict: { whole: 'waits' } });
-    expect(exitCodeOf(done, new AbortController().signal)).toBe(0);
-    expect(summaryLine(world.reportOf(done))).toBe(
-      'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Waiting: flag/shop@production waiting for a window until 2026-11-30T08:00:00.000Z; 2 other objects in sync.',
-    );
+  expect(outcomesOf(done)).toEqual(['flag/shop@production skipped', 'flag/shop@staging applied']);
+  expect(done.outcomes.get('flag/shop@production')).toEqual({
+    status: 'skipped',
+    why: 'outside the window "office" by now; it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
+    windowClosed: true,
+    until: '2026-11-30T08:00:00.000Z',
   });
+  expect(done).toMatchObject({ converged: true, verdict: { whole: 'waits' } });
+  expect(exitCodeOf(done, new AbortController().signal)).toBe(0);
+  expect(summaryLine(world.reportOf(done))).toBe(
+    'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Waiting: flag/shop@production waiting for a window until 2026-11-30T08:00:00.000Z; 2 other objects in sync.',
+  );
 });
 
 describe('what the operator lets pass', () => {
@@ -145,24 +143,5 @@ describe('what the operator lets pass', () => {
     expect(comments[1]).toMatch(
       /^Sent although frozen by "sale" \(Black Friday\): INC-7, ana agreed\n\n[0-9a-f]{7,} .*Ramp the shop/,
     );
-  });
-
-  it('may be the one plan that was approved', async () => {
-    const world = await storyOf();
-    const { planHash } = await world.planned(at(FROZEN));
-
-    const other = await world.applied(
-      { approvals: [{ hash: `sha256:${'0'.repeat(64)}` }] },
-      by(FROZEN),
-    );
-    const done = await world.applied({ approvals: [{ hash: planHash }] }, by(FROZEN));
-
-    expect(linesOf(other)).toHaveLength(2);
-    // Staging was written by the run before, so that the plan is another one by now.
-    expect(done.plan.changes).toEqual([]);
-    const { planHash: rest } = await world.planned(at(FROZEN));
-    const approved = await world.applied({ approvals: [{ hash: rest }] }, by(FROZEN));
-    expect(outcomesOf(approved)).toEqual(['flag/shop@production applied']);
-    expect(world.writes().at(-1)?.query['comment']).toContain(`approved as ${rest}`);
   });
 });
