@@ -131,7 +131,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 function driftText(
-  { differences, pending, unseen }: Drift,
+  { differences, pending, unapplied, unseen }: Drift,
   { report, unchanged }: { readonly report: PlanReport; readonly unchanged: number },
   screen: Screen,
 ): string {
@@ -142,6 +142,7 @@ function driftText(
   const lines = inOrder.flatMap((each) => rowLines(differenceRow(each, screen)));
   const [are, them] = pending === 1 ? ['is', 'it'] : ['are', 'them'];
   const git = `Not applied: ${plural(pending, 'change')} of git, which ${are} no drift (flagkeel plan shows ${them}).`;
+  const exit = unapplied > 0 ? ' The exit code is 2 for unapplied changes too.' : '';
   const unknown = `Of ${plural(unseen.length, 'object')} with identities nothing is known: the service cannot show them.`;
   const verdict =
     differences.length === 0
@@ -151,7 +152,7 @@ function driftText(
     [
       ...lines,
       ...(lines.length > 0 ? [EMPTY_LINE] : []),
-      ...(pending > 0 ? [paragraph(git, 'strong')] : []),
+      ...(pending > 0 ? [paragraph(git + exit, 'strong')] : []),
       ...(unseen.length > 0 ? [paragraph(unknown, 'faint')] : []),
       ...notComparedTexts(report.plan.notCompared).map((text) => paragraph(text, 'faint')),
       paragraph(`${verdict} ${plural(unchanged, 'object')} equal.`, 'strong'),

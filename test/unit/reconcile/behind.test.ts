@@ -59,7 +59,9 @@ describe('a merged and reviewed change that was never applied', () => {
     const drift = await run('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('No drift');
-    expect(drift.stdout.replaceAll(/\s+/g, ' ')).toContain('Not applied: 2 changes of git');
+    expect(drift.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'Not applied: 2 changes of git, which are no drift (flagkeel plan shows them). The exit code is 2 for unapplied changes too.',
+    );
 
     expect(await run('reconcile', '--only', 'flag/pay')).toMatchObject({ exitCode: 0 });
     expect(await shareOf('pay')).toBe(20);
