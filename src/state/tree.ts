@@ -1,4 +1,5 @@
 import { BoundedMap } from '../platform/bounded-map.js';
+import { FlagkeelError } from '../errors.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { Desired } from '../model/desired.js';
@@ -64,7 +65,11 @@ export async function readTree(
   return tree;
 }
 
-/** The commit that a ref names, which a damaged repository may lack; null if there is no such ref. @throws FlagkeelError */
+/**
+ * The commit that a ref names, which a damaged repository may lack; null if there is no such ref.
+ *
+ * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
+ */
 export async function commitOf(
   git: Git,
   objects: ObjectReader,
@@ -74,8 +79,30 @@ export async function commitOf(
   if (found !== null) return found.id;
   // `git cat-file` says the same of a missing ref and of one whose commit is missing.
   const args = ['for-each-ref', '--format=%(objectname)', ref];
-  return (await runGit(git, { args, purpose: `read ${ref}` })).trim() || null;
+  const listed = (await runGit(git, { args, purpose: `read ${ref}` })).trim();
+  if (listed === '' && (await isBroken(git, ref))) {
+    throw new FlagkeelError(
+      'STATE_UNREADABLE',
+      `cannot read the state: the file of "${ref}" in the git directory names no commit (remove that file, then flagkeel state rebuild)`,
+    );
+  }
+  return listed || null;
 }
+
+/** `git for-each-ref` skips a ref whose file is damaged, and nothing but its warning says so. */
+async function isBroken(git: Git, ref: string): Promise<boolean> {
+  const args = ['symbolic-ref', '--quiet', ref];
+  try {
+    await runGit(git, { args, purpose: `read ${ref}`, allowedExitCodes: [0, NO_SYMBOLIC_REF] });
+    return false;
+  } catch (error) {
+    if (exitCodeOf(error) === null) throw error;
+    return true;
+  }
+}
+
+/** Also for a ref that does not exist. */
+const NO_SYMBOLIC_REF = 1;
 
 /** null if there is no such ref, or no record in it. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
 export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {

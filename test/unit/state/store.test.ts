@@ -212,6 +212,21 @@ describe('state', () => {
     },
   );
 
+  it('does not take a ref for none whose file is cut off or overwritten, and names the way out', async () => {
+    const repository = makeRepository();
+    const home = await homeOf(repository.directory);
+    await home.write(stateOf(flag('x')), said('Apply one'));
+    for (const content of ['', 'garbage']) {
+      writeFileSync(join(repository.directory, '.git', home.ref), content);
+      await expect((await homeOf(repository.directory)).read()).rejects.toMatchObject({
+        code: 'STATE_UNREADABLE',
+        message: expect.stringContaining(
+          '(remove that file, then flagkeel state rebuild)',
+        ) as string,
+      });
+    }
+  });
+
   it('refuses a newer format by name, of a file or of the log, and does not advise to forget it', async () => {
     for (const path of ['run.json', 'objects/flag/x.json']) {
       const { home } = await pushed({
