@@ -46,14 +46,15 @@ export async function withState(
   const config = await readConfig(source.tree);
   const sharing = config ? stateSharing(config.pushState) : 'never';
   const { stateDir, git } = settings;
+  const place = { checkout, stateDir, git, isLook: true };
   const own = directoryInRepository(checkout, directory);
-  const all = await findStates({ checkout, stateDir, git }, own, sharing);
+  const all = await findStates(place, own, sharing);
   const origin = askedOrigin(checkout, options, settings);
   const found = all.found.filter((key) => origin === null || key.origin === origin);
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
   if (only) {
-    const home = await openStateHome({ ...only, checkout, stateDir, git }, sharing);
+    const home = await openStateHome({ ...only, ...place }, sharing);
     await use(home && { home, environments: only.environments ?? {} });
     const missing = home?.notShared() ?? null;
     if (missing) screen.note(`warning: the state of origin was not reached: ${missing.why}`);

@@ -30,6 +30,8 @@ export interface StatePlace {
   readonly stateDir?: string | undefined;
   /** For `origin` of the checkout. Default: the credentials of the operator's own git. */
   readonly git?: GitCredentials | undefined;
+  /** For people who look: a state that cannot be written here is shown, too. */
+  readonly isLook?: boolean;
 }
 
 export interface StateHomeOptions extends StatePlace, StateKey {
@@ -48,10 +50,10 @@ export function stateSharing(pushState: boolean | undefined): StateSharing {
  * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
 export async function openStateHome(
-  { checkout, stateDir, git, cache, ...key }: StateHomeOptions,
+  { checkout, stateDir, git, isLook, cache, ...key }: StateHomeOptions,
   sharing: StateSharing = 'never',
 ): Promise<StateStore | null> {
-  const repository = await stateRepository(checkout, stateDir);
+  const repository = await stateRepository(checkout, stateDir, isLook);
   if (!repository) return null;
   const isRequired = sharing === 'always';
   const isOwn = isEmbedded(key.origin) || !(await hasOrigin(checkout.repository));
@@ -103,11 +105,11 @@ export async function findStates(
  * @param look takes the key that the state records for itself, null if none fits its name, and how to count its objects.
  */
 async function inStates<T>(
-  { checkout, stateDir, git: credentials }: StatePlace,
+  { checkout, stateDir, git: credentials, isLook }: StatePlace,
   sharing: StateSharing,
   look: (key: StateKey | null, size: () => Promise<number>) => Promise<T>,
 ): Promise<T[]> {
-  const repository = await stateRepository(checkout, stateDir);
+  const repository = await stateRepository(checkout, stateDir, isLook);
   if (!repository) return [];
   const isFetched = await fetchStates(checkout, repository, sharing, credentials);
   if (!isFetched && !(await repository.exists())) return [];

@@ -42,14 +42,22 @@ export interface StateRepository {
   exists(): Promise<boolean>;
 }
 
-/** The directory for states, or else the repository of the checkout; null if neither is writable. Creates nothing. */
+/**
+ * The directory for states, or else the repository of the checkout; null if neither is writable. Creates nothing.
+ *
+ * @param isLook takes one that cannot be written, too.
+ */
 export async function stateRepository(
   checkout: Checkout,
   stateDir: string | undefined,
+  isLook = false,
 ): Promise<StateRepository | null> {
-  if (stateDir !== undefined && (await canBecomeHome(stateDir))) return bare(resolve(stateDir));
+  if (stateDir !== undefined) {
+    const isHome = (await canBecomeHome(stateDir)) || (isLook && (await isRepository(stateDir)));
+    if (isHome) return bare(resolve(stateDir));
+  }
   const { repository } = checkout;
-  if (repository === null || !(await isWritable(repository.gitDir))) return null;
+  if (repository === null || !(isLook || (await isWritable(repository.gitDir)))) return null;
   const { git, gitDir, objects, ours } = repository;
   return {
     gitDir,

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import process from 'node:process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
-import { flagkeel, type CliResult } from '../support/cli.js';
+import { flagkeel, MAIN, start, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
@@ -57,7 +58,30 @@ function loseState(): () => void {
 const reasons = (changes: PlanDocument['changes']): string[] =>
   changes.map(({ id, reason }) => `${id} ${reason}`);
 
+/** As an account that may read the repository and not write it. */
+async function lookingOn(...args: readonly string[]): Promise<CliResult> {
+  const { directory } = scenario.repository;
+  execFileSync('chmod', ['-R', 'a+rX,a-w', directory]);
+  const isRoot = process.getuid?.() === 0;
+  const account = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const words = [...(isRoot ? account : []), process.execPath, MAIN, ...args, directory];
+  return start(words, '', { env: { ...scenario.env, FLAGKEEL_URL: scenario.service.origin } })
+    .ended;
+}
+
 describe('the state commands', () => {
+  it('show an account that may only read what runs of another one remember', async () => {
+    const list = await lookingOn('state', 'list');
+    const history = await lookingOn('history', 'flag/alpha');
+    const forgotten = await lookingOn('state', 'rm', 'flag/alpha');
+
+    expect(list, list.stderr).toMatchObject({ code: 0 });
+    expect(list.stdout).toContain('flag/alpha@production');
+    expect(history.stdout).toContain('applied create flag/alpha@production');
+    expect(forgotten).toMatchObject({ code: 1 });
+    expect(forgotten.stderr).toContain('Permission denied');
+  });
+
   it('list, show and tell offline what was applied; rm forgets it, so that it is adopted and not pruned', async () => {
     const first = scenario.repository.git('rev-parse', 'HEAD');
     const head = scenario.commit(
