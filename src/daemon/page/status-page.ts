@@ -152,7 +152,9 @@ function factsOf(source: SourceView, now: number): Html {
       ],
     [
       'Applied',
-      applied === null ? html`nothing yet` : commitLine(applied, location, { at: appliedAt, now }),
+      applied === null
+        ? html`no commit as a whole yet`
+        : commitLine(applied, location, { at: appliedAt, now }),
     ],
     next !== null && ['Newest', commitLine(next, location, { at: next.committedAt, now })],
     ['Next', nextLine(source, now)],

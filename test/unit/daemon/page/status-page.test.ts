@@ -201,6 +201,12 @@ it('claims nothing about flags before the first plan, nor where git declares non
   expect(words(page)).not.toContain('What flags serve');
 });
 
+it('does not say that nothing was applied while no run has applied a commit as a whole', () => {
+  expect(words(pageOf({ ...broken(), applied: null }))).toContain(
+    'Applied no commit as a whole yet',
+  );
+});
+
 it('says first what a person on call needs, and then why', () => {
   const text = words(pageOf(...anAfternoon()));
   const order = [
