@@ -6,6 +6,7 @@ import {
   type Rule,
   type Treatment,
 } from '../model/flag/flag.js';
+import { steppedRules, type DesiredDefinition } from '../model/desired.js';
 import { sameJson } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
 import { treatmentOfTargetPath } from '../plan/fields.js';
@@ -33,12 +34,7 @@ export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edi
 
 interface BlockToEdit {
   readonly live: Required<Definition>;
-  readonly spec: {
-    readonly definition: Required<Definition>;
-    readonly ruleNames: readonly (string | undefined)[];
-  };
-  /** Positions of the rules whose shares grow by steps; null for the default rule. */
-  readonly stepped: ReadonlySet<number | null>;
+  readonly spec: DesiredDefinition;
   readonly text: string;
   /** Path of the environment's block; empty in an overlay. */
   readonly at: readonly string[];
@@ -56,7 +52,7 @@ export function definitionEdits(fields: readonly FieldChange[], block: BlockToEd
     ...(changed.has('/defaultRule')
       ? [set(block, 'defaultRule', writtenBuckets(block.live.defaultRule, namesIn(block, changed)))]
       : []),
-    ...(changed.has('/defaultRule') && block.stepped.has(null)
+    ...(changed.has('/defaultRule') && steppedRules(block.spec).has(null)
       ? [{ kind: 'unset', path: [...block.at, 'ramp'] } as const]
       : []),
   ];
@@ -75,14 +71,14 @@ function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
 
 /** Names in the file's future order, on which sizes by treatment depend. */
 function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): string[] {
-  const side = changed.has('/treatments') ? live : spec.definition;
+  const side = changed.has('/treatments') ? live : spec.creation;
   return side.treatments.map(({ name }) => name);
 }
 
 /** One at a time if the file has the same ones, to keep comments beside them. */
 function treatmentEdits(block: BlockToEdit): Edit[] {
   const { live, spec, text, at } = block;
-  const before = spec.definition.treatments;
+  const before = spec.creation.treatments;
   const isSameList =
     sameJson(namesOf(before), namesOf(live.treatments)) && hasMember(text, [...at, 'treatments']);
   if (!isSameList) return [set(block, 'treatments', writtenTreatments(live.treatments))];
@@ -116,9 +112,10 @@ function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[]
 }
 
 /** Keeps place, name and comments of a rule that is equal, or differs in one of its two halves. */
-function rulesEdit({ live, spec, stepped, text, at }: BlockToEdit): Edit {
+function rulesEdit({ live, spec, text, at }: BlockToEdit): Edit {
   const path = [...at, 'rules'];
-  const old = spec.definition.rules;
+  const stepped = steppedRules(spec);
+  const old = spec.creation.rules;
   const names = namesOf(live.treatments);
   const isOwn = hasMember(text, path);
   const taken = new Set<number>();

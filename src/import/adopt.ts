@@ -1,8 +1,8 @@
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
 import { flagFieldsFromWire, withTag } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
-import type { Definition, FlagFields } from '../model/flag/flag.js';
-import { leavesSteps, steppedRules } from '../model/desired.js';
+import type { FlagFields } from '../model/flag/flag.js';
+import { leavesSteps } from '../model/desired.js';
 import { sortedMap } from '../model/collections.js';
 import { sameJson } from '../model/json.js';
 import type { SpecTree } from '../model/spec-tree.js';
@@ -147,15 +147,8 @@ async function writtenFlag(change: Change, input: PlanInput, read: Read): Promis
   const text = await read(file);
   // An overlay file is the block itself.
   const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
-  const live: Required<Definition> = definitionFromWire(definition);
-  const block = { definition: spec.creation, ruleNames: spec.ruleNames };
-  const edits = definitionEdits(change.fields, {
-    live,
-    spec: block,
-    stepped: steppedRules(spec),
-    text,
-    at,
-  });
+  const live = definitionFromWire(definition);
+  const edits = definitionEdits(change.fields, { live, spec, text, at });
   return new Map([[file, editedText(text, edits)]]);
 }
 

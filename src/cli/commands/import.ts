@@ -175,24 +175,26 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
 }
 
 function countsText({ files }: Imported): string {
-  const objects = countsOf(files).map(({ kind, count }) => `${plural(count, kind)}, `);
-  return `${objects.join('')}${plural(files.size, 'file')}`;
+  const objects = Object.keys(NAMED_KINDS).map((kind) => plural(countOf(kind, files), kind));
+  return [...objects, plural(files.size, 'file')].join(', ');
 }
 
-/** Each object has one file. */
-function countsOf(files: Imported['files']): { kind: string; folder: string; count: number }[] {
-  const kinds = [...files.keys()].map(fileKindOf);
-  return Object.entries(NAMED_KINDS).map(([kind, { folder }]) => {
-    return { kind, folder, count: kinds.filter((each) => each === kind).length };
-  });
+/** Each object has one file of its kind. */
+function countOf(kind: string, files: Imported['files']): number {
+  return [...files.keys()].filter((path) => fileKindOf(path) === kind).length;
 }
 
 function documentOf(directory: string, imported: Imported): object {
-  const { workspace, environments, files, ...departures } = imported;
-  const counts = countsOf(files).map(({ folder, count }) => [folder, count]);
+  const { workspace, environments, files, ...others } = imported;
+  const counts = Object.entries(NAMED_KINDS).map(([kind, { folder }]) => {
+    return [folder, countOf(kind, files)] as const;
+  });
   return {
-    ...{ directory, workspace, environments, ...Object.fromEntries(counts) },
-    ...departures,
+    directory,
+    workspace,
+    environments,
+    ...Object.fromEntries(counts),
+    ...others,
     files: [...files.keys()],
   };
 }
