@@ -105,6 +105,29 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export type Check = (value: unknown) => boolean;
+
+/** A list has the form of its elements. Of members, `name?` may be missing, `*` is every one, and others do not count. */
+export type Form =
+  'text' | 'boolean' | 'count' | Check | readonly [Form] | { readonly [member: string]: Form };
+
+/** @param value from a parsed document. */
+export function hasForm(value: unknown, form: Form): boolean {
+  if (form === 'text') return typeof value === 'string';
+  if (form === 'boolean') return typeof value === 'boolean';
+  if (form === 'count') return Number.isSafeInteger(value) && Number(value) >= 0;
+  if (typeof form === 'function') return form(value);
+  if (form instanceof Array)
+    return Array.isArray(value) && value.every((each) => hasForm(each, form[0]));
+  if (!isRecord(value)) return false;
+  return Object.entries(form).every(([name, member]) => {
+    if (name === '*') return Object.values(value).every((each) => hasForm(each, member));
+    if (!name.endsWith('?')) return hasForm(value[name], member);
+    const found = value[name.slice(0, -1)];
+    return found === undefined || hasForm(found, member);
+  });
+}
+
 /** Undefined for anything but an own member of a mapping, or an element of a list. */
 export function memberOf(value: unknown, part: string | number): unknown {
   return isContainer(value) && Object.hasOwn(value, part) ? (value as Members)[part] : undefined;

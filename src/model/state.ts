@@ -1,6 +1,8 @@
 import type { ChangeRequest, RequestMark } from './change-request.js';
-import type { Definition, FlagFields } from './flag/flag.js';
+import { FLAG_FIELD_ROWS, type FieldType } from './flag/fields.js';
+import { FLAG_FIELDS, type Definition, type FlagFields } from './flag/flag.js';
 import type { IdentityGroup } from './identities.js';
+import type { Form } from './json.js';
 import { keyOf, type Kind } from './ref.js';
 import type { KeyDigest } from './segment-keys.js';
 
@@ -128,6 +130,48 @@ export type RampRecords = Readonly<Record<string, RampRecord>>;
 
 /** ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */
 export type UsedApprovals = Readonly<Record<string, string>>;
+
+const BUCKETS: Form = [{ treatment: 'text', size: 'count' }];
+
+const FIELD_FORMS: Readonly<Record<FieldType, Form>> = {
+  prose: 'text',
+  name: 'text',
+  names: ['text'],
+};
+
+/** What a base remembers of an object in the workspace, and in an environment. */
+export const BASE_FORMS: Readonly<
+  Record<Kind, { readonly workspace: Form; readonly environment: Form }>
+> = {
+  flag: {
+    workspace: {
+      trafficType: 'text',
+      fields: Object.fromEntries(
+        FLAG_FIELDS.map((field) => [`${field}?`, FIELD_FORMS[FLAG_FIELD_ROWS[field].type]]),
+      ),
+      'ownershipTag?': 'text',
+    },
+    environment: {
+      'treatments?': [{ name: 'text', 'description?': 'text' }],
+      'targets?': { '*': ['text'] },
+      'defaultTreatment?': 'text',
+      'baselineTreatment?': 'text',
+      'trafficAllocation?': 'count',
+      'rules?': [{ matchers: [{ type: 'text' }], buckets: BUCKETS }],
+      'defaultRule?': BUCKETS,
+      'killed?': 'boolean',
+    },
+  },
+  segment: {
+    workspace: { trafficType: 'text' },
+    environment: { 'keys?': { count: 'count', sha256: 'text' } },
+  },
+  identities: {
+    // The workspace has none of them.
+    workspace: () => false,
+    environment: { groups: [{ attributes: ['text'], keys: { '*': 'text' } }] },
+  },
+};
 
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 

@@ -1,10 +1,16 @@
 import { FlagkeelError, messageOf } from '../errors.js';
 import { present } from '../model/collections.js';
-import { byCodeUnits, isDeeperThan, isRecord } from '../model/json.js';
-import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
-import { FLAG_FIELDS } from '../model/flag/flag.js';
-import { KINDS, type Kind } from '../model/ref.js';
 import {
+  byCodeUnits,
+  hasForm,
+  isDeeperThan,
+  isRecord,
+  type Check,
+  type Form,
+} from '../model/json.js';
+import { KINDS } from '../model/ref.js';
+import {
+  BASE_FORMS,
   EMPTY_STATE,
   type RampRecords,
   type State,
@@ -65,10 +71,13 @@ export function fileText(content: StateEntry | RunRecord): string {
 /** @throws FlagkeelError `STATE_UNREADABLE` it is no entry: anyone who can push may have written the ref. */
 export function parseEntryFile(path: string, content: string): StateEntry {
   const { kind, name, id, workspace, environments } = parseFile(path, content);
-  const isNamed = isKind(kind) && typeof name === 'string' && name !== '';
-  if (!isNamed || entryPath({ kind, name }) !== path) throw unreadable(path, 'is another object');
-  const specs = SPECS[kind];
-  if (id !== undefined && !isText(id)) throw unreadable(path, '"id" is no text');
+  const known = KINDS.find((each) => each === kind);
+  const isNamed = known !== undefined && typeof name === 'string' && name !== '';
+  if (!isNamed || entryPath({ kind: known, name }) !== path) {
+    throw unreadable(path, 'is another object');
+  }
+  const specs = BASE_FORMS[known];
+  if (id !== undefined && typeof id !== 'string') throw unreadable(path, '"id" is no text');
   if (workspace !== undefined && !isBase(workspace, specs.workspace)) {
     throw unreadable(path, '"workspace" is no base');
   }
@@ -85,11 +94,11 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  if (!isCommitOrNull(head) || !isText(workspace)) {
+  if (!hasForm({ head, workspace }, { head: orNull(isCommit), workspace: 'text' })) {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
   }
-  const members = Object.entries(RUN_MEMBERS).flatMap(([name, check]) =>
-    check(rest[name]) ? [[name, rest[name]] as const] : [],
+  const members = Object.entries(RUN_MEMBERS).flatMap(([name, form]) =>
+    hasForm(rest[name], form) ? [[name, rest[name]] as const] : [],
   );
   // The checks covered every member of the type.
   return { head, workspace, ...Object.fromEntries(members) } as unknown as RunRecord;
@@ -144,151 +153,82 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
 }
 
-type Check = (value: unknown) => boolean;
-
 /** Whether this is a `Base` with such a spec. Reading drops all members that flagkeel does not know. */
-function isBase(value: unknown, spec: Check): boolean {
-  return record({
-    spec: optional(spec),
-    commit: isCommitOrNull,
-    fields: optional(isFieldCommits),
-    pending: optional(oneOf('create', 'delete')),
-    created: optional(spec),
-    killListed: optional(isFlagOfTruth),
-    liveKillSeenAt: optional(isCommit),
-    liveKillSeen: optional(isMoment),
-    corrections: optional(isCorrections),
-    request: optional(isRequest(spec)),
-  })(value);
-}
-
-function isRequest(spec: Check): Check {
-  return record({
-    id: isText,
-    operation: isText,
-    is: oneOf('open', 'rejected'),
-    by: isTextOrNull,
-    since: (since) => since === null || isMoment(since),
-    approvers: listOf(isText),
-    mark: record({ wanted: isText, content: isText }),
-    asked: optional(spec),
+function isBase(value: unknown, spec: Form): boolean {
+  return hasForm(value, {
+    'spec?': spec,
+    commit: orNull(isCommit),
+    'fields?': isFieldCommits,
+    'pending?': oneOf('create', 'delete'),
+    'created?': spec,
+    'killListed?': 'boolean',
+    'liveKillSeenAt?': isCommit,
+    'liveKillSeen?': isMoment,
+    'corrections?': isCorrections,
+    'request?': {
+      id: 'text',
+      operation: 'text',
+      is: oneOf('open', 'rejected'),
+      by: orNull('text'),
+      since: orNull(isMoment),
+      approvers: ['text'],
+      mark: { wanted: 'text', content: 'text' },
+      'asked?': spec,
+    },
   });
 }
 
-function record(members: Readonly<Record<string, Check>>): Check {
-  return (value) =>
-    isRecord(value) && Object.entries(members).every(([name, check]) => check(value[name]));
-}
-
-const optional =
-  (check: Check): Check =>
+const orNull =
+  (form: Form): Check =>
   (value) =>
-    value === undefined || check(value);
-
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
+    value === null || hasForm(value, form);
 
 const oneOf =
   (...words: readonly unknown[]): Check =>
   (value) =>
     words.includes(value);
 
-const isText: Check = (value) => typeof value === 'string';
-const isTextOrNull: Check = (value) => value === null || isText(value);
-const isTextMap: Check = (value) => isRecord(value) && Object.values(value).every(isText);
-const isFlagOfTruth: Check = (value) => typeof value === 'boolean';
-const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isCommit: Check = (value) => typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
-const isCommitOrNull: Check = (value) => value === null || isCommit(value);
 const isFieldCommits: Check = (value) =>
   isRecord(value) &&
-  Object.entries(value).every(([path, commit]) => path.startsWith('/') && isCommitOrNull(commit));
+  Object.entries(value).every(
+    ([path, commit]) => path.startsWith('/') && (commit === null || isCommit(commit)),
+  );
 
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
 
-const isRampRecord = record({
-  since: isMoment,
-  commit: isCommitOrNull,
-  from: isCount,
-  reached: isCount,
-  ladder: isText,
-  stopped: optional(oneOf(true)),
-  setback: optional(
-    record({
-      act: oneOf('previous', 'kill'),
-      at: isMoment,
-      why: isText,
-      ramp: isText,
-      begun: optional(oneOf(true)),
-    }),
-  ),
-});
-
 /** The members of `run.json` that may be missing; one of another form is left out. */
-const RUN_MEMBERS: Readonly<Record<string, Check>> = {
-  origin: isText,
-  directory: isText,
-  workspaceName: isText,
-  environments: isTextMap,
-  outOfSync: listOf(isText),
-  ramps: (value) => isRecord(value) && Object.values(value).every(isRampRecord),
-  approvals: (value) => isRecord(value) && Object.values(value).every(isMoment),
+const RUN_MEMBERS: Readonly<Record<string, Form>> = {
+  origin: 'text',
+  directory: 'text',
+  workspaceName: 'text',
+  environments: { '*': 'text' },
+  outOfSync: ['text'],
+  ramps: {
+    '*': {
+      since: isMoment,
+      commit: orNull(isCommit),
+      from: 'count',
+      reached: 'count',
+      ladder: 'text',
+      'stopped?': oneOf(true),
+      'setback?': {
+        act: oneOf('previous', 'kill'),
+        at: isMoment,
+        why: 'text',
+        ramp: 'text',
+        'begun?': oneOf(true),
+      },
+    },
+  },
+  approvals: { '*': isMoment },
   killsOf: isCommit,
-  flagIds: isTextMap,
+  flagIds: { '*': 'text' },
 };
 
 const isCorrections: Check = (value) =>
   isRecord(value) &&
   Object.entries(value).every(
-    ([path, moments]) => /^(\/|$)/.test(path) && listOf(isMoment)(moments),
+    ([path, moments]) => /^(\/|$)/.test(path) && hasForm(moments, [isMoment]),
   );
-
-const isKind = (value: unknown): value is Kind => oneOf(...KINDS)(value);
-const isBuckets = listOf(record({ treatment: isText, size: isCount }));
-const isTargets: Check = (value) => isRecord(value) && Object.values(value).every(listOf(isText));
-
-const FIELD_CHECKS: Readonly<Record<FieldType, Check>> = {
-  prose: isText,
-  name: isText,
-  names: listOf(isText),
-};
-
-const SPECS: Readonly<Record<Kind, { readonly workspace: Check; readonly environment: Check }>> = {
-  flag: {
-    workspace: record({
-      trafficType: isText,
-      fields: record(
-        Object.fromEntries(
-          FLAG_FIELDS.map((field) => [field, optional(FIELD_CHECKS[FLAG_FIELD_ROWS[field].type])]),
-        ),
-      ),
-      ownershipTag: optional(isText),
-    }),
-    environment: record({
-      treatments: optional(listOf(record({ name: isText, description: optional(isText) }))),
-      targets: optional(isTargets),
-      defaultTreatment: optional(isText),
-      baselineTreatment: optional(isText),
-      trafficAllocation: optional(isCount),
-      rules: optional(
-        listOf(record({ matchers: listOf(record({ type: isText })), buckets: isBuckets })),
-      ),
-      defaultRule: optional(isBuckets),
-      killed: optional(isFlagOfTruth),
-    }),
-  },
-  segment: {
-    workspace: record({ trafficType: isText }),
-    environment: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
-  },
-  identities: {
-    // The workspace has none of them.
-    workspace: () => false,
-    environment: record({
-      groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
-    }),
-  },
-};
