@@ -9,6 +9,8 @@ import {
   type DesiredDefinition,
   type DesiredFlag,
 } from '../../model/desired.js';
+import type { Definition } from '../../model/flag/flag.js';
+import { bucketsOn, shareOnRamp, withBuckets, type DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
@@ -168,9 +170,10 @@ async function withLive(
     const live = await lookAt(name);
     if (live.is === 'unknown') return { ...each, live: live.is };
     if (live.is === 'absent') return { ...each, live: null };
-    const managed = declared.get(environment)?.fields ?? {};
-    const { killed, defaultRule } = definitionFromWire(live.definition);
-    const differs = differingFields(live.definition, managed);
+    const { fields = {}, ramps } = declared.get(environment) ?? {};
+    const canonical = definitionFromWire(live.definition);
+    const { killed, defaultRule } = canonical;
+    const differs = differingFields(live.definition, asRamped(fields, ramps, canonical));
     const { seed = null, allocationSeed: trafficAllocationSeed = null } =
       seedsOf(live.definition) ?? {};
     const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
@@ -181,6 +184,20 @@ async function withLive(
     };
   });
   return { ...explained, environments: await Promise.all(environments) };
+}
+
+/** The specs with the live shares that are steps of their ramps. */
+function asRamped(
+  fields: Definition,
+  ramps: readonly DesiredRamp[] = [],
+  live: Definition,
+): Definition {
+  return ramps.reduce((side, ramp) => {
+    const buckets = bucketsOn(live, ramp);
+    const share = buckets && shareOnRamp(ramp, buckets);
+    const isStep = ramp.steps.some(({ percent }) => percent === share);
+    return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
+  }, fields);
 }
 
 /** The answer for a key, whose bucket follows from the seeds that the service shows of the flags behind it. */

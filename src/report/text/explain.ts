@@ -126,7 +126,7 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
     detail(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ...(definition.ramps ?? []).map((ramp) => detail(rampLine(ramp))),
     ...(answer ? [line(2, answerSpans(answer, definition.live))] : []),
-    ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
+    ...(definition.live === undefined ? [] : liveLines(definition.live, definition)),
   ];
 }
 
@@ -144,7 +144,10 @@ function rampLine({ rule, treatment, steps, checks, onFail }: ExplainedRamp): st
   return `ramp${where}: ${quoted(treatment)} at ${steps.join(', ')} %${checked}`;
 }
 
-function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Line[] {
+function liveLines(
+  live: ExplainedLive | 'unknown' | null,
+  { killed, ramps }: Pick<ExplainedDefinition, 'killed' | 'ramps'>,
+): Line[] {
   if (live === null) return [detail('on the service: not there', 'change')];
   if (live === 'unknown') {
     const why = 'it finds the definition by no name, shows no flags, and no run remembers an id';
@@ -152,7 +155,8 @@ function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Lin
   }
   const differs = live.differs.join(', ');
   const others = `everybody else → ${bucketsText(live.defaultRule)}`;
-  const definition = differs === '' ? 'as git has it' : `another ${differs}; ${others}`;
+  const same = ramps === undefined ? 'as git has it' : `as git and its ramp have it; ${others}`;
+  const definition = differs === '' ? same : `another ${differs}; ${others}`;
   const tone = differs === '' ? 'faint' : 'change';
   if (live.killed === killed) return [detail(`on the service: ${definition}`, tone)];
   const kill = live.killed ? 'killed, and not by git' : 'not killed, although git orders it';

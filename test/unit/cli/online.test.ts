@@ -168,6 +168,28 @@ describe('explain --online', () => {
     ]);
   });
 
+  it('does not call a share that a step of its ramp put there another one than that of git', async () => {
+    const ramped = PAY.replace('{ "on": 10, "off": 90 }', '"off"\n    ramp: 5, 1h, 25, 1h, 100');
+    repository.write({ 'flags/pay.yaml': ramped });
+    repository.commit('Ramp');
+    expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
+    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+    const atShare = async (on: number): Promise<string | undefined> => {
+      const value = [
+        { treatment: 'on', size: on },
+        { treatment: 'off', size: 100 - on },
+      ];
+      await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+      const { stdout } = await run('explain', '--online', 'flag/pay');
+      return /on the service: (.*)/.exec(stdout)?.[1];
+    };
+
+    expect(await atShare(25)).toBe(
+      'as git and its ramp have it; everybody else → on 25 %, off 75 %',
+    );
+    expect(await atShare(30)).toBe('another defaultRule; everybody else → on 30 %, off 70 %');
+  });
+
   it('tells what a key gets by the seeds that the service shows', async () => {
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
     const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
