@@ -1,6 +1,6 @@
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { IdentitiesSpec } from '../../generated/identities.schema.d.js';
-import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Desired, DesiredIdentities, DesiredKeys } from '../../model/desired.js';
 import type { Attributes } from '../../model/identities.js';
 import type { SpecFile } from '../parse/parse-file.js';
@@ -15,16 +15,15 @@ import {
 
 /** Files for the same traffic type and environment are merged; a key in two of them is an error. */
 export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired['identities'] {
-  const together = new Map<string, Gathered>();
+  const together = new Map<string, InOnePlace>();
   for (const each of [...yamlFiles(specs, found), ...csvFiles(specs, found)]) {
     const { file, trafficType, environment, path } = each;
     const id = `${trafficType} ${environment}`;
-    const first = { location: file.location([]), trafficType, environment, keys: new Map() };
-    const entry = together.get(id) ?? first;
+    const entry: InOnePlace = together.get(id) ?? { ...each, keys: new Map() };
     together.set(id, entry);
     for (const [key, attributes] of Object.entries(each.keys)) {
       if (entry.keys.has(key)) {
-        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.location.file} already`;
+        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.file.path} already`;
         const place = { path: [...path, key], at: 'key' } as const;
         found.push(file.diagnostic('duplicate-identity', place, message));
       }
@@ -32,7 +31,8 @@ export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired[
     }
   }
   const all = new Map<string, DesiredIdentities & { environments: Map<string, DesiredKeys> }>();
-  for (const { location, trafficType, environment, keys } of sortedMap(together).values()) {
+  for (const { file, trafficType, environment, keys } of sortedMap(together).values()) {
+    const location = file.location([]);
     // The contract limits the keys of a segment; here the limit bounds the size of the state.
     if (keys.size > MAX_KEYS_PER_SEGMENT) {
       const message = `${keys.size} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
@@ -46,13 +46,7 @@ export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired[
   return all;
 }
 
-/** Of one traffic type in one environment. */
-interface Gathered {
-  readonly location: Location;
-  readonly trafficType: string;
-  readonly environment: string;
-  readonly keys: Map<string, Attributes>;
-}
+type InOnePlace = Omit<IdentitiesFile, 'keys'> & { readonly keys: Map<string, Attributes> };
 
 interface IdentitiesFile {
   readonly file: SpecFile;
