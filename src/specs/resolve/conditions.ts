@@ -12,6 +12,8 @@ const MOST_LEVELS = 10;
 const MOST_CONDITIONS = 100;
 
 const NOTHING: readonly Matcher[] = [];
+/** Shared by thirty thousand references. */
+const ITSELF: SpecPath = [];
 
 /**
  * Reads the named conditions, in the order of the file, each after the names that it uses. A wrong condition counts as
@@ -75,7 +77,7 @@ function refusalOf(use: string, above: readonly string[]): string | undefined {
 export function placed(
   written: RuleSpec['if'],
 ): { readonly condition: ConditionSpec; readonly path: SpecPath }[] {
-  if (!Array.isArray(written)) return [{ condition: written, path: [] }];
+  if (!Array.isArray(written)) return [{ condition: written, path: ITSELF }];
   return written.map((condition, at) => ({ condition, path: [at] }));
 }
 

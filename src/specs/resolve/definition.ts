@@ -32,7 +32,7 @@ export interface BlockSource {
   readonly block: EnvironmentSpec;
 }
 
-/** The value of a field, and the place that sets it. */
+/** The value of a field, and the block that sets it. */
 interface Said<T> extends Omit<BlockSource, 'block'> {
   readonly value: T;
 }
@@ -79,7 +79,7 @@ export function resolveDefinition(
     if (one === undefined) return absent;
     const checked = check(one.value);
     if (checked.ok) return checked.value;
-    diagnostics.push(...checked.faults.map((fault) => one.file.fault(one.path, fault)));
+    diagnostics.push(...checked.faults.map((fault) => one.file.fault([...one.path, field], fault)));
     return absent;
   };
   const targets = take('targets', (each) => targetsOf(each, names), {});
@@ -129,7 +129,7 @@ function checkedRamps(ramps: readonly WrittenRamp[], diagnostics: Diagnostic[]):
   return right;
 }
 
-const MOST_REMEMBERED = 4_096;
+const MOST_REMEMBERED = 512;
 /** Limit in UTF-16 code units of JSON: larger values rarely repeat, and would outlive their flag in memory. */
 const LONGEST_REMEMBERED = 2_048;
 
@@ -180,7 +180,9 @@ function writtenRules(
   named: NamedConditions | null,
 ): ResolvedDefinition['rules'] {
   const isUsed = value.some(({ if: one }) => [one].flat().some(({ use }) => use !== undefined));
-  return { file, path, value, named: isUsed && named ? named : undefined };
+  // Spreading would reserve room for more parts: 140 bytes in each of thirty thousand definitions.
+  const ofRules = path.concat('rules');
+  return { file, path: ofRules, value, named: isUsed && named ? named : undefined };
 }
 
 /** Ramps of rules, and that of the default rule, which counts only in the block with the rule or in a nearer one. */
@@ -201,14 +203,19 @@ function writtenRamps(
     const { file, path } = said;
     const written = rules[rule]?.buckets ?? [];
     const known = identityOf(rules, rule, name);
-    return [{ ...of, file, path: [...path, rule, 'ramp'], spec: ramp, rule, written, known }];
+    return [
+      { ...of, file, path: [...path, 'rules', rule, 'ramp'], spec: ramp, rule, written, known },
+    ];
   });
   const whose = sources.findIndex(({ block }) => block.defaultRule !== undefined);
   const own = hear(sources.slice(0, whose + 1), 'ramp');
   if (own === undefined) return ofRules;
   const { file, path, value } = own;
   const known = { key: rampKey(undefined, null), matchers: [], nth: 0 };
-  return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule, known }];
+  return [
+    ...ofRules,
+    { ...of, file, path: [...path, 'ramp'], spec: value, rule: null, written: defaultRule, known },
+  ];
 }
 
 function hear<F extends keyof EnvironmentSpec>(
@@ -217,7 +224,7 @@ function hear<F extends keyof EnvironmentSpec>(
 ): Said<NonNullable<EnvironmentSpec[F]>> | undefined {
   for (const { file, path, block } of sources) {
     const value = block[field];
-    if (value !== undefined) return { file, path: [...path, field], value };
+    if (value !== undefined) return { file, path, value };
   }
   return undefined;
 }
@@ -225,7 +232,7 @@ function hear<F extends keyof EnvironmentSpec>(
 /** Treatments in the order of the file, which is the bucket order. */
 function orderedTreatments(said: Said<Treatments> | undefined): [string, TreatmentSpec][] {
   if (said === undefined) return [];
-  return said.file.keys(...said.path).flatMap((name) => {
+  return said.file.keys(...said.path, 'treatments').flatMap((name) => {
     const spec = said.value[name];
     return spec === undefined ? [] : [[name, spec] as [string, TreatmentSpec]];
   });
