@@ -261,11 +261,13 @@ class Observation {
   }
 }
 
-/** Names and ids in listed objects, for services that have no list of traffic types. */
+/** Names → ids in listed objects, for services that have no list of traffic types. */
 function typesOf(
   objects: readonly (WireFlag | WireDefinition | WireSegment)[],
-): (readonly [name: string, id: string])[] {
-  return objects.map(({ trafficType: { name, id } }) => [name, id]);
+): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const { trafficType } of objects) types.set(trafficType.name, trafficType.id);
+  return types;
 }
 
 function inactive(wanted: SegmentScope['environments']): ReadonlyMap<string, ActualActivation> {

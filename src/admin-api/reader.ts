@@ -56,7 +56,7 @@ export class HttpAdminReader {
   readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
   readonly #keysCount = new KeysCount();
   /** Ids and absences of flags, by `WORKSPACE/NAME`. */
-  readonly #flagIds = new Map<string, Set<string>>();
+  readonly #flagIds = new Map<string, readonly string[]>();
   readonly #absentFlags = new Set<string>();
   #showsFlags = false;
   /** By workspace id. */
@@ -121,7 +121,8 @@ export class HttpAdminReader {
   /** Remembers for the run the id in an answer. Sends no request. */
   learnFlag(workspaceId: string, { name, id }: Pick<WireFlag, 'name' | 'id'>): void {
     const place = `${workspaceId}/${name}`;
-    this.#flagIds.set(place, new Set(this.#flagIds.get(place)).add(id));
+    const known = this.#flagIds.get(place);
+    if (known?.includes(id) !== true) this.#flagIds.set(place, known ? [...known, id] : [id]);
     this.#absentFlags.delete(place);
   }
 
@@ -138,7 +139,7 @@ export class HttpAdminReader {
   flagSaid(workspaceId: string, flag: string): FlagSaid {
     const place = `${workspaceId}/${flag}`;
     if (this.#absentFlags.has(place)) return 'absent';
-    const ids = [...(this.#flagIds.get(place) ?? [])];
+    const ids = this.#flagIds.get(place) ?? [];
     const id = ids.at(-1);
     return id === undefined ? undefined : { id, ids };
   }

@@ -55,6 +55,7 @@ export class SentKills {
 
   /** The observed values as they were before the kills, so that the plan lists the kills as changes. */
   undoneIn(actual: Actual): Actual {
+    if (this.killed.size === 0) return actual;
     const flags = new Map(actual.flags);
     for (const [name, flag] of flags) {
       const definitions = new Map(flag.definitions);
