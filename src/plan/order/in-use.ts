@@ -88,9 +88,11 @@ function reasonsToKeep(
     if (by.length > 0)
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
   }
+  const ruled = planned.filter(writesRules);
+  if (ruled.length === 0) return reasons;
   const treatments = treatmentsAfter(planned, input);
   const coming = new Set(changed.filter(isCreation).map(({ id }) => id));
-  for (const draft of planned.filter(writesRules)) {
+  for (const draft of ruled) {
     const [lack] = draft.uses.flatMap((use) => [
       ...lacking(use, treatments),
       ...notThere(use, coming, input),
