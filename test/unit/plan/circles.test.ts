@@ -2,38 +2,35 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Plan } from '../../../src/model/plan.js';
-import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
-import { planChanges } from '../../../src/plan/plan.js';
 import {
   aDesired,
-  anActual,
-  aPolicy,
   dependingOn,
   desiredFlag,
   liveFlag,
   noFlag,
-  NO_STATE,
   planLines,
   stepLines,
 } from '../../support/builders.js';
+import { planOf } from '../../support/planning.js';
+import { stateOf } from '../../support/state-of.js';
 
 /** Plans specs on top of flags of ours that are live in production as they are given here. */
 function planOver(live: Readonly<Record<string, Definition>>, desired: BoundDesired): Plan {
   const names = Object.keys(live);
-  const actual = anActual({
-    flags: [
-      ...[...desired.flags.keys()].map(noFlag),
-      ...names.map((name) => liveFlag(name, { production: live[name] ?? {} })),
-    ],
-  });
+  const flags = [
+    ...[...desired.flags.keys()].map(noFlag),
+    ...names.map((name) => liveFlag(name, { production: live[name] ?? {} })),
+  ];
+  const declared = names.map((name) => desiredFlag(name, { environments: { production: {} } }));
   const ids = names.flatMap((name) => [`flag/${name}`, `flag/${name}@production`]);
-  const policy = aPolicy({ prune: true, provenRemovals: new Set(ids) });
-  const before = aDesired({
-    flags: names.map((name) => desiredFlag(name, { environments: { production: {} } })),
-  });
-  const first = { desired: before, actual, state: NO_STATE, policy };
-  const state = stateAfterVerify(first, new Set(ids), 'a'.repeat(40));
-  return planChanges({ desired, actual, state, policy });
+  return planOf(
+    desired,
+    { flags },
+    {
+      state: stateOf(aDesired({ flags: declared })),
+      policy: { prune: true, provenRemovals: new Set(ids) },
+    },
+  );
 }
 
 const TWO_IN_A_CIRCLE = { cart: dependingOn('pay'), pay: dependingOn('cart') };

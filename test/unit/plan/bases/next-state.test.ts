@@ -162,6 +162,7 @@ describe('what the specs no longer have', () => {
   const state = stateOf(both);
   const nothing = aDesired();
 
+  const quarantined = new Set(['flag/pay', 'segment/beta']);
   const gone = { flags: [noFlag('pay')], segments: [noSegment('beta')] };
   const [name, flag] = noFlag('pay');
   const ALL = [
@@ -221,6 +222,7 @@ describe('what the specs no longer have', () => {
       [ALL[1] ?? ''],
       { policy: { only: new Set(['flag/pay']) } },
     ],
+    ['objects whose files are invalid', gone, ALL, { policy: { quarantined } }],
     [
       'the environments that the specs still name',
       gone,

@@ -111,6 +111,7 @@ const unselected = [anEnvironment('production', { selected: false })];
 const reverting = [anEnvironment('production', { onLiveKill: 'revert' })];
 const killed = { killed: true };
 const REF = { kind: 'flag', name: 'pay', environment: 'production' } as const;
+const quarantined = new Set(['flag/pay']);
 const killedBase = { spec: killed };
 
 describe('a kill', () => {
@@ -121,6 +122,7 @@ describe('a kill', () => {
     ['of a flag that is killed already', theirs, killed, {}, []],
     ['of a flag without a definition', theirs, undefined, {}, []],
     ['that the filter names', theirs, {}, { only: new Set(['flag/pay']) }, [KILL]],
+    ['of a flag whose file is invalid', theirs, {}, { quarantined }, [KILL]],
     ['beyond the filter', theirs, {}, { only: new Set(['flag/cart']) }, []],
     ['beyond the config', theirs, {}, { environments: [anEnvironment('staging')] }, []],
     ['beyond the environments', theirs, {}, { environments: unselected }, []],
@@ -210,6 +212,7 @@ describe('a live kill', () => {
     ['beyond the filter', aDesired(), killed, byHistory({ only: new Set(['flag/cart']) }), []],
     ['beyond the environments', aDesired(), killed, byHistory({ environments: unselected }), []],
     ['beyond the config', aDesired(), killed, byHistory({ environments: elsewhere }), []],
+    ['whose file is invalid', aDesired(), killed, byHistory({ quarantined }), []],
     ['while suspended', aDesired(), killed, byHistory({ suspended }), [`${HELD}: suspended`]],
     ['of the base, taken back', alive, killed, withBase, [RESTORE]],
     ['of the base, of which the spec is silent', saying({}), killed, withBase, []],

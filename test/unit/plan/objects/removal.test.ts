@@ -50,6 +50,9 @@ const selected = (...names: string[]): Given => {
   return { policy: { environments } };
 };
 
+/** A run in which the file of the object is invalid. */
+const held = (key: string): Given => ({ policy: { quarantined: new Set([key]) } });
+
 const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
 const livePay = liveFlag('pay', { staging: { targets: { on: ['a'] } }, production: {} });
 const beta = desiredSegment('beta', { staging: ['a'], production: [] });
@@ -116,6 +119,7 @@ describe('a flag that left the specs', () => {
       [STAGING, PRODUCTION],
     ],
     ['nowhere where it was never ours', live, { state: new Map() }, []],
+    ['nowhere while its file is invalid', live, held('flag/pay'), []],
   ])('goes %s', (_, actual, given, lines) => {
     expect(planLines(planWithout(before, actual, given))).toEqual(lines);
   });
@@ -169,6 +173,7 @@ describe('a segment that left the specs', () => {
 
   it.each<[string, Parameters<typeof anActual>[0], Parameters<typeof planWithout>[2], string[]]>([
     ['where the service does not have it any more', { segments: [noSegment('beta')] }, {}, []],
+    ['nowhere while its file is invalid', live, held('segment/beta'), []],
     ['where it is active nowhere', { segments: [liveSegment('beta')] }, {}, [WHOLE]],
     ['in the one environment that left the specs', live, keepingProduction, [STAGING]],
     ['but for environments not selected', live, selected('production'), [PRODUCTION, HELD]],

@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
-import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planHash } from '../../../../src/plan/reviewed.js';
-import { planChanges } from '../../../../src/plan/plan.js';
-import {
-  aDesired,
-  aPolicy,
-  desiredFlag,
-  desiredSegment,
-  NO_STATE,
-  onShare,
-} from '../../../support/builders.js';
+import { aDesired, desiredFlag, desiredSegment, onShare } from '../../../support/builders.js';
+import { planOf } from '../../../support/planning.js';
+import { stateOf } from '../../../support/state-of.js';
+import { provenIn } from '../../../property/worlds.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../../../support/service-model.js';
-
-const HEAD = 'a'.repeat(40);
 
 /** Plans `desired` after `before` was applied. */
 function planAfter(before: BoundDesired, desired: BoundDesired, prune: boolean): Plan {
@@ -24,14 +16,12 @@ function planAfter(before: BoundDesired, desired: BoundDesired, prune: boolean):
       flags: names.flatMap(({ flags }) => [...flags.keys()]),
       segments: names.flatMap(({ segments }) => [...segments.keys()]),
     });
-  const first = { desired: before, actual: seen(), state: NO_STATE, policy: aPolicy() };
-  const world = applyAll(EMPTY_WORLD, planChanges(first).steps);
-  const verified = { ...first, actual: seen(world) };
-  const equal = new Set(planChanges(verified).unchanged);
-  const state = stateAfterVerify(verified, equal, HEAD);
-  const provenRemovals = new Set(equal);
-  const policy = aPolicy({ prune, provenRemovals });
-  return planChanges({ desired, actual: seen(world), state, policy });
+  const world = applyAll(EMPTY_WORLD, planOf(before, seen()).steps);
+  const state = stateOf(before);
+  return planOf(desired, seen(world), {
+    state,
+    policy: { prune, provenRemovals: provenIn(state) },
+  });
 }
 
 function renames({ changes, withheld }: Plan): unknown[] {

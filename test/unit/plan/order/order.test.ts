@@ -42,11 +42,8 @@ function patching(
   const expected = liveDefinition(name, environment ?? '', before);
   const target = withFields(expected, { ...DEFINITION, ...after });
   const request: StepRequest = {
-    action: 'patch-definition',
-    flag: name,
-    environment: environment ?? '',
+    ...{ action: 'patch-definition', flag: name, environment: environment ?? '', expected },
     operations: patchOperations(expected, target),
-    expected,
   };
   return aDraft(id, 'update', { requests: [request], uses });
 }
@@ -68,6 +65,13 @@ const on = (flag: string, ...treatments: string[]): Use => ({
   id: `flag/${flag}@staging`,
   treatments,
 });
+const asking = (flag: string, ...treatments: string[]): Definition => {
+  const matchers = [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments } }];
+  return { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
+};
+const withLive = (name: string, staging: Definition) =>
+  anActual({ flags: [liveFlag(name, { staging })] });
+const [A, B, Z] = ['flag/a@staging', 'flag/b@staging', 'flag/z@staging'] as const;
 const serving = (...names: string[]): Definition => ({
   treatments: names.map((name) => ({ name, description: '' })),
 });
@@ -152,54 +156,43 @@ describe('drafts that need each other', () => {
   });
 
   it('go after what they use only where that is made, or gets the treatment that is asked for', () => {
-    const user = aDraft('flag/a@staging', 'update', { uses: [on('b', 'v2')] });
-    const before = serving('on', 'off');
+    const user = aDraft(A, 'update', { uses: [on('b', 'v2')] });
+    const first = (used: PlannedChange) => changesOf([user, used])[0];
+    const getting = (treatment: string) =>
+      patching(B, serving('on', 'off'), serving('on', 'off', treatment));
 
-    expect(changesOf([user, aDraft('flag/b@staging', 'create')])[0]).toBe('flag/b@staging');
-    expect(changesOf([user, aDraft('flag/b@staging', 'activate')])[0]).toBe('flag/b@staging');
-    expect(changesOf([user, aDraft('flag/b@staging', 'update')])[0]).toBe('flag/a@staging');
-    expect(
-      changesOf([user, patching('flag/b@staging', before, serving('on', 'off', 'v2'))])[0],
-    ).toBe('flag/b@staging');
-    expect(
-      changesOf([user, patching('flag/b@staging', before, serving('on', 'off', 'v3'))])[0],
-    ).toBe('flag/a@staging');
+    expect(first(aDraft(B, 'create'))).toBe(B);
+    expect(first(aDraft(B, 'activate'))).toBe(B);
+    expect(first(aDraft(B, 'update'))).toBe(A);
+    expect(first(getting('v2'))).toBe(B);
+    expect(first(getting('v3'))).toBe(A);
   });
 
   it('go before what they use no longer, where that is removed or loses the treatment', () => {
-    const actual = anActual({ flags: [liveFlag('z', { staging: dependingOn('b') })] });
-    const user = aDraft('flag/z@staging', 'update');
+    const first = (used: PlannedChange, ...treatments: string[]) =>
+      changesOf([aDraft(Z, 'update'), used], withLive('z', asking('b', ...treatments)))[0];
+    const losing = (...left: string[]) =>
+      patching(B, serving('on', 'off'), serving(...left, 'new'));
 
-    expect(changesOf([user, aDraft('flag/b@staging', 'delete')], actual)[0]).toBe('flag/z@staging');
-    expect(
-      changesOf(
-        [user, patching('flag/b@staging', serving('on', 'off'), serving('off', 'new'))],
-        actual,
-      )[0],
-    ).toBe('flag/z@staging');
-    expect(
-      changesOf(
-        [user, patching('flag/b@staging', serving('on', 'off'), serving('on', 'new'))],
-        actual,
-      )[0],
-    ).toBe('flag/b@staging');
+    expect(first(aDraft(B, 'delete'), 'on')).toBe(Z);
+    expect(first(losing('off'), 'on')).toBe(Z);
+    expect(first(losing('on'), 'on')).toBe(B);
+    expect(first(losing('off'), 'on', 'off')).toBe(Z);
+    expect(first(losing('off'), 'off')).toBe(B);
   });
 
   it('go before a segment that they use no longer', () => {
-    const actual = anActual({ flags: [liveFlag('z', { staging: inSegment('b') })] });
-    const { changes } = inOrder(
-      [aDraft('segment/b@staging', 'deactivate'), aDraft('flag/z@staging', 'delete')],
-      actual,
-    );
+    const drafts = [aDraft('segment/b@staging', 'deactivate'), aDraft(Z, 'delete')];
+    const { changes } = inOrder(drafts, withLive('z', inSegment('b')));
 
     expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-      ['flag/z@staging', []],
-      ['segment/b@staging', ['flag/z@staging']],
+      [Z, []],
+      ['segment/b@staging', [Z]],
     ]);
   });
 
   it('may name themselves', () => {
-    const actual = anActual({ flags: [liveFlag('a', { staging: dependingOn('a') })] });
+    const actual = withLive('a', dependingOn('a'));
     const own = { uses: [on('a', 'on')] };
 
     expect(changesOf([aDraft('flag/a@staging', 'delete', own)], actual)).toHaveLength(1);
@@ -207,50 +200,17 @@ describe('drafts that need each other', () => {
   });
 
   it('go after what they use in the order of names, whatever order they name it in', () => {
-    const user = aDraft('flag/a@staging', 'create', { uses: [on('z', 'on'), on('y', 'on')] });
-    const used = ['flag/y@staging', 'flag/z@staging'].map((id) => aDraft(id, 'create'));
+    const user = aDraft(A, 'create', { uses: [on('z', 'on'), on('y', 'on')] });
+    const used = ['flag/y@staging', Z].map((id) => aDraft(id, 'create'));
 
-    expect(changesOf([user, ...used])).toEqual([
-      'flag/y@staging',
-      'flag/z@staging',
-      'flag/a@staging',
-    ]);
+    expect(changesOf([user, ...used])).toEqual(['flag/y@staging', Z, A]);
   });
 
   it('go by what a flag uses live, and not by a flag that is called like a segment', () => {
-    const actual = anActual({ flags: [liveFlag('z', { staging: inSegment('b') })] });
+    const segments = ['segment/b@staging', 'segment/z@staging'];
+    const drafts = segments.toReversed().map((id) => aDraft(id, 'deactivate'));
 
-    expect(
-      changesOf(
-        [aDraft('segment/z@staging', 'deactivate'), aDraft('segment/b@staging', 'deactivate')],
-        actual,
-      ),
-    ).toEqual(['segment/b@staging', 'segment/z@staging']);
-  });
-
-  it('wait for a treatment that goes only where they use that one', () => {
-    const asking = (...treatments: string[]) =>
-      anActual({
-        flags: [
-          liveFlag('z', {
-            staging: {
-              rules: [
-                {
-                  matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'b', treatments } }],
-                  buckets: [{ treatment: 'on', size: 100 }],
-                },
-              ],
-            },
-          }),
-        ],
-      });
-    const drafts = [
-      aDraft('flag/z@staging', 'update'),
-      patching('flag/b@staging', serving('on', 'off'), serving('off', 'new')),
-    ];
-
-    expect(changesOf(drafts, asking('on', 'off'))[0]).toBe('flag/z@staging');
-    expect(changesOf(drafts, asking('off'))[0]).toBe('flag/b@staging');
+    expect(changesOf(drafts, withLive('z', inSegment('b')))).toEqual(segments);
   });
 
   it('are refused in a circle, with the way round it, and not the way to it', () => {
@@ -269,20 +229,7 @@ describe('a treatment that comes and one that goes', () => {
     return { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } };
   };
   const swap = patching('flag/b@staging', targeting('v1'), targeting('v2'));
-  const usesOld = anActual({
-    flags: [
-      liveFlag('a', {
-        staging: {
-          rules: [
-            {
-              matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'b', treatments: ['v1'] } }],
-              buckets: [{ treatment: 'on', size: 100 }],
-            },
-          ],
-        },
-      }),
-    ],
-  });
+  const usesOld = withLive('a', asking('b', 'v1'));
   const steps = (drafts: readonly PlannedChange[], actual = usesOld) =>
     inOrder(drafts, actual).steps.map(({ id, needs }) => [id, needs]);
 
@@ -320,7 +267,7 @@ describe('a treatment that comes and one that goes', () => {
       ['flag/a@staging#1-delete-flag', []],
       ['flag/b@staging#1-patch-definition', ['flag/a@staging#1-delete-flag']],
     ]);
-    const stays = anActual({ flags: [liveFlag('a', { staging: dependingOn('b') })] });
+    const stays = withLive('a', dependingOn('b'));
     expect(steps([comer, swap], stays)).toEqual(steps([comer, swap], anActual()));
     expect(steps([comer, swap], anActual())).toEqual([
       ['flag/b@staging#1-patch-definition', []],
