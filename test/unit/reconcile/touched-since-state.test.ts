@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
+import { exitCodeOf } from '../../../src/reconcile/result.js';
 import type { Files } from '../../support/git.js';
 import {
   appliedWorld,
@@ -13,6 +14,7 @@ import {
 
 const TOUCHED = { touchedSince: 'state' } as const;
 
+const { signal } = new AbortController();
 const LETTERS = ['a', 'b', 'c', 'd', 'e'];
 const PRUNING = `${PIPELINE_CONFIG}prune: true\n`;
 
@@ -229,7 +231,9 @@ environments:
       );
       expect(done.converged).toBe(true);
       expect(world.writes()).toEqual([]);
-      expect(toldOf(await world.applied()).join()).toContain('flag/pay@production needs-withheld');
+      const full = await world.applied();
+      expect(toldOf(full).join()).toContain('flag/pay@production needs-withheld');
+      expect([done, full].map((each) => exitCodeOf(each, signal))).toEqual([0, 0]);
     },
   );
 

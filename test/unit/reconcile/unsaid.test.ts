@@ -111,35 +111,6 @@ it('what another machine wrote into the state during a run was lost with the nex
   expect(codeOf(done)).toBe(5);
 });
 
-it('a flag that had to wait for a withheld segment was exit code 5 in the first run and 0 in the second', async () => {
-  const world = await pipelineWorld();
-  const { live } = world;
-  const segment =
-    'segment: staff\nenvironments:\n  staging: { keys: [] }\n  production: { keys: [] }\n';
-  world.repository.commit('Add staff', {
-    'flagkeel.yaml': PROTECTED_PIPELINE,
-    'segments/staff.yaml': segment,
-  });
-  await world.applied();
-  await live.ok('DELETE', `/segments/${live.production}/staff`);
-  world.repository.commit('Add pay for staff', {
-    'flags/pay.yaml': flagSpec('pay', {
-      production: `rules: [{ if: { segment: staff }, serve: "on" }]`,
-    }),
-  });
-
-  const runs = [await world.applied(), await world.applied()];
-
-  expect(runs.map(withheldIn)).toEqual(
-    Array.from({ length: 2 }, () => [
-      'flag/pay@production needs-withheld',
-      'segment/staff@production drift-reported',
-    ]),
-  );
-  expect(runs.map(({ left }) => left)).toEqual([[], []]);
-  expect(runs.map(codeOf)).toEqual([0, 0]);
-});
-
 it('an allocation from 0 to 100 and a rule that everybody matches passed the guard against flips', async () => {
   const world = await pipelineWorld();
   const rule = 'rules: [{ if: { segment: staff, not: true }, serve: "on" }]';
