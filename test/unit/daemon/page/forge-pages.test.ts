@@ -10,14 +10,10 @@ describe('the pages of a forge', () => {
     [GITHUB, `https://github.com/shop/flags/blob/${COMMIT}/flags/pay.yaml#L3`],
     [`${GITHUB} (config)`, `https://github.com/shop/flags/blob/${COMMIT}/config/flags/pay.yaml#L3`],
     [GITLAB, `${GITLAB}/-/blob/${COMMIT}/flags/pay.yaml#L3`],
-  ])('has the line of a file of %s', (location, page) => {
+  ])('has the line of a file of %s, and its commit', (location, page) => {
     expect(forgePages(location)?.file(COMMIT, 'flags/pay.yaml', 3)).toBe(page);
-  });
-
-  it('has the commit where the config lies in a folder', () => {
-    expect(forgePages(`${GITHUB} (config)`)?.commit(COMMIT)).toBe(
-      `https://github.com/shop/flags/commit/${COMMIT}`,
-    );
+    const commit = page.replace('/blob/', '/commit/').replace(/(?<=\/commit\/[0-9a-f]+)\/.*/, '');
+    expect(forgePages(location)?.commit(COMMIT)).toBe(commit);
   });
 
   it.each([

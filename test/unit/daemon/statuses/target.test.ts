@@ -5,21 +5,17 @@ const GITHUB = { kind: 'github', apiUrl: 'https://api.github.com', repository: '
 const GITLAB = { kind: 'gitlab', apiUrl: 'https://gitlab.com/api/v4', repository: 'a/b/flags' };
 
 describe('the repository of statuses', () => {
+  const MIRROR = 'https://git.example.com/mirror/flags.git';
   it.each([
     ['github', 'https://github.com/shop/flags.git', GITHUB],
     ['github', 'git@github.com:shop/flags', GITHUB],
     ['github', 'ssh://git@github.com:22/shop/flags.git/', GITHUB],
     ['gitlab', 'https://gitlab.com/a/b/flags.git', GITLAB],
+    // What the operator names, whatever is cloned.
+    ['github:shop/flags', MIRROR, GITHUB],
+    ['gitlab:a/b/flags', MIRROR, GITLAB],
+    ['gitlab:42', MIRROR, { ...GITLAB, repository: '42' }],
   ])('is, with %s, what %s names', (text, repo, target) => {
-    expect(statusTarget(parseForge(text), { repo })).toEqual(target);
-  });
-
-  it.each([
-    ['github:shop/flags', GITHUB],
-    ['gitlab:a/b/flags', GITLAB],
-    ['gitlab:42', { ...GITLAB, repository: '42' }],
-  ])('is the one that the operator names, whatever is cloned: %s', (text, target) => {
-    const repo = 'https://git.example.com/mirror/flags.git';
     expect(statusTarget(parseForge(text), { repo })).toEqual(target);
   });
 
