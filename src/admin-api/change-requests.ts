@@ -100,9 +100,11 @@ function listedRequest(wire: WireChangeRequest, is: ChangeRequest['is']): Listed
 export interface Submission {
   readonly draft: RequestDraft;
   readonly ref: Pick<ObjectRef, 'kind' | 'name'>;
-  readonly workspaceId: string;
-  readonly environmentId: string;
-  readonly note: ChangeNote;
+  readonly place: {
+    readonly workspaceId: string;
+    readonly environmentId: string;
+    readonly note: ChangeNote;
+  };
 }
 
 /**
@@ -116,7 +118,8 @@ export async function submitOnce(
   reader: ChangeRequestList,
   submission: Submission,
 ): Promise<ChangeRequest | null> {
-  const { draft, ref, environmentId, workspaceId } = submission;
+  const { draft, ref, place } = submission;
+  const { environmentId, workspaceId } = place;
   const list = async (): Promise<readonly ChangeRequest[] | undefined> => {
     const listed = await reader.listChangeRequests(environmentId);
     return listed?.filter(({ kind, name }) => kind === ref.kind && name === ref.name);
@@ -165,7 +168,7 @@ export async function submitOnce(
 }
 
 /** The mark comes first, because the end of a long comment is cut. */
-function markedNote({ note, draft: { mark, file } }: Submission): ChangeNote {
+function markedNote({ place: { note }, draft: { mark, file } }: Submission): ChangeNote {
   const origin = file === null ? [] : [`from ${file}`];
   const comment = [markLine(mark), ...origin, '', note.comment].join('\n');
   return truncateNote({ ...note, comment }, note.title);

@@ -1,7 +1,7 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { wantsRequest } from '../admin-api/http/request.js';
 import { grouped } from '../model/collections.js';
-import { keyOfId, type ObjectId } from '../model/ref.js';
+import { keyOfId, refOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY, type Closed } from '../model/run.js';
 import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';
 import type {
@@ -14,20 +14,35 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import { traced } from '../platform/telemetry.js';
-import { requestText, REQUEST_WANTED } from '../model/change-request.js';
 import {
-  ask,
-  callOf,
-  executors,
-  NameArchivedError,
-  StepError,
-  type ApplyContext,
-} from './executors.js';
+  requestText,
+  REQUEST_WANTED,
+  type ChangeRequest,
+  type RequestDraft,
+} from '../model/change-request.js';
+import { NameArchivedError } from '../admin-api/flag-writes.js';
+import type { Catalog } from '../admin-api/workspace.js';
+import { StepError, type StepPlace, type WriteAnswer } from '../admin-api/write-call.js';
+import type { AdminWriter } from '../admin-api/writer.js';
 import { takeSideBySide } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
 const OTHERS_REQUEST = ' (have it rejected, or withdraw it with the key that submitted it)';
 const WAITS = { status: 'skipped', approvalNeeded: true } as const;
+
+/** Age up to which a reading of a definition is trusted for a write that was computed from it. */
+const FRESH_MS = 3_000;
+
+export interface ApplyContext {
+  readonly writer: AdminWriter;
+  readonly at: Catalog;
+  readonly notes: ReadonlyMap<ObjectId, ChangeNote>;
+  readonly now: () => number;
+  /** Start of the observation behind the plan, by the clock `now`. */
+  readonly observedAtMs: number;
+  /** Changes that were sent before the plan was made. */
+  readonly killed: ReadonlySet<ObjectId>;
+}
 
 export interface ApplyProgress {
   onStep?(step: Step, note: ChangeNote | undefined): void;
@@ -39,14 +54,12 @@ export interface ApplyProgress {
 
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
-type StepAnswer = Pick<Outcome, 'identities' | 'created'>;
-
 type StepResult =
   | ({
       readonly status: 'succeeded';
       /** A withdrawn change request, which changed no object. */
       readonly isAside?: boolean;
-    } & StepAnswer)
+    } & WriteAnswer)
   | { readonly status: 'failed'; readonly error: OutcomeError; readonly fateUnknown?: true }
   | Skipped;
 
@@ -76,8 +89,8 @@ export async function applyPlan(
   const stepsOf = grouped(plan.steps, ({ change }) => change);
   const resultsOf: ResultsOf = (id) =>
     (stepsOf.get(id) ?? []).flatMap((step) => results.get(step.id) ?? []);
-  const closed = ({ change: id, action }: Step): Skipped | undefined => {
-    const change = action === 'kill-flag' ? undefined : changes.get(id);
+  const closed = (step: Step): Skipped | undefined => {
+    const change = isUrgent(step) ? undefined : changes.get(step.change);
     return change && closedResult(settings.closedNow?.(change));
   };
   const attempts = new Map<StepId, number>();
@@ -107,6 +120,10 @@ export async function applyPlan(
       return result ? [[id, outcomeOf([result])] as const] : [];
     }),
   ]);
+}
+
+function isUrgent({ action }: Step): boolean {
+  return action === 'kill-flag';
 }
 
 /** In the order of the plan. */
@@ -219,15 +236,40 @@ function isFateUnknown(error: unknown): boolean {
   return !(error instanceof StepError) || error.code === 'SEGMENT_SHRANK';
 }
 
-async function execute(step: Step, context: ApplyContext): Promise<StepAnswer> {
-  const call = callOf(step, context);
-  if (step.action === 'write-identities')
-    return { identities: await executors[step.action](step, call) };
-  if (step.action === 'create-definition')
-    return { created: await executors[step.action](step, call) };
-  type Executor = (step: Step, of: typeof call) => Promise<unknown>;
-  await (executors[step.action] as Executor)(step, call);
-  return {};
+async function execute(step: Step, context: ApplyContext): Promise<WriteAnswer> {
+  if (isUrgent(step) && context.killed.has(step.change)) return {};
+  return context.writer.send(step, placeOf(step, context));
+}
+
+/** Withdrawals have no note, and other steps no environment: each is looked for where it is used. */
+function placeOf(
+  step: { readonly change: ObjectId; readonly environment?: string },
+  { at, notes, now, observedAtMs }: ApplyContext,
+): StepPlace {
+  return {
+    workspaceId: at.workspace.id,
+    isStale: now() - observedAtMs > FRESH_MS,
+    get note() {
+      const found = notes.get(step.change);
+      if (!found) throw new Error(`bug: ${step.change} has no title`);
+      return found;
+    },
+    get environmentId() {
+      const found = at.environments.find(({ name }) => name === step.environment);
+      if (!found) throw new Error(`bug: environment "${step.environment ?? ''}" is not connected`);
+      return found.id;
+    },
+  };
+}
+
+async function ask(
+  step: Step,
+  draft: RequestDraft,
+  context: ApplyContext,
+): Promise<ChangeRequest | null> {
+  const ref = refOfId(step.change);
+  if (!ref) throw new Error(`bug: ${step.change} is no object`);
+  return context.writer.submitChangeRequest({ draft, ref, place: placeOf(step, context) });
 }
 
 function outcomeFor(change: Change, resultsOf: ResultsOf): Outcome {

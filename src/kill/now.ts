@@ -4,7 +4,7 @@ import { withKillEntry, withoutKillEntry, type KillEntry } from '../specs/edit/e
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import { look, type DefinitionTarget } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL, type WireDefinition } from '../admin-api/wire.js';
+import type { WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import { FlagkeelError } from '../errors.js';
 import { shellWord } from '../platform/shell.js';
@@ -157,10 +157,11 @@ async function killFirst(act: Act): Promise<LiveAct | null> {
   const { workspaceId, environments = {} } = remembered;
   const environmentName = environments[environment] ?? environment;
   const { title, reason, note } = wordsOf(act, environmentName);
-  const target = { workspaceId, environmentId: environment, flag };
-  let answered: WireDefinition | null;
+  const at = { workspaceId, environmentId: environment, note };
+  let answered: WireDefinition | undefined;
   try {
-    answered = await context.openWriter().patchDefinition(target, KILL, note);
+    const step = { action: 'kill-flag', flag, environment } as const;
+    answered = (await context.openWriter().send(step, at)).killed;
   } catch (error) {
     if (isNotFoundSo(error)) return null;
     throw error;
@@ -183,7 +184,7 @@ function requireKilled({ flag }: Act, live: WireDefinition): void {
 async function placeAfterwards(
   act: Act,
   killedIn: string,
-  answered: WireDefinition | null,
+  answered: WireDefinition | undefined,
 ): Promise<Workspace> {
   const { flag, environment, config, context } = act;
   const place = await findWorkspace(act.reader, config.workspace);
@@ -214,8 +215,11 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const { title, reason, note } = wordsOf(act, name);
   const isDone = live?.killed === isKill;
   if (!isDone) {
-    const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
-    const writing = context.openWriter().patchDefinition(target, operations, note);
+    const writer = context.openWriter();
+    const at = { ...target, note };
+    const writing = isKill
+      ? writer.send({ action: 'kill-flag', flag, environment: name }, at)
+      : writer.restore(flag, at);
     await writing.catch((error: unknown) => {
       throw isNotThere(error) ? nowhere : error;
     });

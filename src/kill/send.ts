@@ -3,7 +3,6 @@ import { environmentNames } from '../model/bound-desired.js';
 import type { Workspace } from '../admin-api/workspace.js';
 import { look, type Look } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Source } from '../git/spec-source.js';
@@ -120,17 +119,17 @@ async function readLive(
 }
 
 async function send(
-  { order, environmentId, live }: Looked,
+  { order: { flag, environment }, environmentId, live }: Looked,
   { workspace }: Workspace,
   { writer, note, lane }: { writer: AdminWriter; note: ChangeNote; lane: KillLane },
 ): Promise<KillResult> {
   const { reader } = lane;
   const fitted = truncateNote({ ...note, ...lane.note }, note.title);
-  const place = { workspaceId: workspace.id, environmentId, flag: order.flag };
+  const place = { workspaceId: workspace.id, environmentId, note: fitted };
   try {
-    const answered = await writer.patchDefinition(place, KILL, fitted);
-    const flagId = answered?.id ?? (live?.is === 'seen' ? live.definition.id : undefined);
-    if (answered) reader?.learnFlag(workspace.id, answered);
+    const { killed } = await writer.send({ action: 'kill-flag', flag, environment }, place);
+    const flagId = killed?.id ?? (live?.is === 'seen' ? live.definition.id : undefined);
+    if (killed) reader?.learnFlag(workspace.id, killed);
     const unseen = live?.is !== 'seen' && { unseen: true as const };
     return { status: 'killed', note: fitted, ...unseen, ...(flagId !== undefined && { flagId }) };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { MAX_KEYS_PER_REQUEST } from '../admin-api/wire.js';
 import { byCodeUnits, sha256, sortedSet } from './json.js';
 
 export interface KeyList {
@@ -45,4 +46,12 @@ export function keyDifference(
     if (order >= 0) a += 1;
   }
   return { added, removed };
+}
+
+/** As many as one request takes. */
+export function chunks(keys: readonly string[]): (readonly string[])[] {
+  const count = Math.ceil(keys.length / MAX_KEYS_PER_REQUEST);
+  return Array.from({ length: count }, (_, index) =>
+    keys.slice(index * MAX_KEYS_PER_REQUEST, (index + 1) * MAX_KEYS_PER_REQUEST),
+  );
 }

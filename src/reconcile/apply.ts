@@ -133,13 +133,13 @@ function killsAndRestoresIn(
 }
 
 async function send(
-  { plan, reader, at, notes, kills, input }: Planned,
+  { plan, at, notes, kills, input }: Planned,
   context: RunContext,
   { openWriter, now, signal, progress, observedAtMs }: Parameters<typeof applyOnce>[2],
 ): Promise<Outcomes> {
   const { killed } = kills;
   const { desired, policy } = input;
-  const writing = { reader, at, notes, observedAtMs, now, killed, writer: openWriter() };
+  const writing = { at, notes, observedAtMs, now, killed, writer: openWriter() };
   context.progress?.phase('apply');
   const { concurrency } = context.options;
   const settings: ApplySettings = {

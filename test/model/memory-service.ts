@@ -1,5 +1,6 @@
 import type { AdminReader } from '../../src/admin-api/reader.js';
 import type { AdminWriter } from '../../src/admin-api/writer.js';
+import { StepError } from '../../src/admin-api/write-call.js';
 import type { WireDefinition, WireFlag, WireSegment } from '../../src/admin-api/wire.js';
 import { RejectedError } from '../../src/errors.js';
 import type { ChangeNote } from '../../src/model/outcome.js';
@@ -72,75 +73,39 @@ export class MemoryService {
 
   /** @param check of the fence of the run, awaited right before each write as the client does. */
   writer(check?: Fence['check']): AdminWriter {
-    const write = async (request: StepRequest, note: ChangeNote, isKill = false): Promise<void> => {
+    const write = async (request: StepRequest, note: ChangeNote): Promise<void> => {
       await this.onWrite(this.#writes);
-      await check?.({ isUrgent: isKill });
+      await check?.({ isUrgent: isKill(request) });
       this.world = taken(this.world, request);
       this.#writes += 1;
       this.onWritten({ id: idOf(request), ...note });
     };
-    const flagNow = (name: string): WireFlag =>
-      present(observeWorld(this.world).flags.get(name)?.flag, name);
-    const definitionNow = (name: string, environment: string): WireDefinition =>
-      present(this.world.flags.get(name)?.definitions.get(environment), name);
-    const segmentNow = (name: string): WireSegment =>
-      wireSegment([name, present(this.world.segments.get(name), name)]);
+    const definitionNow = (flag: string, environment: string): WireDefinition =>
+      present(this.world.flags.get(flag)?.definitions.get(environment), flag);
     return {
-      createFlag: async (_, { name: flag, trafficType, description }, note) => {
-        await write(
-          { action: 'create-flag', flag, trafficType, description, mayExist: false },
-          note,
-        );
-        return flagNow(flag);
-      },
-      patchFlag: async (_, flag, operations, note, fields = { before: {}, after: {} }) => {
-        await write({ action: 'patch-flag', flag, operations, fields }, note);
-        return flagNow(flag);
-      },
       submitChangeRequest: async () => Promise.resolve(null),
-      withdrawChangeRequest: async () => Promise.resolve(),
-      archiveFlag: async (_, flag, note) => write({ action: 'archive-flag', flag }, note),
-      deleteFlag: async (_, flag, note) => write({ action: 'delete-flag', flag }, note),
-      createDefinition: async ({ flag, environmentId }, body, note) => {
-        const environment = nameOf(environmentId);
-        await write({ action: 'create-definition', flag, environment, body }, note);
-        return definitionNow(flag, environment);
+      send: async (step, { note }) => {
+        const { action } = step;
+        if (action === 'withdraw-request') return {};
+        await write(step, note);
+        if (action === 'create-definition')
+          return { created: definitionNow(step.flag, step.environment) };
+        if (action === 'kill-flag') return { killed: definitionNow(step.flag, step.environment) };
+        return {};
       },
-      patchDefinition: async ({ flag, environmentId }, operations, note) => {
-        const environment = nameOf(environmentId);
-        const expected = definitionNow(flag, environment);
-        const isKill = operations.every(({ path, value }) => path === '/killed' && value === true);
-        const place = { flag, environment, operations, expected };
-        await write({ action: 'patch-definition', ...place }, note, isKill);
-        return definitionNow(flag, environment);
+      restore: async (flag, { environmentId, note }) => {
+        const place = { flag, environment: nameOf(environmentId) };
+        const operations = [{ op: 'replace' as const, path: '/killed', value: false }];
+        const expected = definitionNow(flag, place.environment);
+        await write({ action: 'patch-definition', ...place, operations, expected }, note);
       },
-      deleteDefinition: async ({ flag, environmentId }, note) =>
-        write({ action: 'delete-definition', flag, environment: nameOf(environmentId) }, note),
-      createSegment: async (_, { name: segment, trafficType, description }, note) => {
-        await write({ action: 'create-segment', segment, trafficType, description }, note);
-        return segmentNow(segment);
-      },
-      activateSegment: async (environmentId, segment, note) => {
-        const environment = nameOf(environmentId);
-        await write({ action: 'activate-segment', segment, environment }, note);
-        const { trafficType, creationTime } = segmentNow(segment);
-        const place = { id: environmentId, name: environment };
-        return { name: segment, environment: place, trafficType, creationTime };
-      },
-      uploadKeys: async (environmentId, segment, keys, note) =>
-        write({ action: 'upload-keys', segment, environment: nameOf(environmentId), keys }, note),
-      removeKeys: async (environmentId, segment, keys, note) =>
-        write({ action: 'remove-keys', segment, environment: nameOf(environmentId), keys }, note),
-      deactivateSegment: async (environmentId, segment, note) => {
-        await write(
-          { action: 'deactivate-segment', segment, environment: nameOf(environmentId) },
-          note,
-        );
-      },
-      deleteSegment: async (_, segment, note) => write({ action: 'delete-segment', segment }, note),
-      writeIdentities: async () => Promise.reject(new Error('no identities in a small world')),
     };
   }
+}
+
+function isKill(step: StepRequest): boolean {
+  if (step.action !== 'patch-definition') return step.action === 'kill-flag';
+  return step.operations.every(({ path, value }) => path === '/killed' && value === true);
 }
 
 /** What the model refuses it refuses with the status that the service would have. */
@@ -149,6 +114,10 @@ function taken(world: World, request: StepRequest): World {
   try {
     return applyStep(world, { ...request, id, change: id, needs: [] });
   } catch (error) {
+    const isOfFlag = request.action === 'patch-flag' || request.action === 'create-definition';
+    if (isOfFlag && !world.flags.has(request.flag)) {
+      throw new StepError('FLAG_GONE', `the service does not have flag "${request.flag}"`);
+    }
     const message = error instanceof Error ? error.message : String(error);
     throw refusal(message, Number(/^(\d{3}) /.exec(message)?.[1] ?? 400));
   }

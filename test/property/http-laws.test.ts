@@ -170,7 +170,7 @@ async function run(desired: BoundDesired, situation: Situation): Promise<Run> {
   const writer = new HttpAdminWriter(client, reader);
   const begun = stateBeforeApply(input, plan.changes, HEAD);
   const killed = new Set<string>();
-  const context = { reader, writer, at, notes, now: Date.now, observedAtMs, killed };
+  const context = { writer, at, notes, now: Date.now, observedAtMs, killed };
   const outcomes = await applyPlan(plan, context, new AbortController().signal);
   const failures = [...outcomes].flatMap(([id, outcome]) =>
     outcome.status === 'applied' ? [] : [`${id}: ${JSON.stringify(outcome)}`],

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AdminReader } from '../../src/admin-api/reader.js';
 import type { AdminWriter } from '../../src/admin-api/writer.js';
 import { applyPlan } from '../../src/apply/apply.js';
 import { RejectedError } from '../../src/errors.js';
@@ -91,16 +90,15 @@ async function applied(
   };
   // The apply asks nothing else of them: every step writes tags.
   const writer = {
-    patchFlag: async (
-      _workspace: string,
-      _flag: string,
-      operations: readonly { value: number }[],
-    ) => send(operations[0]?.value ?? -1),
+    send: async ({ operations }: { readonly operations: readonly { value: number }[] }) => {
+      await send(operations[0]?.value ?? -1);
+      return {};
+    },
   } as unknown as AdminWriter;
   const notes = new Map(plan.changes.map(({ id }) => [id, { title: 't', comment: 'c' }]));
   const at = { ...anActual(), environments: [] };
   const context = {
-    ...{ reader: { flagSaid: () => undefined } as unknown as AdminReader, writer, at, notes },
+    ...{ writer, at, notes },
     ...{ now: () => 0, observedAtMs: 0, killed: new Set<string>() },
   };
   const over = new AbortController();

@@ -6,7 +6,13 @@ import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import { sortedSet } from '../../model/json.js';
 import type { KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import { objectId } from '../../model/ref.js';
-import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
+import {
+  chunks,
+  keyDifference,
+  NO_KEYS,
+  sameKeys,
+  type KeyList,
+} from '../../model/segment-keys.js';
 import {
   segmentEntry,
   type ActivationBase,
@@ -196,13 +202,6 @@ function keyRemovals(
   keys: readonly string[],
 ): StepRequest[] {
   return chunks(keys).map((each) => ({ action: 'remove-keys', ...place, keys: each }));
-}
-
-export function chunks(keys: readonly string[]): (readonly string[])[] {
-  const count = Math.ceil(keys.length / MAX_KEYS_PER_REQUEST);
-  return Array.from({ length: count }, (_, index) =>
-    keys.slice(index * MAX_KEYS_PER_REQUEST, (index + 1) * MAX_KEYS_PER_REQUEST),
-  );
 }
 
 function segmentSpec(

@@ -5,7 +5,10 @@ import type {
   WireDefinitionBody,
   WireIdentity,
 } from '../../../src/admin-api/wire.js';
+import type { WirePatchOperation } from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
+import type { FlagFieldsChange } from '../../../src/model/flag/flag.js';
+import type { StepRequest } from '../../../src/model/plan.js';
 import {
   closeAfterEach,
   ENVIRONMENTS,
@@ -27,8 +30,9 @@ import {
 closeAfterEach();
 
 const WORDS = { title: 'Ramp & go', comment: 'abc1234 Ana: why?' };
-const PLACE = { workspaceId: 'w', environmentId: 'env-staging', flag: 'f' };
-const FLAG = { name: 'f', trafficType: 'user', description: '' };
+const PLACE = { workspaceId: 'w', environmentId: 'env-staging', note: WORDS };
+const DEFINITION_OF_F = { flag: 'f', environment: 'staging' };
+const SEGMENT = { segment: 's', environment: 'staging' };
 const BODY: WireDefinitionBody = {
   treatments: [{ name: 'on', description: '' }, { name: 'off' }],
   defaultTreatment: 'off',
@@ -47,11 +51,6 @@ const DEFINITION = ok(wireDefinition('f'));
 const DEFINITION_LINE = '/splits/ws/w/f/environments/env-staging';
 const REMOVAL = [{ op: 'remove' as const, path: '/tags' }];
 
-const IDENTITIES_PLACE = {
-  trafficTypeId: 'tt-1',
-  trafficType: 'user',
-  environmentId: 'env-staging',
-};
 const SENT: WireIdentity[] = [
   { key: 'ana', values: { plan: 'pro', seats: '25' } },
   { key: 'bob', values: {} },
@@ -61,12 +60,37 @@ const ALL_WRITTEN = ok({ objects: SENT, failed: [] });
 
 type Write = (writer: AdminWriter) => Promise<unknown>;
 
-const CREATE_FLAG: Write = async (writer) => writer.createFlag('w', FLAG, WORDS);
-const CREATE_DEFINITION: Write = async (writer) => writer.createDefinition(PLACE, BODY, WORDS);
-const UPLOAD: Write = async (writer) => writer.uploadKeys('env-staging', 's', ['a'], WORDS);
-const WRITE_IDENTITIES: Write = async (writer) =>
-  writer.writeIdentities(IDENTITIES_PLACE, SENT, WORDS);
-const REMOVE: Write = async (writer) => writer.removeKeys('env-staging', 's', ['a'], WORDS);
+const sends =
+  (step: StepRequest): Write =>
+  async (writer) =>
+    writer.send(step, PLACE);
+
+const NEW = { trafficType: 'user', description: '' };
+const CREATE_FLAG = sends({ action: 'create-flag', flag: 'f', ...NEW, mayExist: false });
+const patchFlag = (operations: readonly WirePatchOperation[], fields: FlagFieldsChange) =>
+  sends({ action: 'patch-flag', flag: 'f', operations, fields });
+const DELETE_FLAG = sends({ action: 'delete-flag', flag: 'f' });
+const ARCHIVE = sends({ action: 'archive-flag', flag: 'f' });
+const CREATE_DEFINITION = sends({ action: 'create-definition', ...DEFINITION_OF_F, body: BODY });
+const KILL_FLAG = sends({ action: 'kill-flag', ...DEFINITION_OF_F });
+const patchDefinition = (operations: readonly WirePatchOperation[]) => {
+  const expected = wireDefinition('f') as unknown as WireDefinition;
+  return sends({ action: 'patch-definition', ...DEFINITION_OF_F, operations, expected });
+};
+const CREATE_SEGMENT = sends({ action: 'create-segment', segment: 'f', ...NEW });
+const ACTIVATE = sends({ action: 'activate-segment', ...SEGMENT });
+const upload = (keys: readonly string[], before?: readonly string[]) =>
+  sends({ action: 'upload-keys', ...SEGMENT, keys, ...(before && { before }) });
+const UPLOAD = upload(['a']);
+const removal = (keys: readonly string[]) => sends({ action: 'remove-keys', ...SEGMENT, keys });
+const REMOVE = removal(['a']);
+const deactivation = (segment: string) =>
+  sends({ action: 'deactivate-segment', ...SEGMENT, segment });
+const writeIdentities = (identities: readonly WireIdentity[]) => {
+  const types = { trafficType: 'user', trafficTypeId: 'tt-1' };
+  return sends({ action: 'write-identities', ...types, environment: 'staging', identities });
+};
+const WRITE_IDENTITIES = writeIdentities(SENT);
 
 /** For each write its request, an answer, and the body that it has. */
 const WRITES: [string, Reply, Write, unknown][] = [
@@ -79,41 +103,26 @@ const WRITES: [string, Reply, Write, unknown][] = [
   [
     'PATCH /splits/ws/w/f',
     ok(wireFlag('f')),
-    async (writer) => writer.patchFlag('w', 'f', REMOVAL, WORDS),
+    patchFlag(REMOVAL, { before: {}, after: { tags: [] } }),
     REMOVAL,
   ],
-  ['DELETE /splits/ws/w/f', TRUE, async (writer) => writer.deleteFlag('w', 'f', WORDS), undefined],
-  [
-    'POST /splits/ws/w/f/archive',
-    ok(wireFlag('f')),
-    async (writer) => writer.archiveFlag('w', 'f', WORDS),
-    WORDS,
-  ],
+  ['DELETE /splits/ws/w/f', TRUE, DELETE_FLAG, undefined],
+  ['POST /splits/ws/w/f/archive', ok(wireFlag('f')), ARCHIVE, WORDS],
   [`POST ${DEFINITION_LINE}`, DEFINITION, CREATE_DEFINITION, { ...BODY, ...WORDS }],
-  [
-    `PATCH ${DEFINITION_LINE}`,
-    DEFINITION,
-    async (writer) => writer.patchDefinition(PLACE, REMOVAL, WORDS),
-    REMOVAL,
-  ],
+  [`PATCH ${DEFINITION_LINE}`, DEFINITION, patchDefinition(REMOVAL), REMOVAL],
   [
     `DELETE ${DEFINITION_LINE}`,
     TRUE,
-    async (writer) => writer.deleteDefinition(PLACE, WORDS),
+    sends({ action: 'delete-definition', ...DEFINITION_OF_F }),
     undefined,
   ],
   [
     'POST /segments/ws/w/trafficTypes/user',
     ok(wireSegment('f')),
-    async (writer) => writer.createSegment('w', FLAG, WORDS),
+    CREATE_SEGMENT,
     { name: 'f', description: '' },
   ],
-  [
-    'POST /segments/env-staging/s',
-    ok(ACTIVATION),
-    async (writer) => writer.activateSegment('env-staging', 's', WORDS),
-    undefined,
-  ],
+  ['POST /segments/env-staging/s', ok(ACTIVATION), ACTIVATE, undefined],
   ['PUT /segments/env-staging/s/uploadKeys', ok({}), UPLOAD, { keys: ['a'], ...WORDS }],
   [
     'PUT /segments/env-staging/s/removeKeys',
@@ -121,18 +130,8 @@ const WRITES: [string, Reply, Write, unknown][] = [
     REMOVE,
     { keys: ['a'], ...WORDS },
   ],
-  [
-    'DELETE /segments/env-staging/s',
-    TRUE,
-    async (writer) => writer.deactivateSegment('env-staging', 's', WORDS),
-    undefined,
-  ],
-  [
-    'DELETE /segments/ws/w/s',
-    TRUE,
-    async (writer) => writer.deleteSegment('w', 's', WORDS),
-    undefined,
-  ],
+  ['DELETE /segments/env-staging/s', TRUE, deactivation('s'), undefined],
+  ['DELETE /segments/ws/w/s', TRUE, sends({ action: 'delete-segment', segment: 's' }), undefined],
   [
     'POST /trafficTypes/tt-1/environments/env-staging/identities',
     ALL_WRITTEN,
@@ -168,8 +167,8 @@ it('uploads as the contract shows it where the other endpoint is missing, and as
     }),
   );
 
-  await writer.uploadKeys('env-staging', 's', ['a'], WORDS);
-  await writer.uploadKeys('env-staging', 's', ['b'], WORDS);
+  await UPLOAD(writer);
+  await upload(['b'])(writer);
 
   expect(server.lines()).toEqual([
     'PUT /segments/env-staging/s/uploadKeys',
@@ -177,6 +176,20 @@ it('uploads as the contract shows it where the other endpoint is missing, and as
     'PUT /segments/env-staging/s/upload',
   ]);
   expect(server.seen.at(-1)?.body).toBe('["b"]');
+});
+
+it('puts keys back that an upload replaced', async () => {
+  const left = { keys: [{ key: 'b' }], openChangeRequestId: null, count: 2, offset: 0, limit: 1 };
+  const { writer, server } = await httpFixture(
+    byLine({
+      'PUT /segments/env-staging/s/uploadKeys': [ok({}), ok({})],
+      'GET /segments/env-staging/s/keys': [ok(left)],
+    }),
+  );
+  const uploading = upload(['d'], ['a', 'b', 'c'])(writer);
+
+  await expect(uploading).rejects.toMatchObject({ code: 'SEGMENT_SHRANK' });
+  expect(JSON.parse(server.seen.at(-1)?.body ?? '')).toEqual({ keys: ['a', 'b', 'c'], ...WORDS });
 });
 
 it.each([
@@ -311,19 +324,17 @@ describe('a creation whose answer was lost', () => {
   const paged = (...objects: unknown[]) => [pageOf(objects, '/?limit=50&offset=0')];
   const keys = { keys: [], openChangeRequestId: null, count: 0, offset: 0, limit: 1 };
 
-  it.each<[string, Write, Parameters<typeof byLine>[0], object, readonly string[]]>([
+  it.each<[string, Write, Parameters<typeof byLine>[0], readonly string[]]>([
     [
       'of a definition is ours when the service holds what we sent, whatever it added',
       CREATE_DEFINITION,
       { [`POST ${DEFINITION_LINE}`]: ['reset'], [`GET ${DEFINITION_LINE}`]: [DEFINITION] },
-      { id: 'id-f' },
       [`POST ${DEFINITION_LINE}`, `GET ${DEFINITION_LINE}`],
     ],
     [
       'of a definition is sent again when it is not there',
       CREATE_DEFINITION,
       { [`POST ${DEFINITION_LINE}`]: ['reset', DEFINITION] },
-      { id: 'id-f' },
       [
         `POST ${DEFINITION_LINE}`,
         `GET ${DEFINITION_LINE}`,
@@ -333,12 +344,11 @@ describe('a creation whose answer was lost', () => {
     ],
     [
       'of a segment is looked up in the list',
-      async (writer) => writer.createSegment('w', FLAG, WORDS),
+      CREATE_SEGMENT,
       {
         'POST /segments/ws/w/trafficTypes/user': ['reset'],
         'GET /segments/ws/w': paged(wireSegment('g'), wireSegment('f')),
       },
-      { name: 'f' },
       ['POST /segments/ws/w/trafficTypes/user', 'GET /segments/ws/w'],
     ],
     [
@@ -348,7 +358,6 @@ describe('a creation whose answer was lost', () => {
         'POST /splits/ws/w/trafficTypes/user': [errorReply(500)],
         'GET /splits/ws/w': paged(wireFlag('f')),
       },
-      { id: 'id-f' },
       ['POST /splits/ws/w/trafficTypes/user', 'GET /splits/ws/w'],
     ],
     [
@@ -359,7 +368,6 @@ describe('a creation whose answer was lost', () => {
         'GET /environments/ws/w': [ok(ENVIRONMENTS)],
         'PATCH /splits/ws/w/f': [ok(wireFlag('f'))],
       },
-      { id: 'id-f' },
       [
         'POST /splits/ws/w/trafficTypes/user',
         'GET /splits/ws/w',
@@ -369,15 +377,15 @@ describe('a creation whose answer was lost', () => {
     ],
     [
       'of an activation is read off the list of keys',
-      async (writer) => writer.activateSegment('env-staging', 's', WORDS),
+      ACTIVATE,
       { 'POST /segments/env-staging/s': ['reset'], 'GET /segments/env-staging/s/keys': [ok(keys)] },
-      { name: 's' },
       ['POST /segments/env-staging/s', 'GET /segments/env-staging/s/keys'],
     ],
-  ])('%s', async (_, create, script, made, lines) => {
+  ])('%s', async (_, create, script, lines) => {
     const { writer, server } = await httpFixture(byLine(script));
 
-    expect(await create(writer)).toMatchObject(made);
+    const made = await create(writer);
+    expect(made).toEqual(create === CREATE_DEFINITION ? { created: wireDefinition('f') } : {});
     expect(server.seen.map((request) => lineOf(request).split('?')[0])).toEqual(lines);
     const patch = server.seen.find(({ method }) => method === 'PATCH');
     if (patch) expect(patch.body).toBe('[{"op":"replace","path":"/description","value":""}]');
@@ -405,12 +413,8 @@ describe('a patch whose answer was lost', () => {
   const half = { ...full, trafficAllocation: 40 };
   const HALVE = [{ op: 'replace' as const, path: '/trafficAllocation', value: 40 }];
   const PATCHES: Readonly<Record<'flag' | 'definition', readonly [string, Write]>> = {
-    flag: ['/splits/ws/w/f', async (writer) => writer.patchFlag('w', 'f', TAG, WORDS, TAGGED)],
-    definition: [
-      DEFINITION_LINE,
-      async (writer) =>
-        writer.patchDefinition(PLACE, HALVE, WORDS, full as unknown as WireDefinition),
-    ],
+    flag: ['/splits/ws/w/f', patchFlag(TAG, TAGGED)],
+    definition: [DEFINITION_LINE, patchDefinition(HALVE)],
   };
 
   async function patchOver(what: keyof typeof PATCHES, found: Reply, ...replies: Reply[]) {
@@ -420,27 +424,20 @@ describe('a patch whose answer was lost', () => {
     return { ...fixture, path, result: patch(fixture.writer) };
   }
 
-  it.each<['flag' | 'definition', string, object, object, Reply[]]>([
-    ['flag', 'counts as made where it is what it should be', tagged, tagged, ['reset']],
+  it.each<['flag' | 'definition', string, object, Reply[]]>([
+    ['flag', 'counts as made where it is what it should be', tagged, ['reset']],
     [
       'flag',
       'is sent again where its fields are what they were',
       { ...untagged, description: 'theirs' },
-      tagged,
       [errorReply(500), ok(tagged)],
     ],
-    ['definition', 'counts as made where it is what it should be', half, half, ['reset']],
-    [
-      'definition',
-      'is sent again where it is what it was',
-      full,
-      half,
-      [errorReply(500), ok(half)],
-    ],
-  ])('of a %s %s', async (what, _, found, made, replies) => {
+    ['definition', 'counts as made where it is what it should be', half, ['reset']],
+    ['definition', 'is sent again where it is what it was', full, [errorReply(500), ok(half)]],
+  ])('of a %s %s', async (what, _, found, replies) => {
     const { result, server, path } = await patchOver(what, ok(found), ...replies);
 
-    expect(await result).toMatchObject(made);
+    expect(await result).toEqual({});
     const again = replies.slice(1).map(() => `PATCH ${path}`);
     expect(server.lines()).toEqual([`PATCH ${path}`, `GET ${path}`, ...again]);
   });
@@ -460,7 +457,7 @@ describe('a patch whose answer was lost', () => {
     const replies: Reply[] = ['reset', 'reset', ok(untagged), ok(tagged)];
     const { result, server } = await patchOver('flag', errorReply(404), ...replies);
 
-    expect(await result).toMatchObject({ tags: tagged.tags });
+    await result;
     const bodies = server.seen.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
     expect(bodies).toEqual([JSON.stringify(TAG), '[]', '[]', JSON.stringify(TAG)]);
   });
@@ -468,32 +465,33 @@ describe('a patch whose answer was lost', () => {
   it('of a flag is sent again where it is gone, so that the service says so', async () => {
     const { result } = await patchOver('flag', errorReply(404), 'reset', errorReply(404));
 
-    await expect(result).rejects.toMatchObject({ status: 404 });
+    await expect(result).rejects.toMatchObject({ code: 'FLAG_GONE' });
   });
 });
 
-describe('a patch of a definition', () => {
+describe('a kill', () => {
   it.each<[string, Reply]>([
     ['nothing', { status: 200 }],
     ['true', TRUE],
     ['plain text', { status: 200, body: 'OK', headers: { 'content-type': 'text/plain' } }],
     ['another flag', { status: 200, body: wireDefinition('g') }],
-  ])('has to be read back when it answers %s', async (_, reply) => {
+  ])('shows no definition when it answers %s', async (_, reply) => {
     const { writer } = await httpFixture(() => reply);
 
-    expect(await writer.patchDefinition(PLACE, [{ op: 'remove', path: '/x' }], WORDS)).toBeNull();
+    expect(await KILL_FLAG(writer)).toEqual({});
   });
 
-  it('that kills is repeated until it is done; one that restores is not', async () => {
+  it('is repeated until it is done; a restore is not', async () => {
     const script = byLine({ [`PATCH ${DEFINITION_LINE}`]: ['reset', DEFINITION] });
     const kill = await httpFixture(script);
     const restore = await httpFixture(script);
-    const killed = (value: boolean) => [{ op: 'replace' as const, path: '/killed', value }];
 
-    expect(await kill.writer.patchDefinition(PLACE, killed(true), WORDS)).not.toBeNull();
-    await expect(restore.writer.patchDefinition(PLACE, killed(false), WORDS)).rejects.toMatchObject(
-      { code: 'UNREACHABLE' },
-    );
+    expect(await KILL_FLAG(kill.writer)).toEqual({ killed: wireDefinition('f') });
+    const restoring = restore.writer.restore('f', PLACE);
+    await expect(restoring).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    expect(restore.server.seen.map(({ body }) => body)).toEqual([
+      '[{"op":"replace","path":"/killed","value":false}]',
+    ]);
   });
 });
 
@@ -502,8 +500,8 @@ it('a deletion is done when the second try finds nothing, and not believed when 
     byLine({ 'DELETE /splits/ws/w/f': ['reset', errorReply(404), ok('false')] }),
   );
 
-  await expect(writer.deleteFlag('w', 'f', WORDS)).resolves.toBeUndefined();
-  await expect(writer.deleteFlag('w', 'f', WORDS)).rejects.toMatchObject({ code: 'UNREADABLE' });
+  await expect(DELETE_FLAG(writer)).resolves.toEqual({});
+  await expect(DELETE_FLAG(writer)).rejects.toMatchObject({ code: 'UNREADABLE' });
 });
 
 describe('to archive', () => {
@@ -511,9 +509,9 @@ describe('to archive', () => {
 
   it('is done when the second try finds nothing, and when the flag was gone before', async () => {
     const lost = await httpFixture(byLine({ [LINE]: ['reset', errorReply(404)] }));
-    await expect(lost.writer.archiveFlag('w', 'f', WORDS)).resolves.toBeUndefined();
+    await expect(ARCHIVE(lost.writer)).resolves.toEqual({});
     const gone = await httpFixture(() => errorReply(404));
-    await expect(gone.writer.archiveFlag('w', 'f', WORDS)).resolves.toBeUndefined();
+    await expect(ARCHIVE(gone.writer)).resolves.toEqual({});
   });
 
   it.each([
@@ -528,7 +526,7 @@ describe('to archive', () => {
     };
     const { writer, server } = await httpFixture(byLine(replies));
 
-    await expect(writer.archiveFlag('w', 'f', WORDS)).rejects.toMatchObject({
+    await expect(ARCHIVE(writer)).rejects.toMatchObject({
       code: 'NOT_ON_SERVICE',
     });
     expect(server.seen.map(lineOf)).not.toContain('DELETE /splits/ws/w/f');
@@ -548,9 +546,9 @@ describe('a deactivation', () => {
         }),
       );
 
-      await writer.deactivateSegment('env-staging', 's', WORDS);
+      await deactivation('s')(writer);
       const asked = server.seen.length;
-      await writer.deactivateSegment('env-staging', 't', WORDS);
+      await deactivation('t')(writer);
       expect(server.seen).toHaveLength(asked);
     },
   );
@@ -558,8 +556,8 @@ describe('a deactivation', () => {
   it('is done where 404 comes for a segment that is not active', async () => {
     const { writer, server } = await httpFixture(() => errorReply(404));
 
-    await writer.deactivateSegment('env-staging', 's', WORDS);
-    await writer.deactivateSegment('env-staging', 't', WORDS);
+    await deactivation('s')(writer);
+    await deactivation('t')(writer);
 
     // The endpoint is not taken for missing: it is asked again.
     expect(server.seen.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'DELETE', 'GET']);
@@ -574,7 +572,7 @@ describe('written identities', () => {
     const { writer, server } = await httpFixture(inOrder('reset', ALL_WRITTEN));
 
     const written = ['ana', 'bob', 'cy'];
-    expect(await WRITE_IDENTITIES(writer)).toEqual({ written, failed: [] });
+    expect(await WRITE_IDENTITIES(writer)).toEqual({ identities: { written, failed: [] } });
     expect(server.seen).toHaveLength(2);
   });
 
@@ -625,7 +623,8 @@ describe('written identities', () => {
       ],
     ),
   ])('%s', async (_, body, taken, failed) => {
-    expect(await WRITE_IDENTITIES(await answering(body))).toEqual({ written: taken, failed });
+    const identities = { written: taken, failed };
+    expect(await WRITE_IDENTITIES(await answering(body))).toEqual({ identities });
   });
 
   it.each([
@@ -644,9 +643,9 @@ it('refuses more than one request may carry, before it sends any', async () => {
   const identities = keys.map((key) => ({ key, values: {} }));
 
   for (const refused of [
-    writer.uploadKeys('env-staging', 's', keys, WORDS),
-    writer.removeKeys('env-staging', 's', keys, WORDS),
-    writer.writeIdentities(IDENTITIES_PLACE, identities, WORDS),
+    upload(keys)(writer),
+    removal(keys)(writer),
+    writeIdentities(identities)(writer),
   ]) {
     await expect(refused).rejects.toThrow('bug: 10001 keys');
   }

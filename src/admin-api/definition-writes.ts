@@ -1,0 +1,169 @@
+import { definitionFromWire, patched } from '../model/flag/wire.js';
+import { sameJson } from '../model/json.js';
+import { definitionId } from '../model/ref.js';
+import * as shapes from './decode.js';
+import { look } from './look.js';
+import {
+  KILL,
+  type WireDefinition,
+  type WireDefinitionBody,
+  type WirePatchOperation,
+} from './wire.js';
+import {
+  changedByOthers,
+  learning,
+  orFlagGone,
+  removed,
+  StepError,
+  valueOf,
+  written,
+  writtenInBody,
+  type WriteCall,
+  type WriteOf,
+  type Writes,
+} from './write-call.js';
+
+const ROUTE = 'splits/ws/:workspace/:flag/environments/:environment';
+
+export const DEFINITION_WRITES = {
+  'create-definition': async ({ flag, body }, call) => {
+    const writing = writtenInBody(call, 'createDefinition', {
+      kind: 'create',
+      method: 'POST',
+      route: ROUTE,
+      at: atOf(flag, call),
+      body,
+      what: `create the definition of flag ${JSON.stringify(flag)}`,
+      check: shapes.definition,
+      confirm: async () => findCreated(flag, body, call),
+    });
+    const created = await orFlagGone(flag, call, learning(flag, call, writing.then(valueOf)));
+    call.reader.learnFlag(call.place.workspaceId, created);
+    return { created };
+  },
+  'patch-definition': async (step, call) => {
+    await patchDefinition(step, call);
+  },
+  'delete-definition': async ({ flag }, call) => {
+    const what = `delete the definition of flag ${JSON.stringify(flag)}`;
+    await removed(call, { route: ROUTE, at: atOf(flag, call), what });
+  },
+} satisfies Partial<Writes>;
+
+function atOf(flag: string, { place }: WriteCall) {
+  return { workspace: place.workspaceId, environment: place.environmentId, flag };
+}
+
+/**
+ * The contract has no conditional writes, so that an old reading is repeated before the patch. A foreign change between
+ * the two goes unnoticed here.
+ */
+async function patchDefinition(step: WriteOf<'patch-definition'>, call: WriteCall): Promise<void> {
+  const { flag, operations, expected } = step;
+  if (call.place.isStale === true) {
+    const live = await liveDefinition(flag, call, expected.id);
+    if (live === undefined || !isSame(live, expected)) {
+      const why = 'it changed on the service after the plan was made';
+      throw new StepError('CHANGED_MEANWHILE', `cannot patch ${definitionId(step)}: ${why}`);
+    }
+  }
+  await sendPatch(flag, operations, call, async () =>
+    findPatched(flag, operations, expected, call),
+  );
+}
+
+/** @param confirm see `WriteRequest`. @returns the answer, or null unless it is a definition of this place. */
+export async function sendPatch(
+  flag: string,
+  operations: readonly WirePatchOperation[],
+  call: WriteCall,
+  confirm?: () => Promise<WireDefinition | undefined>,
+): Promise<WireDefinition | null> {
+  const isUrgent = sameJson(operations, KILL);
+  return written(call, {
+    // Safe to repeat; any other patch could undo a foreign change in between.
+    kind: isUrgent ? 'write' : 'patch',
+    lane: isUrgent ? 'urgent' : 'normal',
+    method: 'PATCH',
+    route: ROUTE,
+    at: atOf(flag, call),
+    body: operations,
+    what: `${isUrgent ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(flag)}`,
+    check: (json) => definitionOrNull(json, flag, call.place.environmentId),
+    ...(confirm && { confirm }),
+  });
+}
+
+/** The contract leaves open what answers a patch. */
+function definitionOrNull(
+  json: unknown,
+  flag: string,
+  environmentId: string,
+): WireDefinition | null {
+  try {
+    const found = shapes.definition(json);
+    const { id, name } = found.environment;
+    return [id, name].includes(environmentId) && found.name === flag ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `undefined` if it is still unchanged. @throws FlagkeelError a foreign write has changed it. */
+async function findPatched(
+  flag: string,
+  operations: readonly WirePatchOperation[],
+  expected: WireDefinition,
+  call: WriteCall,
+): Promise<WireDefinition | undefined> {
+  const live = await liveDefinition(flag, call, expected.id);
+  if (live && isSame(live, patched(expected, operations))) return live;
+  if (live && isSame(live, expected)) return undefined;
+  throw changedByOthers(`the definition of flag ${JSON.stringify(flag)}`);
+}
+
+function isSame(a: WireDefinition, b: WireDefinition): boolean {
+  return sameJson(definitionFromWire(a), definitionFromWire(b));
+}
+
+async function liveDefinition(
+  flag: string,
+  { reader, place }: WriteCall,
+  id?: string,
+): Promise<WireDefinition | undefined> {
+  const live = await look(reader, place, { name: flag, id });
+  return live.is === 'seen' ? live.definition : undefined;
+}
+
+/** The definition if it was created with the wanted values. */
+async function findCreated(
+  flag: string,
+  body: WireDefinitionBody,
+  call: WriteCall,
+): Promise<WireDefinition | undefined> {
+  const live = await liveDefinition(flag, call);
+  return matchesRequest(live, body) ? live : undefined;
+}
+
+/**
+ * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add others.
+ */
+function matchesRequest(live: unknown, ours: unknown): boolean {
+  if (isEmpty(ours)) return isEmpty(live);
+  if (Array.isArray(ours)) {
+    return (
+      Array.isArray(live) &&
+      live.length === ours.length &&
+      ours.every((each, index) => matchesRequest(live[index], each))
+    );
+  }
+  if (typeof ours !== 'object' || ours === null) return live === ours;
+  if (typeof live !== 'object' || live === null) return false;
+  const held = live as Record<string, unknown>;
+  return Object.entries(ours).every(([field, value]) => matchesRequest(held[field], value));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true;
+  return Array.isArray(value) && value.length === 0;
+}
