@@ -7,7 +7,7 @@ import type {
 } from '../generated/config.schema.d.js';
 import type { KillSpec } from '../generated/kills.schema.d.js';
 import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
-import { bucketsOn, pathOf, type DesiredRamp } from './flag/ramp.js';
+import { bucketsOn, pathOf, shareOnRamp, withBuckets, type DesiredRamp } from './flag/ramp.js';
 import type { NamedConditions } from './matcher/condition.js';
 import type { Identities } from './identities.js';
 import { sameJson, type Frozen } from './json.js';
@@ -252,4 +252,17 @@ export function mostProtectedFirst(
   return latest
     .toSorted((a, b) => Number(b.protected ?? false) - Number(a.protected ?? false))
     .map(({ name }) => name);
+}
+
+/** The fields of the specs, with the live shares that are a step of theirs. */
+export function onLiveSteps(
+  { fields = {}, ramps = [] }: Partial<DesiredDefinition> = {},
+  live: Definition,
+): Definition {
+  return ramps.reduce((side, ramp) => {
+    const buckets = bucketsOn(live, ramp);
+    const share = buckets && shareOnRamp(ramp, buckets);
+    const isStep = ramp.steps.some(({ percent }) => percent === share);
+    return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
+  }, fields);
 }

@@ -5,12 +5,11 @@ import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import { present } from '../../model/collections.js';
 import {
   mostProtectedFirst,
+  onLiveSteps,
   type Desired,
   type DesiredDefinition,
   type DesiredFlag,
 } from '../../model/desired.js';
-import type { Definition } from '../../model/flag/flag.js';
-import { bucketsOn, shareOnRamp, withBuckets, type DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
@@ -170,10 +169,12 @@ async function withLive(
     const live = await lookAt(name);
     if (live.is === 'unknown') return { ...each, live: live.is };
     if (live.is === 'absent') return { ...each, live: null };
-    const { fields = {}, ramps } = declared.get(environment) ?? {};
     const canonical = definitionFromWire(live.definition);
     const { killed, defaultRule } = canonical;
-    const differs = differingFields(live.definition, asRamped(fields, ramps, canonical));
+    const differs = differingFields(
+      live.definition,
+      onLiveSteps(declared.get(environment), canonical),
+    );
     const { seed = null, allocationSeed: trafficAllocationSeed = null } =
       seedsOf(live.definition) ?? {};
     const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
@@ -184,20 +185,6 @@ async function withLive(
     };
   });
   return { ...explained, environments: await Promise.all(environments) };
-}
-
-/** The specs with the live shares that are steps of their ramps. */
-function asRamped(
-  fields: Definition,
-  ramps: readonly DesiredRamp[] = [],
-  live: Definition,
-): Definition {
-  return ramps.reduce((side, ramp) => {
-    const buckets = bucketsOn(live, ramp);
-    const share = buckets && shareOnRamp(ramp, buckets);
-    const isStep = ramp.steps.some(({ percent }) => percent === share);
-    return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
-  }, fields);
 }
 
 /** The answer for a key, whose bucket follows from the seeds that the service shows of the flags behind it. */

@@ -57,9 +57,9 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   const differences = definitionDifferences(definition, base, live, input);
   const others = [...differences, ...baselineToFollow(of, live, differences)];
   const id = objectId(of.ref);
+  const hold = requestHold(live, input.actual.requests?.get(id));
   // Nearly all of ten thousand flags.
   if (others.length === 0 && !restore && !definition.timed) return { id, withheld: [] };
-  const hold = requestHold(live, input.actual.requests?.get(id));
   const parted = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
     // A restore passes the change request of another change.
     if (field === restore) return liveKillHold(field, environment);
