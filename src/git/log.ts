@@ -1,5 +1,6 @@
 import { withoutApiKeys } from '../model/audit-note.js';
 import { present } from '../model/collections.js';
+import { SPEC_FOLDERS } from '../model/ref.js';
 import { SHAPING_PATHS } from '../model/spec-tree.js';
 import type { Repository, Checkout } from './checkout.js';
 import { headerOf, personIn } from './lineage.js';
@@ -16,7 +17,6 @@ export const MAX_LOGGED = 2_000;
 
 /**
  * Commits with changes to files that shape objects, reachable from `to` and not from `from`, children before parents.
- *
  * @param line `first-parents` lists only the commits of the branch itself, with each merge as one commit.
  */
 export async function readLog(
@@ -90,20 +90,22 @@ function dayOf(seconds: string): string {
 const MAX_AGED = 20_000;
 
 /**
- * When files below a folder were first added and last changed, by commits reachable from HEAD, as UTC days: path
- * relative to the config directory → days. A moved file counts as new, and merges are ignored.
+ * When files of flags were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to
+ * the config directory → days. A moved file counts as new, and merges are ignored.
  */
-export async function fileAges(
-  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
-  folder: string,
-): Promise<ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>> {
+export async function fileAges({
+  repository,
+  head,
+}: Pick<Checkout, 'repository' | 'head'>): Promise<
+  ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>
+> {
   if (repository === null || head === null) return new Map();
   const { prefix } = repository;
   const output = await logOf(repository, {
     options: ['--name-only', '--no-merges', '--format=tformat:%x01%ct'],
     most: MAX_AGED,
     revisions: [head],
-    paths: [folder],
+    paths: [SPEC_FOLDERS.flag.folder],
     purpose: 'read the ages of files',
   });
   const ages = new Map<string, { addedOn: string; changedOn: string }>();
@@ -119,20 +121,20 @@ export async function fileAges(
 }
 
 /**
- * Names of files below a folder that commits reachable from HEAD removed, with the UTC day of the removal: files that
+ * Names of files of flags that commits reachable from HEAD removed, with the UTC day of the removal: files that
  * are gone, and those that came back later with another content. A move to another folder is no removal.
  */
-export async function removedNames(
-  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
-  folder: string,
-): Promise<ReadonlyMap<string, string>> {
+export async function removedNames({
+  repository,
+  head,
+}: Pick<Checkout, 'repository' | 'head'>): Promise<ReadonlyMap<string, string>> {
   if (repository === null || head === null) return new Map();
   const listing = ['--raw', '--no-abbrev', '--no-merges', '--diff-filter=AD'];
   const output = await logOf(repository, {
     options: [...listing, '--topo-order', '--reverse', '--format=tformat:%x01%ct'],
     most: MAX_AGED,
     revisions: [head],
-    paths: [folder],
+    paths: [SPEC_FOLDERS.flag.folder],
     purpose: 'read which files were removed',
   });
   const removed = new Map<string, string>();

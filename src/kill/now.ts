@@ -13,7 +13,7 @@ import type { Config } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
 import type { ChangeNote } from '../model/outcome.js';
 import { loadFiles } from '../specs/parse/load-files.js';
-import { readableConfigIn } from '../specs/read-config.js';
+import { readConfig } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
 import { isNotFoundSo, isNotThere, type KillSurroundings, type RememberedPlace } from './send.js';
@@ -126,7 +126,7 @@ interface Act extends ActRequest {
  */
 export async function actLive(context: ActContext, request: ActRequest): Promise<LiveAct> {
   const verb = verbOf(request);
-  const config = await readableConfigIn(context.source.tree);
+  const config = await readConfig(context.source.tree, { readable: true });
   if (!config) {
     throw new FlagkeelError(
       'SPECS_INVALID',

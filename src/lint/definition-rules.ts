@@ -132,10 +132,7 @@ function ruleLikeDefault(subject: LintedDefinition, report: Report): void {
   report(placeOfRule(subject, rules.length - 1), message);
 }
 
-/**
- * Evaluators in other languages accept forms that JavaScript does not, and the reverse; a flag that means such a form
- * lists the code in its `allow`.
- */
+/** Evaluators in other languages accept other forms than JavaScript: a flag that means one lists the code in `allow`. */
 function invalidExpressions(subject: LintedDefinition, report: Report): void {
   eachCondition(subject, ({ type, string: pattern }, place) => {
     if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return;

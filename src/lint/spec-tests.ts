@@ -15,10 +15,7 @@ export interface CaseResult {
   readonly failure?: Diagnostic;
 }
 
-/**
- * Runs every case of `tests/`, in the order of files and cases, against valid specs alone: with no clock but the moment
- * that a case names.
- */
+/** Runs every case of `tests/`, in order, against valid specs alone: with no clock but the moment that a case names. */
 export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
   const files = validOf<SpecTestSpec>(specs.loaded, 'spec-test');
   return files.flatMap(({ file, spec }) =>

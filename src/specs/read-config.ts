@@ -10,25 +10,16 @@ import { readConditions } from './resolve/conditions.js';
 import { readEntries } from './resolve/config-entries.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
-/** flagkeel.yaml alone; undefined unless all of it is right. */
-export async function readConfig(tree: SpecTree): Promise<Config | undefined> {
-  const reading = await readingIn(tree);
-  return reading?.isRight === true ? reading.config : undefined;
-}
-
-/** The readable part of flagkeel.yaml: see `readableConfig`. */
-export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
-  return (await readingIn(tree))?.config;
-}
-
-async function readingIn(
+/** flagkeel.yaml alone; undefined unless all of it is right. @param readable takes its readable part instead. */
+export async function readConfig(
   tree: SpecTree,
-): Promise<{ readonly config: Config | undefined; readonly isRight: boolean } | undefined> {
+  { readable = false } = {},
+): Promise<Config | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
   const file = parseFile(CONFIG_PATH, 'config', await tree.read(CONFIG_PATH));
   const { config, diagnostics } = readableConfig(file);
-  return { config, isRight: file.valid && diagnostics.length === 0 };
+  return readable || (file.valid && diagnostics.length === 0) ? config : undefined;
 }
 
 export function configMissing(): Diagnostic {

@@ -60,11 +60,7 @@ export interface Rest {
 /** Trees of git are immutable, so that the results of readings are known by the listing. */
 const READ = new WeakMap<ReturnType<SpecTree['list']>, SpecsResult>();
 
-/**
- * Reads the specs of one directory: the desired state, or every problem at once.
- *
- * @param memory from earlier readings of the same directory; does not affect the result.
- */
+/** The desired state, or every problem at once. @param memory of earlier readings: does not affect the result. */
 export async function readSpecs(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),

@@ -24,56 +24,52 @@ export interface Named {
 export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   return [...namings(parts)]
     .filter((each) => each.kind === kind && each.name === name)
-    .map(({ locate, by }) => ({ location: locate(), by }))
+    .map(({ location, by }) => ({ location, by }))
     .sort(
       ({ location: a }, { location: b }) =>
         byCodeUnits(a.file, b.file) || a.line - b.line || a.column - b.column,
     );
 }
 
-interface Naming extends Named {
-  readonly locate: () => Location;
-  readonly by: string;
-}
+type Naming = Named & Usage;
 
 /** Every name of an object or a condition in the specs, except where that is declared. */
 function* namings({ specs, flags, kills }: SpecParts): Generator<Naming> {
   for (const flag of flags) {
     for (const each of referencesOf(flag)) {
       const by = `rule ${each.rule + 1} of flag/${flag.name} in ${each.environment}`;
-      yield { kind: each.kind, name: each.name, locate: () => locationOf(each), by };
+      yield { kind: each.kind, name: each.name, location: locationOf(each), by };
     }
   }
   for (const { condition, file, path, by } of namedConditions(specs)) {
     const named = namedIn(condition);
     if (named === undefined) continue;
     const { kind, name, members } = named;
-    yield { kind, name, locate: () => file.location([...path, ...members.name]), by };
+    yield { kind, name, location: file.location([...path, ...members.name]), by };
   }
   for (const { condition, file, path, by } of conditionUses(specs)) {
     const { use = '' } = condition;
-    const locate = () => file.location([...path, 'use']);
-    yield { kind: 'condition', name: use, locate, by };
+    const location = file.location([...path, 'use']);
+    yield { kind: 'condition', name: use, location, by };
     for (const name of conditionsBehind(use, specs)) {
       if (name === use) continue;
-      yield { kind: 'condition', name, locate, by: `${by}, through condition ${use}` };
+      yield { kind: 'condition', name, location, by: `${by}, through condition ${use}` };
     }
   }
   for (const { flag, location, environment } of kills) {
-    yield { kind: 'flag', name: flag, locate: () => location, by: `kill in ${environment}` };
+    yield { kind: 'flag', name: flag, location, by: `kill in ${environment}` };
   }
   for (const { file, spec } of validOf<SpecTestSpec>(specs.loaded, 'spec-test')) {
-    yield {
-      kind: 'flag',
-      name: spec.tests,
-      locate: () => file.location(['tests']),
-      by: 'spec test',
-    };
+    yield { kind: 'flag', name: spec.tests, location: file.location(['tests']), by: 'spec test' };
     for (const [at, { segments = [] }] of spec.cases.entries()) {
       for (const name of new Set(segments)) {
-        const path = ['cases', at, 'segments', segments.indexOf(name)];
-        const locate = () => file.location(path);
-        yield { kind: 'segment', name, locate, by: `case of the spec test of flag/${spec.tests}` };
+        const location = file.location(['cases', at, 'segments', segments.indexOf(name)]);
+        yield {
+          kind: 'segment',
+          name,
+          location,
+          by: `case of the spec test of flag/${spec.tests}`,
+        };
       }
     }
   }

@@ -62,7 +62,7 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   const { staleAfter = DEFAULT_DAYS, fullRollout: lasting = [] } = specs.desired.config.lint ?? {};
   const { days = staleAfter } = options;
   const today = new Date().toISOString().slice(0, 10);
-  const ages = await fileAges(specs.checkout, 'flags');
+  const ages = await fileAges(specs.checkout);
   if (ages.size === 0) {
     screen.note('warning: there is no git history here, so only expiry is judged');
   }

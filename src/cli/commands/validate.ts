@@ -170,8 +170,8 @@ async function besideSpecs(
   const names = new Set(parts.flags.map(({ name }) => name));
   return {
     ...(codeReferences && { inCode: await namesInCode(checkout, codeReferences, names) }),
-    ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
-    ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
+    ...(staleAfter !== undefined && { ages: await fileAges(checkout) }),
+    ...(reserveNames === true && { removals: await removedNames(checkout) }),
     ...(comparesCommits(parts) && { before: await flagsBefore(source, memory) }),
   };
 }

@@ -6,11 +6,9 @@ import { parseYaml } from '../parse/yaml-file.js';
 import { needsQuotes } from './yaml-text.js';
 
 /**
- * A spec in the format of `fmt`: quotes around texts that other YAML tools would take for a number, a boolean, a date
- * or null; sets sorted; no white space at the ends of lines. Everything else stays to the character: only these places
- * of the text are replaced, so no comment is lost, and the spec keeps its meaning. Doing it twice changes nothing more.
- *
- * @param text a valid spec of this kind.
+ * A valid spec in the format of `fmt`: quotes around texts that other YAML tools would take for a number, a boolean, a
+ * date or null; sets sorted; no white space at the ends of lines. Only these places of the text are replaced, so no
+ * comment is lost, and the spec keeps its meaning. Doing it twice changes nothing more.
  */
 export function formattedSpec(kind: SchemaName, text: string): string {
   const quoted = patched(text, quotes(kind, text));

@@ -31,9 +31,7 @@ interface Promotion {
 /**
  * Promotes flags together with what their rules name and the target lacks (`needed`: `KIND/NAME`, sorted): flags are
  * promoted likewise, and segments are declared there without keys, because keys belong to one environment.
- *
- * @param flags declared for `from`.
- * @param parts without errors.
+ * @param flags declared for `from`. @param parts without errors.
  */
 export function promotedAll(
   flags: readonly ResolvedFlag[],

@@ -91,7 +91,6 @@ export interface ForeignNode {
 
 /**
  * Refuses aliases, tags and duplicate keys, as in specs: their result would differ from the written text.
- *
  * @param refusal makes the error for the first problem that prevents reading it.
  */
 export function parseForeignYaml(

@@ -17,9 +17,7 @@ const ITSELF: SpecPath = [];
 
 /**
  * Reads the named conditions, in the order of the file, each after the names that it uses. A wrong condition counts as
- * far as it is readable: using one is not a second mistake.
- *
- * @param spec of a file that fits its schema.
+ * far as it is readable: using one is not a second mistake. @param spec of a file that fits its schema.
  */
 export function readConditions(
   file: SpecFile,

@@ -58,9 +58,7 @@ const NO_RAMPS: readonly WrittenRamp[] = [];
 
 /**
  * Resolves a definition from its blocks. Takes each field as a whole from the first block that has it.
- *
- * @param sources the nearest first.
- * @param named null if flagkeel.yaml is unreadable, so that the names are unknown.
+ * @param sources the nearest first. @param named null if flagkeel.yaml is unreadable, so that the names are unknown.
  */
 export function resolveDefinition(
   sources: readonly BlockSource[],

@@ -88,10 +88,8 @@ const CONDITION = { in: ['-'] };
 const CASE = { name: '-', environment: '-', expect: '-' };
 
 /**
- * The part of a file that fits its schema. Wrong values are left out or, if required, replaced; positions in lists
- * stay. Only for diagnostics, because the content differs from the file's.
- *
- * @returns undefined if the file is valid, is not YAML, or lacks too much.
+ * The part of a file that fits its schema, only for diagnostics: wrong values are left out or, if required, replaced;
+ * positions in lists stay. @returns undefined if the file is valid, is not YAML, or lacks too much.
  */
 function soundPart<T>(kind: SpecKind, file: SpecFile): SoundPart<T> | undefined {
   const { value, problems, valid } = file;

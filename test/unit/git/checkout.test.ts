@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/checkout.js';
 import { isAncestor } from '../../../src/git/lineage.js';
-import { commitIn } from '../../../src/git/log.js';
+import { commitIn, readLog } from '../../../src/git/log.js';
 import { commitTree, directoryTree } from '../../../src/git/trees.js';
 import { localChanges } from '../../../src/git/spec-source.js';
 import { CountedGit } from '../../support/counted-git.js';
@@ -37,6 +37,17 @@ function withPath(path: string): void {
   });
   process.env['PATH'] = path;
 }
+
+it('the log has each commit that shapes objects, and none of spec tests alone', async () => {
+  const shaping = ['flagkeel.yaml', 'flags/a.yaml', 'segments/a.yaml', 'identities/a.csv'];
+  const paths = [...shaping, 'kills/a.yaml', 'tests/a.test.yaml', 'README.md'];
+  for (const path of paths) repository.commit(path, { [path]: path });
+
+  const { repository: opened, head } = await checkoutOf(repository.directory);
+  const log = opened && head !== null ? await readLog(opened, null, head) : [];
+
+  expect(log.flatMap((each) => each.paths)).toEqual(['kills/a.yaml', ...shaping.toReversed()]);
+});
 
 describe('checkout', () => {
   it('reads a directory without git as it is, and a repository where git is not installed', async () => {

@@ -899,6 +899,7 @@ describe('stray files', () => {
     const beside = [
       { path: 'docker-compose.yaml', text: 'services: {}\n' },
       { path: 'test/ci.yaml', text: 'tests: [unit]\n' },
+      { path: 'dark.yaml', text: 'flag: dark-mode\n' },
     ];
 
     expect(await lintLines({ 'tests/README.md': '', 'flags/.notes.yaml': '' }, beside)).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readableConfigIn, readWatchConfig } from '../../../src/specs/read-config.js';
+import { readConfig, readWatchConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { treeOf } from '../../support/spec-tree.js';
 
@@ -59,7 +59,7 @@ windows: { all: { from: 00:00, to: 24:00, zone: UTC }, none: { from: 09:00, to: 
 freezes: { late: { from: 2026-11-25, to: 2026-11-20, zone: UTC } }
 checks: { errors: { url: https://a.example, query: up } }
 `;
-  const config = await readableConfigIn(treeOf({ 'flagkeel.yaml': text }));
+  const config = await readConfig(treeOf({ 'flagkeel.yaml': text }), { readable: true });
 
   expect(config?.windows?.map(({ name }) => name)).toEqual(['all']);
   expect([config?.freezes, config?.checks]).toEqual([undefined, undefined]);
