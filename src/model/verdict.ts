@@ -289,9 +289,11 @@ export function those<S extends StandingName>(
   { objects }: Pick<Verdict, 'objects'>,
   name: S,
 ): readonly (Extract<Standing, { is: S }> & { readonly id: ObjectId })[] {
-  return [...objects].flatMap(([id, standing]) =>
-    standing.is === name ? [{ id, ...(standing as Extract<Standing, { is: S }>) }] : [],
-  );
+  const found: (Extract<Standing, { is: S }> & { readonly id: ObjectId })[] = [];
+  for (const [id, standing] of objects) {
+    if (standing.is === name) found.push({ id, ...(standing as Extract<Standing, { is: S }>) });
+  }
+  return found;
 }
 
 /** @param options with `allowHeld`, objects that are held for a person are no failure. */

@@ -4,7 +4,7 @@ import { EXIT, exitCodeOfSignal, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
-import type { LeftToPeople, Reminder } from '../model/plan.js';
+import type { Change, LeftToPeople, Reminder } from '../model/plan.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { shownFields } from '../plan/reviewed.js';
 import { unmanagedNames } from '../plan/plan.js';
@@ -51,7 +51,7 @@ export function reportOf(
     protectedEnvironments: new Set(
       input.policy.environments.filter((each) => each.protected).map(({ name }) => name),
     ),
-    ruleNames: ruleNamesOf(input),
+    ruleNames: ruleNamesOf([...found.changes, ...found.withheld], input),
     killReasons: killReasonsOf(input.desired),
     verdict: 'verdict' in result ? result.verdict : verdictOn(result, context, outcomes),
     ...(outcomes && { outcomes }),
@@ -120,16 +120,16 @@ function killOutcomes({ plan: found, kills }: Planned): Outcomes | undefined {
   );
 }
 
-function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNames'] & object {
-  const names = new Map<string, readonly (string | undefined)[]>();
-  for (const flag of desired.flags.values()) {
-    for (const { name } of policy.environments) {
-      const definition = flag.environments.get(name);
-      const id = definitionId({ flag: flag.name, environment: name });
-      if (definition) names.set(id, definition.ruleNames);
-    }
-  }
-  return names;
+function ruleNamesOf(
+  changes: readonly Change[],
+  { desired }: Planned['input'],
+): PlanReport['ruleNames'] & object {
+  const found = changes.flatMap(({ id, ref: { kind, name, environment } }) => {
+    const flag = kind === 'flag' ? desired.flags.get(name) : undefined;
+    const definition = flag?.environments.get(environment ?? '');
+    return definition ? [[id, definition.ruleNames] as const] : [];
+  });
+  return new Map(found);
 }
 
 function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['killReasons'] & object {

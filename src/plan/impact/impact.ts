@@ -51,6 +51,7 @@ export function planImpact(
   later: ReadonlyMap<ObjectId, LaterBuckets> = new Map(),
 ): ReadonlyMap<ObjectId, Impact> {
   const impacts = new Map<ObjectId, Impact>();
+  if (plan.changes.length === 0) return impacts;
   for (const sides of environmentSides(plan, input)) {
     const found = analyses(sides);
     // Flags that do not change themselves are reported with the flags that they depend on.

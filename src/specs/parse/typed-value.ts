@@ -63,8 +63,8 @@ export function placeIn(spans: Spans, root: unknown, path: SpecPath): Place | un
     for (let left = position; left > 0; left -= 1) index = nextSibling(spans, index);
     value = memberOf(value, part);
   }
-  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index);
-  return { ...(isMember && { key: { from: keyFrom, to: keyTo } }), value: { from, to } };
+  const span = (at: number): Span => ({ from: spans[at] ?? 0, to: spans[at + 1] ?? 0 });
+  return { ...(isMember && { key: span(index) }), value: span(index + 2) };
 }
 
 /** Values inside a value begin before its end or, if empty, at it; its neighbour begins behind a separator. */
