@@ -61,7 +61,10 @@ export class SourceText {
     return { severity, code, location, message: maskedApiKeys(message), ...present({ excerpt }) };
   }
 
-  /** The line in which the span starts, and the part of it that the span covers. Undefined if there is little to show. */
+  /**
+   * The line in which the span starts, without control characters, and the part of it that the span covers. Undefined
+   * for a blank line, and for a span far into a long line.
+   */
   #excerpt({ from, to }: Span, column: number): Diagnostic['excerpt'] {
     const start = from - column;
     const next = this.text.indexOf('\n', start);

@@ -100,7 +100,11 @@ class Walk {
   readonly offsets: number[] = [];
   readonly problems: Problem[] = [];
 
-  /** The JSON value of a node. Goes on after YAML features that specs do not have. @param key its node; null without. */
+  /**
+   * The JSON value of a node. Reports YAML features that specs do not have as problems, and continues.
+   *
+   * @param key the key's node; null if the value has no key.
+   */
   visit(node: unknown, expected: Expected, key: unknown): unknown {
     const span = spanOf(node) ?? spanOf(key) ?? NOWHERE;
     const own = key === null ? NOWHERE : (spanOf(key) ?? span);
