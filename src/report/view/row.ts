@@ -137,8 +137,10 @@ function ending(change: Change, outcome: Outcome | undefined): string {
   switch (outcome.status) {
     case 'applied':
       return done;
-    case 'skipped':
-      return `skipped: ${cut(clean(outcome.why), MESSAGE_COLUMNS)}`;
+    case 'skipped': {
+      const skipped = outcome.partly ? 'partly applied, the rest skipped' : 'skipped';
+      return `${skipped}: ${cut(clean(outcome.why), MESSAGE_COLUMNS)}`;
+    }
     case 'failed': {
       const { code, message, status, transactionId } = outcome.error;
       const facts = [

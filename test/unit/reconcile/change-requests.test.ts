@@ -88,4 +88,12 @@ it('an environment that wants approvals is never in sync while a change waits fo
   expect(exitCode).toBe(1);
   expect(stderr).toContain('cannot kill flag "pay"');
   expect(stderr).toContain('changes in this environment need an approval');
+
+  repository.commit('List testers', {
+    'segments/beta.yaml':
+      'segment: beta\ntrafficType: user\nenvironments: { production: { keys: [ana, bo] } }\n',
+  });
+  const active = (await run('reconcile', '--verbose')).stdout;
+  expect(active).toContain('production partly applied, the rest skipped: ');
+  expect(active).toContain('(1 written in part)');
 });
