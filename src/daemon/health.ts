@@ -82,11 +82,6 @@ export function notApplied({ seen, applied }: SourceView): CommitView | null {
   return seen?.commit === applied?.commit ? null : seen;
 }
 
-/** In git or by request; also the newest run, if it was suspended. */
-export function isSuspended({ suspended, runs: [newest] }: SourceView): boolean {
-  return suspended !== null || newest?.result === 'suspended';
-}
-
 export function endMs({ startedAt, durationMs }: RunRecord): number {
   return Date.parse(startedAt) + durationMs;
 }
@@ -192,9 +187,9 @@ function troubleOf({ troubles, runs: [newest], standings }: SourceView): Verdict
 function overrideOf(source: SourceView): Verdict | undefined {
   const { suspended, pinned, unsigned, seen, runs } = source;
   const level = 'attention';
-  if (isSuspended(source)) {
+  if (suspended !== null) {
     const headline = 'Suspended: nothing but kills is written';
-    return { level, headline, detail: suspended?.reason ?? null };
+    return { level, headline, detail: suspended.reason };
   }
   if (pinned !== null) {
     return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };

@@ -13,7 +13,6 @@ import {
   endMs,
   healthOf,
   isReady,
-  isSuspended,
   newestFull,
   newestPlan,
   notApplied,
@@ -106,7 +105,7 @@ function setSource(view: SourceView, now: number, set: SetGauge): void {
   const away = new Set(view.troubles.map(({ what }) => what));
   for (const what of Object.keys(TROUBLES) as Trouble['what'][])
     set('flagkeel_trouble', away.has(what), { what });
-  set('flagkeel_suspended', isSuspended(view));
+  set('flagkeel_suspended', view.suspended !== null);
   set('flagkeel_pinned', view.pinned !== null);
   set('flagkeel_unsigned', view.unsigned !== null);
   set('flagkeel_leader', view.leader);

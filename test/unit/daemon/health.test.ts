@@ -52,6 +52,11 @@ describe('the verdict over a source', () => {
       'attention: Suspended: nothing but kills is written',
       'INC-1',
     ],
+    [
+      'resumed, with no run since',
+      { runs: [aRun(aReport(), { result: 'suspended' })] },
+      'fine: In sync: 0 objects equal',
+    ],
     ['pinned', { pinned: PINNED }, 'attention: Pinned to 3f9c2ab', 'INC-1'],
     [
       'with a live kill',
@@ -109,7 +114,6 @@ describe('the verdict over a source', () => {
 
   it.each<[RunResult, string]>([
     ['applied', 'fine'],
-    ['suspended', 'attention'],
     ['interrupted', 'attention'],
     ['refused', 'trouble'],
     ['invalid', 'trouble'],

@@ -49,7 +49,7 @@ describe('the metrics of a source', () => {
     ['not ready', { firstSync: false }, ['ready 0']],
     ['that stands by', { leader: false }, ['leader 0']],
     ['suspended by request', { suspended: { reason: '', until: null } }, ['suspended 1']],
-    ['suspended in git', { runs: [aRun(aReport(), { result: 'suspended' })] }, ['suspended 1']],
+    ['resumed', { runs: [aRun(aReport(), { result: 'suspended' })] }, ['suspended 0']],
     ['pinned', { pinned: { reason: '', until: minutesAgo(-5), commit: COMMIT } }, ['pinned 1']],
     ['behind by a minute', { seen: NEWER }, ['lag_seconds 60']],
     [
