@@ -13,7 +13,7 @@ import type { Config, Desired } from '../model/desired.js';
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
 import { readConfig } from '../specs/read-config.js';
-import { readSpecs, type SpecsResult } from '../specs/read-specs.js';
+import { firstFault, readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 
 /**
@@ -57,11 +57,9 @@ export class SpecHistory {
     if (tree.list().length === 0) return null;
     const specs = await readSpecs(tree, this.#cache);
     if (specs.ok) return this.#bound(specs.desired);
-    const first = specs.diagnostics.find(({ severity }) => severity === 'error');
-    const what = first ? ` (${first.location.file}: ${first.message})` : '';
     throw new FlagkeelError(
       'SPECS_INVALID',
-      `cannot compare with ${commit.slice(0, 8)}: its specs are invalid${what}`,
+      `cannot compare with ${commit.slice(0, 8)}: its specs are invalid (${firstFault(specs.diagnostics)})`,
     );
   }
 

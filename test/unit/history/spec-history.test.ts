@@ -82,7 +82,7 @@ it('says of a commit that somebody named what is wrong with it', async () => {
 
   expect(await history.at(empty)).toBeNull();
   await expect(history.at(broken)).rejects.toThrow(
-    `cannot compare with ${broken.slice(0, 8)}: its specs are invalid (flags/cart.yaml: `,
+    `cannot compare with ${broken.slice(0, 8)}: its specs are invalid (flags/cart.yaml:1: `,
   );
   await expect(history.at(NOWHERE)).rejects.toMatchObject({ code: 'GIT' });
 });
