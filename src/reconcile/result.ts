@@ -1,4 +1,4 @@
-import type { DesiredKill } from '../model/desired.js';
+import { objectsOf, type DesiredKill } from '../model/desired.js';
 import { definitionId, keyOfId, objectId, type ObjectId } from '../model/ref.js';
 import { EXIT, exitCodeOfSignal, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
@@ -125,9 +125,8 @@ function ruleNamesOf(
   { desired }: Planned['input'],
 ): PlanReport['ruleNames'] & object {
   const found = changes.flatMap(({ id, ref: { kind, name, environment } }) => {
-    const flag = kind === 'flag' ? desired.flags.get(name) : undefined;
-    const definition = flag?.environments.get(environment ?? '');
-    return definition ? [[id, definition.ruleNames] as const] : [];
+    const part = objectsOf(desired, kind).get(name)?.environments.get(environment ?? '');
+    return part && 'ruleNames' in part ? [[id, part.ruleNames] as const] : [];
   });
   return new Map(found);
 }

@@ -22,26 +22,20 @@ import {
   onShare,
   planLines,
 } from '../../support/builders.js';
+import { inputOf, planOf } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 describe('what a run was about to create when it died', () => {
-  const specs = (share: number) =>
-    aDesired({
-      flags: [
-        desiredFlag('pay', {
-          fields: { tags: ['web'] },
-          environments: { production: onShare(share) },
-        }),
-      ],
-      segments: [desiredSegment('beta', { production: ['a', 'b'] })],
-    });
-  const policy = aPolicy({
-    environments: [
-      anEnvironment('production', { protected: true, onDrift: 'report', onConflict: 'hold' }),
-    ],
-  });
-  const nothing = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
-  const input = { desired: specs(10), actual: nothing, state: NO_STATE, policy };
+  const specs = (share: number) => {
+    const environments = { production: onShare(share) };
+    const pay = desiredFlag('pay', { fields: { tags: ['web'] }, environments });
+    const beta = desiredSegment('beta', { production: ['a', 'b'] });
+    return aDesired({ flags: [pay], segments: [beta] });
+  };
+  const strict = { protected: true, onDrift: 'report', onConflict: 'hold' } as const;
+  const policy = aPolicy({ environments: [anEnvironment('production', strict)] });
+  const nothing = { flags: [noFlag('pay')], segments: [noSegment('beta')] };
+  const input = inputOf(specs(10), nothing, { policy });
   const state = stateBeforeApply(input, planChanges(input).changes, 'a'.repeat(40));
   const half = (share: number) =>
     anActual({
@@ -68,44 +62,34 @@ describe('what a run was about to create when it died', () => {
   });
 
   it('is made again where the definition is not there, whether it was created or not', () => {
-    const gone = anActual({ flags: [liveFlag('pay')], segments: [] });
+    const desired = aDesired({ flags: [...specs(10).flags.values()] });
 
-    const plan = planChanges({
-      desired: aDesired({ flags: [...specs(10).flags.values()] }),
-      actual: gone,
-      state,
-      policy,
-    });
+    const plan = planOf(desired, { flags: [liveFlag('pay')] }, { state, policy });
 
     expect(planLines(plan)).toContain('create flag/pay@production');
   });
 });
 
+const flagSpecs = (parts: Parameters<typeof desiredFlag>[1]) =>
+  aDesired({ flags: [desiredFlag('pay', parts)] });
+
 it.each<[string, (version: number) => BoundDesired, Parameters<typeof anActual>[0]]>([
-  [
-    'flag/pay',
-    (version) =>
-      aDesired({ flags: [desiredFlag('pay', { fields: { description: `${version}` } })] }),
-    { flags: [noFlag('pay')] },
-  ],
+  ['flag/pay', (at) => flagSpecs({ fields: { description: `${at}` } }), { flags: [noFlag('pay')] }],
   [
     'flag/pay@production',
-    (version) =>
-      aDesired({ flags: [desiredFlag('pay', { environments: { production: onShare(version) } })] }),
+    (at) => flagSpecs({ environments: { production: onShare(at) } }),
     { flags: [liveFlag('pay')] },
   ],
   [
     'segment/beta',
-    (version) =>
-      aDesired({ segments: [{ ...desiredSegment('beta', {}), trafficType: `type-${version}` }] }),
+    (at) => aDesired({ segments: [{ ...desiredSegment('beta', {}), trafficType: `type-${at}` }] }),
     { segments: [noSegment('beta')] },
   ],
 ])(
   '%s that is gone was deleted outside git, and changed on both sides if git changed it',
   (id, specs, live) => {
     const reasonAfter = (version: number) => {
-      const input = { desired: specs(version), actual: anActual(live), policy: aPolicy() };
-      const { changes } = planChanges({ ...input, state: stateOf(specs(1)) });
+      const { changes } = planOf(specs(version), live, { state: stateOf(specs(1)) });
       return changes.find((change) => change.id === id)?.reason;
     };
 
@@ -138,18 +122,12 @@ describe('what a plan tells besides its changes', () => {
 
   it('is nothing equal about an object of another traffic type, or held back', () => {
     const account = desiredFlag('pay', { trafficType: 'account' });
-    const live = anActual({ flags: [liveFlag('pay')] });
-    const blocked = { ...input, desired: aDesired({ flags: [account] }), actual: live };
-    const described = aDesired({ flags: [desiredFlag('pay', { fields: { description: 'd' } })] });
-    const held = {
-      ...input,
-      desired: described,
-      actual: live,
-      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
-    };
+    const live = { flags: [liveFlag('pay')] };
+    const described = desiredFlag('pay', { fields: { description: 'd' } });
+    const policy = { suspended: SUSPENDED_BY_CONFIG };
 
-    expect(planChanges(blocked).unchanged).toEqual([]);
-    expect(planChanges(held).unchanged).toEqual([]);
+    expect(planOf(aDesired({ flags: [account] }), live).unchanged).toEqual([]);
+    expect(planOf(aDesired({ flags: [described] }), live, { policy }).unchanged).toEqual([]);
   });
 
   it('is how much was looked at', () => {
@@ -217,10 +195,8 @@ describe('what a plan tells besides its changes', () => {
   );
 
   it('is what waits, and not what the service can never make', () => {
-    const suspended = planChanges({
-      ...input,
-      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
-    });
+    const policy = { suspended: SUSPENDED_BY_CONFIG };
+    const suspended = planOf(desired, actual, { policy });
 
     expect(suspended.withheld.map(({ id }) => id)).toEqual([
       'flag/cart',
@@ -258,14 +234,10 @@ describe('what a plan tells besides its changes', () => {
   });
 
   it('is only of objects that the filter names, of the specs and of the inventory', () => {
-    const policy = (...only: string[]) => aPolicy({ only: new Set(only), prune: true });
     const state = stateOf(aDesired({ flags: [desiredFlag('theirs')] }));
     const ids = (...only: string[]) => {
-      const { changes, withheld, unchanged } = planChanges({
-        ...input,
-        state,
-        policy: policy(...only),
-      });
+      const policy = { only: new Set(only), prune: true };
+      const { changes, withheld, unchanged } = planOf(desired, actual, { state, policy });
       return [...changes, ...withheld].map(({ id }) => id).concat(unchanged);
     };
 

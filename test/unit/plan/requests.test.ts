@@ -2,20 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import type { ChangeRequest, RequestMark } from '../../../src/model/change-request.js';
 import type { Plan } from '../../../src/model/plan.js';
-import { planChanges } from '../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
   anEnvironment,
-  aPolicy,
   desiredFlag,
   desiredSegment,
   liveFlag,
   liveSegment,
-  NO_STATE,
   onShare,
 } from '../../support/builders.js';
+import { planOf } from '../../support/planning.js';
 
 const ID = 'flag/pay@production';
 const ASKING = [anEnvironment('production', { submitsRequests: true })];
@@ -33,12 +31,8 @@ function planFor({ share = 20, killed, requests = [], policy }: World = {}): Pla
   const said = { ...onShare(share), ...(killed === undefined ? {} : { killed }) };
   const desired = aDesired({ flags: [desiredFlag('pay', { environments: { production: said } })] });
   const actual = anActual({ flags: [liveFlag('pay', { production: onShare(10) })] });
-  return planChanges({
-    desired,
-    actual: { ...actual, requests: new Map([[ID, requests]]) },
-    state: NO_STATE,
-    policy: aPolicy({ environments: ASKING, adopt: true, ...policy }),
-  });
+  const live = { ...actual, requests: new Map([[ID, requests]]) };
+  return planOf(desired, live, { policy: { environments: ASKING, adopt: true, ...policy } });
 }
 
 /** Of the last write: a kill goes before. */
@@ -74,30 +68,27 @@ describe('a write that the service may refuse', () => {
   });
 
   it('is told by what it does to the object', () => {
-    const created = planChanges({
-      desired: aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] }),
-      actual: anActual({ flags: [liveFlag('pay', {})] }),
-      state: NO_STATE,
-      policy: aPolicy({ environments: ASKING }),
-    });
-    const keys = planChanges({
-      desired: aDesired({ segments: [desiredSegment('staff', { production: ['a', 'c'] })] }),
-      actual: anActual({ segments: [liveSegment('staff', { production: ['b', 'c'] })] }),
-      state: NO_STATE,
-      policy: aPolicy({ environments: ASKING, adopt: true }),
-    });
+    const policy = { environments: ASKING, adopt: true };
+    const created = planOf(
+      aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] }),
+      { flags: [liveFlag('pay', {})] },
+      { policy },
+    );
+    const keys = planOf(
+      aDesired({ segments: [desiredSegment('staff', { production: ['a', 'c'] })] }),
+      { segments: [liveSegment('staff', { production: ['b', 'c'] })] },
+      { policy },
+    );
 
     expect(operationsOf(planFor({ killed: true }))).toEqual([
       ['kill-flag', 'KILL'],
       ['patch-definition', 'UPDATE'],
     ]);
     expect(operationsOf(created)).toEqual([['create-definition', 'CREATE']]);
-    expect(keys.steps.map(({ ask }) => [ask?.operation, ask?.keys, ask?.keysAfter?.count])).toEqual(
-      [
-        ['CREATE', ['a'], 3],
-        ['ARCHIVE', ['b'], 1],
-      ],
-    );
+    expect(keys.steps.map(({ ask }) => ask)).toMatchObject([
+      { operation: 'CREATE', keys: ['a'], keysAfter: { count: 3 } },
+      { operation: 'ARCHIVE', keys: ['b'], keysAfter: { count: 1 } },
+    ]);
   });
 
   it('has no draft where the config wants none', () => {
@@ -108,6 +99,9 @@ describe('a write that the service may refuse', () => {
 
   const open = request({ mark: MARK });
   const later = request({ mark: MARK, id: 'cr-2' });
+  const [off, frozen] = [{ suspended: SUSPENDED_BY_CONFIG }, { closed: FROZEN }];
+  const unasking = { environments: [anEnvironment('production')] };
+  const unselected = { environments: ASKING.map((each) => ({ ...each, selected: false })) };
   const rejected = request({ mark: OTHER, is: 'rejected' });
   it.each<[situation: string, World, steps: string[], held: string[], withdrawn: string[]]>([
     ['waits for an open request of the same content', { requests: [open] }, [], ['cr-1'], []],
@@ -128,25 +122,8 @@ describe('a write that the service may refuse', () => {
       ['cr-1'],
       [],
     ],
-    [
-      'withdraws nothing while runs are suspended',
-      { requests: [open, later], policy: { suspended: SUSPENDED_BY_CONFIG } },
-      [],
-      [],
-      [],
-    ],
-    [
-      'withdraws nothing of an environment that is not selected',
-      {
-        requests: [open, later],
-        policy: {
-          environments: [anEnvironment('production', { submitsRequests: true, selected: false })],
-        },
-      },
-      [],
-      [],
-      [],
-    ],
+    ['withdraws nothing while suspended', { requests: [open, later], policy: off }, [], [], []],
+    ['withdraws nothing elsewhere', { requests: [open, later], policy: unselected }, [], [], []],
     ['withdraws what git takes back', { share: 10, requests: [open] }, [], [], ['cr-1']],
     [
       'withdraws nothing of an object that the run leaves out',
@@ -155,26 +132,17 @@ describe('a write that the service may refuse', () => {
       [],
       [],
     ],
-    [
-      'withdraws nothing while a freeze holds the change',
-      { requests: [open], policy: { closed: FROZEN } },
-      [],
-      [],
-      [],
-    ],
+    ['withdraws nothing during a freeze', { requests: [open], policy: frozen }, [], [], []],
     [
       'withdraws what the config wants no more, though a freeze holds the change',
-      {
-        requests: [open],
-        policy: { environments: [anEnvironment('production')], closed: FROZEN },
-      },
+      { requests: [open], policy: { ...unasking, ...frozen } },
       [],
       [],
       ['cr-1'],
     ],
     [
       'withdraws what the config wants no more',
-      { requests: [open], policy: { environments: [anEnvironment('production')] } },
+      { requests: [open], policy: unasking },
       ['patch-definition'],
       [],
       ['cr-1'],

@@ -17,6 +17,7 @@ import {
   NO_STATE,
 } from '../../support/builders.js';
 import { manyKeys } from '../../support/plan-builder.js';
+import { flagState } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 const ALL = ['staging', 'production', 'elsewhere'];
@@ -29,11 +30,7 @@ function scope(
   policy: Partial<PlanPolicy> = {},
   counting: KeyCounting = 'never',
 ): Scope {
-  return scopeOf(desired, state, aPolicy(policy), {
-    allEnvironments: ALL,
-    counting,
-    whole: true,
-  });
+  return scopeOf(desired, state, aPolicy(policy), { allEnvironments: ALL, counting, whole: true });
 }
 
 function environmentsOf(of: Scope, flag: string): string[] {
@@ -44,6 +41,8 @@ const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } }
 const beta = desiredSegment('beta', { staging: ['a'], production: ['a'] });
 
 describe('flags that are looked at', () => {
+  const ours = stateOf(aDesired({ flags: [pay] }));
+
   it('are those of the specs, in the environments that they name', () => {
     const found = scope(aDesired({ flags: [pay, desiredFlag('bare')] }));
 
@@ -57,9 +56,9 @@ describe('flags that are looked at', () => {
   });
 
   it('are asked for by the id that the service answered once', () => {
-    const state = stateOf(aDesired({ flags: [pay] }));
-    const [[key, entry] = ['', undefined]] = state;
-    const known: State = new Map([[key, { ...entry, id: 'id-pay' } as never]]);
+    const known: State = new Map(
+      [...ours].map(([key, entry]) => [key, { ...entry, id: 'id-pay' } as never]),
+    );
 
     expect(scope(aDesired({ flags: [pay] }), known).flags.get('pay')).toMatchObject({
       id: 'id-pay',
@@ -69,18 +68,10 @@ describe('flags that are looked at', () => {
 
   it('are doubted where a list lacks them only in environments where a run has found them', () => {
     const desired = aDesired({ flags: [pay] });
-    const staging = anEnvironment('staging');
-    const entry = {
-      kind: 'flag',
-      name: 'pay',
-      workspace: { commit: null, pending: 'create' },
-      environments: {
-        [staging.id]: { commit: null, spec: {} },
-        [anEnvironment('production').id]: { commit: null, pending: 'create' },
-      },
-    } as const;
+    const workspace = { commit: null, pending: 'create' };
+    const bases = { staging: { spec: {} }, production: { pending: 'create' } } as const;
 
-    const found = scope(desired, new Map([['flag/pay', entry]]));
+    const found = scope(desired, flagState('pay', bases, { workspace }));
 
     expect(found.flags.get('pay')?.known).toEqual(new Set(['staging']));
   });
@@ -95,18 +86,14 @@ describe('flags that are looked at', () => {
 
   it('are looked at where they were ours and the specs no longer name them, with all that may use them', () => {
     const narrowed = desiredFlag('pay', { environments: { staging: {} } });
-    const found = scope(
-      aDesired({ flags: [narrowed] }),
-      stateOf(aDesired({ flags: [pay] })),
-      PRUNE,
-    );
+    const found = scope(aDesired({ flags: [narrowed] }), ours, PRUNE);
 
     expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
     expect(found.users).toBe(true);
   });
 
   it('are looked at everywhere once the specs no longer have them', () => {
-    const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), PRUNE);
+    const found = scope(aDesired(), ours, PRUNE);
 
     expect(found.flags).toEqual(
       new Map([['pay', { known: new Set(ALL), environments: new Set(ALL) }]]),
@@ -117,9 +104,7 @@ describe('flags that are looked at', () => {
   it.each([{ prune: false }, { prune: true, suspended: SUSPENDED_BY_CONFIG }])(
     'are no reason to look for what uses them where no removal is made: %o',
     (policy) => {
-      const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), policy);
-
-      expect(found.users).toBe(false);
+      expect(scope(aDesired(), ours, policy).users).toBe(false);
     },
   );
 
@@ -184,7 +169,7 @@ describe('segments that are looked at', () => {
     ['counts are not to be trusted', many(2_001), 'never', false],
     ['git has changed', desiredSegment('beta', { staging: ['b'] }), 'always', false, beta],
     [
-      'others may add keys',
+      'others may add',
       desiredSegment('beta', { staging: ['a'] }, 'add-only'),
       'always',
       false,
@@ -203,11 +188,8 @@ describe('segments that are looked at', () => {
 
   it('are listed where they were ours and the specs no longer name them', () => {
     const narrowed = desiredSegment('beta', { staging: undefined });
-    const found = scope(
-      aDesired({ segments: [narrowed] }),
-      stateOf(aDesired({ segments: [beta] })),
-      PRUNE,
-    );
+    const state = stateOf(aDesired({ segments: [beta] }));
+    const found = scope(aDesired({ segments: [narrowed] }), state, PRUNE);
 
     expect(found.segments.get('beta')?.environments).toEqual(
       new Map([

@@ -14,13 +14,12 @@ import type { PlanInput } from '../../../../src/plan/input.js';
 import { verifyingPolicy, type PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
-  anActual,
   anEnvironment,
-  aPolicy,
   desiredIdentities,
   NO_STATE,
   planLines,
 } from '../../../support/builders.js';
+import { inputOf } from '../../../support/planning.js';
 import { allTaken } from '../../../support/service-model.js';
 
 const HEAD = 'a'.repeat(40);
@@ -34,7 +33,7 @@ function inputFor(
   state: State = NO_STATE,
   policy: Partial<PlanPolicy> = {},
 ): PlanInput {
-  return { desired: aDesired({ identities }), actual: anActual(), state, policy: aPolicy(policy) };
+  return inputOf(aDesired({ identities }), {}, { state, policy });
 }
 
 function staging(keys: Readonly<Record<string, Attributes>>): DesiredIdentities[] {
@@ -86,17 +85,10 @@ describe('identities', () => {
     expect(planLines(plan)).toEqual([`create ${STAGING}`]);
     expect(plan.steps).toEqual([
       {
-        id: `${STAGING}#1-write-identities`,
-        change: STAGING,
-        needs: [],
-        action: 'write-identities',
-        trafficType: 'user',
-        trafficTypeId: 'tt-user',
-        environment: 'staging',
-        identities: [
-          { key: 'ana', values: { plan: 'pro' } },
-          { key: 'bob', values: { plan: 'free', seats: '5' } },
-        ],
+        ...{ id: `${STAGING}#1-write-identities`, change: STAGING, needs: [] },
+        ...{ action: 'write-identities', environment: 'staging' },
+        ...{ trafficType: 'user', trafficTypeId: 'tt-user' },
+        identities: Object.entries(ANA_AND_BOB).map(([key, values]) => ({ key, values })),
       },
     ]);
     expect(planLines(left)).toEqual([]);
@@ -123,24 +115,24 @@ describe('identities', () => {
     expect(planLines(left)).toEqual([]);
   });
 
-  it('are many in few requests: 25,000 in three', () => {
-    const many = Object.fromEntries(
-      Array.from({ length: 25_000 }, (_, index) => [`user-${index}`, { plan: 'pro' }]),
-    );
-
-    const { steps } = planChanges(inputFor(staging(many)));
-
-    const sizes = steps.map((step) => 'identities' in step && step.identities.length);
-    expect(sizes).toEqual([10_000, 10_000, 5_000]);
-    expect(steps.map(({ needs }) => needs.length)).toEqual([0, 1, 1]);
-  });
-
-  it('are fewer in a request where their attributes are long', () => {
+  it('are many in few requests, and fewer in each where their attributes are long', () => {
+    const stepsFor = (keys: Readonly<Record<string, Attributes>>) =>
+      planChanges(inputFor(staging(keys))).steps.map((step) => [
+        'identities' in step && step.identities.length,
+        step.needs.length,
+      ]);
+    const many = Array.from({ length: 25_000 }, (_, index) => [`user-${index}`, ANA.ana] as const);
     const long = { note: 'x'.repeat(1_200_000) };
 
-    const { steps } = planChanges(inputFor(staging({ a: long, b: long, c: long, d: long, e: {} })));
-
-    expect(steps.map((step) => 'identities' in step && step.identities.length)).toEqual([3, 2]);
+    expect(stepsFor(Object.fromEntries(many))).toEqual([
+      [10_000, 0],
+      [10_000, 1],
+      [5_000, 1],
+    ]);
+    expect(stepsFor({ a: long, b: long, c: long, d: long, e: {} })).toEqual([
+      [3, 0],
+      [2, 1],
+    ]);
   });
 
   it('stay on the service when they leave git: told, never deleted, and forgotten once that was told', () => {
@@ -290,6 +282,10 @@ describe('identities', () => {
   });
 });
 
+const inBoth = [desiredIdentities({ staging: ANA, production: ANA })];
+const inStaging = anEnvironment('staging');
+const production = anEnvironment('production', { selected: false });
+
 it.each<[string, DesiredIdentities[], Partial<PlanPolicy>, State | undefined, boolean]>([
   ['all that a base has', staging(ANA), {}, undefined, true],
   ['no new one', staging(ANA_AND_BOB), {}, undefined, false],
@@ -297,29 +293,9 @@ it.each<[string, DesiredIdentities[], Partial<PlanPolicy>, State | undefined, bo
   ['none without a base', staging(ANA), {}, NO_STATE, false],
   ['none where all are to be written again', staging(ANA), { identities: 'all' }, undefined, false],
   ['all of none', [], { identities: 'all' }, NO_STATE, true],
-  [
-    'not those of one of two environments',
-    [desiredIdentities({ staging: ANA, production: ANA })],
-    {},
-    undefined,
-    false,
-  ],
-  [
-    'all of the selected environments',
-    [desiredIdentities({ staging: ANA, production: ANA })],
-    { environments: [anEnvironment('staging')] },
-    undefined,
-    true,
-  ],
-  [
-    'all of the environments that are not left out',
-    [desiredIdentities({ staging: ANA, production: ANA })],
-    {
-      environments: [anEnvironment('staging'), anEnvironment('production', { selected: false })],
-    },
-    undefined,
-    true,
-  ],
+  ['not those of one of two environments', inBoth, {}, undefined, false],
+  ['all of the known environments', inBoth, { environments: [inStaging] }, undefined, true],
+  ['all of the selected', inBoth, { environments: [inStaging, production] }, undefined, true],
 ])('the service accepted %s', (_, identities, policy, state = after(ANA), expected) => {
   expect(areIdentitiesTaken(inputFor(identities, state, policy))).toBe(expected);
 });
@@ -345,12 +321,10 @@ describe('the plan hash', () => {
   });
 });
 
-describe('the guards', () => {
-  it('see no emptied repository where there were identities only, and count none among what could go', () => {
-    const input = inputFor([], after(ANA));
+it('lets guards see no emptied repository where there were identities only', () => {
+  const input = inputFor([], after(ANA));
 
-    expect(guardFindings(planChanges(input), input, input.desired.config)).toEqual([]);
-  });
+  expect(guardFindings(planChanges(input), input, input.desired.config)).toEqual([]);
 });
 
 function baseOf(state: State) {
