@@ -175,12 +175,9 @@ function inputOf({ before, after, seeds, seeded }: Situation): PlanInput {
   const actual = anActual({
     flags: before.definitions.map((each, index) => {
       const name = FLAGS[index] ?? '';
-      const [, live] = liveFlag(name, { [PLACE]: each });
       const [seed = 0, trafficAllocationSeed = 0] = seeds.slice(index * 2);
       const shown = seeded.includes(name) ? { seed, trafficAllocationSeed } : {};
-      const found = live.definitions.get(PLACE) ?? null;
-      const definitions = new Map([[PLACE, found && { ...found, ...shown }]]);
-      return [name, { ...live, definitions }];
+      return liveFlag(name, { [PLACE]: each }, {}, shown);
     }),
     segments: before.keys.map((keys, index) =>
       liveSegment(SEGMENTS[index] ?? '', { [PLACE]: keys }),

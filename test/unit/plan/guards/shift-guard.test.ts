@@ -2,20 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { DesiredKill } from '../../../../src/model/desired.js';
 import { planImpact } from '../../../../src/plan/impact/impact.js';
-import type { PlanInput } from '../../../../src/plan/input.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import { shiftFindings } from '../../../../src/plan/guards/guards.js';
 import {
   aDesired,
-  anActual,
-  aPolicy,
   dependingOn,
   desiredFlag,
   liveFlag,
   noFlag,
-  NO_STATE,
   onShare,
 } from '../../../support/builders.js';
+import { inputOf } from '../../../support/planning.js';
 
 type Flags = Readonly<Record<string, readonly [Definition | null, Definition]>>;
 
@@ -33,12 +30,10 @@ function findings(flags: Flags, maxShift: number, kills: readonly DesiredKill[] 
     ),
     kills,
   });
-  const actual = anActual({
-    flags: Object.entries(flags).map(([name, [before]]) =>
-      before ? liveFlag(name, { production: before }) : noFlag(name),
-    ),
-  });
-  const input: PlanInput = { desired, actual, state: NO_STATE, policy: aPolicy({ adopt: true }) };
+  const live = Object.entries(flags).map(([name, [before]]) =>
+    before ? liveFlag(name, { production: before }) : noFlag(name),
+  );
+  const input = inputOf(desired, { flags: live }, { policy: { adopt: true } });
   const plan = planChanges(input);
   const config = {
     ...desired.config,

@@ -45,9 +45,11 @@ function inputOf({ flags = {}, segments = {}, seeds = {} }: World, isProtected =
     ),
     kills: [],
   });
+  const shown = (seed?: number) =>
+    seed === undefined ? {} : { seed, trafficAllocationSeed: seed + 1 };
   const actual = anActual({
     flags: Object.entries(flags).map(([name, [before]]) =>
-      before ? seeded(liveFlag(name, { production: before }), seeds[name]) : noFlag(name),
+      before ? liveFlag(name, { production: before }, {}, shown(seeds[name])) : noFlag(name),
     ),
     segments: Object.entries(segments).map(([name, [before]]) =>
       liveSegment(name, before ? { production: before } : {}),
@@ -55,17 +57,6 @@ function inputOf({ flags = {}, segments = {}, seeds = {} }: World, isProtected =
   });
   const environments = [anEnvironment('production', { protected: isProtected })];
   return { desired, actual, state: NO_STATE, policy: aPolicy({ environments, adopt: true }) };
-}
-
-type Live = ReturnType<typeof liveFlag>;
-
-function seeded([name, flag]: Live, seed: number | undefined): Live {
-  if (seed === undefined) return [name, flag];
-  const definitions = [...flag.definitions].map(([environment, definition]) => {
-    const shown = { seed, trafficAllocationSeed: seed + 1 };
-    return [environment, definition && { ...definition, ...shown }] as const;
-  });
-  return [name, { ...flag, definitions: new Map(definitions) }];
 }
 
 /** Per change what it does: `flag: 15 % off → on, 3 keys a → b`, and its risks behind. */
