@@ -20,42 +20,27 @@ const dependsOn = (name: string): object =>
     rules: [ruleOn({ type: 'IN_SPLIT', depends: { splitName: name, treatments: ['on'] } })],
   });
 
-describe('a patch', () => {
-  it('is run whole or not at all', async () => {
-    await flagWith('whole', aDefinition());
-    const before = await client.ok('GET', at('whole'));
+it('a patch is run whole or not at all, may pass through states that would be refused, and leaves the times alone where it changes nothing', async () => {
+  await flagWith('whole', aDefinition());
+  const before = await client.ok<WireDefinition>('GET', at('whole'));
+  const first = replacing('/trafficAllocation', 1);
 
-    const first = replacing('/trafficAllocation', 1);
-
-    await expectAnswers(
-      client,
-      [400, 'PATCH', at('whole'), [...first, { op: 'remove', path: '/nowhere' }]],
-      [400, 'PATCH', at('whole'), [...first, ...replacing('/defaultRule/0/size', 99)]],
-    );
-    expect(await client.ok('GET', at('whole'))).toEqual(before);
-  });
-
-  it('may pass through states that would be refused', async () => {
-    await flagWith('through', aDefinition());
-
-    const after = await client.ok<WireDefinition>('PATCH', at('through'), [
-      { op: 'replace', path: '/defaultRule/0/size', value: 40 },
-      { op: 'add', path: '/defaultRule/-', value: { treatment: 'on', size: 60 } },
-    ]);
-
-    expect(after.defaultRule).toEqual([
-      { treatment: 'off', size: 40 },
-      { treatment: 'on', size: 60 },
-    ]);
-  });
-
-  it('that changes nothing leaves the times alone', async () => {
-    await flagWith('same', aDefinition());
-    const before = await client.ok<WireDefinition>('GET', at('same'));
-
-    const same = replacing('/trafficAllocation', 100);
-    expect(await client.ok('PATCH', at('same'), same)).toEqual(before);
-  });
+  await expectAnswers(
+    client,
+    [400, 'PATCH', at('whole'), [...first, { op: 'remove', path: '/nowhere' }]],
+    [400, 'PATCH', at('whole'), [...first, ...replacing('/defaultRule/0/size', 99)]],
+  );
+  expect(await client.ok('GET', at('whole'))).toEqual(before);
+  const same = replacing('/trafficAllocation', 100);
+  expect(await client.ok('PATCH', at('whole'), same)).toEqual(before);
+  const after = await client.ok<WireDefinition>('PATCH', at('whole'), [
+    { op: 'replace', path: '/defaultRule/0/size', value: 40 },
+    { op: 'add', path: '/defaultRule/-', value: { treatment: 'on', size: 60 } },
+  ]);
+  expect(after.defaultRule).toEqual([
+    { treatment: 'off', size: 40 },
+    { treatment: 'on', size: 60 },
+  ]);
 });
 
 it('times grow with each change, even when the clock stands still', async () => {

@@ -1,12 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
-import {
-  appliedWorld,
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
 
 const PROTECTED = `${flagSpec('shop')}protect: true\n`;
 const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys: [ana] } }\n';
@@ -63,11 +57,9 @@ it('protection goes by a commit of its own, and the object by the next', async (
 });
 
 it('protection that came to the branch beside a removal holds it', async () => {
-  const world = await pipelineWorld();
+  const files = { 'flags/cart.yaml': flagSpec('cart'), 'flags/shop.yaml': flagSpec('shop') };
+  const world = await appliedWorld(files);
   const { repository } = world;
-  const files = { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/cart.yaml': flagSpec('cart') };
-  repository.commit('Start', { ...files, 'flags/shop.yaml': flagSpec('shop') });
-  await world.applied();
   repository.git('checkout', '--quiet', '-b', 'work');
   repository.commit('Away', { 'flags/shop.yaml': null });
   repository.git('checkout', '--quiet', 'main');
