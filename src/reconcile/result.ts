@@ -125,7 +125,9 @@ function ruleNamesOf(
   { desired }: Planned['input'],
 ): PlanReport['ruleNames'] & object {
   const found = changes.flatMap(({ id, ref: { kind, name, environment } }) => {
-    const part = objectsOf(desired, kind).get(name)?.environments.get(environment ?? '');
+    const part = objectsOf(desired, kind)
+      .get(name)
+      ?.environments.get(environment ?? '');
     return part && 'ruleNames' in part ? [[id, part.ruleNames] as const] : [];
   });
   return new Map(found);
