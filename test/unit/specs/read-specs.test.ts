@@ -159,6 +159,24 @@ environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
       [expect.stringContaining('unknown-segment')],
     ],
     [
+      'files without a name or a default treatment, which are wrong in more than that',
+      {
+        'flags/cart.yaml': pay(rule('{ segment: stuff }'))
+          .replace('pay', 'cart')
+          .replace('defaultTreatment: "off"\n', ''),
+        'flags/pay.yaml': pay(rule('{ segment: stuff }')).replace('flag: pay\n', ''),
+        'segments/beta.yaml': keysFile('beta', 'no.keys').replace('segment: beta\n', ''),
+      },
+      [
+        'error missing-field flags/cart.yaml:1:1',
+        'error unknown-segment flags/cart.yaml:5:30',
+        'error missing-field flags/pay.yaml:1:1',
+        'error unknown-segment flags/pay.yaml:5:30',
+        'error missing-field segments/beta.yaml:1:1',
+        'error key-file-missing segments/beta.yaml:1:41',
+      ],
+    ],
+    [
       'none in a reference to a file that cannot be judged',
       {
         'flags/pay.yaml': pay(rule('{ segment: beta }')),
