@@ -38,10 +38,7 @@ export interface ImportedFile extends Imported {
   readonly departures: readonly Departure[];
 }
 
-/**
- * @throws FlagkeelError `SPECS_INVALID` if it is no file of the tool, or specs cannot say its content; `USAGE` if it
- * lacks an environment.
- */
+/** @throws FlagkeelError `SPECS_INVALID`: no file of the tool, or specs cannot say it; `USAGE`: no such environment. */
 export async function importFile(
   source: SourceName,
   path: string,

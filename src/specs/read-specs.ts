@@ -237,12 +237,11 @@ function quarantinedObjects(
   errors: readonly Diagnostic[],
   resolved: Resolved,
 ): ReadonlySet<string> | null {
-  const { unjudged } = resolved.specs;
-  const held = new Set<string>([
-    ...Object.entries(unjudged).flatMap(([kind, names]) =>
+  const held = new Set<string>(
+    Object.entries(resolved.specs.unjudged).flatMap(([kind, names]) =>
       [...names].map((name) => keyOf(kind as NamedKind, name)),
     ),
-  ]);
+  );
   const files = Object.values(resolved.specs.loaded.files).flat();
   const fileAt = new Map(files.map((file) => [file.path, file]));
   for (const path of new Set(errors.map(({ location }) => location.file))) {

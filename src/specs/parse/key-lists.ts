@@ -60,10 +60,7 @@ function rowsOf(text: string): Row[] | undefined {
   return rows;
 }
 
-/**
- * Keys of a plain text file: one on each line, trimmed. Ignores blank lines and lines that begin with `#`. Stops far
- * above the number of keys that a segment can hold, because the file is wrong by then.
- */
+/** One key on each line, trimmed; skips blank lines and comments (`#`). Stops far above what a segment can hold. */
 export function parseKeyFile(text: string): { keys: string[]; problems: Problem[] } {
   const keys: string[] = [];
   const problems: Problem[] = [];
