@@ -236,7 +236,8 @@ function githubClient(options: ForgeOptions): Octokit {
     };
     // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.
     const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
-    return withRetry(send, (error) => refusalOf(error, now), { wait, asking, repeatable });
+    const refused = (error: unknown): ForgeRefusal => refusalOf(error, asked.url, now);
+    return withRetry(send, refused, { wait, asking, repeatable });
   });
   return octokit;
 }
@@ -248,20 +249,27 @@ interface Answered {
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-function refusalOf(error: unknown, now: () => number): ForgeRefusal {
+function refusalOf(error: unknown, url: string, now: () => number): ForgeRefusal {
   const { status: given, response } = (error ?? {}) as Answered;
   // The library sets a status of its own if no answer came.
   const status = typeof given === 'number' && response !== undefined ? given : null;
   const isLimit = status === 403 || status === 429;
   const waitMs = isLimit ? waitAsked(error, response?.headers ?? {}, now) : null;
-  return forgeRefusal('GitHub', error, { status, hint: wayOut(status), waitMs });
+  return forgeRefusal('GitHub', error, { status, hint: wayOut(status, url), waitMs });
 }
 
-function wayOut(status: number | null): string {
+/** What a token needs to write, by the path of the request; pull requests for all others. */
+const RIGHTS: readonly (readonly [path: RegExp, right: string])[] = [
+  [/\/statuses\//, 'statuses'],
+  [/\/check-runs/, 'checks'],
+  [/\/git\//, 'contents'],
+];
+
+function wayOut(status: number | null, url: string): string {
   if (status === 401) return ' (check the token)';
-  return status === 403 || status === 404
-    ? ' (the token needs to write pull requests, statuses and checks)'
-    : '';
+  if (status !== 403 && status !== 404) return '';
+  const [, right = 'pull requests'] = RIGHTS.find(([path]) => path.test(url)) ?? [];
+  return ` (the token needs to write ${right})`;
 }
 
 /**

@@ -161,7 +161,12 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     const change = { branch: 'flagkeel/remove-a', title: 'Remove a', body: 'It is unread.' };
     const proposal = { ...change, files: new Map([['flags/a.yaml', null]]) };
     server.refused = 'proposals';
-    await expect(forge.propose(proposal)).rejects.toMatchObject({ status: 403 });
+    await expect(forge.propose(proposal)).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining(
+        kind === 'github' ? '(the token needs to write pull requests)' : 'scope api',
+      ) as string,
+    });
     server.refused = null;
 
     expect(await forge.propose(proposal)).not.toBeNull();
