@@ -30,12 +30,38 @@ export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
       if (!run) throw new Error('bug: mcp was declared without a program');
       const place = placeWords(command, options);
       const { closed } = await serveMcp(transport, { directory, place, terminal, run });
-      for (const event of ['end', 'close']) stdin.once(event, () => void transport.close());
+      closeOnceAnswered(transport, stdin);
       terminal.signal.addEventListener('abort', () => void transport.close());
       await closed;
     },
   );
 };
+
+/** Requests that came before the end of the input get their answers; those that the client cancels get none. */
+function closeOnceAnswered(transport: Transport, stdin: Terminal['stdin']): void {
+  const open = new Set<unknown>();
+  let hasEnded = false;
+  const closeIfDone = (): void => {
+    if (hasEnded && open.size === 0) void transport.close();
+  };
+  const { onmessage } = transport;
+  const send = transport.send.bind(transport);
+  transport.onmessage = (message, extra) => {
+    if ('method' in message && 'id' in message) open.add(message.id);
+    else if ('method' in message) open.delete(message.params?.['requestId']);
+    onmessage?.(message, extra);
+  };
+  transport.send = async (message, options) =>
+    send(message, options).finally(() => {
+      if (!('method' in message)) open.delete(message.id);
+      closeIfDone();
+    });
+  const end = (): void => {
+    hasEnded = true;
+    closeIfDone();
+  };
+  stdin.once('end', end).once('close', end);
+}
 
 function placeWords(command: Command, options: ConnectionFlags): string[] {
   return command.options.flatMap((option) => {

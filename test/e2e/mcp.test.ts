@@ -69,3 +69,26 @@ it('ends with its input, and says nothing on standard output but the protocol', 
     expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   }
 });
+
+it('answers what was asked before the end of its input', async () => {
+  scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG }, 'Begin');
+  const args = [MAIN, 'mcp', scenario.repository.directory];
+  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'] ?? '' } });
+  const said = text(child.stdout);
+  const clientInfo = { name: 'test', version: '1' };
+  const asked = [
+    ['initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }],
+    ['tools/call', { name: 'validate', arguments: {} }],
+  ].map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+
+  child.stdin.end(asked.join(''));
+
+  const answers = (await said)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(answers).toMatchObject([
+    { id: 0 },
+    { id: 1, result: { structuredContent: { valid: true } } },
+  ]);
+});
