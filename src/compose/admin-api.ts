@@ -3,6 +3,7 @@ import { type AuthHeader, decideOrigin, originOf, parseOrigins } from '../admin-
 import { type AdminReader, HttpAdminReader } from '../admin-api/reader.js';
 import type { Traffic } from '../admin-api/http/request.js';
 import { type AdminWriter, HttpAdminWriter } from '../admin-api/writer.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { OperatorSettings } from './settings.js';
 import { type Desired, trafficTypesOf } from '../model/desired.js';
 import type { Progress } from '../model/run.js';
@@ -122,7 +123,7 @@ interface EmbeddedOptions {
  * Starts the embedded service with the workspace, environments and traffic types that the specs name. A dry run without
  * a store uses one in memory.
  *
- * @throws FlagkeelError `IN_USE` if another process has the store open.
+ * @throws FlagkeelError `IN_USE` if another process has the store open, `STATE_UNREADABLE` if none can be opened.
  */
 async function startEmbedded(
   desired: Desired | null,
@@ -152,8 +153,13 @@ function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): Stor
 function ignoreInGit(folder: string): void {
   const file = join(folder, '.gitignore');
   if (existsSync(file)) return;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, '*\n');
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, '*\n');
+  } catch (error) {
+    const why = `${messageOf(error)} (name another directory: --embedded-dir)`;
+    throw new FlagkeelError('STATE_UNREADABLE', `cannot make a store in "${folder}": ${why}`);
+  }
 }
 
 /** Environments are protected by the config; without a word there, the one called `production` is. */

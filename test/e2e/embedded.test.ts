@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
@@ -105,3 +105,14 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
     });
   },
 );
+
+it('names the option that helps where the config directory cannot hold a store', async () => {
+  using repository = new ConfigRepository();
+  repository.commit('Add the banner', FILES);
+  writeFileSync(join(repository.directory, '.flagkeel'), 'in the way of the folder');
+
+  const { code, stderr } = await flagkeel(['reconcile', '--embedded', repository.directory]);
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/cannot make a store in ".*\.flagkeel": .* --embedded-dir\)/);
+});
