@@ -30,15 +30,19 @@ import {
   onShare,
 } from '../../../support/builders.js';
 import { aChange, aField } from '../../../support/plan-builder.js';
+import { flagState, inputOf } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const BEFORE = 'a'.repeat(40);
 const HEAD = 'b'.repeat(40);
 
 const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
+const changed = desiredFlag('pay', { environments: { staging: onShare(5), production: {} } });
 const beta = desiredSegment('beta', { staging: ['a'], production: undefined });
 const both = aDesired({ flags: [pay], segments: [beta] });
 const IDS = ['flag/pay', 'segment/beta'].flatMap((id) => [id, `${id}@staging`, `${id}@production`]);
+
+const unselected = [anEnvironment('staging', { selected: false }), anEnvironment('production')];
 
 interface Look {
   readonly desired?: BoundDesired;
@@ -49,7 +53,7 @@ interface Look {
 }
 
 function after({ desired = both, actual = anActual(), state = NO_STATE, ...rest }: Look): State {
-  const input = { desired, actual, state, policy: aPolicy(rest.policy) };
+  const input = inputOf(desired, actual, { state, ...rest });
   return stateAfterVerify(input, new Set(rest.equal), HEAD);
 }
 
@@ -71,10 +75,12 @@ describe('what was found equal', () => {
         name: 'pay',
         id: 'id-pay',
         workspace: { spec: { trafficType: 'user', fields: {} }, commit: HEAD },
-        environments: {
-          'env-staging': { spec: pay.environments.get('staging')?.fields, commit: HEAD },
-          'env-production': { spec: pay.environments.get('production')?.fields, commit: HEAD },
-        },
+        environments: Object.fromEntries(
+          [...pay.environments].map(([place, { fields: spec }]) => [
+            `env-${place}`,
+            { spec, commit: HEAD },
+          ]),
+        ),
       },
       'segment/beta': {
         kind: 'segment',
@@ -99,7 +105,6 @@ describe('what was found equal', () => {
 
   it('keeps the commit that its spec came from while the spec stays', () => {
     const state = stateOf(both);
-    const changed = desiredFlag('pay', { environments: { staging: onShare(5), production: {} } });
     const desired = aDesired({ flags: [changed], segments: [beta] });
 
     const next = after({ desired, state, equal: IDS });
@@ -122,29 +127,18 @@ describe('what was found equal', () => {
   });
 
   it('is not taken up beyond the filters of the run', () => {
-    const environments = [
-      anEnvironment('staging', { selected: false }),
-      anEnvironment('production'),
-    ];
-    const only = new Set(['flag/pay']);
+    const policy = { environments: unselected, only: new Set(['flag/pay']) };
 
-    expect(places(after({ policy: { environments, only }, equal: IDS }))).toEqual([
-      'flag/pay: workspace, env-production',
-    ]);
+    expect(places(after({ policy, equal: IDS }))).toEqual(['flag/pay: workspace, env-production']);
   });
 });
 
 describe('what was not found equal', () => {
-  it('keeps what it had', () => {
+  it('keeps what it had, and is not made ours', () => {
     const state = stateOf(both);
-    const changed = desiredFlag('pay', { environments: { staging: onShare(5), production: {} } });
+    const desired = aDesired({ flags: [changed], segments: [beta] });
 
-    expect(after({ desired: aDesired({ flags: [changed], segments: [beta] }), state })).toEqual(
-      state,
-    );
-  });
-
-  it('is not made ours', () => {
+    expect(after({ desired, state })).toEqual(state);
     expect(after({})).toEqual(NO_STATE);
   });
 
@@ -207,14 +201,7 @@ describe('what the specs no longer have', () => {
       'environments that the run does not select',
       gone,
       ['flag/pay: env-staging', 'segment/beta: env-staging'],
-      {
-        policy: {
-          environments: [
-            anEnvironment('staging', { selected: false }),
-            anEnvironment('production'),
-          ],
-        },
-      },
+      { policy: { environments: unselected } },
     ],
     [
       'objects beyond the filter of the run',
@@ -253,13 +240,11 @@ describe('before the first request', () => {
       ['segment/beta@production', 'activate'],
     ];
 
-    const spec = pay.environments.get('staging')?.fields;
+    const created = pay.environments.get('staging')?.fields;
     expect(Object.fromEntries(before(changes))).toEqual({
       'flag/pay': {
-        kind: 'flag',
-        name: 'pay',
-        workspace: pending,
-        environments: { 'env-staging': { ...pending, created: spec } },
+        ...{ kind: 'flag', name: 'pay', workspace: pending },
+        environments: { 'env-staging': { ...pending, created } },
       },
       'segment/beta': {
         kind: 'segment',
@@ -305,14 +290,13 @@ describe('before the first request', () => {
   });
 
   it('of a definition that somebody changed since it was created, the equal fields are of now', () => {
-    const changed = desiredFlag('pay', {
-      environments: { staging: { ...onShare(5), trafficAllocation: 60 } },
-    });
+    const said = { ...onShare(5), trafficAllocation: 60 };
+    const desired = aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] });
     const state = before([['flag/pay@staging', 'create']]);
     const live = { ...onShare(40), trafficAllocation: 60 };
 
     const next = after({
-      desired: aDesired({ flags: [changed] }),
+      desired,
       actual: anActual({ flags: [liveFlag('pay', { staging: live })] }),
       state,
       equal: ['flag/pay'],
@@ -342,11 +326,12 @@ describe('before the first request', () => {
 describe('after a creation', () => {
   const ID = 'flag/pay@staging';
   const [begun, before] = [{ commit: HEAD, pending: 'create' } as const, { commit: BEFORE }];
-  const entryWith = (base: Base<never>, name = 'pay'): State =>
-    new Map([[`flag/${name}`, { kind: 'flag', name, environments: { 'env-staging': base } }]]);
+  const entryWith = (staging: Base<never>, name = 'pay'): State => flagState(name, { staging });
   const error = { code: 'BUG', message: '', status: null, transactionId: null } as const;
   const failed = { status: 'failed', error, partly: false } as const;
   const request = { ...{ id: 'cr-1', operation: 'CREATE', by: null, since: null }, approvers: [] };
+  const asked = (is: 'open' | 'rejected') =>
+    ({ status: 'skipped', why: 'approval', request: { ...request, is } }) as const;
 
   it.each<[string, Outcome | undefined, boolean]>([
     ['that was made', { status: 'applied' }, true],
@@ -356,16 +341,8 @@ describe('after a creation', () => {
     ['without an answer', { ...failed, fateUnknown: true }, true],
     ['that was never sent', { status: 'skipped', why: 'interrupted' }, false],
     ['that was sent in part', { status: 'skipped', why: 'interrupted', partly: true }, true],
-    [
-      'for which a change request is open',
-      { status: 'skipped', why: 'approval', request: { ...request, is: 'open' } },
-      true,
-    ],
-    [
-      'for which a change request was rejected',
-      { status: 'skipped', why: 'approval', request: { ...request, is: 'rejected' } },
-      false,
-    ],
+    ['for which a change request is open', asked('open'), true],
+    ['for which a change request was rejected', asked('rejected'), false],
   ])('%s, the object is ours or has the base that it had', (_, outcome, isOurs) => {
     const outcomes = new Map(outcome && [[ID, outcome]]);
     const changes = [aChange(ID, 'create'), aChange('flag/cart@staging', 'update')];
@@ -411,21 +388,17 @@ describe('after a creation', () => {
 
 describe('after answers that nothing can be verified against', () => {
   const unlisted = { ...anActual(), allFlags: null, showsFlags: false };
-  const changed = desiredFlag('pay', { fields: { description: 'New' } });
+  const described = desiredFlag('pay', { fields: { description: 'New' } });
   const state = stateOf(both);
   const answered = (
     changes: Parameters<typeof aChange>[],
     given: Look & { status?: 'applied' | 'skipped' } = {},
   ): State => {
-    const {
-      desired = aDesired({ flags: [changed] }),
-      actual = unlisted,
-      status = 'applied',
-    } = given;
+    const { desired = aDesired({ flags: [described] }), actual = unlisted } = given;
     const made = changes.map((each) => aChange(...each));
-    const outcomes = new Map(made.map(({ id }) => [id, { status } as Outcome]));
-    const input = { desired, actual, state: given.state ?? state, policy: aPolicy() };
-    return stateAfterAnswers(input, made, outcomes, HEAD);
+    const outcome = { status: given.status ?? 'applied' } as Outcome;
+    const outcomes = new Map(made.map(({ id }) => [id, outcome]));
+    return stateAfterAnswers(inputOf(desired, actual, { state }), made, outcomes, HEAD);
   };
 
   it('the workspace level of a flag is what was written, and its definitions stay', () => {
