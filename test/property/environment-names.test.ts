@@ -12,9 +12,9 @@ import { resolvePolicy } from '../../src/reconcile/policy.js';
 import { someDesired } from '../support/arbitraries.js';
 import { anActual, aPolicy, ENVIRONMENTS, NO_STATE } from '../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
+import { provenIn } from '../support/planning.js';
 import { stateOf } from '../support/state-of.js';
 import { lawSettings } from './law-settings.js';
-import { provenIn } from './worlds.js';
 
 const settings = lawSettings('law of the names of environments', 100);
 

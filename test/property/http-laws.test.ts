@@ -22,11 +22,12 @@ import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
 import { startService, type RunningService } from '../../src/service/service.js';
 import { fewDesired } from '../support/arbitraries.js';
 import { anEnvironment, aPolicy, NO_STATE, planLines } from '../support/builders.js';
+import { provenIn } from '../support/planning.js';
 import type { World } from '../support/service-model.js';
 import { startTestService, TEST_SEED } from '../support/service.js';
 import { lawSettings } from './law-settings.js';
 import { noisy } from '../support/service-habits.js';
-import { comparable, provenIn, strangersIn, worldOf } from './worlds.js';
+import { comparable, strangersIn, worldOf } from './worlds.js';
 
 /**
  * Laws of the planner, in memory, hold for the requests that client and service exchange. Each case costs a hundred: the

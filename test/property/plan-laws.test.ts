@@ -17,6 +17,7 @@ import type { PlanInput } from '../../src/plan/input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
 import { fewDesired, leaving, someDesired, someUnmanaged } from '../support/arbitraries.js';
 import { aPolicy, NO_STATE, planLines } from '../support/builders.js';
+import { provenIn } from '../support/planning.js';
 import {
   allTaken,
   applyAll,
@@ -33,7 +34,6 @@ import {
   comparable,
   mappedDefinitions,
   observedFor,
-  provenIn,
   strangersIn,
   unknownFieldsOf,
   withUnknownFields,

@@ -22,15 +22,6 @@ export function observedFor(desired: Desired, world: World, state: State): Actua
   });
 }
 
-/** As if an ancestor of HEAD had declared everything that the state remembers. */
-export function provenIn(state: State): ReadonlySet<string> {
-  return new Set(
-    [...state.values()].flatMap(({ kind, name }) =>
-      ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
-    ),
-  );
-}
-
 export function mappedDefinitions(
   world: World,
   map: (definition: WireDefinition, flag: string) => WireDefinition,

@@ -39,3 +39,12 @@ export function flagState(
   const entry = { kind: 'flag', name, environments: Object.fromEntries(environments) } as const;
   return new Map([[`flag/${name}`, { ...entry, ...more }]]);
 }
+
+/** As if an ancestor of HEAD had declared everything that the state remembers. */
+export function provenIn(state: State): ReadonlySet<string> {
+  return new Set(
+    [...state.values()].flatMap(({ kind, name }) =>
+      ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
+    ),
+  );
+}

@@ -11,7 +11,7 @@ import {
   planLines,
   stepLines,
 } from '../../support/builders.js';
-import { planOf } from '../../support/planning.js';
+import { planOf, provenIn } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 /** Plans specs on top of flags of ours that are live in production as they are given here. */
@@ -22,15 +22,9 @@ function planOver(live: Readonly<Record<string, Definition>>, desired: BoundDesi
     ...names.map((name) => liveFlag(name, { production: live[name] ?? {} })),
   ];
   const declared = names.map((name) => desiredFlag(name, { environments: { production: {} } }));
-  const ids = names.flatMap((name) => [`flag/${name}`, `flag/${name}@production`]);
-  return planOf(
-    desired,
-    { flags },
-    {
-      state: stateOf(aDesired({ flags: declared })),
-      policy: { prune: true, provenRemovals: new Set(ids) },
-    },
-  );
+  const state = stateOf(aDesired({ flags: declared }));
+  const policy = { prune: true, provenRemovals: provenIn(state) };
+  return planOf(desired, { flags }, { state, policy });
 }
 
 const TWO_IN_A_CIRCLE = { cart: dependingOn('pay'), pay: dependingOn('cart') };

@@ -17,7 +17,7 @@ import {
   noSegment,
   planLines,
 } from '../../support/builders.js';
-import { planOf } from '../../support/planning.js';
+import { planOf, provenIn } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 /** Rules that ask for these treatments of another flag. */
@@ -44,7 +44,6 @@ interface Given {
 function planFor({ flags, live, policy, ...given }: Given): Plan {
   const { before = [], segments = [], segmentBefore = [] } = given;
   const state = stateOf(aDesired({ flags: [...before], segments: [...segmentBefore] }));
-  const witnessed = [...state.keys()].flatMap((key) => [key, `${key}@staging`]);
   const liveSegments = [
     ...segments.map(({ name }) => noSegment(name)),
     ...segmentBefore.map(({ name }) => liveSegment(name, { staging: ['u1'] })),
@@ -52,7 +51,7 @@ function planFor({ flags, live, policy, ...given }: Given): Plan {
   return planOf(
     aDesired({ flags: [...flags], segments: [...segments] }),
     { flags: live, segments: liveSegments },
-    { state, policy: { prune: true, provenRemovals: new Set(witnessed), ...policy } },
+    { state, policy: { prune: true, provenRemovals: provenIn(state), ...policy } },
   );
 }
 

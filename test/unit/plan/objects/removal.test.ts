@@ -19,7 +19,7 @@ import {
   noSegment,
   planLines,
 } from '../../../support/builders.js';
-import { planOf, type Given } from '../../../support/planning.js';
+import { planOf, provenIn, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const PLACES = ['', '@staging', '@production'];
@@ -31,8 +31,7 @@ function planWithout(
   given: Given & { desired?: BoundDesired } = {},
 ): Plan {
   const { desired = aDesired(), state = stateOf(before), policy } = given;
-  const witnessed = [...state.keys()].flatMap((key) => PLACES.map((place) => key + place));
-  const provenRemovals = new Set(witnessed);
+  const provenRemovals = provenIn(state);
   return planOf(desired, live, { state, policy: { prune: true, provenRemovals, ...policy } });
 }
 

@@ -3,9 +3,8 @@ import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import { planHash } from '../../../../src/plan/reviewed.js';
 import { aDesired, desiredFlag, desiredSegment, onShare } from '../../../support/builders.js';
-import { planOf } from '../../../support/planning.js';
+import { planOf, provenIn } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
-import { provenIn } from '../../../property/worlds.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../../../support/service-model.js';
 
 /** Plans `desired` after `before` was applied. */
