@@ -153,6 +153,7 @@ it.each(WRITES)(
     expect(server.lines()).toEqual([line, line]);
     const [seen] = server.seen;
     const query = new URL(seen?.url ?? '', 'http://x').searchParams;
+    expect(query.get('replace')).toBe(line.endsWith('uploadKeys') ? 'false' : null);
     query.delete('replace');
     expect(Object.fromEntries(query)).toEqual(WORDS);
     expect(seen?.body === '' ? undefined : JSON.parse(seen?.body ?? '')).toEqual(body);
