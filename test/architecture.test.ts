@@ -137,7 +137,7 @@ const DOORS: Record<string, readonly string[]> = {
   kysely: ['service/store'],
   libsql: ['platform/sqlite.ts'],
   'node-cron': ['daemon/source/triggers.ts'],
-  'p-map': ['admin-api/observe.ts'],
+  'p-map': ['admin-api'],
   pg: ['service/store', 'daemon/replicas/database.ts'],
   'pg-boss': ['daemon/replicas/queue.ts'],
   picocolors: ['report'],

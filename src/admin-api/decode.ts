@@ -1,17 +1,12 @@
 import { sameJson } from '../model/json.js';
-import type { FailedIdentity, IdentitiesAnswer } from '../model/outcome.js';
 import type {
   WireChangeRequest,
   WireDefinition,
   WireEnvironment,
   WireFlag,
-  WireIdentity,
   WirePage,
   WireRef,
   WireRolloutStatus,
-  WireSegment,
-  WireSegmentInEnvironment,
-  WireSegmentKeys,
   WireTrafficType,
   WireWorkspace,
 } from './wire.js';
@@ -60,12 +55,12 @@ function within<T>(part: string | number, check: Check<T>, value: unknown): T {
   }
 }
 
-const text: Check<string> = (value) => {
+export const text: Check<string> = (value) => {
   if (typeof value !== 'string') throw new ShapeError('', 'text', value);
   return value;
 };
 
-const name: Check<string> = (value) => {
+export const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new ShapeError('', 'a name', value);
   return value;
 };
@@ -75,7 +70,7 @@ const bool: Check<boolean> = (value) => {
   return value;
 };
 
-const count: Check<number> = (value) => {
+export const count: Check<number> = (value) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw new ShapeError('', 'a whole number', value);
   }
@@ -87,7 +82,7 @@ const orElse =
   (value) =>
     value === undefined || value === null ? otherwise : check(value);
 
-const orNull = <T>(check: Check<T>): Check<T | null> => orElse(check, null);
+export const orNull = <T>(check: Check<T>): Check<T | null> => orElse(check, null);
 
 /** A field that may be absent; null becomes absent. */
 const optional = <T>(check: Check<T>): Check<T | undefined> => orElse(check, undefined);
@@ -103,12 +98,12 @@ export const list =
     return given as T[];
   };
 
-const orEmpty = <T>(check: Check<T>): Check<T[]> => {
+export const orEmpty = <T>(check: Check<T>): Check<T[]> => {
   const whole = list(check);
   return (value) => (value === undefined || value === null ? [] : whole(value));
 };
 
-function record<T extends object>(fields: {
+export function record<T extends object>(fields: {
   readonly [K in keyof T]?: Check<T[K]>;
 }): Check<T> {
   const checks = Object.entries(fields) as [string, Check<unknown>][];
@@ -137,7 +132,7 @@ const MAX_REFS = 1_000;
 const refs = new Map<string, WireRef>();
 
 /** Shares equal references, because thirty thousand definitions name only three environments and a traffic type. */
-const ref: Check<WireRef> = (value) => {
+export const ref: Check<WireRef> = (value) => {
   const given = anyRef(value);
   const known = refs.get(given.id);
   if (known !== undefined && sameJson(known, given)) return known;
@@ -154,7 +149,7 @@ export const workspace = record<WireWorkspace>({
 export const environment = record<WireEnvironment>({ id: name, name, production: bool });
 export const trafficType = record<WireTrafficType>({ id: name, name });
 export const rolloutStatus = record<WireRolloutStatus>({ id: name, name });
-const tags = orNull(list(record<{ name: string }>({ name })));
+export const tags = orNull(list(record<{ name: string }>({ name })));
 
 export const flag = record<WireFlag>({
   id: name,
@@ -197,24 +192,9 @@ export const definition = record<WireDefinition>({
   defaultRule: list(bucket),
 });
 
-export const segment = record<WireSegment>({
-  name,
-  description: orNull(text),
-  trafficType: ref,
-  tags,
-});
-
 export function page<T>(each: Check<T>): Check<WirePage<T>> {
   return record<WirePage<T>>({ objects: list(each), totalCount: count });
 }
-
-export const segmentInEnvironment = record<WireSegmentInEnvironment>({ name, environment: ref });
-
-export const segmentKeys = record<WireSegmentKeys>({
-  keys: list(record<{ key: string }>({ key: text })),
-  count,
-  openChangeRequestId: orNull(text),
-});
 
 const named = optional(record<{ name: string }>({ name }));
 
@@ -265,92 +245,5 @@ export function inEnvironment<T extends { environment: { id: string } }>(
     if (id === environmentId) return object;
     const wanted = `the ${JSON.stringify(environmentId)} that was asked for`;
     throw new ShapeError('environment.id', wanted, id);
-  };
-}
-
-/** The contract does not define the shape of `failed`. */
-const answered = record<{
-  readonly objects: readonly unknown[];
-  readonly failed: readonly unknown[];
-}>({ objects: orEmpty(anything), failed: list(anything) });
-
-/**
- * A key failed if `failed` has an entry for it, or if its identity came back with another value than was sent. If an
- * entry names none of the keys, only identities that the service returned as objects count as written.
- *
- * @throws ShapeError
- */
-export function identitiesAnswer(
-  json: unknown,
-  sent: readonly WireIdentity[],
-  clean: (text: string) => string,
-): IdentitiesAnswer {
-  const { objects, failed } = answered(json);
-  const wanted = new Map(sent.map(({ key, values }) => [key, values]));
-  const failures = new Map<string, FailedIdentity>();
-  const echoed = new Set<string>();
-  for (const object of objects) {
-    const key = keyOf(object);
-    const values = key === undefined ? undefined : wanted.get(key);
-    if (key === undefined || values === undefined) continue;
-    echoed.add(key);
-    const other = otherAttribute(values, memberOf(object, 'values'));
-    if (other === undefined) continue;
-    const message = `the service answered another value of attribute "${clean(other)}"`;
-    failures.set(key, { key, status: null, message });
-  }
-  let unnamed = 0;
-  for (const entry of failed) {
-    const key = keyOf(memberOf(entry, 'object')) ?? keyOf(entry);
-    if (key === undefined || !wanted.has(key)) unnamed += 1;
-    else failures.set(key, { key, ...reasonOf(entry, clean) });
-  }
-  if (unnamed > 0) {
-    const message = 'the service refused some without saying which; perhaps this one';
-    for (const key of wanted.keys()) {
-      if (!echoed.has(key) && !failures.has(key)) failures.set(key, { key, status: null, message });
-    }
-  }
-  return {
-    written: [...wanted.keys()].filter((key) => !failures.has(key)),
-    failed: [...wanted.keys()].flatMap((key) => failures.get(key) ?? []),
-  };
-}
-
-function anything(value: unknown): unknown {
-  return value;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
-
-function keyOf(value: unknown): string | undefined {
-  const key = typeof value === 'string' ? value : memberOf(value, 'key');
-  return typeof key === 'string' ? key : undefined;
-}
-
-/** Compares values as texts, because the service returns texts. An answer without values counts as equal. */
-function otherAttribute(
-  sent: Readonly<Record<string, string>>,
-  answer: unknown,
-): string | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  return Object.keys(sent).find((attribute) => {
-    const value = Object.hasOwn(answer, attribute) ? memberOf(answer, attribute) : undefined;
-    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    return text !== sent[attribute];
-  });
-}
-
-function reasonOf(
-  entry: unknown,
-  clean: (text: string) => string,
-): Pick<FailedIdentity, 'status' | 'message'> {
-  const [status, message] = [memberOf(entry, 'status'), memberOf(entry, 'message')];
-  return {
-    status: Number.isSafeInteger(status) ? (status as number) : null,
-    message: typeof message === 'string' ? clean(message) : '',
   };
 }

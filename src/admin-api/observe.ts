@@ -1,18 +1,10 @@
 import pMap from 'p-map';
-import { keyList } from '../model/segment-keys.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
-import type {
-  Actual,
-  ActualActivation,
-  ActualFlag,
-  ActualSegment,
-  FlagScope,
-  KeyDetail,
-  Scope,
-  SegmentScope,
-} from '../model/actual.js';
+import type { Actual, ActualFlag, FlagScope, Scope } from '../model/actual.js';
+import type { Kind } from '../model/ref.js';
 import type { Catalog } from './workspace.js';
 import { look } from './look.js';
+import { listSegments, observeSegments } from './segments.js';
 import type { AdminReader, FlagSaid } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
 
@@ -35,19 +27,40 @@ export async function observe(
   onSeen: (count: number) => void = () => undefined,
 ): Promise<Actual> {
   const observation = new Observation(reader, at, scope, onSeen);
-  const [flags, segments] = await Promise.all([observation.flags(), observation.segments()]);
+  const [flags, segments] = await Promise.all([
+    observation.flags(),
+    observeSegments(reader, at, scope, onSeen),
+  ]);
   return {
     workspace: at.workspace,
     environments: new Map(at.environments.map((each) => [each.name, each])),
     rolloutStatuses: at.rolloutStatuses ?? [],
     trafficTypes: at.trafficTypes,
-    trafficTypeIds: new Map([...segments.types, ...flags.types, ...at.trafficTypeIds]),
+    trafficTypeIds: new Map([...typesOf(segments.listed), ...flags.types, ...at.trafficTypeIds]),
     flags: flags.flags,
     segments: segments.segments,
     allFlags: flags.all,
-    allSegments: segments.all,
+    allSegments: segments.allSegments,
     showsFlags: flags.shown,
   };
+}
+
+type Listed = readonly { readonly name: string }[] | null;
+
+const LISTS: Readonly<Record<Kind, (reader: AdminReader, id: string) => Promise<Listed>>> = {
+  flag: async (reader, id) => reader.listFlags(id),
+  segment: listSegments,
+  identities: async () => Promise.resolve(null),
+};
+
+/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
+export async function namesOnService(
+  reader: AdminReader,
+  { workspace: { id } }: Catalog,
+  kind: Kind,
+): Promise<readonly string[] | null> {
+  const listed = await LISTS[kind](reader, id);
+  return listed?.map(({ name }) => name) ?? null;
 }
 
 interface SeenFlags {
@@ -111,30 +124,6 @@ class Observation {
       shown: all !== null || byName.size > 0,
       types: typesOf([...byName.values(), ...objects]),
     };
-  }
-
-  async segments() {
-    const { segments: scoped, whole } = this.#scope;
-    const isListed = whole || [...scoped.values()].some(({ placesAlone }) => placesAlone !== true);
-    const listed = isListed ? await this.#reader.listSegments(this.#at.workspace.id) : [];
-    const byName = new Map(listed.map((segment) => [segment.name, segment]));
-    const wanted = [...scoped].sort(([a], [b]) => byCodeUnits(a, b));
-    const segments = await pMap(
-      wanted,
-      async ([name, { environments, placesAlone }]): Promise<[string, ActualSegment]> => {
-        const segment = byName.get(name);
-        const isRead = segment !== undefined || placesAlone === true;
-        const places = isRead ? await this.#places(name, environments) : inactive(environments);
-        this.#onSeen(environments.size);
-        return [
-          name,
-          { ...(placesAlone !== true && segment && { segment }), environments: places },
-        ];
-      },
-      { concurrency: CONCURRENCY },
-    );
-    const all = isListed ? listed.map(({ name }) => name) : null;
-    return { segments: new Map(segments), all, types: typesOf(listed) };
   }
 
   /** Whether pages of all objects need fewer requests than one for each wanted object. */
@@ -226,39 +215,6 @@ class Observation {
         definition.defaultRule = first.defaultRule;
     }
   }
-
-  async #places(
-    segment: string,
-    wanted: SegmentScope['environments'],
-  ): Promise<ReadonlyMap<string, ActualActivation>> {
-    const places = new Map<string, ActualActivation>();
-    for (const { id, name } of this.#at.environments) {
-      const detail = wanted.get(name);
-      if (detail !== undefined) places.set(name, await this.#activation(id, segment, detail));
-    }
-    return places;
-  }
-
-  async #activation(
-    environmentId: string,
-    segment: string,
-    detail: KeyDetail,
-  ): Promise<ActualActivation> {
-    if (detail !== 'keys') {
-      const count = await this.#reader.countKeys(environmentId, segment);
-      if (count === undefined) return { active: false };
-      if (detail === 'activation') return { active: true };
-      if (detail.count === count) return { active: true, assumedKeys: detail };
-    }
-    const listed = await this.#reader.listKeys(environmentId, segment);
-    if (!listed) return { active: false };
-    const { keys, openChangeRequestId } = listed;
-    return {
-      active: true,
-      keys: keyList(keys),
-      ...(openChangeRequestId !== null && { openChangeRequestId }),
-    };
-  }
 }
 
 /** Names → ids in listed objects, for services that have no list of traffic types. */
@@ -268,10 +224,6 @@ function typesOf(
   const types = new Map<string, string>();
   for (const { trafficType } of objects) types.set(trafficType.name, trafficType.id);
   return types;
-}
-
-function inactive(wanted: SegmentScope['environments']): ReadonlyMap<string, ActualActivation> {
-  return new Map([...wanted.keys()].map((name) => [name, { active: false }]));
 }
 
 /** Adds every flag of the workspace in every environment, because any of them may use an object to be deleted. */

@@ -1,7 +1,7 @@
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { ListedRequest } from '../model/change-request.js';
 import { listChangeRequests } from './change-requests.js';
-import { isNoEndpoint, type ReadRequest } from './http/request.js';
+import { isNoEndpoint, type ReadRequest, type ServiceAnswer } from './http/request.js';
 import type { GetOnly } from './http/admin-client.js';
 import { KeysCount, readPages, type Page } from './paging.js';
 import * as shapes from './decode.js';
@@ -10,8 +10,6 @@ import type {
   WireEnvironment,
   WireFlag,
   WireRolloutStatus,
-  WireSegment,
-  WireSegmentKeys,
   WireTrafficType,
   WireWorkspace,
 } from './wire.js';
@@ -19,10 +17,9 @@ import type {
 /** The largest that the service accepts. */
 const WORKSPACES_PER_PAGE = 200;
 const OBJECTS_PER_PAGE = 50;
-const KEYS_PER_PAGE = 100;
 
 /** Only a 404 of the service itself is an absence; one of a proxy proves nothing. */
-const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
+export const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
 
 type OptionalList = 'traffic types' | 'flags' | 'definitions';
 
@@ -54,7 +51,8 @@ export class HttpAdminReader {
   readonly #client: GetOnly;
   /** Which optional lists the service has; unknown until the first request. */
   readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
-  readonly #keysCount = new KeysCount();
+  /** What the answers of the run prove of the meaning of `count`. */
+  readonly keysCount = new KeysCount();
   /** Ids and absences of flags, by `WORKSPACE/NAME`. */
   readonly #flagIds = new Map<string, readonly string[]>();
   readonly #absentFlags = new Set<string>();
@@ -69,8 +67,7 @@ export class HttpAdminReader {
 
   async listWorkspaces(): Promise<readonly WireWorkspace[]> {
     const request = { route: 'workspaces', what: 'read workspaces' };
-    const pages = this.#pages(request, shapes.workspace, ({ id }) => id, WORKSPACES_PER_PAGE);
-    return whole(request, await pages);
+    return this.objects(request, shapes.workspace, ({ id }) => id, WORKSPACES_PER_PAGE);
   }
 
   async listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]> {
@@ -88,12 +85,6 @@ export class HttpAdminReader {
     const query = { wsId: workspaceId };
     const request = { route: 'rolloutStatuses', query, what: 'read rollout statuses' };
     return this.#list(request, shapes.rolloutStatus);
-  }
-
-  async listSegments(workspaceId: string): Promise<readonly WireSegment[]> {
-    const at = { workspace: workspaceId };
-    const request = { route: 'segments/ws/:workspace', at, what: 'read segments' };
-    return whole(request, await this.#pages(request, shapes.segment, ({ name }) => name));
   }
 
   /** Only for `look`, because a 404 of one key proves no absence. @param flag `key`: its name or an id, for the path. */
@@ -142,36 +133,6 @@ export class HttpAdminReader {
     const ids = this.#flagIds.get(place) ?? [];
     const id = ids.at(-1);
     return id === undefined ? undefined : { id, ids };
-  }
-
-  /** Keys in the service's order; `undefined` if the segment is not active in the environment. */
-  async listKeys(
-    environmentId: string,
-    segment: string,
-  ): Promise<
-    { readonly keys: readonly string[]; readonly openChangeRequestId: string | null } | undefined
-  > {
-    const request = keysRequest(environmentId, segment);
-    let openChangeRequestId: string | null = null;
-    const fetchPage = async (offset: number): Promise<Page<string> | undefined> => {
-      const { json: page, length } = await this.#keysPage(request, offset, KEYS_PER_PAGE);
-      if (page === undefined) return undefined;
-      openChangeRequestId = page.openChangeRequestId;
-      const total = await this.#keysCount.askedTotal(
-        page,
-        offset,
-        async () => (await this.#keysPage(request, 0, 1)).json,
-      );
-      return { objects: page.keys.map(({ key }) => key), total, offset: page.offset, length };
-    };
-    const keys = await this.#readPages(request, fetchPage, (key) => key);
-    return keys && { keys, openChangeRequestId };
-  }
-
-  /** From one page of one key. `undefined`: not active; `null`: active, and the answer does not prove the number. */
-  async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
-    const { json } = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
-    return json && this.#keysCount.provenCount(json);
   }
 
   async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
@@ -242,16 +203,6 @@ export class HttpAdminReader {
     return listChangeRequests(this.#client, environmentId);
   }
 
-  async #keysPage(
-    request: ReadRequest,
-    offset: number,
-    limit: number,
-  ): Promise<{ readonly json: WireSegmentKeys | undefined; readonly length: number }> {
-    const query = { limit: String(limit), offset: String(offset) };
-    const check = shapes.segmentKeys;
-    return this.#client.get({ ...request, query, accepts: isAbsence, check });
-  }
-
   async #list<T>(request: ReadRequest, check: shapes.Check<T>): Promise<T[]> {
     const { json } = await this.#client.get({ ...request, check: shapes.list(check) });
     return whole(request, json);
@@ -291,6 +242,20 @@ export class HttpAdminReader {
     throw new FlagkeelError('NOT_ON_SERVICE', `${cannot}: ${why}`);
   }
 
+  async get<T>(request: ReadRequest<T>): Promise<ServiceAnswer<T>> {
+    return this.#client.get(request);
+  }
+
+  /** A list of a path of its own, in pages, that every service has. */
+  async objects<T>(
+    request: ReadRequest,
+    each: shapes.Check<T>,
+    idOf: (object: T) => string,
+    limit?: number,
+  ): Promise<T[]> {
+    return whole(request, await this.#pages(request, each, idOf, limit));
+  }
+
   async #pages<T>(
     request: ReadRequest,
     each: shapes.Check<T>,
@@ -303,10 +268,10 @@ export class HttpAdminReader {
       const { json, length } = await this.#client.get({ ...request, query, check });
       return json && { objects: json.objects, total: json.totalCount, offset: json.offset, length };
     };
-    return this.#readPages(request, fetchPage, idOf);
+    return this.pages(request, fetchPage, idOf);
   }
 
-  async #readPages<T>(
+  async pages<T>(
     request: ReadRequest,
     fetchPage: (offset: number) => Promise<Page<T> | undefined>,
     idOf: (object: T) => string,
@@ -319,14 +284,6 @@ export class HttpAdminReader {
       throw new FlagkeelError('UNREADABLE', message, { cause });
     }
   }
-}
-
-function keysRequest(environmentId: string, segment: string): ReadRequest {
-  return {
-    route: 'segments/:environment/:segment/keys',
-    at: { environment: environmentId, segment },
-    what: `read the keys of segment ${JSON.stringify(segment)}`,
-  };
 }
 
 function anotherFlag({ name }: { readonly name: string }): Error {

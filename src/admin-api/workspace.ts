@@ -1,5 +1,4 @@
 import { FlagkeelError } from '../errors.js';
-import type { Kind } from '../model/ref.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
@@ -39,24 +38,6 @@ export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): 
 
 export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
-}
-
-type Listed = readonly { readonly name: string }[] | null;
-
-const LISTS: Readonly<Record<Kind, (reader: AdminReader, id: string) => Promise<Listed>>> = {
-  flag: async (reader, id) => reader.listFlags(id),
-  segment: async (reader, id) => reader.listSegments(id),
-  identities: async () => Promise.resolve(null),
-};
-
-/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
-export async function namesOnService(
-  reader: AdminReader,
-  { workspace: { id } }: Catalog,
-  kind: Kind,
-): Promise<readonly string[] | null> {
-  const listed = await LISTS[kind](reader, id);
-  return listed?.map(({ name }) => name) ?? null;
 }
 
 /** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */

@@ -3,9 +3,9 @@ import type { StepRequest } from '../model/plan.js';
 import { submitOnce, withdrawRequest, type Submission } from './change-requests.js';
 import { DEFINITION_WRITES, sendPatch } from './definition-writes.js';
 import { FLAG_WRITES } from './flag-writes.js';
-import { IDENTITY_WRITES } from './identity-writes.js';
+import { IDENTITY_WRITES } from './identities.js';
 import type { AdminReader } from './reader.js';
-import { SEGMENT_WRITES } from './segment-writes.js';
+import { SEGMENT_WRITES } from './segments.js';
 import { KILL } from './wire.js';
 import {
   BodyNotes,

@@ -2,13 +2,8 @@ import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { keyOf, NAMED_KINDS, parseKey, type Kind } from '../model/ref.js';
 import { CONFIG_PATH } from '../model/spec-tree.js';
-import {
-  findEnvironment,
-  namesOnService,
-  readCatalog,
-  type Catalog,
-} from '../admin-api/workspace.js';
-import { observe } from '../admin-api/observe.js';
+import { findEnvironment, readCatalog, type Catalog } from '../admin-api/workspace.js';
+import { namesOnService, observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireWorkspace } from '../admin-api/wire.js';
 import { FlagkeelError, messageOf } from '../errors.js';

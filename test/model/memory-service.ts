@@ -1,4 +1,4 @@
-import type { AdminReader } from '../../src/admin-api/reader.js';
+import { HttpAdminReader, type AdminReader } from '../../src/admin-api/reader.js';
 import type { AdminWriter } from '../../src/admin-api/writer.js';
 import { StepError } from '../../src/admin-api/write-call.js';
 import type { WireDefinition, WireFlag, WireSegment } from '../../src/admin-api/wire.js';
@@ -33,42 +33,52 @@ export class MemoryService {
     this.world = world;
   }
 
+  /** The real reader, over answers from the world: every route that it asks for, and 404 for all else. */
   reader(): AdminReader {
     const seen = () => observeWorld(this.world);
-    const definition = (environmentId: string, flag: string): WireDefinition | undefined =>
-      this.world.flags.get(flag)?.definitions.get(nameOf(environmentId));
-    const keysOf = (environmentId: string, segment: string) =>
-      this.world.segments.get(segment)?.environments.get(nameOf(environmentId));
+    const { workspace } = seen();
     const flags = (): WireFlag[] =>
       [...seen().flags.values()].flatMap(({ flag }) => (flag ? [flag] : []));
-    const { workspace } = seen();
-    return {
-      origin: 'https://admin.example.com',
-      listWorkspaces: async () => Promise.resolve([workspace]),
-      listEnvironments: async () => Promise.resolve(ENVIRONMENTS),
-      listRolloutStatuses: async () => Promise.resolve(seen().rolloutStatuses),
-      listSegments: async () => Promise.resolve([...this.world.segments].map(wireSegment)),
-      getDefinition: async (_, environmentId, { name }) =>
-        Promise.resolve(definition(environmentId, name)),
-      learnFlag: () => undefined,
-      learnAbsence: () => undefined,
-      flagSaid: (_, name) =>
-        this.world.flags.has(name) ? { id: `id-${name}`, ids: [`id-${name}`] } : 'absent',
-      listKeys: async (environmentId, segment) => {
-        const keys = keysOf(environmentId, segment);
-        return Promise.resolve(keys && { keys: [...keys], openChangeRequestId: null });
+    const definitionIn = (flag: string, place: string): WireDefinition | undefined =>
+      this.world.flags.get(flag)?.definitions.get(nameOf(place));
+    const answers: Readonly<
+      Record<string, (at: (word: string) => string, from: number, to: number) => unknown>
+    > = {
+      workspaces: () => page([workspace]),
+      'environments/ws/:workspace': () => [...ENVIRONMENTS],
+      rolloutStatuses: () => [...seen().rolloutStatuses],
+      'trafficTypes/ws/:workspace': () => [{ id: 'tt', name: 'user' }],
+      'segments/ws/:workspace': () => page([...this.world.segments].map(wireSegment)),
+      'segments/:environment/:segment/keys': (at, from, to) => {
+        const keys = this.world.segments
+          .get(at('segment'))
+          ?.environments.get(nameOf(at('environment')));
+        if (!keys) return undefined;
+        const held = [...keys].slice(from, to).map((key) => ({ key }));
+        return { keys: held, count: keys.size, offset: from, openChangeRequestId: null };
       },
-      countKeys: async (environmentId, segment) =>
-        Promise.resolve(keysOf(environmentId, segment)?.size),
-      listTrafficTypes: async () => Promise.resolve([{ id: 'tt', name: 'user' }]),
-      listFlags: async () => Promise.resolve(flags()),
-      getFlag: async (_, name) => Promise.resolve(flags().find((each) => each.name === name)),
-      listChangeRequests: async () => Promise.resolve(null),
-      listDefinitions: async (_, environmentId) =>
-        Promise.resolve(
-          [...this.world.flags.keys()].flatMap((name) => definition(environmentId, name) ?? []),
+      'splits/ws/:workspace': () => page(flags()),
+      'splits/ws/:workspace/:flag': (at) => flags().find(({ name }) => name === at('flag')),
+      'splits/ws/:workspace/environments/:environment': (at) =>
+        page(
+          [...this.world.flags.keys()].flatMap(
+            (flag) => definitionIn(flag, at('environment')) ?? [],
+          ),
         ),
+      'splits/ws/:workspace/:flag/environments/:environment': (at) =>
+        definitionIn(at('flag'), at('environment')),
     };
+    return new HttpAdminReader({
+      origin: 'https://admin.example.com',
+      get: async ({ route, at, query, check, accepts }) => {
+        const [from, limit] = [Number(query?.['offset']), Number(query?.['limit'])];
+        const body = answers[route]?.((word) => at?.[word] ?? '', from, from + limit);
+        if (body !== undefined)
+          return Promise.resolve({ status: 200, json: check?.(body), length: 1 });
+        if (accepts?.(404, true) !== true) throw refusal(`404 ${route}`, 404);
+        return { status: 404, json: undefined, length: 1 };
+      },
+    });
   }
 
   /** @param check of the fence of the run, awaited right before each write as the client does. */
@@ -137,6 +147,10 @@ function idOf(request: StepRequest): string {
 /** @param place an id or a name: the service takes both. */
 function nameOf(place: string): string {
   return present(ENVIRONMENTS.find(({ id, name }) => id === place || name === place)?.name, place);
+}
+
+function page(objects: readonly unknown[]): object {
+  return { objects: [...objects], offset: 0, totalCount: objects.length };
 }
 
 function wireSegment([name, { description, trafficType }]: readonly [

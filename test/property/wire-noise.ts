@@ -1,4 +1,5 @@
-import { definition, flag, segment } from '../../src/admin-api/decode.js';
+import { definition, flag } from '../../src/admin-api/decode.js';
+import { segmentCheck } from '../../src/admin-api/segments.js';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { Actual } from '../../src/model/actual.js';
 import { murmur32 } from '../support/bucketing.js';
@@ -28,7 +29,9 @@ export function inOtherWords(actual: Actual, seed: number): Actual {
     return [name, { ...each, ...own, definitions: new Map(definitions) }] as const;
   });
   const segments = [...actual.segments].map(([name, each]) => {
-    const own = each.segment && { segment: segment(overTheWire(noisyObject(each.segment, draw))) };
+    const own = each.segment && {
+      segment: segmentCheck(overTheWire(noisyObject(each.segment, draw))),
+    };
     return [name, { ...each, ...own }] as const;
   });
   return { ...actual, flags: new Map(flags), segments: new Map(segments) };

@@ -213,16 +213,19 @@ async function missing(
   const { references, workspace, environments } = specs.desired.config;
   return askService(specs, options, screen, async (reader) => {
     const at = await readCatalog(reader, workspace);
-    const { id, name } = at.workspace;
-    const segments = references.segments.length > 0 ? await reader.listSegments(id) : null;
-    const flags = references.flags.length > 0 ? await reader.listFlags(id) : null;
+    // Loaded on use, like what speaks to a service.
+    const { namesOnService } = await import('../../admin-api/observe.js');
+    const names = async (kind: 'segment' | 'flag', used: readonly unknown[]) =>
+      used.length > 0 ? namesOnService(reader, at, kind) : null;
+    const segments = await names('segment', references.segments);
+    const flags = await names('flag', references.flags);
     const diagnostics = missingOnService(specs.parts, {
-      workspace: name,
+      workspace: at.workspace.name,
       environments: at.environments,
       trafficTypes: at.trafficTypes,
       rolloutStatuses: at.rolloutStatuses?.map((each) => each.name) ?? null,
-      segments: segments?.map((each) => each.name) ?? null,
-      flags: flags?.map((each) => each.name) ?? null,
+      segments,
+      flags,
     });
     const known = new Set(at.environments.flatMap((each) => [each.id, each.name]));
     return { diagnostics, lacksEnvironment: environments.some((each) => !known.has(each.name)) };

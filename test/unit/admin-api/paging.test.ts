@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { GetOnly } from '../../../src/admin-api/http/admin-client.js';
 import { readPages } from '../../../src/admin-api/paging.js';
+import { countKeys, listKeys } from '../../../src/admin-api/segments.js';
 import { HttpAdminReader } from '../../../src/admin-api/reader.js';
 
 /** What `count` could be, by the number of keys in the segment, in the page, and up to the end of the page. */
@@ -52,9 +53,9 @@ describe('the keys of a segment', () => {
     async (habits) => {
       for (const size of SIZES) {
         const open = () => readerOf((_, at, limit) => pageOf(keysTo(size), habits, at, limit));
-        const listed = await open().reader.listKeys('e-1', 'beta');
+        const listed = await listKeys(open().reader, 'e-1', 'beta');
         const counting = open();
-        const count = await counting.reader.countKeys('e-1', 'beta');
+        const count = await countKeys(counting.reader, 'e-1', 'beta');
 
         const isProven = size === 0 || (size > 1 && habits.meaning === 'the segment');
         expect([size, listed?.keys]).toEqual([size, keysTo(size)]);
@@ -71,7 +72,7 @@ describe('the keys of a segment', () => {
       );
       const after: number[] = [];
       for (const name of names) {
-        await reader.listKeys('e-1', name);
+        await listKeys(reader, 'e-1', name);
         after.push(requests());
       }
       return after;
@@ -90,7 +91,7 @@ describe('the keys of a segment', () => {
       return pageOf(keys, { meaning: 'the page' }, offset, limit);
     });
 
-    const listed = await reader.listKeys('e-1', 'beta');
+    const listed = await listKeys(reader, 'e-1', 'beta');
 
     expect(keys).toHaveLength(249);
     expect(listed?.keys).toEqual(keys);
@@ -103,15 +104,15 @@ describe('the keys of a segment', () => {
   ])('are not guessed from a service that %s', async (_, body) => {
     const { reader } = readerOf(() => structuredClone(body));
 
-    await expect(reader.listKeys('e-1', 'beta')).rejects.toMatchObject({ code: 'UNREADABLE' });
-    expect(await reader.countKeys('e-1', 'beta')).toBeNull();
+    await expect(listKeys(reader, 'e-1', 'beta')).rejects.toMatchObject({ code: 'UNREADABLE' });
+    expect(await countKeys(reader, 'e-1', 'beta')).toBeNull();
   });
 
   it('of one key are believed where the service was seen to count the segment', async () => {
     const { reader } = readerOf((name, offset, limit) =>
       pageOf(keysTo(name === 'two' ? 2 : 1), { meaning: 'the segment' }, offset, limit),
     );
-    const count = async (name: string) => reader.countKeys('e-1', name);
+    const count = async (name: string) => countKeys(reader, 'e-1', name);
 
     expect([await count('one'), await count('two'), await count('one')]).toEqual([null, 2, 1]);
   });

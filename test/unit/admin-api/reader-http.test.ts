@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GetOnly } from '../../../src/admin-api/http/admin-client.js';
+import { countKeys, listKeys, listSegments } from '../../../src/admin-api/segments.js';
 import { pathOf } from '../../../src/admin-api/http/transport.js';
 import { HttpAdminReader } from '../../../src/admin-api/reader.js';
 import {
@@ -36,7 +37,7 @@ describe('a list', () => {
     const all = segments(120);
     const { reader, server } = await httpFixture(({ url }) => pageOf(all, url));
 
-    const read = await reader.listSegments('w 1');
+    const read = await listSegments(reader, 'w 1');
 
     expect(read.map(({ name }) => name)).toEqual(all.map(({ name }) => name));
     expect(server.seen.map(({ url }) => url.replace('/internal/api/v2', ''))).toEqual([
@@ -50,13 +51,13 @@ describe('a list', () => {
     const smaller = await httpFixture(({ url }) => pageOf(segments(45), url, 20));
     const empty = await httpFixture(({ url }) => pageOf([], url));
 
-    expect(await smaller.reader.listSegments('w')).toHaveLength(45);
+    expect(await listSegments(smaller.reader, 'w')).toHaveLength(45);
     expect(smaller.server.seen.map(({ url }) => url.split('offset=')[1])).toEqual([
       '0',
       '20',
       '40',
     ]);
-    expect(await empty.reader.listSegments('w')).toEqual([]);
+    expect(await listSegments(empty.reader, 'w')).toEqual([]);
   });
 
   it('is read again when its total moved, an object came twice, or a page was empty', async () => {
@@ -72,7 +73,7 @@ describe('a list', () => {
         nth === 1 ? { status: 200, body } : pageOf(all, url),
       );
 
-      expect([fault, (await reader.listSegments('w')).length]).toEqual([fault, 60]);
+      expect([fault, (await listSegments(reader, 'w')).length]).toEqual([fault, 60]);
       expect(server.seen).toHaveLength(4);
     }
   });
@@ -85,11 +86,11 @@ describe('a list', () => {
     );
     const deaf = await httpFixture(() => pageOf(segments(60), '/?limit=50&offset=0'));
 
-    await expect(uneven.reader.listSegments('w')).rejects.toMatchObject(
+    await expect(listSegments(uneven.reader, 'w')).rejects.toMatchObject(
       unreadable('a page before its end was empty, in each of 4 readings'),
     );
     expect(uneven.server.seen).toHaveLength(8);
-    await expect(deaf.reader.listSegments('w')).rejects.toMatchObject(unreadable('offset'));
+    await expect(listSegments(deaf.reader, 'w')).rejects.toMatchObject(unreadable('offset'));
   });
 
   it.each<[string, unknown, string]>([
@@ -110,7 +111,7 @@ describe('a list', () => {
   ])('is not taken from %s', async (_, body, text) => {
     const { reader, server } = await httpFixture(() => ({ status: 200, body }));
 
-    await expect(reader.listSegments('w')).rejects.toMatchObject(
+    await expect(listSegments(reader, 'w')).rejects.toMatchObject(
       unreadable(`cannot read segments from ${server.url}: ${text}`),
     );
   });
@@ -245,16 +246,16 @@ it('the keys of a segment are absent where it is not active, also in the midst o
     nth === 0 ? { status: 200, body } : errorReply(404),
   );
 
-  expect(await inactive.reader.listKeys('env-staging', 'beta')).toBeUndefined();
-  expect(await inactive.reader.countKeys('env-staging', 'beta')).toBeUndefined();
-  await expect(wrong.reader.listKeys('env-staging', 'beta')).rejects.toMatchObject(
+  expect(await listKeys(inactive.reader, 'env-staging', 'beta')).toBeUndefined();
+  expect(await countKeys(inactive.reader, 'env-staging', 'beta')).toBeUndefined();
+  await expect(listKeys(wrong.reader, 'env-staging', 'beta')).rejects.toMatchObject(
     unreadable('count'),
   );
-  await expect(wrong.reader.countKeys('env-staging', 'beta')).rejects.toMatchObject(
+  await expect(countKeys(wrong.reader, 'env-staging', 'beta')).rejects.toMatchObject(
     unreadable('count'),
   );
   // Read again, and then it is not active: an answer, not a list of 100 keys.
-  expect(await vanishing.reader.listKeys('env-staging', 'beta')).toBeUndefined();
+  expect(await listKeys(vanishing.reader, 'env-staging', 'beta')).toBeUndefined();
 });
 
 it('is made of a get and nothing else', async () => {
