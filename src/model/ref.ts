@@ -71,7 +71,7 @@ export type FolderKind = Kind | 'kills' | 'spec-test';
 export const SPEC_FOLDERS: Readonly<Record<FolderKind, SpecFolder>> = {
   flag: {
     folder: NAMED_KINDS.flag.folder,
-    files: { 'flag-overlay': /@[^/]*\.yaml$/, flag: /\.yaml$/ },
+    files: { 'flag-overlay': /@[^/@]*\.yaml$/, flag: /\.yaml$/ },
     nearly: /^flags?$/i,
     marks: [/^flag:/m, /^(?:treatments|environment):/m],
     advice: 'flags lie in flags/',
