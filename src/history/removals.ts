@@ -2,9 +2,10 @@ import { grouped } from '../model/collections.js';
 import { objectId, parseKey, type Kind, type ObjectId } from '../model/ref.js';
 import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
+import { objectsOf } from '../model/desired.js';
 import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
-import { declaredObject, observedKind, plannedKind } from '../plan/objects/kinds.js';
+import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
 import type { SpecHistory } from './spec-history.js';
 import type { Checkout } from '../git/checkout.js';
@@ -78,7 +79,7 @@ async function wasProtected(
   // One after the other, because the first mostly decides.
   for (const commit of said) {
     const specs = await history.atAncestor(commit);
-    const declared = specs && declaredObject(specs, { kind, name });
+    const declared = specs && objectsOf(specs, kind).get(name);
     if (declared) return declared.protect === true;
   }
   // All those specs are invalid, so that nothing proves that it was unprotected.
@@ -87,7 +88,11 @@ async function wasProtected(
 
 function isGone(key: string, desired: BoundDesired): boolean {
   const ref = parseKey(key);
-  return ref !== undefined && observedKind(ref.kind) !== null && !declaredObject(desired, ref);
+  return (
+    ref !== undefined &&
+    observedKind(ref.kind) !== null &&
+    !objectsOf(desired, ref.kind).has(ref.name)
+  );
 }
 
 /** Each needs a request to git. */

@@ -1,6 +1,6 @@
 import { grouped } from '../model/collections.js';
 import { byCodeUnits, canonicalJson } from '../model/json.js';
-import type { DesiredFlag } from '../model/desired.js';
+import { objectsOf, type DesiredFlag } from '../model/desired.js';
 import {
   isNotLookedAt,
   withdrawStepId,
@@ -16,7 +16,7 @@ import {
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { flagEntry, type Base, type StateEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
-import { declaredObject, KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
+import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
@@ -123,7 +123,7 @@ function declaredForm(
   { desired, policy }: PlanInput,
 ): string | undefined {
   const rules = observedKind(kind);
-  const declared = declaredObject(desired, { kind, name });
+  const declared = objectsOf(desired, kind).get(name);
   if (!rules || !declared) return undefined;
   const places = policy.environments.flatMap((environment): [string, unknown][] => {
     const spec = rules.spec(desired, { kind, name, environment: environment.name });
@@ -175,7 +175,7 @@ export function unmanagedNames({
 }: PlanInput): { readonly flags: readonly string[]; readonly segments: readonly string[] } | null {
   if (!actual.allFlags || !actual.allSegments) return null;
   const isOurs = (kind: Kind, name: string): boolean =>
-    declaredObject(desired, { kind, name }) !== undefined || state.has(keyOf(kind, name));
+    objectsOf(desired, kind).has(name) || state.has(keyOf(kind, name));
   return {
     flags: actual.allFlags.filter((name) => !isOurs('flag', name)),
     segments: actual.allSegments.filter((name) => !isOurs('segment', name)),

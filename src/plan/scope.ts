@@ -16,7 +16,7 @@ import {
   type State,
 } from '../model/state.js';
 import { killOrders } from './kills/orders.js';
-import { declaredObject, OBSERVED_KINDS } from './objects/kinds.js';
+import { OBSERVED_KINDS } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
 import {
   isSelectedHere,
@@ -127,7 +127,7 @@ function neededIn({ desired, state, policy }: ScopeInput): Readonly<Record<Kind,
       for (const { id } of usesOf(rules, environment)) {
         const used = parseKey(keyOfId(id));
         if (!used || matchesFilter(policy, used.kind, used.name)) continue;
-        if (!declaredObject(desired, used)) continue;
+        if (!objectsOf(desired, used.kind).has(used.name)) continue;
         const places = needed[used.kind];
         places.set(used.name, new Set(places.get(used.name)).add(environment));
       }

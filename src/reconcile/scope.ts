@@ -2,7 +2,7 @@ import { readCatalogIn, unreadCatalog, type Catalog } from '../admin-api/workspa
 import { FlagkeelError } from '../errors.js';
 import { objectsTouchedSince } from '../history/changed-since.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { DesiredFlag } from '../model/desired.js';
+import { objectsOf, type DesiredFlag } from '../model/desired.js';
 import { withTag } from '../model/flag/fields.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
 import { keyOf, keyOfId, parseKey } from '../model/ref.js';
@@ -13,7 +13,6 @@ import type { State } from '../model/state.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
 import {
-  declaredObject,
   declaredCount,
   declaredKeys,
   declarationsIn,
@@ -189,8 +188,10 @@ function touchedObjects(
   return new Set<string>([
     ...bases.away,
     ...(last ? changedObjects(last.desired, desired) : []),
-    // Left the specs, or of a kind that cannot be observed.
-    ...[...state].flatMap(([key, entry]) => (declaredObject(desired, entry) ? [] : [key])),
+    // Left the specs.
+    ...[...state].flatMap(([key, { kind, name }]) =>
+      objectsOf(desired, kind).has(name) ? [] : [key],
+    ),
     // Identities are compared with the recorded answers of the service, which needs no request.
     ...[...desired.identities.keys()].map((name) => keyOf('identities', name)),
     ...(last?.outOfSync ?? []),

@@ -7,13 +7,7 @@ import { flagEntry, type Base, type State } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { isKillListed } from '../kills/orders.js';
 import { flagSpec } from '../objects/flag-base.js';
-import {
-  declaredKeys,
-  declaredObject,
-  observedKind,
-  OBSERVED_KINDS,
-  plannedKind,
-} from '../objects/kinds.js';
+import { declaredKeys, observedKind, OBSERVED_KINDS, plannedKind } from '../objects/kinds.js';
 import { baseIn, selectedPlaces } from '../place.js';
 import type { PlannedEnvironment } from '../policy.js';
 
@@ -137,6 +131,7 @@ function changedSince(last: ComparedBases, { desired, state }: BasesInput): Set<
 /** False for an undeclared object, which is gone. Kinds that are not observable are part of every run. */
 function isAway(key: ObjectKey, known: BasesInput): boolean {
   const ref = parseKey(key);
-  const isThere = ref !== undefined && declaredObject(known.desired, ref) !== undefined;
-  return isThere && !isAtBase(ref.kind, ref.name, known);
+  if (!ref || !observedKind(ref.kind)) return false;
+  const { kind, name } = ref;
+  return objectsOf(known.desired, kind).has(name) && !isAtBase(kind, name, known);
 }

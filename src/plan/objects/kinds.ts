@@ -1,7 +1,7 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
-import { objectsOf, withObjects, type DesiredObject } from '../../model/desired.js';
+import { objectsOf, withObjects } from '../../model/desired.js';
 import type { Location } from '../../model/diagnostic.js';
-import { keyOf, KINDS, type Kind, type ObjectKey, type ObjectRef } from '../../model/ref.js';
+import { keyOf, KINDS, type Kind, type ObjectKey } from '../../model/ref.js';
 import type { StateEntry } from '../../model/state.js';
 import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
@@ -34,14 +34,6 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
     const rules = observedKind(kind);
     return rules ? [[kind, rules] as const] : [];
   });
-
-/** Undefined also for a kind that the service cannot show. */
-export function declaredObject(
-  desired: BoundDesired,
-  { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
-): DesiredObject | undefined {
-  return observedKind(kind) ? objectsOf(desired, kind).get(name) : undefined;
-}
 
 /** Of the kinds that the service can show. */
 export function declaredCount(desired: BoundDesired): number {
