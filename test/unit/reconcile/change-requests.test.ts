@@ -67,7 +67,8 @@ it('kills past it', async () => {
 
 it('an environment that wants approvals is never in sync while a change waits for one, and says why a kill is refused', async () => {
   const world = await appliedWorld();
-  const { repository, live, command: run } = world;
+  const { repository, live } = world;
+  const run = async (...words: readonly string[]) => world.command(...words);
   await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [
     { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
   ]);
