@@ -63,7 +63,9 @@ async function patchDefinition(step: WriteOf<'patch-definition'>, call: WriteCal
   if (call.place.isStale === true) {
     const live = await liveDefinition(flag, call, expected.id);
     if (live === undefined || !isSame(live, expected)) {
-      const why = 'it changed on the service after the plan was made';
+      const why = live
+        ? 'it changed on the service after the plan was made'
+        : 'the service showed it for the plan and does not show it now, or not to this key';
       throw new StepError('CHANGED_MEANWHILE', `cannot patch ${definitionId(step)}: ${why}`);
     }
   }

@@ -82,6 +82,22 @@ it('what changed meanwhile is planned again by the policy, and stays as it is un
   expect(await beta()).toEqual([65, 30]);
 });
 
+it('what the service does not show any more is not called changed', async () => {
+  const { planHash } = await world.planned();
+  world.service.failNext({ method: 'PATCH', path: /alpha/ }, 'hold');
+  const running = applied({ reviewed: planHash });
+  await world.service.held();
+  await world.live.ok('DELETE', world.live.at('beta', 'staging'));
+  world.service.release();
+
+  const { outcomes } = await running;
+  expect(outcomes.get(BETA)).toMatchObject({
+    error: {
+      message: expect.stringContaining('does not show it now, or not to this key') as string,
+    },
+  });
+});
+
 it('there are two rounds more and no third, however often somebody interferes', async () => {
   const isLook = { method: 'GET', path: /\/beta\/environments\// };
   for (let reads = 0; reads < 50; reads += 1) world.service.failNext(isLook, 'hold');
