@@ -58,8 +58,6 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   const others = [...differences, ...baselineToFollow(of, live, differences)];
   const id = objectId(of.ref);
   const hold = requestHold(live, input.actual.requests?.get(id));
-  // Nearly all of ten thousand flags.
-  if (others.length === 0 && !restore && !definition.timed) return { id, withheld: [] };
   const parted = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
     // A restore passes the change request of another change.
     if (field === restore) return liveKillHold(field, environment);

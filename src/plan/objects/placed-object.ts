@@ -47,7 +47,6 @@ export function planDeclared<O extends DesiredObject>(
     const entry = state.get(keyOf(kind, name));
     const ref = { kind, name, environment: null };
     const [rules, base] = [rulesIn(policy, WORKSPACE), baseIn(entry, WORKSPACE)];
-    const after = [objectId(ref)];
     const whole = levels.workspace(object, { ref, location, rules, base }, input);
     // The service has another object under this name.
     if (whole.withheld.some(isOfOtherTrafficType)) return [whole];
@@ -57,7 +56,7 @@ export function planDeclared<O extends DesiredObject>(
       const placed = {
         ref: { ...ref, environment: environment.name },
         location: part.location,
-        after,
+        after: [objectId(ref)],
         rules: rulesIn(policy, environment),
         base: baseIn(entry, environment),
         environment,
