@@ -41,9 +41,7 @@ export const DEFINITION_WRITES = {
     call.reader.learnFlag(call.place.workspaceId, created);
     return { created };
   },
-  'patch-definition': async (step, call) => {
-    await patchDefinition(step, call);
-  },
+  'patch-definition': patchDefinition,
   'delete-definition': async ({ flag }, call) => {
     const what = `delete the definition of flag ${JSON.stringify(flag)}`;
     await removed(call, { route: ROUTE, at: atOf(flag, call), what });
@@ -58,7 +56,10 @@ function atOf(flag: string, { place }: WriteCall) {
  * The contract has no conditional writes, so that an old reading is repeated before the patch. A foreign change between
  * the two goes unnoticed here.
  */
-async function patchDefinition(step: WriteOf<'patch-definition'>, call: WriteCall): Promise<void> {
+async function patchDefinition(
+  step: WriteOf<'patch-definition'>,
+  call: WriteCall,
+): Promise<undefined> {
   const { flag, operations, expected } = step;
   if (call.place.isStale === true) {
     const live = await liveDefinition(flag, call, expected.id);

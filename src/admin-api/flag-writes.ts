@@ -22,9 +22,7 @@ import {
 const ROUTE = 'splits/ws/:workspace/:flag';
 
 export const FLAG_WRITES = {
-  'create-flag': async (step, call) => {
-    await createFlag(step, call);
-  },
+  'create-flag': createFlag,
   'patch-flag': async ({ flag, operations, fields }, call) => {
     await orFlagGone(flag, call, patchFlag(flag, operations, call, fields));
   },
@@ -34,9 +32,7 @@ export const FLAG_WRITES = {
     const what = `delete flag ${JSON.stringify(flag)}`;
     await learning(flag, call, removed(call, { route: ROUTE, at: flagAt(flag, call), what }));
   },
-  'archive-flag': async (step, call) => {
-    await archiveFlag(step, call);
-  },
+  'archive-flag': archiveFlag,
 } satisfies Partial<Writes>;
 
 function flagAt(flag: string, { place }: WriteCall) {
@@ -50,7 +46,7 @@ const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);
  * If the plan allows that the flag exists already, a refusal is followed by setting its description, which succeeds only
  * if the flag exists. A flag with another traffic type is still a failure.
  */
-async function createFlag(step: WriteOf<'create-flag'>, call: WriteCall): Promise<void> {
+async function createFlag(step: WriteOf<'create-flag'>, call: WriteCall): Promise<undefined> {
   const { flag: name, trafficType, description, mayExist } = step;
   const { reader, place } = call;
   const flag = { name, trafficType, description };
@@ -174,7 +170,7 @@ const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
  *
  * @throws FlagkeelError `NOT_ON_SERVICE`: the service cannot archive, and the flag still exists.
  */
-async function archiveFlag(step: WriteOf<'archive-flag'>, call: WriteCall): Promise<void> {
+async function archiveFlag(step: WriteOf<'archive-flag'>, call: WriteCall): Promise<undefined> {
   const { flag } = step;
   await assertIsOurs(step, call);
   const what = `archive flag ${JSON.stringify(flag)}`;

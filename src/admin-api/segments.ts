@@ -103,18 +103,12 @@ async function keysPage(
   return reader.get({ ...request, query, accepts: isAbsence, check: segmentKeys });
 }
 
-interface SeenSegments {
-  readonly segments: ReadonlyMap<string, ActualSegment>;
-  readonly allSegments: readonly string[] | null;
-  readonly listed: readonly WireSegment[];
-}
-
 export async function observeSegments(
   reader: AdminReader,
   at: Catalog,
   { segments: scoped, whole }: Scope,
   onSeen: (count: number) => void,
-): Promise<SeenSegments> {
+) {
   const isListed = whole || [...scoped.values()].some(({ placesAlone }) => placesAlone !== true);
   const listed = isListed ? await listSegments(reader, at.workspace.id) : [];
   const byName = new Map(listed.map((segment) => [segment.name, segment]));
@@ -157,11 +151,8 @@ async function activationIn(
   const found = await listKeys(reader, environmentId, segment);
   if (!found) return INACTIVE;
   const { keys, openChangeRequestId } = found;
-  return {
-    active: true,
-    keys: keyList(keys),
-    ...(openChangeRequestId !== null && { openChangeRequestId }),
-  };
+  const waiting = openChangeRequestId !== null && { openChangeRequestId };
+  return { active: true, keys: keyList(keys), ...waiting };
 }
 
 const IN_ENVIRONMENT = 'segments/:environment/:segment';
@@ -193,9 +184,7 @@ export const SEGMENT_WRITES = {
       },
     });
   },
-  'upload-keys': async (step, call) => {
-    await uploadKeys(step, call);
-  },
+  'upload-keys': uploadKeys,
   'remove-keys': async ({ segment, keys }, call) => {
     assertFits(keys);
     await writtenInBody(call, 'removeKeys', {
@@ -241,7 +230,7 @@ async function isActive(segment: string, { reader, place }: WriteCall): Promise<
 async function uploadKeys(
   { segment, keys, before }: WriteOf<'upload-keys'>,
   call: WriteCall,
-): Promise<void> {
+): Promise<undefined> {
   await upload(segment, keys, call);
   if (!before) return;
   const after = await afterWrite(keysLeft(segment, call));

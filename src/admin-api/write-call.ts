@@ -71,7 +71,10 @@ export async function written<T>(call: WriteCall, request: WriteRequest<T>): Pro
 }
 
 /** The note goes into the query of every write. */
-export function noted<T>({ place }: WriteCall, request: WriteRequest<T>): WriteRequest<T> {
+export function noted<R extends { readonly method: string }>(
+  { place }: WriteCall,
+  request: R & Pick<WriteRequest, 'query'>,
+): R {
   return { ...request, query: { ...request.query, ...place.note } };
 }
 
@@ -181,12 +184,7 @@ export async function writtenInBody<T>(
   kind: NotedWrite,
   request: NotedRequest<T>,
 ): Promise<ServiceAnswer<T>> {
-  const { bodyNotes, place } = call;
-  return bodyNotes.write(
-    kind,
-    { ...request, ...noted(call, request), body: request.body },
-    place.note,
-  );
+  return call.bodyNotes.write(kind, noted(call, request), call.place.note);
 }
 
 type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;

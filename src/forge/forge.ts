@@ -11,7 +11,7 @@ export interface Forge {
    * not count, since anyone can write a marker; nor do markers below the first line, because our comments quote text of
    * others.
    */
-  findComment(pullRequest: number, marker: string): Promise<ForgeComment | null>;
+  findComment(pullRequest: number, marker: string): Promise<{ id: number; body: string } | null>;
   postComment(pullRequest: number, body: string): Promise<void>;
   updateComment(pullRequest: number, id: number, body: string): Promise<void>;
   /** Sets a status of a commit. It replaces the last one of the same context. */
@@ -22,11 +22,6 @@ export interface Forge {
   approvals(pullRequest: number): Promise<CommentApprovals>;
   /** Opens a pull request; null if its branch is there already, so that nothing was done. */
   propose(proposal: Proposal): Promise<{ readonly url: string } | null>;
-}
-
-interface ForgeComment {
-  readonly id: number;
-  readonly body: string;
 }
 
 export interface StatusPlace {

@@ -8,11 +8,6 @@ import { environmentNamed, type PlannedEnvironment } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
-interface Guarded {
-  readonly guardFindings: readonly GuardFinding[];
-  readonly allowed: readonly AllowedFinding[];
-}
-
 interface Commits {
   readonly history: SpecHistory;
   /** HEAD of the last apply. */
@@ -31,7 +26,7 @@ export async function withAllowances(
   findings: readonly GuardFinding[],
   input: PlanInput,
   commits: Commits,
-): Promise<Guarded> {
+) {
   const guardFindings: GuardFinding[] = [];
   const allowed: AllowedFinding[] = [];
   for (const finding of findings) {

@@ -18,14 +18,9 @@ export function liveSegments(actual: Actual, words: ReadonlyMap<string, string>)
       const found = live.get(environment);
       return found?.active === true ? [[word, found.keys?.keys ?? []] as const] : [];
     });
-    return [
-      {
-        name,
-        trafficType: segment.trafficType.name,
-        description: segment.description ?? '',
-        environments: new Map(active),
-      },
-    ];
+    const { trafficType, description } = segment;
+    const said = { trafficType: trafficType.name, description: description ?? '' };
+    return [{ name, ...said, environments: new Map(active) }];
   });
 }
 

@@ -123,19 +123,18 @@ async function send(
   { workspace }: Workspace,
   { writer, note, lane }: { writer: AdminWriter; note: ChangeNote; lane: KillLane },
 ): Promise<KillResult> {
-  const { reader } = lane;
   const fitted = truncateNote({ ...note, ...lane.note }, note.title);
   const place = { workspaceId: workspace.id, environmentId, note: fitted };
   try {
     const { killed } = await writer.send({ action: 'kill-flag', flag, environment }, place);
     const flagId = killed?.id ?? (live?.is === 'seen' ? live.definition.id : undefined);
-    if (killed) reader?.learnFlag(workspace.id, killed);
+    if (killed) lane.reader?.learnFlag(workspace.id, killed);
     const unseen = live?.is !== 'seen' && { unseen: true as const };
     return { status: 'killed', note: fitted, ...unseen, ...(flagId !== undefined && { flagId }) };
   } catch (error) {
     // The service could not show the definition, and now shows that it does not exist.
     if (live?.is === 'unknown' && isNotThere(error)) return { status: 'absent' };
-    if (reader === null && isNotFoundSo(error)) return { status: 'absent' };
+    if (lane.reader === null && isNotFoundSo(error)) return { status: 'absent' };
     return { status: 'failed', error, note: fitted };
   }
 }

@@ -58,7 +58,9 @@ export function withObjects<D extends Desired>(
     kind: Kind,
   ) => ReadonlyMap<string, T>,
 ): D {
-  const changed = KINDS.map((kind) => [MEMBERS[kind], change(objectsOf(desired, kind), kind)]);
+  const changed = KINDS.map(
+    (kind) => [MEMBERS[kind], change(objectsOf(desired, kind), kind)] as const,
+  );
   return { ...desired, ...Object.fromEntries(changed) };
 }
 

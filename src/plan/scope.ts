@@ -150,24 +150,12 @@ function changedRules(
   });
 }
 
-/** One set for the same names, because nearly all of ten thousand flags have the same environments. */
-function sharedSets(): (names: readonly string[]) => ReadonlySet<string> {
-  const known = new Map<string, ReadonlySet<string>>();
-  return (names) => {
-    const key = names.join('\n');
-    const set = known.get(key) ?? new Set(names);
-    known.set(key, set);
-    return set;
-  };
-}
-
 function flagScopes(
   places: PlacesByName,
   needed: Needed,
   { desired, state, policy }: ScopeInput,
 ): ReadonlyMap<string, FlagScope> {
   const flags = new Map<string, FlagScope>();
-  const setOf = sharedSets();
   for (const [name, { declared, removed }] of places) {
     const entry = flagEntry(state, name);
     // A pending creation may never have been sent.
@@ -175,8 +163,8 @@ function flagScopes(
       const base = entry?.environments[id];
       return base !== undefined && base.pending !== 'create';
     });
-    const known = setOf([...found.map((each) => each.name), ...removed]);
-    const environments = setOf([...declared.map((each) => each.name), ...removed]);
+    const known = new Set([...found.map((each) => each.name), ...removed]);
+    const environments = new Set([...declared.map((each) => each.name), ...removed]);
     flags.set(name, { id: entry?.id, known, environments });
   }
   // Definitions of any flag of the workspace are read where git kills them, or takes a kill back.

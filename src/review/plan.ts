@@ -104,16 +104,10 @@ export function statusContext(environment: string | null, prefix: string, name =
   return statusName(name, environment, prefix.replace(/\/$/, ''));
 }
 
-interface ToldOf {
-  readonly exitCode: ExitCode;
-  readonly report?: PlanReport;
-  readonly offline?: boolean;
-}
-
 export function reviewStatus(
   context: string,
   prefix: string,
-  told: ToldOf | undefined,
+  told: { exitCode: ExitCode; report?: PlanReport; offline?: boolean } | undefined,
 ): ReviewStatus {
   if (!told) return { state: 'error', description: 'the review broke off; run it again' };
   const { report, exitCode, offline } = told;

@@ -89,20 +89,17 @@ export async function commitOf(
   return listed || null;
 }
 
-/** `git for-each-ref` skips a ref whose file is damaged, and nothing but its warning says so. */
+/** `git for-each-ref` skips a damaged ref. `git symbolic-ref` ends with 1 for a ref that is whole, or not there. */
 async function isBroken(git: Git, ref: string): Promise<boolean> {
   const args = ['symbolic-ref', '--quiet', ref];
   try {
-    await runGit(git, { args, purpose: `read ${ref}`, allowedExitCodes: [0, NO_SYMBOLIC_REF] });
+    await runGit(git, { args, purpose: `read ${ref}`, allowedExitCodes: [0, 1] });
     return false;
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
     return true;
   }
 }
-
-/** Also for a ref that does not exist. */
-const NO_SYMBOLIC_REF = 1;
 
 /** null if there is no such ref, or no record in it. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
 export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {

@@ -23,11 +23,6 @@ export interface Pace {
   readonly remaining?: number | undefined;
 }
 
-interface Turn {
-  readonly signal?: AbortSignal | undefined;
-  readonly isAgain?: boolean;
-}
-
 interface Waiting {
   readonly start: () => void;
   readonly refuse: (error: PauseTooLong) => void;
@@ -86,7 +81,7 @@ export class RequestLimiter {
   async run<T>(
     lane: Lane,
     task: () => Promise<T>,
-    { signal, isAgain = false }: Turn = {},
+    { signal, isAgain = false }: { signal?: AbortSignal | undefined; isAgain?: boolean } = {},
   ): Promise<T> {
     await this.#acquire(lane, isAgain, signal);
     try {

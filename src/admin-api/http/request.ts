@@ -145,13 +145,8 @@ function isPage(answer: Answer): boolean {
   return type.includes('text/html') || answer.text.trimStart().startsWith('<');
 }
 
-interface ErrorBody {
-  readonly message: string;
-  readonly transactionId: string | null;
-}
-
 /** The body of an error by the contract, in which `code` equals the status. */
-function errorBody(answer: Answer): ErrorBody | undefined {
+function errorBody(answer: Answer) {
   if (isPage(answer) || depthOf(answer.text) > MAX_DEPTH) return undefined;
   const body = parse(answer.text);
   if (typeof body !== 'object' || body === null || !('code' in body)) return undefined;

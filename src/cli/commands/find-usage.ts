@@ -9,10 +9,6 @@ import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
-interface FindUsageOptions extends CommonOptions {
-  readonly code: readonly string[];
-}
-
 export const declareFindUsage: DeclareCommand = (command, invocation) => {
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
@@ -37,7 +33,7 @@ interface Found {
 async function findUsage(
   object: string,
   directory: string,
-  options: FindUsageOptions,
+  options: CommonOptions & { readonly code: readonly string[] },
   screen: Screen,
 ): Promise<void> {
   const specs = await readRightSpecs(directory, screen);

@@ -144,16 +144,11 @@ export function addWebhookRoute(
   });
 }
 
-interface WebhookAnswer {
-  readonly result: WebhookResult;
-  readonly sources: readonly string[];
-}
-
 function take(
   push: Push | undefined,
   isRepeated: boolean,
   daemon: Surface['daemon'],
-): WebhookAnswer {
+): { readonly result: WebhookResult; readonly sources: readonly string[] } {
   if (isRepeated) return { result: 'repeated', sources: [] };
   const concerned: readonly SourceView[] =
     push === undefined ? [] : daemon.sources().filter((source) => concerns(push, source));

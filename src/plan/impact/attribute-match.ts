@@ -74,13 +74,7 @@ function someText(isMet: (text: string, each: string) => boolean): Test {
   };
 }
 
-interface SetSizes {
-  readonly wanted: number;
-  readonly held: number;
-  readonly common: number;
-}
-
-function ofSets(isMet: (sizes: SetSizes) => boolean): Test {
+function ofSets(isMet: (sizes: { wanted: number; held: number; common: number }) => boolean): Test {
   return (value, { strings }) => {
     const wanted = new Set(textsIn(strings));
     const held = new Set(Array.isArray(value) ? value.map(String) : []);

@@ -167,8 +167,7 @@ function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surr
   }
   for (const { id: usedId, treatments } of planned.uses) {
     const used = ends.get(usedId);
-    if (!used || used === own || !mustPrecede(used, treatments)) continue;
-    own.first.needs.add(used.first);
+    if (used && used !== own && mustPrecede(used, treatments)) own.first.needs.add(used.first);
   }
   for (const { id: usedId, treatments } of liveUses) {
     const used = ends.get(usedId);

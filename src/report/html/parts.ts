@@ -87,14 +87,11 @@ export function shareTexts(flag: Shares): Html {
   return html`${texts}`;
 }
 
-interface DrawnStep {
-  readonly percent: number;
-  readonly words: string;
-  readonly isReached: boolean;
-}
-
 /** The steps of a ramp as a staircase. Each has its share and its time in words, and a reached step is filled. */
-export function rampSteps(label: string, steps: readonly DrawnStep[]): Html {
+export function rampSteps(
+  label: string,
+  steps: readonly { percent: number; words: string; isReached: boolean }[],
+): Html {
   const items = steps.map(({ percent, words, isReached }) => {
     const height = String(percent);
     return html`<li>

@@ -237,10 +237,8 @@ function appliedLine(report: PlanReport): string {
     .filter((status) => ended(status).length > 0)
     .map((status) => `${String(ended(status).length)} ${status}`)
     .join(', ');
-  const inPart = plan.changes.filter(({ id }) => {
-    const outcome = outcomeOf(report, id);
-    return outcome?.status !== 'applied' && outcome?.partly === true;
-  });
+  const all = plan.changes.map(({ id }) => outcomeOf(report, id));
+  const inPart = all.filter((each) => each?.status !== 'applied' && each?.partly === true);
   const written = inPart.length === 0 ? '' : ` (${String(inPart.length)} written in part)`;
   const parts = [actions, ...(undone === '' ? [] : [undone + written]), ...restCounts(plan)];
   const whole = report.converged === undefined ? '' : ` ${wholeText(report)}.`;

@@ -19,12 +19,6 @@ export interface Place {
   readonly value: Span;
 }
 
-interface TypedValue {
-  readonly value: unknown;
-  readonly spans: Spans;
-  readonly problems: readonly Problem[];
-}
-
 /**
  * The positions of all values of a file, in its order, a value before those inside it. Four offsets each: beginning and
  * end of its key (both 0 without one), beginning and end of the value. Ten thousand files keep theirs.
@@ -37,7 +31,7 @@ const OFFSETS = 4;
  * The value of a document, each plain scalar typed by the schema's expectation at its place: a number where a number
  * belongs, otherwise the text in the file. Without an expectation the core schema of YAML 1.2 decides.
  */
-export function typedValue(document: Document, name: SchemaName): TypedValue {
+export function typedValue(document: Document, name: SchemaName) {
   const walk = new Walk();
   const value = walk.visit(document.contents, expectedOf(name), null);
   return { value, spans: packed(walk.offsets), problems: walk.problems };

@@ -14,5 +14,8 @@ it('reviews on, with a warning, where the summary of the job cannot be written',
   });
 
   expect(review.stderr).toContain('warning: cannot write the summary of the job: ENOENT');
-  expect(review).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('flag/alpha') });
+  expect(review).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('flag/alpha') as string,
+  });
 });

@@ -456,9 +456,9 @@ describe('identities', () => {
         'key,plan,note\r\nuser-2,,"says ""hi"",\nalways"\r\nuser-3,free,\r\n',
     });
 
-    const { environments } = desired.identities.get('user') ?? { environments: new Map() };
-    expect([...environments.keys()]).toEqual(['production']);
-    expect(Object.fromEntries(environments.get('production')?.keys ?? [])).toEqual({
+    const environments = desired.identities.get('user')?.environments;
+    expect([...(environments?.keys() ?? [])]).toEqual(['production']);
+    expect(Object.fromEntries(environments?.get('production')?.keys ?? [])).toEqual({
       'user-1': { plan: 'pro', seats: '25' },
       'user-2': { note: 'says "hi",\nalways' },
       'user-3': { plan: 'free' },
