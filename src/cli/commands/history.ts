@@ -120,7 +120,9 @@ function historyText(rows: readonly ReturnType<typeof historyRow>[], isDetailed:
 function writtenLines({ comment = '', fields = [], keys }: Partial<LoggedWrite>): string[] {
   return [
     ...fields.map(({ path, before, after, keys: targets }) => {
-      const sides = [before, after].map((side) => valueText(side, VALUE_COLUMNS));
+      // No look saw whether a flag was killed before.
+      const known = path === '/killed' && before === undefined ? [after] : [before, after];
+      const sides = known.map((side) => valueText(side, VALUE_COLUMNS));
       return `${clean(path)}: ${targets ? keyNumbers(targets) : sides.join(' → ')}`;
     }),
     ...(keys ? [keyNumbers(keys)] : []),
