@@ -68,7 +68,7 @@ export function findEnvironment<E extends Workspace['environments'][number]>(
   if (found) return found;
   throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot find environment "${wanted}" in workspace "${workspace.name}": it has ${namesOf(environments)} (change \`environments\` in flagkeel.yaml)`,
+    `cannot find environment "${wanted}" in workspace "${workspace.name}": the key sees ${namesOf(environments)} there (change \`environments\` in flagkeel.yaml, or use a key that sees it)`,
   );
 }
 

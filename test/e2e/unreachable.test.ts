@@ -41,6 +41,10 @@ describe('a service that cannot be read', () => {
     expect(scenario.writes()).toEqual([]);
 
     scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG }, 'Name the right one');
+    const narrow = await scenario.service.createKey('narrow', { environments: ['production'] });
+    const unseen = await scenario.runWith({ env: { FLAGKEEL_API_KEY: narrow } }, 'reconcile');
+    expect(unseen.code).toBe(6);
+    expect(unseen.stderr).toContain('the key sees "production" there');
     await scenario.service.stop();
     const run = await scenario.run('reconcile', '--timeout', '2s');
     expect(run.code).toBe(6);
