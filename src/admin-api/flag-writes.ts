@@ -59,7 +59,10 @@ async function createFlag(step: WriteOf<'create-flag'>, call: WriteCall): Promis
     return found.find((each) => each && isSameObject(each, flag));
   };
   try {
-    const created = await createNamed(call, 'flag', flag, { check: shapes.flag, confirm });
+    const created = await createNamed(call, { kind: 'flag', list: 'splits' }, flag, {
+      check: shapes.flag,
+      confirm,
+    });
     reader.learnFlag(place.workspaceId, created);
   } catch (error) {
     if (isArchived(error)) throw new NameArchivedError(name, error);

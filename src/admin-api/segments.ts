@@ -160,7 +160,7 @@ const IN_ENVIRONMENT = 'segments/:environment/:segment';
 export const SEGMENT_WRITES = {
   'create-segment': async ({ segment: name, trafficType, description }, call) => {
     const segment = { name, trafficType, description };
-    await createNamed(call, 'segment', segment, {
+    await createNamed(call, { kind: 'segment', list: 'segments' }, segment, {
       check: segmentCheck,
       confirm: async () => {
         const segments = await listSegments(call.reader, call.place.workspaceId);

@@ -1,15 +1,11 @@
 import { FlagkeelError, RejectedError } from '../errors.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import type { StepAction, StepRequest } from '../model/plan.js';
+import type { Kind } from '../model/ref.js';
 import type { AdminClient } from './http/admin-client.js';
 import type { ServiceAnswer, WriteRequest } from './http/request.js';
 import type { AdminReader } from './reader.js';
-import {
-  MAX_KEYS_PER_REQUEST,
-  type WireDefinition,
-  type WireFlag,
-  type WireSegment,
-} from './wire.js';
+import { MAX_KEYS_PER_REQUEST, type WireDefinition, type WireSegment } from './wire.js';
 
 /** Where and with which words a step is written. */
 export interface StepPlace {
@@ -112,14 +108,14 @@ export interface NewObject {
 
 export async function createNamed<T>(
   call: WriteCall,
-  kind: 'flag' | 'segment',
+  { kind, list }: { readonly kind: Kind; readonly list: string },
   { name, trafficType, description }: NewObject,
   answer: Required<Pick<WriteRequest<T>, 'check' | 'confirm'>>,
 ): Promise<T> {
   return written(call, {
     kind: 'create',
     method: 'POST',
-    route: `${LISTS[kind]}/ws/:workspace/trafficTypes/:trafficType`,
+    route: `${list}/ws/:workspace/trafficTypes/:trafficType`,
     at: { workspace: call.place.workspaceId, trafficType },
     body: { name, description },
     what: `create ${kind} ${JSON.stringify(name)}`,
@@ -127,9 +123,10 @@ export async function createNamed<T>(
   });
 }
 
-const LISTS = { flag: 'splits', segment: 'segments' } as const;
-
-export function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
+export function isSameObject(
+  found: Pick<WireSegment, 'name' | 'description' | 'trafficType'>,
+  wanted: NewObject,
+): boolean {
   return (
     found.name === wanted.name &&
     (found.description ?? '') === wanted.description &&

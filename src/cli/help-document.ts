@@ -15,7 +15,6 @@ import { didYouMean } from '../specs/parse/suggest.js';
 
 export type HelpDocument = Frozen<WrittenHelp>;
 export type OptionDocument = HelpDocument['options'][number];
-type ArgumentDocument = HelpDocument['arguments'][number];
 
 /** Of the program, or of the command whose name the words begin with; undefined if there is no such command. */
 export async function helpDocument(
@@ -67,7 +66,7 @@ function lineageOf(command: Command): readonly Command[] {
   return command.parent ? [...lineageOf(command.parent), command] : [command];
 }
 
-function argumentDocument(argument: Argument): ArgumentDocument {
+function argumentDocument(argument: Argument): HelpDocument['arguments'][number] {
   const { description, required, variadic, parseArg, argChoices } = argument;
   return {
     ...{ name: argument.name(), description, required, repeatable: variadic },

@@ -33,7 +33,7 @@ const STATES = {
 type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
 
 interface Project {
-  readonly gitlab: Client;
+  readonly gitlab: ReturnType<typeof gitlabClient>;
   readonly ask: Ask;
   readonly project: string;
 }
@@ -181,8 +181,6 @@ function gitlabClient({ place, token, timeoutMs }: ForgeOptions) {
     requesterFn: createRequesterFn(async (_, options) => Promise.resolve(options), send),
   });
 }
-
-type Client = ReturnType<typeof gitlabClient>;
 
 /** What the library's client says of a request. */
 interface Given {

@@ -97,9 +97,11 @@ interface KindAdoption {
   readonly files: (change: Change, input: PlanInput, read: Read) => Promise<Files>;
 }
 
-const ADOPTIONS: Readonly<Partial<Record<Kind, KindAdoption>>> = {
+/** Null: only a person can edit the files of the kind. */
+const ADOPTIONS: Readonly<Record<Kind, KindAdoption | null>> = {
   flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
   segment: { whyNot: sharedKeyFile, files: writtenSegment },
+  identities: null,
 };
 
 /** The reason to leave a flag that lacks nothing but the tag of flagkeel.yaml, which every flag of the specs has. */

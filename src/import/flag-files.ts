@@ -1,7 +1,5 @@
 import {
   DEFINITION_FIELDS,
-  FLAG_FIELDS,
-  FLAG_FIELDS_IN_FILE,
   type Definition,
   type DefinitionField,
   type FlagField,
@@ -9,7 +7,7 @@ import {
 } from '../model/flag/flag.js';
 import type { Actual, ActualFlag } from '../model/actual.js';
 import { grouped, ownMember, sortedMap } from '../model/collections.js';
-import { flagFieldsFromWire } from '../model/flag/fields.js';
+import { FLAG_FIELDS, FLAG_FIELDS_IN_FILE, flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { canonicalJson, sameJson } from '../model/json.js';
 import {

@@ -5,7 +5,7 @@ import { mostProtectedFirst, type Desired } from '../model/desired.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
-import { NAMED_KINDS, type NamedKind } from '../model/ref.js';
+import { NAMED, NAMED_KINDS, type NamedKind } from '../model/ref.js';
 import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
 import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -57,12 +57,11 @@ export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string
 
 export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, string> {
   const taken = new Set<string>();
-  const files = [
-    [CONFIG_PATH, configText(of)] as const,
-    ...of.flags.map((flag) => [`flags/${flag.name}.yaml`, flagFileText(flag)] as const),
-    ...of.segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
-  ];
-  return sortedMap(files);
+  const files: Readonly<Record<NamedKind, readonly (readonly [string, string])[]>> = {
+    flag: of.flags.map((flag) => [`flags/${flag.name}.yaml`, flagFileText(flag)]),
+    segment: of.segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
+  };
+  return sortedMap([[CONFIG_PATH, configText(of)], ...Object.values(files).flat()]);
 }
 
 function configText({ workspace, environments, flags, segments }: RepositoryToWrite): string {
@@ -81,16 +80,17 @@ function configText({ workspace, environments, flags, segments }: RepositoryToWr
   );
 }
 
+type Folder = (typeof NAMED_KINDS)[NamedKind]['folder'];
+
 /** The limit of file systems. */
 const MAX_FILE_NAME_BYTES = 255;
 /** Room after the object's name in a file name: its environment, and `.keys`. */
 const MAX_ENDING_BYTES = 110;
 
-export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segments'>): string[] {
-  return [
-    ...[...flags.keys()].flatMap((name) => nameProblem('flag', name) ?? []),
-    ...[...segments.keys()].flatMap((name) => nameProblem('segment', name) ?? []),
-  ].toSorted(byCodeUnits);
+export function nameProblems(actual: Pick<Actual, Folder>): string[] {
+  return NAMED.flatMap((kind) =>
+    [...actual[NAMED_KINDS[kind].folder].keys()].flatMap((name) => nameProblem(kind, name) ?? []),
+  ).toSorted(byCodeUnits);
 }
 
 export function nameProblem(kind: NamedKind, name: string): string | undefined {

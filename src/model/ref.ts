@@ -3,7 +3,7 @@ export const KINDS = ['flag', 'segment', 'identities'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function byKind<T>(valueOf: (kind: Kind) => T): Readonly<Record<Kind, T>> {
-  return { flag: valueOf('flag'), segment: valueOf('segment'), identities: valueOf('identities') };
+  return Object.fromEntries(KINDS.map((kind) => [kind, valueOf(kind)])) as Record<Kind, T>;
 }
 
 /** The product's guide has this rule for flags, and the reserved words of treatments; the contract has none. */
@@ -35,6 +35,8 @@ export const NAMED_KINDS = {
 } as const;
 
 export type NamedKind = keyof typeof NAMED_KINDS;
+
+export const NAMED = Object.keys(NAMED_KINDS) as readonly NamedKind[];
 
 /** Kinds of files with a schema of the same name. */
 export const SPEC_KINDS = [

@@ -31,10 +31,8 @@ export function createLog(options: LogOptions): Log {
   return logOver(() => (root ??= createPino(options)));
 }
 
-type Level = Exclude<LogLevel, 'silent'>;
-
 function logOver(logger: () => Logger): Log {
-  const at = (level: Level) => (fields: LogFields, message: string) => {
+  const at = (level: Exclude<LogLevel, 'silent'>) => (fields: LogFields, message: string) => {
     logger()[level](fields, message);
   };
   return {

@@ -31,10 +31,8 @@ export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
     );
 }
 
-type Naming = Named & Usage;
-
 /** Every name of an object or a condition in the specs, except where that is declared. */
-function* namings({ specs, flags, kills }: SpecParts): Generator<Naming> {
+function* namings({ specs, flags, kills }: SpecParts): Generator<Named & Usage> {
   for (const flag of flags) {
     for (const each of referencesOf(flag)) {
       const by = `rule ${each.rule + 1} of flag/${flag.name} in ${each.environment}`;

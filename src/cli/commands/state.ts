@@ -4,9 +4,8 @@ import { NOTHING } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { requestText } from '../../model/change-request.js';
 import { present } from '../../model/collections.js';
-import type { Definition } from '../../model/flag/flag.js';
 import { objectId } from '../../model/ref.js';
-import type { ActivationBase, Base, IdentitiesBase, State } from '../../model/state.js';
+import type { Base, State, StateEntry } from '../../model/state.js';
 import { plural } from '../../report/values.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
@@ -118,7 +117,7 @@ async function showObject(
   });
 }
 
-type ShownBase = Base<Definition | ActivationBase | IdentitiesBase>;
+type ShownBase = StateEntry['environments'][string];
 
 /** With the keys of identities counted and not named. */
 function withoutKeys(base: ShownBase): object {

@@ -1,6 +1,7 @@
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import type { Desired } from '../../model/desired.js';
+import { objectsOf, type Desired } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
+import { NAMED } from '../../model/ref.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
@@ -112,11 +113,10 @@ async function check(
   }
 }
 
-function summaryOf({ flags, segments, config }: Desired): string {
+function summaryOf(desired: Desired): string {
   const parts = [
-    plural(flags.size, 'flag'),
-    plural(segments.size, 'segment'),
-    plural(config.environments.length, 'environment'),
+    ...NAMED.map((kind) => plural(objectsOf(desired, kind).size, kind)),
+    plural(desired.config.environments.length, 'environment'),
   ];
   return `valid: ${parts.join(', ')}\n`;
 }

@@ -1,7 +1,7 @@
 import type { WireFlag, WirePatchOperation, WireRolloutStatus } from '../../admin-api/wire.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { sortedSet } from '../json.js';
-import { FLAG_FIELDS, type FlagField, type FlagFields } from './flag.js';
+import type { FlagField, FlagFields } from './flag.js';
 
 /** Decides how a value is written into a file, checked in a state, and shown: `names` is a sorted set. */
 export type FieldType = 'prose' | 'name' | 'names';
@@ -15,7 +15,10 @@ interface FieldRow<V> {
   readonly toPatch: (value: V, rolloutStatuses: readonly WireRolloutStatus[]) => WirePatchOperation;
 }
 
-/** One row for each field of a flag at workspace level. Two canonical values are compared as JSON. */
+/**
+ * One row for each field of a flag at workspace level, in the order in which plans show them. Two canonical values are
+ * compared as JSON.
+ */
 export const FLAG_FIELD_ROWS: {
   readonly [F in FlagField]: FieldRow<Required<FlagFields>[F]>;
 } = {
@@ -42,6 +45,14 @@ export const FLAG_FIELD_ROWS: {
     },
   },
 };
+
+export const FLAG_FIELDS = Object.keys(FLAG_FIELD_ROWS) as readonly FlagField[];
+
+const isSet = (field: FlagField): boolean => FLAG_FIELD_ROWS[field].type === 'names';
+export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = [
+  ...FLAG_FIELDS.filter((field) => !isSet(field)),
+  ...FLAG_FIELDS.filter(isSet),
+];
 
 export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);

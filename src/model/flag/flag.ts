@@ -82,10 +82,6 @@ export const DEFINITION_FIELDS_IN_FILE = [
 
 export type FlagField = keyof FlagFields;
 
-export const FLAG_FIELDS = ['description', 'tags', 'rolloutStatus'] as const satisfies FlagField[];
-
-export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = ['description', 'rolloutStatus', 'tags'];
-
 const TRUTHS: ReadonlyMap<string, boolean> = new Map([
   ['on', true],
   ['true', true],

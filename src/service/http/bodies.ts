@@ -3,8 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
 
-type ParseJson = (text: string) => Promise<unknown>;
-
 /**
  * Recognises bodies by their content and not by their content type: clients send JSON under any type, and no body at
  * all under `application/json`.
@@ -34,7 +32,7 @@ export function takeAnyBody(app: FastifyInstance): void {
 async function bodyFrom(
   request: FastifyRequest,
   text: string,
-  parseJson: ParseJson,
+  parseJson: (text: string) => Promise<unknown>,
 ): Promise<unknown> {
   if (!/\S/.test(text)) return undefined;
   const problem = await problemOfText(text);

@@ -9,7 +9,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { DEFINITION_FIELDS_IN_FILE, FLAG_FIELDS_IN_FILE } from '../../model/flag/flag.js';
+import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
+import { DEFINITION_FIELDS_IN_FILE } from '../../model/flag/flag.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
 /** At a path of member names. Everything else stays as it is, comments and spelling included. */

@@ -16,8 +16,6 @@ import { firstFault, readSpecs } from '../../../specs/read-specs.js';
 import { quoted } from '../../../report/sanitize.js';
 import type { CommandIo } from './store.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface SpecsOptions {
   readonly specs?: string;
   readonly repo?: string;
@@ -40,7 +38,7 @@ const REMOTE_EVERY_MS = 15_000;
  */
 export async function serveSpecs(
   options: SpecsOptions,
-  environment: Environment,
+  environment: Readonly<Record<string, string | undefined>>,
   io: CommandIo,
 ): Promise<void> {
   const { git, applicationKey } = operatorSettings(environment);
