@@ -32,7 +32,7 @@ export function figureRows(figures: SourceFigures): FigureRow[] {
     atMost('imports of the pipeline', pipeline.imports, 14),
     atMost('longest function of the pipeline', pipeline.longestFunction, 25),
     atMost('branches on a kind', figures.kindBranches, 11),
-    atMost('occurrences of configName', figures.configName, 15),
+    atMost('occurrences of configName', figures.configName, 14),
     {
       name: 'files with one reader',
       value: `${percent(singleReaders.share)} (${singleReaders.files})`,
