@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import { byCodeUnits, sameJson } from '../model/json.js';
 import type { Actual, ActualFlag, FlagScope, Scope } from '../model/actual.js';
 import type { Kind } from '../model/ref.js';
+import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Catalog } from './workspace.js';
 import { look } from './look.js';
 import { listSegments, observeSegments } from './segments.js';
@@ -11,7 +12,6 @@ import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './w
 /** Up to this number, flags or definitions of one environment are requested singly, even if the service lists them. */
 const FEW = 5;
 const PER_PAGE = 50;
-const CONCURRENCY = 8;
 
 /**
  * Reads the objects in scope, by lists, or by single requests if the service has no list or few objects are wanted.
@@ -143,7 +143,7 @@ class Observation {
   async #singleFlags(names: readonly string[]): Promise<SeenFlags> {
     const { id } = this.#at.workspace;
     const answers = await pMap(names, async (name) => this.#reader.getFlag(id, name), {
-      concurrency: CONCURRENCY,
+      concurrency: DEFAULT_CONCURRENCY,
     });
     const found = names.flatMap((name, index) => {
       const flag = answers[index];
@@ -195,7 +195,7 @@ class Observation {
         if (answer.is === 'seen') share(answer.definition);
         return [name, answer] as const;
       },
-      { concurrency: CONCURRENCY },
+      { concurrency: DEFAULT_CONCURRENCY },
     );
     for (const [name, answer] of answers) {
       if (answer.is === 'seen') found.set(name, answer.definition);

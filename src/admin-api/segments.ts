@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import { FlagkeelError } from '../errors.js';
 import type { ActualActivation, ActualSegment, KeyDetail, Scope } from '../model/actual.js';
 import { byCodeUnits } from '../model/json.js';
+import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import { chunks, keyList } from '../model/segment-keys.js';
 import { count, list, name, orNull, record, ref, tags, text } from './decode.js';
 import { isNoEndpoint, type ReadRequest, type ServiceAnswer } from './http/request.js';
@@ -24,7 +25,6 @@ import {
 } from './write-call.js';
 
 const KEYS_PER_PAGE = 100;
-const CONCURRENCY = 8;
 
 export const segmentCheck = record<WireSegment>({
   name,
@@ -128,7 +128,7 @@ export async function observeSegments(
       onSeen(environments.size);
       return [name, { ...(placesAlone !== true && segment && { segment }), environments: places }];
     },
-    { concurrency: CONCURRENCY },
+    { concurrency: DEFAULT_CONCURRENCY },
   );
   const allSegments = isListed ? listed.map(({ name }) => name) : null;
   return { segments: new Map(segments), allSegments, listed };

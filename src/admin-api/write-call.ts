@@ -140,14 +140,12 @@ export async function learning<T>(
   { reader, place }: WriteCall,
   writing: Promise<T>,
 ): Promise<T> {
-  try {
-    return await writing;
-  } catch (error) {
+  return writing.catch((error: unknown) => {
     // A 404 of a proxy has no message of the service, and proves nothing.
     const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
     if (isSaid && error.status === 404) reader.learnAbsence(place.workspaceId, flag);
     throw error;
-  }
+  });
 }
 
 export async function orFlagGone<T>(
@@ -155,13 +153,11 @@ export async function orFlagGone<T>(
   { reader, place }: WriteCall,
   writing: Promise<T>,
 ): Promise<T> {
-  try {
-    return await writing;
-  } catch (error) {
+  return writing.catch((error: unknown) => {
     const isGone = reader.flagSaid(place.workspaceId, flag) === 'absent';
     if (!isGone || !(error instanceof RejectedError)) throw error;
     throw new StepError('FLAG_GONE', `the service does not have flag "${flag}"`);
-  }
+  });
 }
 
 export function changedByOthers(object: string): FlagkeelError {
