@@ -72,22 +72,20 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
         .choices(['pretty', 'json'])
         .default('pretty'),
     )
-    .action(
-      async (options: ServiceCommandOptions & SpecsOptions & { logFormat: 'pretty' | 'json' }) => {
-        const log = createLog({
-          level: 'info',
-          format: options.logFormat,
-          stream: terminal.stderr,
-        });
-        const io = { write: writer(terminal), log, signal: terminal.signal };
-        if (options.specs !== undefined || options.repo !== undefined) {
-          const { serveSpecs } = await import('./specs.js');
-          await serveSpecs(options, terminal.environment, io);
-        } else await runService(options, io);
-      },
-    );
+    .action(async (options: ServiceCommandOptions & LogOptions & SpecsOptions) => {
+      const log = createLog({ level: 'info', format: options.logFormat, stream: terminal.stderr });
+      const io = { write: writer(terminal), log, signal: terminal.signal };
+      if (options.specs !== undefined || options.repo !== undefined) {
+        const { serveSpecs } = await import('./specs.js');
+        await serveSpecs(options, terminal.environment, io);
+      } else await runService(options, io);
+    });
   declareStoreCommands(command, terminal);
 };
+
+interface LogOptions {
+  readonly logFormat: 'pretty' | 'json';
+}
 
 /**
  * Serves until the signal comes. In a store without a valid key it prints the key that it made: the only time that it can
