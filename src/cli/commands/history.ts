@@ -1,6 +1,6 @@
 import { FlagkeelError } from '../../errors.js';
 import type { LoggedChange, LoggedKeys, LoggedWrite } from '../../model/outcome.js';
-import { keyOfId, NAMED_KINDS } from '../../model/ref.js';
+import { keyOfId, NAMED } from '../../model/ref.js';
 import type { LoggedApply } from '../../state/run-log.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { valueText } from '../../report/values.js';
@@ -9,7 +9,7 @@ import type { DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
 import { ending, type Screen } from '../terminal.js';
 
-const OBJECT = new RegExp(`^(${Object.keys(NAMED_KINDS).join('|')})/([^/@]+)$`);
+const OBJECT = new RegExp(`^(${NAMED.join('|')})/([^/@]+)$`);
 
 export const declareHistory: DeclareCommand = (command, invocation) => {
   command

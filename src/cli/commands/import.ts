@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { grouped } from '../../model/collections.js';
-import { NAMED_KINDS } from '../../model/ref.js';
+import { NAMED, NAMED_KINDS } from '../../model/ref.js';
 import { fileKindOf } from '../../model/spec-tree.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
@@ -175,7 +175,7 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
 }
 
 function countsText({ files }: Imported): string {
-  const objects = Object.keys(NAMED_KINDS).map((kind) => plural(countOf(kind, files), kind));
+  const objects = NAMED.map((kind) => plural(countOf(kind, files), kind));
   return [...objects, plural(files.size, 'file')].join(', ');
 }
 
@@ -186,9 +186,7 @@ function countOf(kind: string, files: Imported['files']): number {
 
 function documentOf(directory: string, imported: Imported): object {
   const { workspace, environments, files, ...others } = imported;
-  const counts = Object.entries(NAMED_KINDS).map(([kind, { folder }]) => {
-    return [folder, countOf(kind, files)] as const;
-  });
+  const counts = NAMED.map((kind) => [NAMED_KINDS[kind].folder, countOf(kind, files)] as const);
   return {
     directory,
     workspace,

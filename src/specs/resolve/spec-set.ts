@@ -1,7 +1,7 @@
 import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { SegmentSpec } from '../../generated/segment.schema.d.js';
-import { NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
+import { NAMED, NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
@@ -48,7 +48,7 @@ export function specSet(
 /** Names of objects with invalid files, by those of the files and by the names in them. */
 function unjudgedNames({ files }: LoadedFiles): SpecSet['unjudged'] {
   const invalid = (kind: FileKind): SpecFile[] => files[kind].filter(({ valid }) => !valid);
-  const lists = (Object.keys(NAMED_KINDS) as NamedKind[]).map((kind) => {
+  const lists = NAMED.map((kind) => {
     const names = invalid(kind).flatMap((file) => [fileNameOf(file.path), file.nameIn(kind) ?? []]);
     return [kind, new Set(names.flat())] as const;
   });
