@@ -223,8 +223,9 @@ export function faultCalled<Store>(
   return fault;
 }
 
+/** Waits for their end: one that ends later would fail a later request in its own way. */
 export const END_OTHERS =
-  'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()';
+  'select pg_terminate_backend(pid, 30000) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()';
 
 /** The connection stays open until it is mended, with all that it holds. */
 async function inSession(
