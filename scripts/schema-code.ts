@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type standalone from 'ajv/dist/standalone/index.js';
 import { Ajv2020, type Options } from 'ajv/dist/2020.js';
+import { SPEC_KINDS } from '../src/model/ref.js';
 import { packageFile } from '../src/platform/package-files.js';
 import { SCHEMA_NAMES, schemaOf, type Schema } from '../src/specs/parse/schemas.js';
 import { specTypes } from './spec-types.js';
@@ -10,6 +11,7 @@ import { specTypes } from './spec-types.js';
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/generated/validators.ts': specValidators,
   'src/generated/plan-validator.ts': planValidator,
+  'src/generated/spec-types.d.ts': typesByKind,
   ...Object.fromEntries(
     [...SCHEMA_NAMES, 'plan', 'help', 'status'].map((name) => [
       `src/generated/${name}.schema.d.ts`,
@@ -56,6 +58,19 @@ function codeFor(schemas: readonly (readonly [string, Schema])[], options: Optio
   const code = codeOf(ajv, Object.fromEntries(exported) as Record<string, string>);
   // Without a type the compiler would walk all of a function to find one.
   return HEADER + code.replaceAll(/^export const (\w+) = /gm, 'export const $1: unknown = ');
+}
+
+/** What a valid file of each kind holds, as the text of a module. */
+function typesByKind(): string {
+  const types = SPEC_KINDS.map((kind) => {
+    const name = exportName(kind);
+    return [kind, `${name.charAt(0).toUpperCase()}${name.slice(1)}Spec`] as const;
+  });
+  const imports = types.map(
+    ([kind, type]) => `import type { ${type} } from './${kind}.schema.d.js';`,
+  );
+  const members = types.map(([kind, type]) => `  '${kind}': ${type};`);
+  return [...imports, 'export interface SpecTypes {', ...members, '}', ''].join('\n');
 }
 
 /** `flag-overlay` → `flagOverlay` */

@@ -1,6 +1,5 @@
 import { ownMember } from '../model/collections.js';
 import type { FlagSpec } from '../generated/flag.schema.d.js';
-import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import { expressionOf, whyNoPattern } from '../model/matcher/expression.js';
 import {
@@ -68,7 +67,7 @@ function missingFields({ flags, settings, config, specs }: LintedRepository, rep
     config.environments.filter((each) => each.protected === true).map(({ name }) => name),
   );
   const tested = new Set(
-    validOf<SpecTestSpec>(specs.loaded, 'spec-test').flatMap(({ spec }) =>
+    validOf(specs.loaded, 'spec-test').flatMap(({ spec }) =>
       spec.cases.some(({ environment }) => guarded.has(environment)) ? [spec.tests] : [],
     ),
   );

@@ -15,7 +15,7 @@ interface NamesOnService {
 
 /** Names in the specs that the service does not have. Objects that a run would create are not checked. */
 export function missingOnService({ specs }: SpecParts, names: NamesOnService): Diagnostic[] {
-  const { config, loaded, flags, segments } = specs;
+  const { config, loaded, named } = specs;
   const [configFile] = loaded.files.config;
   if (config === undefined || configFile === undefined) return [];
   const diagnostics: Diagnostic[] = [];
@@ -46,10 +46,10 @@ export function missingOnService({ specs }: SpecParts, names: NamesOnService): D
   };
   // Once, and not for each object that inherits it.
   checkType(config.defaultTrafficType, inConfig('defaults', 'trafficType'));
-  for (const { file, spec } of [...flags.values(), ...segments.values()]) {
+  for (const { file, spec } of [...named.flag.values(), ...named.segment.values()]) {
     checkType(spec.trafficType, { file, path: ['trafficType'] });
   }
-  for (const { file, spec } of flags.values()) {
+  for (const { file, spec } of named.flag.values()) {
     const place = { file, path: ['rolloutStatus'] };
     check('rollout status', spec.rolloutStatus, names.rolloutStatuses, place);
   }

@@ -145,7 +145,7 @@ function paddedIn(value: unknown): PaddedText[] {
 /** Another repository may use the segment, so the message speaks of this repository only. */
 function unusedSegments({ flags, segments, specs }: LintedRepository, report: Report): void {
   // An unreadable flag may be the one that uses the segment.
-  if (specs.unjudged.flag.size > 0 || flags.length < specs.flags.size) return;
+  if (specs.unjudged.flag.size > 0 || flags.length < specs.named.flag.size) return;
   const used = new Set<string | undefined>();
   for (const { environments } of flags) {
     for (const { definition } of environments.values()) {
@@ -195,7 +195,7 @@ function twinSegments({ segments, specs }: LintedRepository, report: Report): vo
 const MOST_INLINE = 200;
 
 function longLists({ segments, specs }: LintedRepository, report: Report): void {
-  for (const { file, spec } of specs.segments.values()) {
+  for (const { file, spec } of specs.named.segment.values()) {
     if (!segments.has(spec.segment)) continue;
     for (const [environment, { keys = [] }] of Object.entries(spec.environments ?? {})) {
       if (keys.length <= MOST_INLINE) continue;

@@ -119,7 +119,7 @@ export function placeOfSegment(
   name: string,
   path: SpecPath,
 ): Place {
-  const file = specs.segments.get(name)?.file;
+  const file = specs.named.segment.get(name)?.file;
   if (file === undefined) throw new Error(`bug: segment "${name}" has no file`);
   return { file, path };
 }

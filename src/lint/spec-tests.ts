@@ -1,4 +1,4 @@
-import type { SpecTestCase, SpecTestSpec } from '../generated/spec-test.schema.d.js';
+import type { SpecTestCase } from '../generated/spec-test.schema.d.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { evaluate, type Answer, type Situation } from '../plan/impact/evaluate.js';
@@ -17,7 +17,7 @@ export interface CaseResult {
 
 /** Runs every case of `tests/`, in order, against valid specs alone: with no clock but the moment that a case names. */
 export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
-  const files = validOf<SpecTestSpec>(specs.loaded, 'spec-test');
+  const files = validOf(specs.loaded, 'spec-test');
   return files.flatMap(({ file, spec }) =>
     spec.cases.map((each, position): CaseResult => {
       const fault = faultOf(spec.tests, each, desired);

@@ -135,7 +135,7 @@ export async function readWithParts(
 
 /** Of configurations with a schema. The compiler of schemas is loaded only if a flag has one. */
 async function misfits(specs: SpecSet): Promise<Diagnostic[]> {
-  const judged = [...specs.flags.values()].filter(({ spec }) => spec.configurationSchema);
+  const judged = [...specs.named.flag.values()].filter(({ spec }) => spec.configurationSchema);
   if (judged.length === 0) return [];
   const { configurationDiagnostics } = await import('./resolve/configurations.js');
   return judged.flatMap((flag) => configurationDiagnostics(flag, specs));

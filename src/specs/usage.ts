@@ -1,6 +1,4 @@
-import type { ConfigSpec } from '../generated/config.schema.d.js';
 import type { ConditionSpec } from '../generated/flag.schema.d.js';
-import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Location, SpecPath } from '../model/diagnostic.js';
 import type { SpecFile } from './parse/parse-file.js';
@@ -57,7 +55,7 @@ function* namings({ specs, flags, kills }: SpecParts): Generator<Named & Usage> 
   for (const { flag, location, environment } of kills) {
     yield { kind: 'flag', name: flag, location, by: `kill in ${environment}` };
   }
-  for (const { file, spec } of validOf<SpecTestSpec>(specs.loaded, 'spec-test')) {
+  for (const { file, spec } of validOf(specs.loaded, 'spec-test')) {
     yield { kind: 'flag', name: spec.tests, location: file.location(['tests']), by: 'spec test' };
     for (const [at, { segments = [] }] of spec.cases.entries()) {
       for (const name of new Set(segments)) {
@@ -84,7 +82,7 @@ interface WrittenCondition {
 }
 
 function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
-  return validOf<ConfigSpec>(loaded, 'config').flatMap(({ file, spec }) =>
+  return validOf(loaded, 'config').flatMap(({ file, spec }) =>
     Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>
       placed(written).map(({ condition, path }) => {
         const by = `condition ${name}`;
@@ -95,8 +93,8 @@ function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
 }
 
 /** The conditions of all rules, even those that no environment inherits. */
-function ruleConditions({ flags, overlays }: SpecParts['specs']): WrittenCondition[] {
-  const ofFlags = [...flags.values()].flatMap(({ file, spec }) =>
+function ruleConditions({ named, overlays }: SpecParts['specs']): WrittenCondition[] {
+  const ofFlags = [...named.flag.values()].flatMap(({ file, spec }) =>
     Object.entries(spec.environments ?? {}).map(([environment, { rules }]) => {
       return { file, flag: spec.flag, environment, rules, path: ['environments', environment] };
     }),

@@ -119,7 +119,7 @@ async function explainedFlag(
     .filter(([each]) => asked.length === 0 || asked.includes(each))
     .toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const files = new Set([location.file, ...shown.map(([, each]) => each.location.file)]);
-  const owner = specs.parts.specs.flags.get(name)?.spec.owner;
+  const owner = specs.parts.specs.named.flag.get(name)?.spec.owner;
   return {
     ...{ name, location },
     ...present({ description: fields.description, owner }),

@@ -59,7 +59,7 @@ function cataloguedFlag(
   { name, location, fields, creation: sent = fields, ownershipTag, environments }: DesiredFlag,
   { desired, parts }: RightSpecs,
 ): Omit<CataloguedFlag, 'uses'> {
-  const { owner, expires } = parts.specs.flags.get(name)?.spec ?? {};
+  const { owner, expires } = parts.specs.named.flag.get(name)?.spec ?? {};
   return {
     name,
     file: location.file,

@@ -22,7 +22,6 @@ import { linesWithName } from '../../git/search.js';
 import type { Desired } from '../../model/desired.js';
 import { readWithParts } from '../../specs/read-specs.js';
 import { validOf } from '../../specs/resolve/spec-set.js';
-import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 import { directoryTree } from '../../git/trees.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
@@ -226,7 +225,7 @@ async function filesWithout(
   { parts, checkout, prefix }: RightSpecs,
 ): Promise<ReadonlyMap<string, string | null> | Refused> {
   const { overlays, loaded } = parts.specs;
-  const tests = validOf<SpecTestSpec>(loaded, 'spec-test');
+  const tests = validOf(loaded, 'spec-test');
   const gone = [
     flag.file.path,
     ...overlays.filter(({ spec }) => spec.flag === flag.name).map(({ file }) => file.path),

@@ -1,5 +1,3 @@
-import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
-import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { validOf } from '../resolve/spec-set.js';
@@ -27,9 +25,9 @@ export function withCodeOwners(text: string, prefix: string, loaded: LoadedFiles
 }
 
 function ownerLines(prefix: string, loaded: LoadedFiles): string[] {
-  const flags = validOf<FlagSpec>(loaded, 'flag');
+  const flags = validOf(loaded, 'flag');
   const ownerOf = new Map(flags.map(({ spec }) => [spec.flag, spec.owner]));
-  const overlays = validOf<FlagOverlaySpec>(loaded, 'flag-overlay');
+  const overlays = validOf(loaded, 'flag-overlay');
   return [...flags, ...overlays]
     .flatMap(({ file: { path }, spec: { flag } }) => {
       const owner = ownerOf.get(flag);

@@ -68,7 +68,7 @@ export function promotedAll(
 }
 
 function withEnvironment(name: string, to: string, { specs }: SpecParts): Promoted[] {
-  const segment = specs.segments.get(name);
+  const segment = specs.named.segment.get(name);
   if (segment === undefined) return [];
   const { path, source } = segment.file;
   const before = source.text;

@@ -39,7 +39,7 @@ export interface ResolvedFlag {
 export function resolveFlags(specs: SpecSet, found: Diagnostic[]): ResolvedFlag[] {
   found.push(...specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay)));
   const overlays = grouped(specs.overlays, ({ spec }) => spec.flag);
-  return [...specs.flags].map(([name, each]) => {
+  return [...specs.named.flag].map(([name, each]) => {
     const { flag, diagnostics } = resolvedFlag(specs, each, overlays.get(name) ?? []);
     found.push(...diagnostics);
     return flag;
@@ -131,10 +131,10 @@ function overlayDiagnostics(
     const message = `the file is to be named "${flag}@${environment}.yaml"`;
     return [file.diagnostic('file-name', { path: ['flag'] }, message)];
   }
-  const own = specs.flags.get(flag);
+  const own = specs.named.flag.get(flag);
   if (own === undefined) {
     if (specs.unjudged.flag.has(flag)) return [];
-    const hint = didYouMean(flag, specs.flags.keys());
+    const hint = didYouMean(flag, specs.named.flag.keys());
     const message = `no file declares flag "${flag}"${hint}`;
     return [file.diagnostic('flag-missing', { path: ['flag'] }, message)];
   }

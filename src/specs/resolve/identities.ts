@@ -1,5 +1,4 @@
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
-import type { IdentitiesSpec } from '../../generated/identities.schema.d.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Desired, DesiredIdentities, DesiredKeys } from '../../model/desired.js';
 import type { Attributes } from '../../model/identities.js';
@@ -59,7 +58,7 @@ interface IdentitiesFile {
 
 /** Files whose content names their traffic type and environment. */
 function yamlFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
-  const files = validOf<IdentitiesSpec>(specs.loaded, 'identities');
+  const files = validOf(specs.loaded, 'identities');
   return files.map(({ file, spec: { identities } }) => {
     const { environment, keys, trafficType: written } = identities;
     const trafficType = trafficTypeOf(specs, { file, written, member: 'identities' }, found);
@@ -71,7 +70,7 @@ function yamlFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
 
 /** Files whose name does so: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may contain a dot. */
 function csvFiles(specs: SpecSet, found: Diagnostic[]): IdentitiesFile[] {
-  const files = validOf<IdentitiesFile['keys']>(specs.loaded, 'identities-csv');
+  const files = validOf(specs.loaded, 'identities-csv');
   return files.flatMap(({ file, spec: keys }) => {
     const name = fileNameOf(file.path).replace(/\.csv$/, '');
     const dot = name.indexOf('.');

@@ -31,7 +31,7 @@ export function resolveSegments(
 ): ReadonlyMap<string, DesiredSegment> {
   const keyFiles = new Map(specs.loaded.files.keys.map((file) => [file.path, file]));
   const used = new Set<string>();
-  const segments = [...specs.segments.values()].map((each) => {
+  const segments = [...specs.named.segment.values()].map((each) => {
     const { file, spec } = each;
     const paths = Object.values(spec.environments ?? {}).flatMap(({ keysFile }) =>
       keysFile === undefined ? [] : [keyFilePath(file, keysFile)],

@@ -1,7 +1,4 @@
-import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
-import type { FlagSpec } from '../../generated/flag.schema.d.js';
-import type { SegmentSpec } from '../../generated/segment.schema.d.js';
-import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
+import type { SpecTypes } from '../../generated/spec-types.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { partsOf, valueAt } from '../../model/json.js';
@@ -27,19 +24,19 @@ export function departedDiagnostics(
   flags: readonly ResolvedFlag[],
   segments: ReadonlyMap<string, DesiredSegment>,
 ): Diagnostic[] {
-  const parts = <T>(kind: SpecKind): SoundPart<T>[] =>
-    specs.loaded.files[kind].flatMap((file) => soundPart<T>(kind, file) ?? []);
-  const flagParts = parts<FlagSpec>('flag');
-  const overlayParts = parts<FlagOverlaySpec>('flag-overlay');
-  const segmentParts = parts<SegmentSpec>('segment');
-  const testParts = parts<SpecTestSpec>('spec-test');
+  const parts = <K extends SpecKind>(kind: K): SoundPart<SpecTypes[K]>[] =>
+    specs.loaded.files[kind].flatMap((file) => soundPart(kind, file) ?? []);
+  const flagParts = parts('flag');
+  const overlayParts = parts('flag-overlay');
+  const segmentParts = parts('segment');
+  const testParts = parts('spec-test');
   const all = [...flagParts, ...overlayParts, ...segmentParts, ...testParts];
   if (all.length === 0) return [];
   const overlays = [...specs.overlays, ...overlayParts];
   const withOverlays = [...new Set(overlayParts.map(({ spec }) => spec.flag))];
   const departed = [
     ...flagParts,
-    ...withOverlays.flatMap((name) => specs.flags.get(name) ?? []),
+    ...withOverlays.flatMap((name) => specs.named.flag.get(name) ?? []),
   ].map((each) => {
     const own = overlays.filter(({ spec }) => spec.flag === each.spec.flag);
     return resolvedFlag(specs, each, own);
@@ -54,7 +51,7 @@ export function departedDiagnostics(
     ),
     ...specTestDiagnostics(specs, testParts),
   ];
-  resolveSegments({ ...specs, segments: ownSegments }, found);
+  resolveSegments({ ...specs, named: { ...specs.named, segment: ownSegments } }, found);
   return all.flatMap((part) =>
     found.filter((each) => each.location.file === part.file.path && !part.isEcho(each)),
   );
@@ -91,7 +88,10 @@ const CASE = { name: '-', environment: '-', expect: '-' };
  * The part of a file that fits its schema, only for diagnostics: wrong values are left out or, if required, replaced;
  * positions in lists stay. @returns undefined if the file is valid, is not YAML, or lacks too much.
  */
-function soundPart<T>(kind: SpecKind, file: SpecFile): SoundPart<T> | undefined {
+function soundPart<K extends SpecKind>(
+  kind: K,
+  file: SpecFile,
+): SoundPart<SpecTypes[K]> | undefined {
   const { value, problems, valid } = file;
   const departures = problems.filter(({ code }) => code !== 'api-key-in-file');
   if (valid || departures.some(({ pointer }) => pointer === undefined)) return undefined;
@@ -111,7 +111,7 @@ function soundPart<T>(kind: SpecKind, file: SpecFile): SoundPart<T> | undefined 
   const amongTreatments = holes.some((hole) => hole.slice(-2).includes('treatments'));
   return {
     file,
-    spec: spec as T,
+    spec: spec as unknown as SpecTypes[K],
     isEcho: ({ code, location }) =>
       location.file === file.path &&
       ((outside && ABSENCES.has(code)) ||

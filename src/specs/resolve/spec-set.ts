@@ -1,26 +1,29 @@
-import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
-import type { FlagSpec } from '../../generated/flag.schema.d.js';
-import type { SegmentSpec } from '../../generated/segment.schema.d.js';
+import type { SpecTypes } from '../../generated/spec-types.d.js';
 import { NAMED, NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import type { PlaceInFile, SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
-import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
+
+/** What a valid file of each kind holds. */
+interface FileTypes extends SpecTypes {
+  readonly 'identities-csv': SpecTypes['identities']['identities']['keys'];
+  readonly keys: readonly string[];
+}
 
 export interface SpecOf<T> {
   readonly file: SpecFile;
   readonly spec: T;
 }
 
-/** All specs of one tree, by name. A file that violates its schema only contributes its name. */
+/** All specs of one tree. A file that violates its schema only contributes its name. */
 export interface SpecSet {
   /** Undefined if flagkeel.yaml itself is wrong; checks that depend on it are then skipped. */
   readonly config: Config | undefined;
-  readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
-  readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
-  readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
+  /** By the name of the object. */
+  readonly named: { readonly [K in NamedKind]: ReadonlyMap<string, SpecOf<SpecTypes[K]>> };
+  readonly overlays: readonly SpecOf<SpecTypes['flag-overlay']>[];
   /** Objects whose files cannot be checked: a second error in a reference to one would only repeat the first. */
   readonly unjudged: Readonly<Record<NamedKind, ReadonlySet<string>>>;
   readonly loaded: LoadedFiles;
@@ -36,9 +39,10 @@ export function specSet(
 ): SpecSet {
   return {
     config,
-    flags: declared<FlagSpec>('flag', loaded, found),
-    overlays: validOf<FlagOverlaySpec>(loaded, 'flag-overlay'),
-    segments: declared<SegmentSpec>('segment', loaded, found),
+    named: Object.fromEntries(
+      NAMED.map((kind) => [kind, declared(kind, loaded, found)]),
+    ) as unknown as SpecSet['named'],
+    overlays: validOf(loaded, 'flag-overlay'),
     unjudged: unjudgedNames(loaded),
     loaded,
     settings: settingsOf(config),
@@ -64,20 +68,24 @@ function settingsOf(config: Config | undefined): string {
   return JSON.stringify([config === undefined, names, config?.defaultTrafficType, conditions]);
 }
 
-/** The valid files of a kind, whose schema describes `T`. */
-export function validOf<T>({ files }: LoadedFiles, kind: FileKind): SpecOf<T>[] {
-  // The schema has checked the shape of a valid file.
-  return files[kind].flatMap((file) => (file.valid ? [{ file, spec: file.value as T }] : []));
+export function validOf<K extends FileKind>(
+  { files }: LoadedFiles,
+  kind: K,
+): SpecOf<FileTypes[K]>[] {
+  return files[kind].flatMap((file) =>
+    // The schema has checked the shape of a valid file.
+    file.valid ? [{ file, spec: file.value as FileTypes[K] }] : [],
+  );
 }
 
 /** Valid files by the name of their object. Of two with one name the first in the order of paths counts. */
-function declared<T>(
-  kind: NamedKind,
+function declared<K extends NamedKind>(
+  kind: K,
   loaded: LoadedFiles,
   found: Diagnostic[],
-): Map<string, SpecOf<T>> {
-  const specs = new Map<string, SpecOf<T>>();
-  for (const each of validOf<T>(loaded, kind)) {
+): Map<string, SpecOf<SpecTypes[K]>> {
+  const specs = new Map<string, SpecOf<SpecTypes[K]>>();
+  for (const each of validOf(loaded, kind)) {
     const name = each.file.nameIn(kind) ?? '';
     const first = specs.get(name);
     if (first === undefined) {
@@ -139,15 +147,15 @@ export function trafficTypeOf(
 
 export function specTestDiagnostics(
   specs: SpecSet,
-  tests: readonly SpecOf<SpecTestSpec>[],
+  tests: readonly SpecOf<SpecTypes['spec-test']>[],
 ): Diagnostic[] {
   return tests.flatMap(({ file, spec }) => {
     const { tests: flag, cases } = spec;
     const diagnostics = cases.flatMap(({ environment }, i) =>
       environmentDiagnostics(specs, { file, path: ['cases', i, 'environment'] }, environment),
     );
-    if (specs.flags.has(flag) || specs.unjudged.flag.has(flag)) return diagnostics;
-    const message = `no flag "${flag}" is declared here${didYouMean(flag, specs.flags.keys())}`;
+    if (specs.named.flag.has(flag) || specs.unjudged.flag.has(flag)) return diagnostics;
+    const message = `no flag "${flag}" is declared here${didYouMean(flag, specs.named.flag.keys())}`;
     return [file.diagnostic('unknown-flag', { path: ['tests'] }, message), ...diagnostics];
   });
 }
