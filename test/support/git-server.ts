@@ -24,6 +24,8 @@ export class HttpGitServer {
   readonly root = mkdtempSync(join(tmpdir(), 'flagkeel-git-http-'));
   readonly repository = makeServedRepository(this.root);
   readonly token = 'made-up-token';
+  /** The name that goes with the token. */
+  user = 'x-access-token';
   /** Holds for every request until it is set to null again. */
   fault: GitFault | null = null;
   /** Requests that came, faulty ones included. */
@@ -60,7 +62,7 @@ export class HttpGitServer {
       request.socket.destroy();
       return;
     }
-    const wanted = `Basic ${Buffer.from(`x-access-token:${this.token}`).toString('base64')}`;
+    const wanted = `Basic ${Buffer.from(`${this.user}:${this.token}`).toString('base64')}`;
     const status = this.fault ?? (request.headers.authorization === wanted ? null : 401);
     if (status !== null) {
       response.writeHead(status, { 'www-authenticate': 'Basic realm="git"' }).end();
