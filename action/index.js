@@ -281,5 +281,12 @@ try {
   process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
 }
 var outputFile = process.env["GITHUB_OUTPUT"];
-if (outputFile) await appendFile(outputFile, `exit-code=${String(process.exitCode)}
+if (outputFile) {
+  await appendFile(outputFile, `exit-code=${String(process.exitCode)}
+`).catch(
+    (error) => {
+      process.stderr.write(`warning: cannot write the output exit-code: ${messageOf(error)}
 `);
+    }
+  );
+}

@@ -43,4 +43,10 @@ try {
   process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
 }
 const outputFile = process.env['GITHUB_OUTPUT'];
-if (outputFile) await appendFile(outputFile, `exit-code=${String(process.exitCode)}\n`);
+if (outputFile) {
+  await appendFile(outputFile, `exit-code=${String(process.exitCode)}\n`).catch(
+    (error: unknown) => {
+      process.stderr.write(`warning: cannot write the output exit-code: ${messageOf(error)}\n`);
+    },
+  );
+}

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { INPUTS, toInvocation, withoutSecrets } from '../../../action/src/inputs.js';
 import { BUNDLE, bundleAction } from '../../../scripts/bundle-action.js';
+import { start } from '../../support/cli.js';
 import { PROJECT, projectText } from '../docs/page.js';
 
 interface Action {
@@ -85,4 +86,17 @@ describe('inputs of the action', () => {
 
     expect(withoutSecrets(environment)).toEqual({ PATH: '/bin' });
   });
+});
+
+it('an action that cannot write its outputs ends with the exit code of the run, and says so', async () => {
+  const env = { INPUT_COMMAND: 'kill', GITHUB_OUTPUT: join(PROJECT, 'package.json/output') };
+
+  const run = await start([process.execPath, BUNDLE], '', { env }).ended;
+
+  expect(run).toMatchObject({ code: 64, stdout: '' });
+  expect(run.stderr.split('\n')).toEqual([
+    'cannot run "kill": there is no such command here (review, reconcile, drift)',
+    expect.stringContaining('warning: cannot write the output exit-code: ENOTDIR'),
+    '',
+  ]);
 });
