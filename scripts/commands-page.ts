@@ -19,9 +19,9 @@ Every command with its arguments and options. Read it when you know what you wan
 
 const FOR_PROGRAMS = `## For programs
 
-\`flagkeel --help --format json\` prints this page as one JSON document, and
-\`flagkeel state list --help --format json\` that of one command. The document has arguments and options with type,
-choices and default, examples, exit codes, environment variables, and pages that say more.
+\`flagkeel --help --format json\` prints the commands, exit codes and environment variables as one JSON document.
+\`flagkeel state list --help --format json\` does so for one command: its arguments and options with type, choices and
+default, the commands below it, examples, exit codes, environment variables, and pages that say more.
 [\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. While \`formatVersion\` is 1, members may be
 added, and none goes or changes its meaning. An unknown command is exit code 64.
 

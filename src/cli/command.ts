@@ -102,7 +102,6 @@ export function helpLayout(
   const isShown = (name: string): boolean => !isShort || !SELDOM.has(name);
   const plain = new Help();
   return {
-    showGlobalOptions: isWhole,
     commandDescription: (command) => [command.description(), ...exampleLines(command)].join('\n'),
     visibleOptions: (command) =>
       plain.visibleOptions(command).filter((each) => isShown(each.long ?? each.flags)),

@@ -45,8 +45,7 @@ function deepest(command: Command, [word, ...rest]: readonly string[]): Command 
 async function documentOf(command: Command, links: readonly string[]): Promise<HelpDocument> {
   const lineage = lineageOf(command);
   const named = lineage[1];
-  // The only option of the program is of no use behind a command.
-  const options = (named ? lineage.slice(1) : lineage).flatMap((each) => each.options);
+  const { options } = command;
   const names = named ? new Set(options.flatMap(({ long }) => long ?? [])) : null;
   return {
     formatVersion: 1,
@@ -120,11 +119,12 @@ async function operationsOf(
   name: string | undefined,
   names: ReadonlySet<string> | null,
 ): Promise<Pick<HelpDocument, 'exitCodes' | 'environment'>> {
-  const readsSpecs = registeredArguments.some((each) => each.name().includes('directory'));
+  const takesSpecs = registeredArguments.some((each) => each.name().includes('directory'));
+  const readsSpecs = (takesSpecs && name !== 'init') || names?.has('--specs') === true;
   const codes = new Set([
     ...CODES_OF_ALL,
-    ...(readsSpecs && name !== 'init' ? [3] : []),
-    ...(names?.has('--url') === true ? CODES_OF_ONLINE : []),
+    ...(readsSpecs && name !== 'mcp' ? [3] : []),
+    ...(names?.has('--url') === true && name !== 'mcp' ? CODES_OF_ONLINE : []),
     ...(CODES_BESIDES[name ?? ''] ?? []),
   ]);
   const options: Readonly<Record<string, string | null>> = VARIABLES;

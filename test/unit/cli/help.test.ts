@@ -39,7 +39,7 @@ describe.each(NAMES)('the help of %s for programs', (name) => {
     const [document] = await documentsOf([name]);
     const options = document?.options ?? [];
 
-    expect(new Set([...options.map((each) => each.name), '--help', '--version'])).toEqual(
+    expect(new Set([...options.map((each) => each.name), '--help'])).toEqual(
       new Set(await optionsOf(name)),
     );
     for (const { description, repeatable } of options) {
@@ -85,6 +85,15 @@ describe('exit codes and variables in the help for programs', () => {
     ).toEqual([]);
   });
 
+  it('are those with which a service of specs and the server of agents can end', async () => {
+    const codesOf = async (...path: string[]): Promise<number[] | undefined> =>
+      (await helpDocument(COMMANDS, path))?.exitCodes.map(({ code }) => code);
+
+    expect(await codesOf('service')).toEqual([0, 1, 3, 7, 64]);
+    expect(await codesOf('service', 'keys', 'list')).toEqual([0, 1, 7, 64]);
+    expect(await codesOf('mcp')).toEqual([0, 1, 64]);
+  });
+
   it('stand at the commands that read them, and at no other', async () => {
     const readBy = async (variable: string): Promise<string[]> => {
       const all = await Promise.all(NAMES.map(async (name) => helpDocument(COMMANDS, [name])));
@@ -125,6 +134,10 @@ describe('--help --format json', () => {
       type: 'duration',
     });
     expect(first.options.find(({ name }) => name === '--plan')?.conflicts).toEqual(['--plan-hash']);
+    const log = await printed('service', 'log', '--help', '--format', 'json');
+    expect(log.options.map(({ name }) => name)).toEqual(
+      ['directory', 'database', 'object', 'environment', 'format'].map((name) => `--${name}`),
+    );
     const below = await printed('state', 'show', '--help', '--format', 'json');
     expect(below.arguments[0]).toMatchObject({ name: 'object', required: true });
   });

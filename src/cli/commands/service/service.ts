@@ -37,6 +37,7 @@ export interface ServiceCommandOptions extends StoreOptions {
 
 export const declareService: DeclareCommand = (command, { terminal }) => {
   storeOptions(command)
+    .option('--memory', 'keep nothing beyond this process')
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <file>', 'JSON file with workspaces, environments and traffic types to create')

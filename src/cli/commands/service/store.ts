@@ -46,11 +46,11 @@ export function storeLocation({ database, memory, directory }: StoreOptions): St
   return { kind: 'directory', path: directory ?? '.flagkeel/service' };
 }
 
+/** Of the service, and of each subcommand: there for its help alone, because `service` takes them wherever they stand. */
 export function storeOptions(command: Command): Command {
   return command
     .option('--directory <path>', 'where the service keeps its data (default: .flagkeel/service)')
-    .option('--database <url>', 'a PostgreSQL database instead, as postgres://…')
-    .option('--memory', 'keep nothing beyond this process');
+    .option('--database <url>', 'a PostgreSQL database instead, as postgres://…');
 }
 
 export function writer(terminal: Pick<Terminal, 'stdout'>): Write {
@@ -87,8 +87,7 @@ function onStore(
 }
 
 function addBackup(service: Command, write: Write): void {
-  service
-    .command('backup')
+  storeOptions(service.command('backup'))
     .description(
       'copy the store into a file, as it is at one moment, also while a service has it open',
     )
@@ -99,8 +98,7 @@ function addBackup(service: Command, write: Write): void {
         write(`wrote ${file}: ${countsText(summary)}\n`);
       }),
     );
-  service
-    .command('restore')
+  storeOptions(service.command('restore'))
     .description('fill a store that holds nothing from a backup')
     .argument('<file>')
     .action(
@@ -120,8 +118,7 @@ function addKeys(service: Command, write: Write): void {
   const keys = service
     .command('keys')
     .description('API keys of a store, also while a service has it open');
-  keys
-    .command('create')
+  storeOptions(keys.command('create'))
     .description('make a key and print it, this once')
     .argument('<name>')
     .option('--workspace <name>', 'only this workspace (repeatable)', collect, [])
@@ -154,8 +151,7 @@ function addKeys(service: Command, write: Write): void {
         });
       }),
     );
-  keys
-    .command('list')
+  storeOptions(keys.command('list'))
     .description('list keys, what they reach, when they end and were last used, without secrets')
     .addOption(formatOption())
     .action(
@@ -165,8 +161,7 @@ function addKeys(service: Command, write: Write): void {
         }),
       ),
     );
-  keys
-    .command('revoke')
+  storeOptions(keys.command('revoke'))
     .description('refuse a key from now on')
     .argument('<id>')
     .action(
@@ -181,8 +176,7 @@ function formatOption(): Option {
 }
 
 function addLog(service: Command, write: Write): void {
-  service
-    .command('log')
+  storeOptions(service.command('log'))
     .description('what was changed, the newest first, also while a service has the store open')
     .option('--object <kind/name>', 'only this object')
     .option('--environment <name>', 'only this environment')
