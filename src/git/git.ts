@@ -160,7 +160,7 @@ export function gitError(purpose: string, cause: unknown): FlagkeelError {
 }
 
 /** The start of a complaint of git that fits into one line of ours, with the way out where git names none that helps. */
-function complaintOf(stderr: string): string {
+export function complaintOf(stderr: string): string {
   const root = /dubious ownership in repository at '(.+)'/.exec(stderr)?.[1];
   // Git's own advice is a setting of the user, and commands without a network ignore those.
   if (root !== undefined) {

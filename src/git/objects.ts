@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Socket } from 'node:net';
-import { gitError, type Git, spawnGit } from './git.js';
+import { complaintOf, gitError, type Git, spawnGit } from './git.js';
 
 interface Waiting {
   readonly name: string;
@@ -22,6 +22,7 @@ interface Answer extends ObjectHeader {
 const HANGS_MS = 60_000;
 /** Most bytes of contents that are held for the next reader. */
 const MOST_HELD = 64 * 1024 * 1024;
+const MOST_COMPLAINT = 2_000;
 
 const ANSWERED: Waiting = {
   name: '',
@@ -120,11 +121,15 @@ export class ObjectReader {
     child.stdout.on('data', (chunk: Buffer) => {
       if (this.#child === child) this.#take(chunk);
     });
-    child.stderr.resume();
-    child.stdin.on('error', failed);
+    let complaint = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      complaint = (complaint + chunk.toString('utf8')).slice(0, MOST_COMPLAINT);
+    });
+    child.stdin.on('error', () => undefined);
     child.on('error', failed);
-    child.on('exit', () => {
-      failed(new Error('git cat-file ended'));
+    // After the last of its output, so that its words are known.
+    child.on('close', () => {
+      failed(new Error(complaintOf(complaint) || 'git cat-file ended'));
     });
     setReferenced(child, false);
     return child;
