@@ -121,16 +121,7 @@ export class ObjectReader {
     child.stdout.on('data', (chunk: Buffer) => {
       if (this.#child === child) this.#take(chunk);
     });
-    let complaint = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString('utf8')).slice(0, MOST_COMPLAINT);
-    });
-    child.stdin.on('error', () => undefined);
-    child.on('error', failed);
-    // After the last of its output, so that its words are known.
-    child.on('close', () => {
-      failed(new Error(complaintOf(complaint) || 'git cat-file ended'));
-    });
+    onEnd(child, failed);
     setReferenced(child, false);
     return child;
   }
@@ -225,6 +216,20 @@ function parseAnswer(
   if (buffer.length < length) return length;
   const content = buffer.subarray(end + 1, end + 1 + sizeBytes);
   return { answer: { id, sizeBytes, content }, length };
+}
+
+/** Gives the end of git with its own words. */
+function onEnd(child: ChildProcessWithoutNullStreams, failed: (error: Error) => void): void {
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString('utf8')).slice(0, MOST_COMPLAINT);
+  });
+  child.stdin.on('error', () => undefined);
+  child.on('error', failed);
+  // After the last of its output.
+  child.on('close', () => {
+    failed(new Error(complaintOf(complaint) || 'git cat-file ended'));
+  });
 }
 
 function setReferenced(child: ChildProcessWithoutNullStreams, referenced: boolean): void {
