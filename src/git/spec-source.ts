@@ -83,8 +83,8 @@ const NO_HISTORY =
   'there is no git history here: titles and comments of writes are generic, and nothing is remembered between runs';
 
 function dirtyWarning(changes: readonly string[], head: string | null): string {
-  const from = head === null ? 'no commit' : `commit ${head.slice(0, 8)}`;
-  return `reading the working tree: it differs from ${from} in ${filesText(changes)}`;
+  if (head === null) return 'nothing is committed yet: reading the files as they are on disk';
+  return `reading the working tree: it differs from commit ${head.slice(0, 8)} in ${filesText(changes)}`;
 }
 
 function ignoredWarning(changes: readonly string[]): string {

@@ -4,12 +4,13 @@ import { cliRun, useCommands, type CliRun } from '../../support/terminal.js';
 
 describe('validate', () => {
   /** Specs in a folder, of which one file lies beside them and one rule is broken. */
-  const { write, at } = useCommands({
+  const world = useCommands({
     'specs/flags/pay.yaml': flagText('pay', 10, { staging: '' }),
     'specs/segments/staff.yaml':
       'segment: staff\ntrafficType: user\nenvironments: { staging: { keys: [u1] } }\n',
     'specs/flag/cart.yaml': flagText('cart', 10, { staging: '' }),
   });
+  const { write, at } = world;
   const validate = async (level: string, ...options: readonly string[]): Promise<CliRun> => {
     const lint = `lint: { levels: { unused-segment: ${level} } }\n`;
     write({ 'specs/flagkeel.yaml': STAGING_CONFIG + lint });
@@ -37,7 +38,17 @@ valid: 1 flag, 1 segment, 1 environment
     );
   });
 
+  it('says that it reads the files on disk before the first commit, and later in which files they differ', async () => {
+    const onDisk = 'warning: nothing is committed yet: reading the files as they are on disk\n';
+    expect((await validate('off')).stderr).toBe(onDisk);
+    world.repository.commit('one', {});
+    expect((await validate('warning')).stderr).toMatch(
+      /differs from commit [0-9a-f]{8} in flagkeel\.yaml\n/,
+    );
+  });
+
   it('shows the characters of a file name that a terminal or a runner would obey, also where it warns of local changes', async () => {
+    world.repository.commit('one', {});
     write({ 'specs/flags/a\u001B[31m\u202E\n::stop-commands::x.yaml': 'flag: a\n' });
     const { stderr } = await validate('off');
     expect(stderr).toContain('flags/a<U+001B>[31m<U+202E> ::stop-commands::x.yaml');
