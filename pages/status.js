@@ -5,8 +5,12 @@
 // A button shows its effect, and sends its request after a confirmation. The token stays in a variable of the page, unless
 // the button wants it each time, and goes only with requests of this script: there is no cookie that another site could use.
 const AGAIN_MS = 30000;
+// Without a limit, one request without an answer would keep the page from asking again, and a button from being pressed.
+const ANSWER_MS = 10000;
 let busy = false;
 let wanted = false;
+// Why the page could not be refreshed the last time.
+let away = '';
 
 async function refresh() {
   if (busy) {
@@ -15,11 +19,15 @@ async function refresh() {
   }
   busy = true;
   try {
-    const answer = await fetch('.', { cache: 'no-store' });
-    if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch('.', { cache: 'no-store', signal });
+    const text = await answer.text();
+    if (answer.ok) take(new DOMParser().parseFromString(text, 'text/html'));
+    away = answer.ok ? '' : 'not updated: HTTP ' + answer.status;
   } catch {
-    say('not reachable');
+    away = 'not reachable';
   }
+  say();
   busy = false;
   if (wanted) {
     wanted = false;
@@ -86,8 +94,11 @@ function filter(root) {
   }
 }
 
-function say(word) {
-  document.getElementById('live').textContent = word;
+// While the page is stale, nothing on it is green.
+function say() {
+  const isFollowing = events.readyState === EventSource.OPEN;
+  document.getElementById('live').textContent = away || (isFollowing ? 'live' : 'reconnecting');
+  document.documentElement.classList.toggle('stale', away !== '');
 }
 
 const part = (name) => document.getElementById('ask' + name);
@@ -108,6 +119,7 @@ function ask({ id, textContent, dataset }) {
   evidence?.removeAttribute('id');
   part('-evidence').replaceChildren(...(evidence ? [evidence] : []));
   part('-do').textContent = label;
+  part('-do').disabled = false;
   part('-answer').textContent = '';
   part('-token').value = asking.once ? '' : token;
   part('-fields').replaceChildren(...JSON.parse(dataset.asks).flatMap(fieldOf));
@@ -132,20 +144,28 @@ async function send() {
     ...Object.fromEntries(fields.map(({ name, value }) => [name, value])),
   };
   const headers = { authorization: 'Bearer ' + given, 'content-type': 'application/json' };
+  const asked = asking;
   part('-do').disabled = true;
+  let isTaken = false;
+  let words = 'No answer came. The page shows whether the daemon has taken the request.';
   try {
-    const answer = await fetch(asking.path, {
+    const answer = await fetch(asked.path, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_MS),
     });
-    const { error } = await answer.json();
-    part('-answer').textContent = error ?? '';
-    if (answer.ok) part('').close();
+    words = (await answer.json()).error ?? '';
+    isTaken = answer.ok;
   } catch {
-    part('-answer').textContent = 'not reachable';
+    // The words say it.
   }
-  part('-do').disabled = false;
+  // By now the dialog may ask something else.
+  if (asking === asked) {
+    part('-do').disabled = false;
+    part('-answer').textContent = words;
+    if (isTaken) part('').close();
+  }
   void refresh();
 }
 
@@ -200,13 +220,23 @@ document.addEventListener('input', ({ target }) => {
 });
 filter(document);
 
-const events = new EventSource('events');
-events.addEventListener('open', () => {
-  say('live');
-  void refresh();
-});
-events.addEventListener('change', () => void refresh());
-events.addEventListener('error', () => say('reconnecting'));
+let events;
+
+function follow() {
+  events = new EventSource('events');
+  events.addEventListener('open', () => void refresh());
+  events.addEventListener('change', () => void refresh());
+  events.addEventListener('error', () => {
+    say();
+    // After an answer such as 502, the browser does not try again of itself.
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, ANSWER_MS);
+  });
+}
+
+follow();
 setInterval(() => {
   if (!document.hidden) void refresh();
 }, AGAIN_MS);
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void refresh();
+});

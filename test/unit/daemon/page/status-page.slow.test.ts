@@ -245,6 +245,66 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     });
   });
 
+  it('says that no answer comes, is not green then, and follows the daemon again when it answers', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(aSource()));
+
+    await withPage(`${operations.url}/`, {}, async (page) => {
+      const look = async (): Promise<unknown> =>
+        page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+      const says = async (word: string): Promise<string> => {
+        await page.getByText(word, { exact: true }).waitFor();
+        return page.evaluate<string>(
+          'getComputedStyle(document.querySelector(".verdict")).borderInlineStartColor',
+        );
+      };
+      const green = await says('live');
+      // The browser complains of each answer below.
+      page.removeAllListeners('console');
+      await page.route('**/', async (route) => route.fulfill({ status: 503 }));
+      await look();
+      expect(await says('not updated: HTTP 503')).not.toBe(green);
+      await page.unrouteAll();
+      await look();
+      expect(await says('live')).toBe(green);
+
+      // A proxy answers for the daemon, and then nothing answers.
+      await page.route('**/events', async (route) => route.fulfill({ status: 502 }), { times: 1 });
+      await page.reload();
+      await says('reconnecting');
+      await page.route('**/', () => undefined);
+      await look();
+      expect(await says('not reachable')).not.toBe(green);
+      await page.unrouteAll();
+      expect(await says('live')).toBe(green);
+    });
+  });
+
+  it('keeps a dialog open that asks something else when the answer to the one before comes', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await startTestOperations(daemon, { tokens: ['the-token'] });
+
+    const isOpen = await withPage(`${operations.url}/`, {}, async (page) => {
+      const dialog = page.getByRole('dialog');
+      let answer = (): void => undefined;
+      await page.route('**/reconcile', async (route) => {
+        await new Promise<void>((resolve) => (answer = resolve));
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Sync' }).click();
+      await dialog.getByLabel('Token').fill('the-token');
+      await dialog.getByRole('button', { name: 'Sync' }).click();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Suspend' }).click();
+      // The page looks again once it has the answer.
+      const looked = page.waitForResponse('**/');
+      answer();
+      await looked;
+      return dialog.isVisible();
+    });
+
+    expect([isOpen, daemon.asked]).toEqual([true, ['trigger shop-flags request']]);
+  });
+
   it('asks for the plan that was seen, though the page shows another by then, and forgets the token', async () => {
     const [first, other] = ['a', 'b'].map((letter) => `sha256:${letter.repeat(64)}`);
     const held = (heldHash = '') => {
