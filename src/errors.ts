@@ -72,6 +72,8 @@ export class FlagkeelError extends Error {
   readonly code: ErrorCode;
   /** Whether the failed write may have taken effect all the same. */
   readonly fateUnknown: boolean;
+  /** What the message counts or sums up, one on a line each. */
+  readonly items: readonly string[];
 
   /**
    * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the remedy in brackets. Never
@@ -81,11 +83,16 @@ export class FlagkeelError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; fateUnknown?: boolean | undefined } = {},
+    options: {
+      cause?: unknown;
+      fateUnknown?: boolean | undefined;
+      items?: readonly string[];
+    } = {},
   ) {
     super(message, options);
     this.name = 'FlagkeelError';
     this.code = code;
+    this.items = options.items ?? [];
     this.fateUnknown = options.fateUnknown ?? (code === 'UNREACHABLE' || code === 'UNREADABLE');
   }
 

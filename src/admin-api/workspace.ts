@@ -22,8 +22,12 @@ export interface Catalog {
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
 /** @param workspace name or id. @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
-export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
-  return readCatalogIn(reader, await findWorkspace(reader, workspace));
+export async function readCatalog(
+  reader: AdminReader,
+  workspace: string,
+  namedBy?: string,
+): Promise<Catalog> {
+  return readCatalogIn(reader, await findWorkspace(reader, workspace, namedBy));
 }
 
 export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): Promise<Catalog> {
@@ -40,35 +44,37 @@ export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
 
-/** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
+/** @param namedBy where a person changes the name. @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
 export async function findWorkspace(
   reader: AdminReader,
   workspace: string,
+  namedBy = '`workspace` in flagkeel.yaml',
 ): Promise<LiveWorkspace> {
   const workspaces = await reader.listWorkspaces();
   const found = byNameOrId(workspaces, workspace);
   if (!found) {
     throw new FlagkeelError(
       'NOT_ON_SERVICE',
-      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flagkeel.yaml)`,
+      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change ${namedBy})`,
     );
   }
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
-/** @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment. */
+/** @param namedBy where a person changes the name. @throws FlagkeelError `NOT_ON_SERVICE`: it has no such environment. */
 export function findEnvironment<E extends Workspace['environments'][number]>(
   {
     environments,
     workspace,
   }: Pick<Workspace, 'workspace'> & { readonly environments: readonly E[] },
   wanted: string,
+  namedBy = '`environments` in flagkeel.yaml',
 ): E {
   const found = byNameOrId(environments, wanted);
   if (found) return found;
   throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot find environment "${wanted}" in workspace "${workspace.name}": the key sees ${namesOf(environments)} there (change \`environments\` in flagkeel.yaml, or use a key that sees it)`,
+    `cannot find environment "${wanted}" in workspace "${workspace.name}": the key sees ${namesOf(environments)} there (change ${namedBy}, or use a key that sees it)`,
   );
 }
 

@@ -12,7 +12,7 @@ import type { Progress } from '../model/run.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
 import { sortedSet } from '../model/json.js';
 import { EMPTY_STATE } from '../model/state.js';
-import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
+import { OBSERVED_KINDS, observedKind } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
 import {
   cannotSay,
@@ -53,15 +53,17 @@ export async function importWorkspace(
   options: ImportOptions,
 ): Promise<Imported> {
   const all = await reader.listWorkspaces();
-  const at = await readCatalog(reader, options.workspace ?? onlyWorkspace(all, reader).id);
+  const workspaceWanted = options.workspace ?? onlyWorkspace(all, reader).id;
+  const at = await readCatalog(reader, workspaceWanted, '--workspace');
   const environments = environmentsOf(at, options.environments);
   const names = await namesToImport(reader, at, options.only);
+  // Before the look, which may take an hour.
+  const problems = nameProblems(names);
+  if (problems.length > 0) throw cannotSay(problems);
   const places = environments.map(({ name }) => name);
   const scope = wholeScopeOf(names, places);
   const actual = await observe(reader, at, scope, objectsSeen(scope, options.progress));
   refuseAbsent(names, actual, at);
-  const problems = nameProblems(actual);
-  if (problems.length > 0) throw cannotSay(problems);
   const workspace = clearName(at.workspace, all);
   const files = workspaceFiles({ workspace, environments, actual, unmanaged: options.unmanaged });
   await prove(files, actual, at);
@@ -96,7 +98,7 @@ function clearName<T extends { readonly id: string; readonly name: string }>(
 
 /** Protected ones last, otherwise in the service's order. */
 function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment[] {
-  const named = new Set(wanted.map((each) => findEnvironment(at, each)));
+  const named = new Set(wanted.map((each) => findEnvironment(at, each, '--environment')));
   return at.environments
     .filter((each) => wanted.length === 0 || named.has(each))
     .map((each) => ({ ...each, configName: clearName(each, at.environments) }))
@@ -109,6 +111,12 @@ async function namesToImport(
   only: readonly string[],
 ): Promise<ReadonlyMap<Kind, readonly string[]>> {
   const refs = only.flatMap((each) => parseKey(each) ?? []);
+  const unlisted = refs.find(({ kind }) => observedKind(kind) === null);
+  if (unlisted) {
+    const key = keyOf(unlisted.kind, unlisted.name);
+    const why = 'the service shows none, so write their files by hand';
+    throw new FlagkeelError('USAGE', `cannot import ${key}: ${why}`);
+  }
   const names = new Map<Kind, readonly string[]>();
   for (const [kind] of OBSERVED_KINDS) {
     const named = refs.filter((ref) => ref.kind === kind).map(({ name }) => name);

@@ -5,7 +5,7 @@ import { mostProtectedFirst, type Desired } from '../model/desired.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
-import { NAMED, NAMED_KINDS, type NamedKind } from '../model/ref.js';
+import { NAMED, NAMED_KINDS, type Kind, type NamedKind } from '../model/ref.js';
 import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
 import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -80,16 +80,14 @@ function configText({ workspace, environments, flags, segments }: RepositoryToWr
   );
 }
 
-type Folder = (typeof NAMED_KINDS)[NamedKind]['folder'];
-
 /** The limit of file systems. */
 const MAX_FILE_NAME_BYTES = 255;
 /** Room after the object's name in a file name: its environment, and `.keys`. */
 const MAX_ENDING_BYTES = 110;
 
-export function nameProblems(actual: Pick<Actual, Folder>): string[] {
+export function nameProblems(names: ReadonlyMap<Kind, readonly string[]>): string[] {
   return NAMED.flatMap((kind) =>
-    [...actual[NAMED_KINDS[kind].folder].keys()].flatMap((name) => nameProblem(kind, name) ?? []),
+    (names.get(kind) ?? []).flatMap((name) => nameProblem(kind, name) ?? []),
   ).toSorted(byCodeUnits);
 }
 
@@ -168,18 +166,23 @@ export async function readBack(
   if (specs.ok) return specs.desired;
   const errors = specs.diagnostics.filter(({ severity }) => severity === 'error');
   throw cannotSay(
-    errors.map(({ location, message }) => `${location.file}: ${message}`),
+    errors.map(({ location, message, excerpt }) => {
+      const line = excerpt ? `, in: ${excerpt.text.trim().slice(0, MOST_OF_LINE)}` : '';
+      return `${location.file}: ${message}${line}`;
+    }),
     holder,
   );
 }
 
 const MOST_SHOWN = 20;
+const MOST_OF_LINE = 100;
 
 export function cannotSay(problems: readonly string[], holder = 'the service'): FlagkeelError {
   const shown = problems.slice(0, MOST_SHOWN);
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
   return new FlagkeelError(
     'SPECS_INVALID',
-    `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
+    `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)`,
+    { items: [...shown, ...more] },
   );
 }

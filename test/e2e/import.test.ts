@@ -214,3 +214,64 @@ it('import asks which workspace where there are several, and imports none that i
   expect(two, two.stderr).toMatchObject({ code: 0 });
   expect(text('flagkeel.yaml')).toContain('workspace: Two\n');
 });
+
+it('import names each object without a possible file name on a line, before it looks at any', async () => {
+  const live = await liveWorkspace(scenario.service);
+  const [a, b] = [`a${'x'.repeat(200)}`, `b${'x'.repeat(200)}`];
+  for (const name of [a, b, 'pay']) {
+    await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name, description: '' });
+  }
+  scenario.service.requests.length = 0;
+
+  const imported = await run('import');
+
+  expect(imported.code).toBe(3);
+  const problems = [a, b].map((name) => `  flag "${name}": the name is too long for a file name`);
+  expect(imported.stderr.split('\n')).toEqual(expect.arrayContaining(problems));
+  const asked = scenario.service.requests.map(({ path }) => path);
+  expect(
+    asked.filter((path) => path.includes('/environments/') && !/\/ws\/[^/]*$/.test(path)),
+  ).toEqual([]);
+  expect(existsSync(join(scenario.repository.directory, 'flagkeel.yaml'))).toBe(false);
+});
+
+it('import names what is live and validate refuses, with a way out that makes it valid', async () => {
+  const live = await liveWorkspace(scenario.service);
+  await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'pay' });
+  const rules = [ruleOn({ type: 'MATCHES_STRING', attribute: 'plan', string: '*a' })];
+  await live.ok(
+    'POST',
+    `/splits/ws/${live.id}/pay/environments/${live.staging}`,
+    aDefinition({ rules }),
+  );
+
+  const imported = await run('import');
+  scenario.repository.commit('Take what is live under git');
+  const json = await run('import', '--overwrite', '--format', 'json');
+  const [, place = '', found = ''] = /^(flags\S*) (error.*)$/m.exec(imported.stdout) ?? [];
+  const [, allow = ''] = /\((allow: .*)\)/.exec(imported.stdout) ?? [];
+  const validated = await flagkeel(['validate'], { cwd: scenario.repository.directory });
+  scenario.repository.write({ 'flags/pay.yaml': `${text('flags/pay.yaml')}${allow}\n` });
+  const allowed = await flagkeel(['validate'], { cwd: scenario.repository.directory });
+
+  expect(imported.code).toBe(0);
+  expect(place).toBe('flags/pay.yaml:13:13:');
+  expect(found).toBe('error[invalid-regex] "*a" is no regular expression: Nothing to repeat');
+  expect(JSON.parse(json.stdout)).toMatchObject({ refused: [{ code: 'invalid-regex' }] });
+  expect(validated).toMatchObject({ code: 3 });
+  expect(validated.stdout).toContain(`${place} ${found}`);
+  expect(allowed, allowed.stdout).toMatchObject({ code: 0 });
+});
+
+it('import says which option to change where the service lacks what it names, and refuses identities', async () => {
+  const environment = await run('import', '--environment', 'Staging');
+  const workspace = await run('import', '--workspace', 'default');
+  const identities = await run('import', '--only', 'identities/user');
+
+  expect(environment).toMatchObject({ code: 6 });
+  expect(environment.stderr).toContain('(change --environment, or use a key that sees it)');
+  expect(workspace).toMatchObject({ code: 6 });
+  expect(workspace.stderr).toContain('(change --workspace)');
+  expect(identities).toMatchObject({ code: 64 });
+  expect(identities.stderr).toContain('cannot import identities/user: the service shows none');
+});

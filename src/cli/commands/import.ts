@@ -2,10 +2,15 @@ import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { grouped } from '../../model/collections.js';
+import { lint } from '../../lint/lint.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
 import { NAMED, NAMED_KINDS } from '../../model/ref.js';
 import { fileKindOf } from '../../model/spec-tree.js';
 import { clean } from '../../report/sanitize.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { plural } from '../../report/values.js';
+import { readWithParts } from '../../specs/read-specs.js';
+import { filesTree } from '../../import/workspace-files.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
 import {
   importFile,
@@ -108,9 +113,7 @@ async function importFromFile(
   const { signal } = screen.terminal;
   const wanted = { workspace, environments, only, trafficType, signal };
   const imported = await importFile(from, file, wanted);
-  await writeSpecs(directory, imported.files);
-  await screen.print(documentOf(directory, imported), () => fileText(file, directory, imported));
-  return EXIT.ok;
+  return finish(directory, imported, screen, () => fileText(file, directory, imported));
 }
 
 function fileText(file: string, directory: string, imported: ImportedFile): string {
@@ -125,9 +128,33 @@ function fileText(file: string, directory: string, imported: ImportedFile): stri
   ].join('\n');
 }
 
-async function writeSpecs(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
-  await writeTarget(directory, withSchemaLines(files));
+/** The specs are valid here, and lint may still refuse what was live. */
+async function finish(
+  directory: string,
+  imported: Imported,
+  screen: Screen,
+  text: () => string,
+): Promise<ExitCode> {
+  const files = withSchemaLines(imported.files);
+  await writeTarget(directory, files);
   await writeSchemas(directory);
+  const { parts } = await readWithParts(filesTree(files));
+  const today = new Date().toISOString().slice(0, 10);
+  const refused = lint(parts, { today }).filter(({ severity }) => severity === 'error');
+  const document = { ...documentOf(directory, imported), refused };
+  await screen.print(document, () => text() + refusalText(refused, screen));
+  return EXIT.ok;
+}
+
+function refusalText(refused: readonly Diagnostic[], screen: Screen): string {
+  const [first] = refused;
+  if (first === undefined) return '';
+  return [
+    'flagkeel validate refuses what follows, although a plan takes it. Correct each, or allow it in its file with a reason',
+    `behind it (allow: ${first.code} # live before git):`,
+    '',
+    diagnosticsText(refused, screen),
+  ].join('\n');
 }
 
 function departureLines(departures: readonly Departure[]): string[] {
@@ -151,9 +178,7 @@ async function importInto(
   const { progress } = screen;
   const wanted = { workspace, environments, only, unmanaged, progress };
   const imported = await importWorkspace(opened.reader, wanted);
-  await writeSpecs(directory, imported.files);
-  await screen.print(documentOf(directory, imported), () => asText(directory, imported, options));
-  return EXIT.ok;
+  return finish(directory, imported, screen, () => asText(directory, imported, options));
 }
 
 function asText(directory: string, imported: Imported, options: ServiceOptions): string {

@@ -5,7 +5,8 @@ import { clean } from '../sanitize.js';
 export function errorText(error: unknown): string {
   const sentence = `flagkeel: ${clean(messageOf(error))}\n`;
   if (error instanceof FlagkeelError) {
-    return `${sentence}  ${error.code}: more by \`flagkeel explain ${error.code}\`\n`;
+    const items = error.items.map((item) => `  ${clean(item)}\n`).join('');
+    return `${sentence}${items}  ${error.code}: more by \`flagkeel explain ${error.code}\`\n`;
   }
   const stack = isBug(error) ? (error.stack ?? '').split('\n') : [];
   const frames = stack.filter((line) => /^\s+at /.test(line));
