@@ -24,7 +24,8 @@ export async function cliRun(
     return { exitCode, ...texts };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    return { exitCode: error.exitCode, ...texts, stderr: `${texts.stderr}${error.message}\n` };
+    const lines = [error.message, ...error.items].map((line) => `${line}\n`);
+    return { exitCode: error.exitCode, ...texts, stderr: texts.stderr + lines.join('') };
   }
 }
 
