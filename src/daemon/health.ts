@@ -1,3 +1,4 @@
+import { FlagkeelError, messageOf, type ErrorCode } from '../errors.js';
 import type { CommitView, SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { placeOf } from './standings.js';
@@ -145,6 +146,23 @@ export const TROUBLES: Readonly<
   },
   database: { headline: 'The database cannot be reached', clause: 'database not reachable' },
 };
+
+/** `why` may contain text of the service. */
+export type NewTrouble = Omit<Trouble, 'since'>;
+
+const ACCESS: Partial<Record<ErrorCode, Trouble['what']>> = {
+  UNREACHABLE: 'service',
+  UNREADABLE: 'service',
+  ORIGIN_NOT_ALLOWED: 'service',
+  NO_KEY: 'key-missing',
+  UNAUTHORISED: 'key-refused',
+  NOT_ON_SERVICE: 'place',
+};
+
+export function accessTroubleOf(error: unknown): NewTrouble | undefined {
+  const what = error instanceof FlagkeelError ? ACCESS[error.code] : undefined;
+  return what && { what, why: messageOf(error) };
+}
 
 export const RESULTS: Readonly<
   Record<

@@ -1,4 +1,3 @@
-import { FlagkeelError, type ErrorCode } from '../errors.js';
 import type { Plan } from '../model/plan.js';
 import { isAmong, refOfId, type ObjectId } from '../model/ref.js';
 import {
@@ -128,26 +127,4 @@ export function standingsUnder(view: StandingsView, doubt: Doubt | null): Standi
 function unknown({ counts }: { counts: Counts }): Omit<PlaceStandings, 'name'> {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { whole: 'unknown', counts: { live: 0, waits: 0, held: 0, failed: 0, unknown: total } };
-}
-
-export interface AccessTrouble {
-  readonly what: 'service' | 'key-missing' | 'key-refused' | 'place';
-  readonly doubt: Doubt['why'];
-  /** May contain text of the service. */
-  readonly why: string;
-}
-
-const ACCESS: Partial<Record<ErrorCode, Omit<AccessTrouble, 'why'>>> = {
-  UNREACHABLE: { what: 'service', doubt: 'service-away' },
-  UNREADABLE: { what: 'service', doubt: 'service-away' },
-  ORIGIN_NOT_ALLOWED: { what: 'service', doubt: 'service-away' },
-  NO_KEY: { what: 'key-missing', doubt: 'key-missing' },
-  UNAUTHORISED: { what: 'key-refused', doubt: 'key-refused' },
-  NOT_ON_SERVICE: { what: 'place', doubt: 'place-missing' },
-};
-
-export function accessTroubleOf(error: unknown): AccessTrouble | undefined {
-  if (!(error instanceof FlagkeelError)) return undefined;
-  const found = ACCESS[error.code];
-  return found && { ...found, why: error.message };
 }

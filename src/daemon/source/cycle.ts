@@ -23,7 +23,7 @@ import {
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import type { OrderedKill, RunRecord, RunResult, Trigger, UnmanagedNames } from '../view.js';
-import { accessTroubleOf, type AccessTrouble } from '../standings.js';
+import { accessTroubleOf, type NewTrouble } from '../health.js';
 import { flagsSeen, type SeenFlags } from './live-flags.js';
 
 export interface OpenedRun extends AsyncDisposable {
@@ -84,7 +84,7 @@ export interface CycleEnd extends Pick<
   /** Whether another try may succeed without anyone's help. */
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
-  readonly accessTrouble?: AccessTrouble | null;
+  readonly accessTrouble?: NewTrouble | null;
   readonly judged?: { readonly verdict: Verdict; readonly plan: Plan };
   readonly diagnostics?: readonly Diagnostic[];
   readonly kills?: readonly OrderedKill[];

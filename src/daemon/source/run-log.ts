@@ -5,10 +5,9 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
-import { APPLIED, endMs, newestPlanned, RESULTS } from '../health.js';
-import { ObjectStandings, standingsUnder, type AccessTrouble, type Doubt } from '../standings.js';
+import { APPLIED, endMs, newestPlanned, RESULTS, type NewTrouble } from '../health.js';
+import { ObjectStandings, standingsUnder, type Doubt } from '../standings.js';
 import { observationFor, type CycleEnd } from './cycle.js';
-import type { Upstream } from '../upstream/upstream.js';
 import type { SharedRun } from './leadership.js';
 import { withSeen } from './live-flags.js';
 import type {
@@ -127,17 +126,27 @@ const NOTHING_KNOWN = {
 
 type Known = Pick<SourceView, keyof typeof NOTHING_KNOWN>;
 
+const DOUBTS: Partial<Record<Trouble['what'], Doubt['why']>> = {
+  checkout: 'checkout-away',
+  remote: 'remote-away',
+  service: 'service-away',
+  'key-missing': 'key-missing',
+  'key-refused': 'key-refused',
+  place: 'place-missing',
+};
+
+/** Each has one trouble at most. */
+type Part = 'source' | 'service' | 'database';
+
 /** The commits of a source, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
-  readonly #troubles = new Map<Trouble['what'], Trouble>();
+  /** The oldest first, with the number of failures in a row. */
+  readonly #troubles = new Map<Part, Trouble & { readonly failures: number }>();
   #known: Known = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
-  #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
   #polled: string | null = null;
-  #pollFailures = 0;
-  #sourceAway: `${Upstream['kind']}-away` = 'remote-away';
   #missedLooks = 0;
 
   constructor(now: () => number) {
@@ -148,17 +157,19 @@ export class SourceRecord {
     const standings = this.#standings.view(this.#known.environments);
     return {
       ...this.#known,
-      troubles: [...this.#troubles.values()],
-      standings: standings && standingsUnder(standings, this.#doubt()),
+      troubles: [...this.#troubles.values()].map(({ failures: _, ...trouble }) => trouble),
+      standings: standings && standingsUnder(standings, this.#doubt(standings.lookedAt)),
     };
   }
 
-  #doubt(): Doubt | null {
-    const { count = 0, why = 'not-confirmed' } = this.#unconfirmed ?? {};
-    if (count >= MAX_FAILURES) return { why, since: this.#known.confirmed };
-    if (this.#pollFailures >= MAX_FAILURES) return { why: this.#sourceAway, since: this.#polled };
-    if (this.#missedLooks < MAX_MISSED) return null;
-    return { why: 'not-confirmed', since: this.#standings.view([])?.lookedAt ?? null };
+  #doubt(lookedAt: string | null): Doubt | null {
+    const answered = { service: this.#known.confirmed, source: this.#polled };
+    for (const part of ['service', 'source'] as const) {
+      const { what, failures = 0 } = this.#troubles.get(part) ?? {};
+      const why = what && DOUBTS[what];
+      if (why && failures >= MAX_FAILURES) return { why, since: answered[part] };
+    }
+    return this.#missedLooks < MAX_MISSED ? null : { why: 'not-confirmed', since: lookedAt };
   }
 
   /** `suspend: true` in the config, as the last run with a plan saw it. */
@@ -175,40 +186,24 @@ export class SourceRecord {
     this.#known = { ...this.#known, seen: commit };
   }
 
-  polled(source: Upstream['kind'], why: string | null): { isNew: boolean } {
-    this.#pollFailures = why === null ? 0 : this.#pollFailures + 1;
-    if (why === null) this.#polled = this.#nowText();
-    this.#sourceAway = `${source}-away`;
-    return this.trouble(source, why);
+  why(part: Part): string | null {
+    return this.#troubles.get(part)?.why ?? null;
   }
 
-  asked(trouble: AccessTrouble | null): { isNew: boolean } {
-    const whats = ['service', 'key-missing', 'key-refused', 'place'] as const;
-    const others = whats.filter((what) => what !== trouble?.what);
-    const gone = others.map((what) => this.trouble(what, null).isNew);
+  /** @param trouble null if the part has answered. @returns whether that is news. */
+  note(part: Part, trouble: NewTrouble | null): boolean {
+    const before = this.#troubles.get(part);
+    const now = new Date(this.#now()).toISOString();
     if (trouble === null) {
-      this.#known = { ...this.#known, confirmed: this.#nowText() };
-      this.#unconfirmed = null;
-      return { isNew: gone.includes(true) };
+      if (part === 'source') this.#polled = now;
+      if (part === 'service') this.#known = { ...this.#known, confirmed: now };
+      return this.#troubles.delete(part);
     }
-    this.#unconfirmed = { count: (this.#unconfirmed?.count ?? 0) + 1, why: trouble.doubt };
-    return this.trouble(trouble.what, trouble.why);
-  }
-
-  #nowText(): string {
-    return new Date(this.#now()).toISOString();
-  }
-
-  why(what: Trouble['what']): string | null {
-    return this.#troubles.get(what)?.why ?? null;
-  }
-
-  trouble(what: Trouble['what'], why: string | null): { isNew: boolean } {
-    const before = this.#troubles.get(what);
-    if (why === null) return { isNew: this.#troubles.delete(what) };
-    const since = before?.since ?? this.#nowText();
-    this.#troubles.set(what, { what, why, since });
-    return { isNew: before?.why !== why };
+    const isSame = before?.what === trouble.what;
+    if (!isSame) this.#troubles.delete(part);
+    const since = isSame ? before.since : now;
+    this.#troubles.set(part, { ...trouble, since, failures: (before?.failures ?? 0) + 1 });
+    return !isSame || before.why !== trouble.why;
   }
 
   ended(
@@ -217,7 +212,7 @@ export class SourceRecord {
     found: Omit<SharedRun, 'run' | 'at'> & Pick<CycleEnd, 'accessTrouble' | 'judged'>,
   ): void {
     const { accessTrouble, judged, standings, environments, flags, suspendedByConfig } = found;
-    if (accessTrouble !== undefined) this.asked(accessTrouble);
+    if (accessTrouble !== undefined) this.note('service', accessTrouble);
     if (standings !== undefined) this.#standings.share(standings);
     if (judged !== undefined) this.#standings.add(judged.verdict, judged.plan, run.startedAt);
     if (run.plan?.observed === 'full') this.#missedLooks = 0;
@@ -238,9 +233,10 @@ export class SourceRecord {
         liveKills: liveKillsWith(plan.liveKills ?? [], before.liveKills, invalid),
       }),
       firstSync: before.firstSync || !CUT.has(run.result),
-      ...(APPLIED.has(run.result) && { applied: commit }),
-      ...(APPLIED.has(run.result) &&
-        isNewCommit && { appliedAt: new Date(endMs(run)).toISOString() }),
+      ...(APPLIED.has(run.result) && {
+        applied: commit,
+        ...(isNewCommit && { appliedAt: new Date(endMs(run)).toISOString() }),
+      }),
     };
   }
 }

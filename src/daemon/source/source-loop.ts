@@ -13,7 +13,7 @@ import {
 } from './leadership.js';
 import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
 import { type Confirm, type SourceOptions, SourceRuns } from './source-runs.js';
-import { accessTroubleOf } from '../standings.js';
+import { accessTroubleOf, type NewTrouble } from '../health.js';
 import { addsKill, describeCommit, type Seen } from '../upstream/upstream.js';
 import type {
   ActiveOverrides,
@@ -118,11 +118,16 @@ export class SourceLoop {
   #onConfirmed(error: unknown): void {
     const trouble = error === null ? null : accessTroubleOf(error);
     if (trouble === undefined) return;
-    const { isNew } = this.#record.asked(trouble);
-    if (isNew && trouble !== null)
-      this.#log.error({ what: trouble.what, why: clean(trouble.why) }, 'service out of reach');
-    if (isNew && trouble === null) this.#log.info({}, 'service within reach again');
+    this.#note('service', trouble);
     this.#around.onChange();
+  }
+
+  /** Logs a trouble when it begins, changes or ends. */
+  #note(part: 'source' | 'service', trouble: NewTrouble | null): void {
+    if (!this.#record.note(part, trouble)) return;
+    const ended = part === 'source' ? { what: this.#options.upstream.kind } : {};
+    if (trouble === null) this.#log.info(ended, `${part} within reach again`);
+    else this.#log.error({ ...trouble, why: clean(trouble.why) }, `${part} out of reach`);
   }
 
   start(): void {
@@ -190,7 +195,7 @@ export class SourceLoop {
         if (this.#overrides.set(overrides)) this.#onOverride();
       },
       onTrouble: (why) => {
-        this.#record.trouble('database', why);
+        this.#record.note('database', why === null ? null : { what: 'database', why });
         this.#around.onChange();
       },
     };
@@ -219,15 +224,11 @@ export class SourceLoop {
     else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
   };
 
-  readonly #onPoll = (trouble: string | null): void => {
-    const what = this.#options.upstream.kind;
-    const { isNew } = this.#record.polled(what, trouble);
+  readonly #onPoll = (why: string | null): void => {
+    this.#note('source', why === null ? null : { what: this.#options.upstream.kind, why });
     const { commit = null, unsigned = null } = this.#follower.seen ?? {};
     if (commit !== null) this.#record.seen(commit);
     this.#runLog.unsigned(unsigned);
-    if (isNew && trouble !== null)
-      this.#log.error({ what, why: clean(trouble) }, 'source out of reach');
-    if (isNew && trouble === null) this.#log.info({ what }, 'source within reach again');
     this.#overrideEnd.check();
     this.#due.check();
     this.#around.onChange();

@@ -58,7 +58,7 @@ export class SourceRuns {
     const { id, seen, commit, triggers, signal, fence } = of;
     const { suspension, pin, approval } = of.overrides;
     const { record, now } = this.#known;
-    if (seen === null) return unseenEnd(record.why(this.#options.upstream.kind));
+    if (seen === null) return unseenEnd(record.why('source'));
     const { openRun, upstream, note, allowOlder } = this.#options;
     const log = this.#known.log.child({ run: id, revision: commit });
     const tell = (facts: ProgressView): void => {
