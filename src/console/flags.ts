@@ -39,9 +39,9 @@ export async function showFlags(visit: Visit): Promise<string> {
   const environments = await environmentsOf(visit);
   const q = given.get('q') ?? '';
   const page = { offset: numberGiven(visit, 'offset'), limit: FLAGS_AT_ONCE };
-  const { flags, totalCount } = await listFlags(db, ws, { nameContains: q, tags: [] }, page);
+  const { rows, totalCount } = await listFlags(db, ws, { nameContains: q, tags: [] }, page);
   const articles: Html[] = [];
-  for (const flag of flags) {
+  for (const flag of rows) {
     const { name } = flag;
     articles.push(
       html`<article class="sheet">
@@ -89,9 +89,9 @@ async function historyOf({ db, request, workspace }: Visit, name: string): Promi
   }
   const ws = workspace.id;
   const filter = { workspaceId: ws, kind: 'flag', name };
-  const { entries } = await listAudit(db, filter, { offset: 0, limit: ENTRIES_AT_ONCE });
+  const { rows } = await listAudit(db, filter, { offset: 0, limit: ENTRIES_AT_ONCE });
   return html`<ol class="log" aria-label="Changes">
-      ${entries.map(entryItem)}
+      ${rows.map(entryItem)}
     </ol>
     <p>
       <a href="${linkTo('/console/log', { ws, object: `flag/${name}` })}">log of ${clean(name)}</a>

@@ -37,8 +37,8 @@ export async function showLog(visit: Visit): Promise<string> {
     ...(before > 0 && { before }),
   };
   const page = { offset: 0, limit: ENTRIES_AT_ONCE };
-  const { entries, totalCount } = await listAudit(db, filter, page);
-  const older = totalCount > entries.length ? entries.at(-1)?.id : undefined;
+  const { rows, totalCount } = await listAudit(db, filter, page);
+  const older = totalCount > rows.length ? rows.at(-1)?.id : undefined;
   const ws = workspace.id;
   const form = html`<form class="line" method="get" action="/console/log">
     ${hiddenFields({ ws })}
@@ -50,9 +50,9 @@ export async function showLog(visit: Visit): Promise<string> {
   return consolePage(
     visit,
     'Log',
-    html`${form} ${entries.length === 0 ? html`<p>Nothing was changed.</p>` : []}
+    html`${form} ${rows.length === 0 ? html`<p>Nothing was changed.</p>` : []}
       <ol class="log sheet" aria-label="Changes">
-        ${entries.map(entryItem)}
+        ${rows.map(entryItem)}
       </ol>
       ${pager({
         Older: older === undefined ? null : linkTo('/console/log', { ws, object, before: older }),

@@ -28,9 +28,9 @@ export async function showSegments(visit: Visit): Promise<string> {
   const { db, workspace } = visit;
   const environments = await environmentsOf(visit);
   const page = { offset: numberGiven(visit, 'offset'), limit: SEGMENTS_AT_ONCE };
-  const { segments, totalCount } = await listSegments(db, workspace.id, page);
+  const { rows, totalCount } = await listSegments(db, workspace.id, page);
   const articles = [];
-  for (const segment of segments) {
+  for (const segment of rows) {
     const active = [];
     for (const { id } of environments) {
       const activation = await findActivation(db, id, segment.name);

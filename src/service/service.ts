@@ -20,7 +20,6 @@ import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
 import { withdrawOlderThan } from './routes/decisions.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { ATTRIBUTE_ENDPOINTS } from './routes/attributes.js';
-import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
 import { SEGMENT_ENDPOINTS } from './routes/segments.js';
@@ -63,7 +62,6 @@ const ENDPOINTS: readonly Endpoint[] = endpointsIn({
   ...WORKSPACE_ENDPOINTS,
   ...ATTRIBUTE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
-  ...ARCHIVE_ENDPOINTS,
   ...DEFINITION_ENDPOINTS,
   ...SEGMENT_ENDPOINTS,
   ...IDENTITY_ENDPOINTS,
@@ -219,7 +217,7 @@ function administrationOf(store: Store, clock: () => number): Administration {
     listKeys: async () => store.read(namedKeys),
     revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(), id)),
     audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
-      (await store.read(async (db) => listAudit(db, filter, page))).entries,
+      (await store.read(async (db) => listAudit(db, filter, page))).rows,
   };
 }
 

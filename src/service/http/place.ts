@@ -3,10 +3,9 @@ import {
   findPlacedDefinition,
   type EnvironmentOfChange,
   type Place,
-  type WorkspaceOfChange,
 } from '../store/definition-lookups.js';
 import { environmentsOfFlag, findDefinition, type StoredDefinition } from '../store/definitions.js';
-import { findFlag } from '../store/flags.js';
+import { findArchived, findFlag } from '../store/flags.js';
 import { environmentsWithKeys, findActivation, findSegment } from '../store/segments.js';
 import type { Store } from '../store/store.js';
 import type { Db, EnvironmentRow, Within, WorkspaceRow } from '../store/tables.js';
@@ -15,6 +14,7 @@ import {
   findEnvironment,
   findTrafficType,
   findWorkspace,
+  listEnvironments,
 } from '../store/workspaces.js';
 import { checkNote, type NoteRequirement } from '../rules/members.js';
 import {
@@ -78,7 +78,7 @@ interface InEnvironment extends InWorkspace {
 
 /** By the word with which an endpoint asks for the objects. */
 const FIND = {
-  nothing: async () => Promise.resolve({}),
+  nothing: async (asked: Asked) => Promise.resolve(checked(asked, {})),
   workspace: inWorkspace,
   /** The path may leave out the workspace. */
   environment: inEnvironment,
@@ -89,10 +89,20 @@ const FIND = {
   flagEverywhere: async (asked: Asked) => {
     const place = await withFlag(asked, await inWorkspace(asked));
     const { id, name } = place.flag;
-    const environments = await environmentsOfFlag(asked.db, id);
-    for (const environment of environments) checkApproval(environment, asked);
+    const environments = approvedIn(await environmentsOfFlag(asked.db, id), asked);
     await checkNothingRequested(asked.db, place, { kind: 'flag', name });
     return { ...place, environments };
+  },
+  /** An archived flag with the environments of its definitions that are still there. */
+  archivedFlag: async (asked: Asked) => {
+    const place = await inWorkspace(asked);
+    const { flag: name = '' } = asked.request.params;
+    const found = await findArchived(asked.db, place.workspace.id, name);
+    const archived = there(found, 'archived feature flag', name);
+    const had = new Set(archived.definitions.map(({ environment_id }) => environment_id));
+    const all = await listEnvironments(asked.db, place.workspace.id);
+    const environments = all.filter(({ id }) => had.has(id));
+    return { ...place, archived, environments: approvedIn(environments, asked) };
   },
   newDefinition: async (asked: Asked) => {
     const place = await withFlag(asked, await inEnvironment(asked));
@@ -105,9 +115,7 @@ const FIND = {
   segmentEverywhere: async (asked: Asked) => {
     const place = await withSegment(asked, await inWorkspace(asked));
     const { id, name } = place.segment;
-    for (const environment of await environmentsWithKeys(asked.db, id)) {
-      checkApproval(environment, asked);
-    }
+    approvedIn(await environmentsWithKeys(asked.db, id), asked);
     await checkNothingRequested(asked.db, place, { kind: 'segment', name });
     return place;
   },
@@ -167,14 +175,11 @@ function there<T>(found: T | undefined, what: string, idOrName: string): T {
 async function inWorkspace(asked: Asked): Promise<InWorkspace> {
   const { db, request } = asked;
   const workspace = await workspaceCalled(db, request.caller, request.params['ws'] ?? '');
-  checkCaller(asked, { workspace });
-  return { workspace };
+  return checked(asked, { workspace });
 }
 
 async function inEnvironment(asked: Asked): Promise<InEnvironment> {
-  const place = await environmentAt(asked);
-  checkCaller(asked, place);
-  return place;
+  return checked(asked, await environmentAt(asked));
 }
 
 async function withTrafficType<P extends InWorkspace>({ db, request }: Asked, place: P) {
@@ -202,7 +207,7 @@ async function definitionAt(asked: Asked): Promise<Place & { readonly stored: St
   const found = await findPlacedDefinition(db, [ws, env, flag]);
   const isSeen = found && isPlaceVisible(request.caller, found.workspace.id, found.environment.id);
   if (isSeen === true) {
-    checkCaller(asked, found);
+    checked(asked, found);
     checkUnrequested(found.stored, asked);
     return found;
   }
@@ -268,26 +273,28 @@ async function theOneMeant(
   return meant[0] ?? candidates[0];
 }
 
-function checkCaller(
-  asked: Asked,
-  { workspace, environment }: { workspace: WorkspaceOfChange; environment?: EnvironmentOfChange },
-): void {
+/** Whether the caller may change something at the place. */
+function checked<P extends Partial<Place>>(asked: Asked, place: P): P {
   const { request, demands } = asked;
   if (demands.reach === 'workspace') checkMayChangeWorkspace(request);
-  if (demands.note !== undefined && workspace.requires_title_and_comments === 1) {
+  if (demands.note !== undefined && place.workspace?.requires_title_and_comments === 1) {
     checkNote(request.caller.note, demands.note);
   }
-  if (environment !== undefined) checkApproval(environment, asked);
+  if (place.environment !== undefined) approvedIn([place.environment], asked);
+  return place;
 }
 
 /** Where approvals are required, only an approved request makes a change, or an exempt kill. @throws Problem (403) */
-export function checkApproval(
-  environment: EnvironmentOfChange,
-  { request, demands: { approval, moves } }: Pick<Asked, 'request' | 'demands'>,
-): void {
-  if (approval !== true || request.publishes !== undefined) return;
-  if (environment.allow_kills === 1 && moves?.(request) === 'kill') return;
-  if (environment.approvals_required === 1) throw approvalsRequired(environment.id);
+function approvedIn<E extends EnvironmentOfChange>(
+  environments: readonly E[],
+  { request, demands: { approval, moves } }: Asked,
+): readonly E[] {
+  if (approval !== true || request.publishes !== undefined) return environments;
+  for (const { id, approvals_required, allow_kills } of environments) {
+    if (allow_kills === 1 && moves?.(request) === 'kill') continue;
+    if (approvals_required === 1) throw approvalsRequired(id);
+  }
+  return environments;
 }
 
 /** An object with an open change request takes only the change of that request, and kills and restores. */

@@ -3,7 +3,6 @@
  * could otherwise be created that may do more.
  */
 
-import type { WirePage } from '../../admin-api/wire.js';
 import {
   addAdminKey,
   allAdminKeys,
@@ -19,12 +18,13 @@ import {
   WORDS_MEMBERS,
   PAGE_SIZES,
   pageFrom,
+  pageOf,
   PAGE_QUERY,
   textParameter,
   givenText,
   type QuerySchema,
 } from '../rules/members.js';
-import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
+import { listAudit, type AuditFilter } from '../store/audit.js';
 import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
 
 /** An empty text is no valid restriction, and must not be taken for "no restriction" either. */
@@ -77,7 +77,23 @@ export const ADMIN_KEY_ENDPOINTS: Endpoints = {
     summary: 'Create an API key; its text is in this answer and nowhere else',
     answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
-    write: at('nothing', { reach: 'everything' }, createKey),
+    // The answer has the text of the key, which no later request can read again.
+    write: at('nothing', { reach: 'everything' }, async ({ db, caller, body }) => {
+      const given = body as GivenKey;
+      const { workspace, workspaces = [], environments } = given;
+      const named = workspace === undefined ? workspaces : [workspace, ...workspaces];
+      const isAdmin = (given.apiKeyType ?? 'admin') === 'admin';
+      if (isAdmin && given.roles?.some((role) => role !== 'API_ALL_GRANTED') === true) {
+        throw badRequest('An Admin API key has no role but API_ALL_GRANTED here');
+      }
+      return addAdminKey(db, caller, {
+        name: given.name,
+        apiKeyType: given.apiKeyType,
+        workspaces: named.length === 0 ? undefined : named.map(idOf),
+        environments: environments?.map(idOf),
+        expirationTime: given.expirationTime ?? undefined,
+      });
+    }),
   },
   'DELETE /apiKeys/:key': {
     summary: 'Revoke an API key',
@@ -91,30 +107,14 @@ export const ADMIN_KEY_ENDPOINTS: Endpoints = {
 
 type Reference = string | { readonly id: string };
 
-/** Answers the text of the key, which no later request can read again. */
-async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<object> {
-  const body = given as {
-    readonly name: string;
-    readonly apiKeyType?: NewKey['apiKeyType'];
-    readonly roles?: readonly string[] | null;
-    readonly workspace?: Reference;
-    readonly workspaces?: readonly Reference[];
-    readonly environments?: readonly Reference[];
-    readonly expirationTime?: number | null;
-  };
-  const { workspace, workspaces = [], environments } = body;
-  const named = workspace === undefined ? workspaces : [workspace, ...workspaces];
-  const isAdmin = (body.apiKeyType ?? 'admin') === 'admin';
-  if (isAdmin && body.roles?.some((role) => role !== 'API_ALL_GRANTED') === true) {
-    throw badRequest('An Admin API key has no role but API_ALL_GRANTED here');
-  }
-  return addAdminKey(db, caller, {
-    name: body.name,
-    apiKeyType: body.apiKeyType,
-    workspaces: named.length === 0 ? undefined : named.map(idOf),
-    environments: environments?.map(idOf),
-    expirationTime: body.expirationTime ?? undefined,
-  });
+interface GivenKey {
+  readonly name: string;
+  readonly apiKeyType?: NewKey['apiKeyType'];
+  readonly roles?: readonly string[] | null;
+  readonly workspace?: Reference;
+  readonly workspaces?: readonly Reference[];
+  readonly environments?: readonly Reference[];
+  readonly expirationTime?: number | null;
 }
 
 function idOf(reference: Reference): string {
@@ -145,10 +145,7 @@ export const AUDIT_ENDPOINTS: Endpoints = {
   },
 };
 
-async function readAudit(
-  { db, query }: Work<'nothing'>,
-  own: AuditFilter,
-): Promise<WirePage<AuditEntry>> {
+async function readAudit({ db, query }: Work<'nothing'>, own: AuditFilter) {
   const page = pageFrom(query, PAGE_SIZES.keys);
   const environment = givenText(query['environment']);
   const filter = {
@@ -156,8 +153,7 @@ async function readAudit(
     ...(environment !== undefined && { environment }),
     ...objectNamed(givenText(query['object']) ?? ''),
   };
-  const { entries, totalCount } = await listAudit(db, filter, page);
-  return { objects: entries, ...page, totalCount };
+  return pageOf(page, await listAudit(db, filter, page), (entry) => entry);
 }
 
 /** `KIND/NAME`, or a name alone that may be of any kind. An empty text is no filter. */

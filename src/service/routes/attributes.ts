@@ -4,7 +4,7 @@
  */
 
 import { recordChange, differenceOf } from '../change-log.js';
-import type { Endpoints } from '../http/endpoint.js';
+import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, SHARED, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { isSameJson } from '../rules/json.js';
@@ -68,7 +68,15 @@ export const ATTRIBUTE_ENDPOINTS: Endpoints = {
     summary: 'List the attributes of a traffic type, in the order of their ids',
     answer: { anyOf: [answerList('Attribute'), answer('AttributePage')] },
     query: ATTRIBUTE_QUERY,
-    read: at('trafficType', {}, readAttributes),
+    read: at('trafficType', {}, async ({ db, trafficType, query }) => {
+      const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+      const prefix = (givenText(query['searchPrefix']) ?? '').toLowerCase();
+      const all = (await listAttributes(db, trafficType.id))
+        .map(wireAttribute)
+        .filter((each) => each.id.toLowerCase().startsWith(prefix));
+      const isPaged = givenText(query['paginate'])?.toLowerCase() === 'true';
+      return isPaged ? markedPage(all, query, limit) : all;
+    }),
   },
   [`POST,PUT ${PATH}`]: {
     summary: 'Create an attribute, or replace all that is known of it',
@@ -80,18 +88,35 @@ export const ATTRIBUTE_ENDPOINTS: Endpoints = {
     summary: 'The same of many',
     answer: answerList('Attribute'),
     body: { type: 'array', maxItems: 1_000, items: ATTRIBUTE },
-    write: at('trafficType', SHARED, saveMany),
+    write: at('trafficType', SHARED, async (work) => {
+      const saved: WireAttribute[] = [];
+      for (const given of work.body as readonly GivenAttribute[]) {
+        saved.push(await save(work, given));
+      }
+      return saved;
+    }),
   },
   [`PATCH ${PATH}/:attribute`]: {
     summary: 'Change some of what is known of an attribute',
     answer: answer('Attribute'),
     body: CHANGED,
-    write: at('trafficType', SHARED, changeOne),
+    write: at('trafficType', SHARED, async (work) => {
+      const row = await attributeAt(work);
+      const given = work.body as Partial<GivenAttribute>;
+      if ((given.id ?? row.id) !== row.id) throw badRequest('id is not that of the path');
+      const changed = Object.entries(given).filter(([, value]) => value !== null);
+      return save(work, { ...wireAttribute(row), ...Object.fromEntries(changed) });
+    }),
   },
   [`DELETE ${PATH}/:attribute`]: {
     summary: 'Forget an attribute; identities keep their values of it',
     answer: answer('True'),
-    write: at('trafficType', SHARED, removeOne),
+    write: at('trafficType', SHARED, async (work) => {
+      const row = await attributeAt(work);
+      await deleteAttribute(work.db, row.traffic_type_id, row.id);
+      await record(work, wireAttribute(row), null);
+      return true;
+    }),
   },
 };
 
@@ -114,15 +139,8 @@ function wireAttribute(row: AttributeRow) {
   };
 }
 
-/** One page if the query asks for pages. */
-async function readAttributes({ db, trafficType, query }: Work<'trafficType'>): Promise<object> {
-  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
-  const prefix = (givenText(query['searchPrefix']) ?? '').toLowerCase();
-  const all = (await listAttributes(db, trafficType.id))
-    .map(wireAttribute)
-    .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  if (givenText(query['paginate'])?.toLowerCase() !== 'true') return all;
-  // A marker is the id of an attribute: the last one before the page, or the last one on it.
+/** A marker is the id of an attribute: the last one before the page, or the last one on it. */
+function markedPage(all: readonly WireAttribute[], query: ApiRequest['query'], limit: number) {
   const after = givenText(query['afterMarker']) ?? '';
   const before = givenText(query['beforeMarker']);
   const objects =
@@ -138,14 +156,6 @@ async function readAttributes({ db, trafficType, query }: Work<'trafficType'>): 
     limit,
     count: objects.length,
   };
-}
-
-async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
-  const saved: WireAttribute[] = [];
-  for (const given of work.body as readonly GivenAttribute[]) {
-    saved.push(await save(work, given));
-  }
-  return saved;
 }
 
 async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<WireAttribute> {
@@ -166,21 +176,6 @@ async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<W
   const [before, after] = [stored ? wireAttribute(stored) : null, wireAttribute(row)];
   if (!isSameJson(before, after)) await saveAttribute(db, row);
   return record(work, before, after);
-}
-
-async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
-  const row = await attributeAt(work);
-  const given = work.body as Partial<GivenAttribute>;
-  if ((given.id ?? row.id) !== row.id) throw badRequest('id is not that of the path');
-  const changed = Object.entries(given).filter(([, value]) => value !== null);
-  return save(work, { ...wireAttribute(row), ...Object.fromEntries(changed) });
-}
-
-async function removeOne(work: Work<'trafficType'>): Promise<true> {
-  const row = await attributeAt(work);
-  await deleteAttribute(work.db, row.traffic_type_id, row.id);
-  await record(work, wireAttribute(row), null);
-  return true;
 }
 
 async function attributeAt({

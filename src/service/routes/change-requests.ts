@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WireRef } from '../../admin-api/wire.js';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
-import { isVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
+import { isVisible, type Endpoints } from '../http/endpoint.js';
 import { at, checkNothingRequested, find, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import { DEFINITION_BODY } from '../rules/definition-schema.js';
@@ -31,7 +31,7 @@ import {
   wireChangeRequest,
 } from '../store/change-requests.js';
 import { wireDefinition } from '../store/definitions.js';
-import type { ChangeRequestOperation, Db } from '../store/tables.js';
+import type { ChangeRequestOperation } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { changeRequestAt, commentOf, decide, DECISION_BODY, recordedRequest } from './decisions.js';
@@ -101,13 +101,63 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
     takesMany: true,
     answer: answer('ChangeRequest'),
     body: CHANGE_REQUEST_BODY,
-    write: at('environment', { note: 'both' }, submit),
+    write: at('environment', { note: 'both' }, async (work) => {
+      const { db, caller, workspace, environment } = work;
+      const given = work.body as GivenRequest;
+      const { operationType: operation, rolloutStatus } = given;
+      const { kind, name } = objectOf(given);
+      const movesKill = operation === 'KILL' || operation === 'RESTORE';
+      await checkNothingRequested(db, work, { kind, name, ...(movesKill && { operation }) });
+      const content = given.split
+        ? await definitionIn(work, given.split, operation)
+        : await keysIn(work, name, given.segment?.keys ?? [], operation);
+      if (rolloutStatus) await checkRolloutStatus(db, workspace.id, rolloutStatus);
+      const id = randomUUID();
+      await insertChangeRequest(db, {
+        id,
+        workspace_id: workspace.id,
+        environment_id: environment.id,
+        kind,
+        name,
+        operation,
+        status: 'REQUESTED',
+        ...caller.note,
+        content_json: JSON.stringify(content),
+        rollout_status_id: rolloutStatus?.id ?? null,
+        approvers_json: JSON.stringify(await approversNamed(work, given.approvers ?? [])),
+        comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
+        author_id: caller.keyId ?? '',
+        author_name: caller.keyName,
+        creation_time: caller.now,
+      });
+      return recordedRequest(db, caller, 'request-change', id, null);
+    }),
   },
   'GET /changeRequests': {
     summary: 'List change requests, the newest first',
     answer: answerMarked('ChangeRequest'),
     query: CHANGE_REQUEST_QUERY,
-    read: readChangeRequests,
+    // `nextMarker` leads to the next page, and is null on the last.
+    read: at('nothing', {}, async ({ db, query, caller }) => {
+      const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
+      const before = wholeNumber('after', query['after'], 0);
+      const filter = {
+        ...caller.scope,
+        environment: givenText(query['environmentId']),
+        status: givenText(query['status']),
+        before: before > 0 ? before : undefined,
+      };
+      const found = await listChangeRequests(db, filter, limit + 1);
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      return {
+        data: rows.map(wireChangeRequest),
+        nextMarker: last === undefined ? null : String(last.position),
+        previousMarker: null,
+        limit,
+        count: rows.length,
+      };
+    }),
   },
   'GET /changeRequests/:changeRequest': {
     summary: 'Get a change request',
@@ -121,28 +171,6 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
     write: decide,
   },
 };
-
-/** `nextMarker` leads to the next page, and is null on the last. */
-async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
-  const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
-  const before = wholeNumber('after', query['after'], 0);
-  const filter = {
-    ...caller.scope,
-    environment: givenText(query['environmentId']),
-    status: givenText(query['status']),
-    before: before > 0 ? before : undefined,
-  };
-  const found = await listChangeRequests(db, filter, limit + 1);
-  const data = found.slice(0, limit);
-  const last = found.length > limit ? data.at(-1) : undefined;
-  return {
-    data: data.map(wireChangeRequest),
-    nextMarker: last === undefined ? null : String(last.position),
-    previousMarker: null,
-    limit,
-    count: data.length,
-  };
-}
 
 interface GivenObject extends Readonly<Record<string, unknown>> {
   readonly name: string;
@@ -167,38 +195,6 @@ function objectOf({ split, segment, operationType, rolloutStatus }: GivenRequest
   }
   if (segment && rolloutStatus) throw badRequest('A segment has no rollout status');
   return { kind: split ? 'flag' : 'segment', name: given.name } as const;
-}
-
-async function submit(work: Work<'environment'>): Promise<object> {
-  const { db, caller, workspace, environment } = work;
-  const given = work.body as GivenRequest;
-  const { operationType: operation } = given;
-  const { kind, name } = objectOf(given);
-  const movesKill = operation === 'KILL' || operation === 'RESTORE';
-  await checkNothingRequested(db, work, { kind, name, ...(movesKill && { operation }) });
-  const content = given.split
-    ? await definitionIn(work, given.split, operation)
-    : await keysIn(work, name, given.segment?.keys ?? [], operation);
-  if (given.rolloutStatus) await checkRolloutStatus(db, workspace.id, given.rolloutStatus);
-  const id = randomUUID();
-  await insertChangeRequest(db, {
-    id,
-    workspace_id: workspace.id,
-    environment_id: environment.id,
-    kind,
-    name,
-    operation,
-    status: 'REQUESTED',
-    ...caller.note,
-    content_json: JSON.stringify(content),
-    rollout_status_id: given.rolloutStatus?.id ?? null,
-    approvers_json: JSON.stringify(await approversNamed(work, given.approvers ?? [])),
-    comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
-    author_id: caller.keyId ?? '',
-    author_name: caller.keyName,
-    creation_time: caller.now,
-  });
-  return recordedRequest(db, caller, 'request-change', id, null);
 }
 
 async function keysIn(

@@ -15,7 +15,8 @@ import type { Place } from '../store/definition-lookups.js';
 import { findDefinition, flagsUsedBy, usersOf } from '../store/definitions.js';
 import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
-import type { Db, Within } from '../store/tables.js';
+import type { Db, Tables, Within } from '../store/tables.js';
+import { countUses } from '../store/workspaces.js';
 
 /**
  * @param before null if the definition is created.
@@ -112,4 +113,19 @@ export async function checkUnused(db: Db, place: Within, { kind, name }: Use): P
   throw conflict(
     `${what} ${name} is used by ${by}${user.flag} in the environment ${user.environment}`,
   );
+}
+
+/** @param subject begins the refusal, such as `Workspace Default still has`. @throws Problem (409) a table has rows. */
+export async function checkEmpty<Table extends keyof Tables>(
+  db: Db,
+  tables: readonly Table[],
+  column: keyof Tables[Table] & string,
+  id: string,
+  subject: string,
+): Promise<void> {
+  for (const table of tables) {
+    const count = await countUses(db, table, column, id);
+    const what = table === 'activations' ? 'active segments' : table;
+    if (count > 0) throw conflict(`${subject} ${count} ${what}`);
+  }
 }

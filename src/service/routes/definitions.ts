@@ -52,23 +52,6 @@ export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   return shownDefinitionText(after, work.isStrict);
 });
 
-/**
- * Applies the contract's patch operations. If the workspace requires title and comment and they are missing, the
- * contract answers this operation alone with a 400 without a body.
- */
-const patchDefinition = at(
-  'definition',
-  {
-    ...CHANGE,
-    note: 'both-or-empty-answer',
-    moves: ({ body }) => killAlone(body as PatchOperation[]),
-  },
-  async (work) =>
-    change(work, (before) =>
-      definitionPatched(before, work.body as PatchOperation[], work.isStrict),
-    ),
-);
-
 export const replaceDefinition = at('definition', CHANGE, async (work) =>
   change(work, (before) => {
     checkBelongs(work.body as object, before);
@@ -84,19 +67,6 @@ export const kill = at('definition', { ...CHANGE, moves: () => 'kill' }, async (
 export const restore = at('definition', { ...CHANGE, moves: () => 'restore' }, async (work) =>
   setKilled(work, false),
 );
-
-const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
-  const { db, stored } = work;
-  const time = timeOfChange(work.caller, stored.last_update_time);
-  await reseedDefinition(db, stored, time);
-  await recordChange(work, {
-    kind: 'flag',
-    name: stored.flag_name,
-    action: 'reallocate',
-    difference: [{ path: '/lastUpdateTime', before: stored.last_update_time, after: time }],
-  });
-  return true;
-});
 
 export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored } = work;
@@ -132,7 +102,20 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     summary: 'Change the definition of a flag in an environment',
     answer: answer('Definition'),
     body: PATCH_BODY,
-    write: patchDefinition,
+    // If the workspace requires title and comment and they are missing, the contract answers this operation alone with a
+    // 400 without a body.
+    write: at(
+      'definition',
+      {
+        ...CHANGE,
+        note: 'both-or-empty-answer',
+        moves: ({ body }) => killAlone(body as PatchOperation[]),
+      },
+      async (work) =>
+        change(work, (before) =>
+          definitionPatched(before, work.body as PatchOperation[], work.isStrict),
+        ),
+    ),
   },
   [`DELETE ${PATH}`]: {
     contract: {},
@@ -150,7 +133,10 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     summary: 'List the definitions of an environment',
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
-    read: at('environment', {}, readDefinitions),
+    read: at('environment', {}, async ({ db, environment, query }) => {
+      const page = pageFrom(query, PAGE_SIZES.objects);
+      return pageText(page, await listDefinitions(db, environment, page));
+    }),
     lookUp: lookUpPage,
   },
   [`PUT,POST ${PATH}/kill`]: {
@@ -169,7 +155,18 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     summary: 'Give keys to treatments anew: the definition gets new seeds',
     answer: answer('True'),
     body: WORDS_BODY,
-    write: reallocate,
+    write: at('definition', CHANGE, async (work) => {
+      const { db, stored } = work;
+      const time = timeOfChange(work.caller, stored.last_update_time);
+      await reseedDefinition(db, stored, time);
+      await recordChange(work, {
+        kind: 'flag',
+        name: stored.flag_name,
+        action: 'reallocate',
+        difference: [{ path: '/lastUpdateTime', before: stored.last_update_time, after: time }],
+      });
+      return true;
+    }),
   },
 };
 
@@ -228,12 +225,7 @@ async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<str
   return isSeen === true ? shownDefinitionText(found, request.isStrict) : undefined;
 }
 
-async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<string> {
-  const page = pageFrom(query, PAGE_SIZES.objects);
-  return pageText(page, await listDefinitions(db, environment, page));
-}
-
-/** The answer of `readDefinitions` with fewer statements, as `lookUpOne`: clients read such lists page by page. */
+/** The answer of `read` with fewer statements, as `lookUpOne`: clients read such lists page by page. */
 async function lookUpPage(
   lookUp: PreparedRead,
   { params, query, caller }: ApiRequest,

@@ -1,12 +1,12 @@
-/** Environments: the rules of their members, and the work of their endpoints, which stand in `workspaces.ts`. */
+/** Environments: the rules of their members, and the endpoints that change them. */
 
 import type { WireEnvironment } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
 import { recordObject } from '../change-log.js';
-import { isVisible } from '../http/endpoint.js';
-import type { Work } from '../http/place.js';
+import type { Endpoints } from '../http/endpoint.js';
+import { at, SHARED, type Work } from '../http/place.js';
 import { conflict } from '../http/problem.js';
-import { applyPatch, type PatchOperation } from '../rules/json-patch.js';
+import { PATCH_BODY, patchedObject } from '../rules/json-patch.js';
 import {
   checkTitleName,
   isTrue,
@@ -14,17 +14,17 @@ import {
   TRUTH_SCHEMA,
   WORDS_MEMBERS,
 } from '../rules/members.js';
-import { checkShape, checkUntouched, closed, compileSchema, type Schema } from '../rules/shape.js';
+import { closed, compileSchema, type Schema } from '../rules/shape.js';
 import type { EnvironmentRow } from '../store/tables.js';
 import {
-  countUses,
   deleteEnvironment,
   findEnvironment,
   insertEnvironment,
-  listEnvironments,
   updateEnvironment,
   type EnvironmentContent,
 } from '../store/workspaces.js';
+import { answer } from './answer-schemas.js';
+import { checkEmpty } from './checked-definition.js';
 
 /** Public documentation lets clients restrict changes to certain people, which this service would not enforce. */
 const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
@@ -50,7 +50,7 @@ const MEMBERS = {
   changePermissions: { ...CHANGE_PERMISSIONS, type: ['object', 'null'] },
 } satisfies Readonly<Record<string, Schema>>;
 
-export const ENVIRONMENT_BODY: Schema = closed(
+const ENVIRONMENT_BODY: Schema = closed(
   {
     ...MEMBERS,
     dataExportPermissions: { ...EXPORT_PERMISSIONS, type: ['object', 'null'] },
@@ -59,7 +59,10 @@ export const ENVIRONMENT_BODY: Schema = closed(
   ['name'],
 );
 
-const hasShape = compileSchema(closed({ id: true, ...MEMBERS }, ['name']));
+const PATCHED = {
+  hasShape: compileSchema(closed({ id: true, ...MEMBERS }, ['name'])),
+  fixed: ['id'],
+};
 
 function contentFrom(given: unknown): EnvironmentContent {
   const { name, production, changePermissions } = given as {
@@ -79,7 +82,7 @@ function contentFrom(given: unknown): EnvironmentContent {
   };
 }
 
-function wireEnvironment(row: EnvironmentRow): WireEnvironment {
+export function wireEnvironment(row: EnvironmentRow): WireEnvironment {
   return { name: row.name, id: row.id, production: row.production === 1 };
 }
 
@@ -97,60 +100,62 @@ function wholeEnvironment(row: EnvironmentRow) {
   };
 }
 
-export async function readEnvironments({ db, workspace, caller }: Work<'workspace'>) {
-  const rows = await listEnvironments(db, workspace.id);
-  return rows.filter(({ id }) => isVisible(caller.scope.environments, id)).map(wireEnvironment);
-}
-
-/** Also makes the keys of its applications, as clients of such services expect. */
-export async function addEnvironment(work: Work<'workspace'>): Promise<object> {
-  const { db, caller, workspace } = work;
-  const content = contentFrom(work.body);
-  await checkNameFree(work, content.name);
-  const environment = await insertEnvironment(db, workspace.id, content, caller.now);
-  const added = wholeEnvironment(environment);
-  await recordObject({ ...work, environment }, 'environment', null, added);
-  const keys = await addKeysOfEnvironment(db, caller, environment);
-  const apiTokens = keys.map(({ id, name, apiKeyType, key }) => {
-    return { id, name, type: 'api_key', apiKeyType, key };
-  });
-  return { ...added, apiTokens };
-}
+/** Listed with the endpoints of workspaces. */
+export const ENVIRONMENT_CHANGES: Endpoints = {
+  'POST /environments/ws/:ws': {
+    summary: 'Create an environment',
+    answer: answer('Environment'),
+    body: ENVIRONMENT_BODY,
+    // Also makes the keys of its applications, as clients of such services expect.
+    write: at('workspace', SHARED, async (work) => {
+      const { db, caller, workspace } = work;
+      const content = contentFrom(work.body);
+      await checkNameFree(work, content.name);
+      const environment = await insertEnvironment(db, workspace.id, content, caller.now);
+      const added = wholeEnvironment(environment);
+      await recordObject({ ...work, environment }, 'environment', null, added);
+      const keys = await addKeysOfEnvironment(db, caller, environment);
+      const apiTokens = keys.map(({ id, name, apiKeyType, key }) => {
+        return { id, name, type: 'api_key', apiKeyType, key };
+      });
+      return { ...added, apiTokens };
+    }),
+  },
+  'PATCH /environments/ws/:ws/:env': {
+    summary: 'Change an environment',
+    answer: answer('Environment'),
+    body: PATCH_BODY,
+    write: at('environment', SHARED, async (work) => {
+      const before = wholeEnvironment(work.environment);
+      const { id, name, production, changePermissions } = before;
+      const document = { id, name, production, changePermissions };
+      const content = contentFrom(patchedObject('Environment', document, work.body, PATCHED));
+      if (content.name !== name) await checkNameFree(work, content.name);
+      const environment = await updateEnvironment(work.db, work.environment, content);
+      const changed = wholeEnvironment(environment);
+      return recordObject({ ...work, environment }, 'environment', before, changed);
+    }),
+  },
+  'DELETE /environments/ws/:ws/:env': {
+    summary: 'Delete an environment that holds nothing any more',
+    answer: answer('True'),
+    // Definitions and active segments go first, so that no single request deletes everything that is served.
+    write: at('environment', SHARED, async (work) => {
+      const { db, caller, environment } = work;
+      const subject = `Environment ${environment.name} still has`;
+      const parts = ['definitions', 'activations'] as const;
+      await checkEmpty(db, parts, 'environment_id', environment.id, subject);
+      await removeKeysOfEnvironment(db, caller, environment.id);
+      await deleteEnvironment(db, environment.id);
+      await recordObject(work, 'environment', wholeEnvironment(environment), null);
+      return true;
+    }),
+  },
+};
 
 /** Also compares with ids: an environment whose name is the id of another could not be found by that name. */
 async function checkNameFree({ db, workspace }: Work<'workspace'>, name: string): Promise<void> {
   if (await findEnvironment(db, workspace.id, name)) {
     throw conflict(`Environment ${name} already exists`);
   }
-}
-
-export async function patchEnvironment(work: Work<'environment'>): Promise<object> {
-  const { db } = work;
-  const before = wholeEnvironment(work.environment);
-  const { id, name, production, changePermissions } = before;
-  const document = { id, name, production, changePermissions };
-  const after = applyPatch(document, work.body as PatchOperation[]);
-  checkShape(hasShape, after, 'Environment');
-  checkUntouched(document, after as object, ['id']);
-  const content = contentFrom(after);
-  if (content.name !== name) await checkNameFree(work, content.name);
-  const environment = await updateEnvironment(db, work.environment, content);
-  const changed = wholeEnvironment(environment);
-  return recordObject({ ...work, environment }, 'environment', before, changed);
-}
-
-/** Definitions and active segments go first, so that no single request deletes everything that is served. */
-export async function removeEnvironment(work: Work<'environment'>): Promise<true> {
-  const { db, environment } = work;
-  for (const [table, what] of [
-    ['definitions', 'definitions'],
-    ['activations', 'active segments'],
-  ] as const) {
-    const count = await countUses(db, table, 'environment_id', environment.id);
-    if (count > 0) throw conflict(`Environment ${environment.name} still has ${count} ${what}`);
-  }
-  await removeKeysOfEnvironment(db, work.caller, environment.id);
-  await deleteEnvironment(db, environment.id);
-  await recordObject(work, 'environment', wholeEnvironment(environment), null);
-  return true;
 }

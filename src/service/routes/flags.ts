@@ -1,20 +1,21 @@
 /**
  * Endpoints of flags at the level of the workspace: everything but their definitions. A workspace that requires title
- * and comment demands them for every write that can change an environment: of these endpoints, for the deletion alone.
+ * and comment demands them for every write that can change an environment: of these endpoints, for the deletion and the
+ * archive alone.
+ *
+ * As public documentation of such services has it, definitions of an archived flag are no longer served, lists leave the
+ * flag out, and its history stays. Decisions of our own: only `unarchive` finds an archived flag; everything else treats
+ * it as deleted, but its name stays taken. It is archived under the conditions of a deletion, and comes back if everything
+ * that it names exists.
  */
 
 import { randomUUID } from 'node:crypto';
-import type { WireFlag, WirePage } from '../../admin-api/wire.js';
+import type { WireFlag } from '../../admin-api/wire.js';
 import { recordObject, timeOfChange, written } from '../change-log.js';
 import type { Endpoints, Step } from '../http/endpoint.js';
 import { at, REMOVAL, SHARED, type Work } from '../http/place.js';
 import { badRequest, conflict } from '../http/problem.js';
-import {
-  applyPatch,
-  CONTRACT_PATCH_BODY,
-  PATCH_BODY,
-  type PatchOperation,
-} from '../rules/json-patch.js';
+import { CONTRACT_PATCH_BODY, PATCH_BODY, patchedObject } from '../rules/json-patch.js';
 import {
   checkFlagName,
   CONTRACT_NEW_OBJECT_BODY,
@@ -23,25 +24,29 @@ import {
   PAGE_QUERY,
   PAGE_SIZES,
   pageFrom,
+  pageOf,
   textParameter,
+  WORDS_BODY,
   WORDS_MEMBERS,
   type QuerySchema,
 } from '../rules/members.js';
-import { checkShape, checkUntouched, closed, compileSchema, type Schema } from '../rules/shape.js';
+import { closed, compileSchema, type Schema } from '../rules/shape.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
+  archiveFlag,
   deleteFlag,
   findArchived,
   findFlag,
   listFlags,
+  unarchiveFlag,
   updateFlag,
   wireFlag,
 } from '../store/flags.js';
 import { insert, sorted } from '../store/statement.js';
 import type { Db, FlagRow } from '../store/tables.js';
-import { listRolloutStatuses } from '../store/workspaces.js';
+import { findTrafficType, listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerPage } from './answer-schemas.js';
-import { checkUnused } from './checked-definition.js';
+import { checkThere, checkUnused } from './checked-definition.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -97,43 +102,152 @@ export const FLAG_ENDPOINTS: Endpoints = {
     summary: 'Create a flag',
     answer: answer('Flag'),
     body: closed({ name: NAME_SCHEMA, ...MEMBERS, ...WORDS_MEMBERS }, ['name']),
-    write: at('trafficType', SHARED, createFlag),
+    write: at('trafficType', SHARED, async (work) => {
+      const { db, caller, workspace, trafficType } = work;
+      const given = work.body as GivenMembers & { readonly name: string };
+      const { name } = given;
+      checkFlagName(name);
+      if (await findFlag(db, workspace.id, name)) {
+        throw conflict(`Feature flag ${name} already exists`);
+      }
+      if (await findArchived(db, workspace.id, name)) {
+        throw conflict(`Feature flag ${name} is archived`);
+      }
+      const row = {
+        id: randomUUID(),
+        workspace_id: workspace.id,
+        name,
+        traffic_type_id: trafficType.id,
+        creation_time: caller.now,
+        // The contract's Pre-Production, which is the first of every workspace that this service creates.
+        rollout_status_id: written((await listRolloutStatuses(db, workspace.id))[0]).id,
+        rollout_status_timestamp: caller.now,
+        ...columnsOf(given),
+      };
+      await insert(db, 'flags', [sorted(row)]);
+      return recorded(work, name, null);
+    }),
   },
   'PATCH /splits/ws/:ws/:flag': {
     contract: { body: CONTRACT_PATCH_BODY },
     summary: 'Change description, tags, owners or rollout status of a flag',
     answer: answer('Flag'),
     body: PATCH_BODY,
-    write: at('flag', SHARED, patchFlag),
+    write: at('flag', SHARED, async (work) => {
+      const flag = wireFlag(work.flag);
+      // Empty lists where answers have null or nothing, so that a patch can add the first tag.
+      const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };
+      // The contract does not show the shape of an owner.
+      const fixed = work.isStrict === true ? [...FIXED, 'owners'] : FIXED;
+      const after = patchedObject('Feature flag', before, work.body, { hasShape, fixed });
+      const patched = after as GivenMembers & { readonly rolloutStatus: GivenStatus };
+      const { id, name } = patched.rolloutStatus;
+      // If the patch changed the id alone, the name is still that of the old status and is ignored.
+      const isNamed = name !== undefined && name !== flag.rolloutStatus?.name;
+      if (isNamed && id === flag.rolloutStatus?.id) {
+        throw badRequest('rolloutStatus/name cannot be changed');
+      }
+      return changeFlag(work, columnsOf(patched), isNamed ? { id, name } : { id });
+    }),
   },
   'DELETE /splits/ws/:ws/:flag': {
     contract: {},
     summary: 'Delete a flag with its definitions in all environments',
     answer: answer('True'),
-    write: at('flagEverywhere', REMOVAL, removeFlag),
+    write: at('flagEverywhere', REMOVAL, async (work) => {
+      await recordRemoval(work, 'delete');
+      await deleteFlag(work.db, work.flag.id);
+      return true;
+    }),
   },
   'PUT /splits/ws/:ws/:flag/updateDescription': {
     summary: 'Change the description of a flag: the body, as JSON or as plain text',
     answer: answer('Flag'),
     takesText: true,
-    write: at('flag', SHARED, replaceDescription),
+    write: at('flag', SHARED, async (work) => {
+      // No body is an empty description.
+      const description = work.body ?? '';
+      if (typeof description !== 'string') throw badRequest('Body must be the description as text');
+      if (description.length > MAX_DESCRIPTION) {
+        throw badRequest(`A description has at most ${MAX_DESCRIPTION} characters`);
+      }
+      return changeFlag(work, { description });
+    }),
   },
   'POST /tags/ws/:ws/object/:flag/objecttype/Split': {
     summary: 'Replace the tags of a flag',
     answer: answerPage('Tag'),
     body: { type: 'array', maxItems: 1_000, items: { type: 'string', minLength: 1 } },
-    write: at('flag', SHARED, replaceTags),
+    write: at('flag', SHARED, async (work) => {
+      const rows = [...new Set(work.body as string[])];
+      const { name: objectName } = await changeFlag(work, tagsColumn(rows));
+      const page = { offset: 0, limit: PAGE_SIZES.objects.usual };
+      return pageOf(page, { rows, totalCount: rows.length }, (name) => {
+        return { name, objectType: 'Split', objectName };
+      });
+    }),
   },
   'GET /splits/ws/:ws': {
     summary: 'List flags',
     answer: answerPage('Flag'),
     query: FLAG_QUERY,
-    read: at('workspace', {}, readFlags),
+    read: at('workspace', {}, async ({ db, workspace, query }) => {
+      const page = pageFrom(query, PAGE_SIZES.objects);
+      const filter = {
+        // `tag` may be repeated, and is then a list.
+        tags: [query['tag']].flat().flatMap((each) => givenText(each) ?? []),
+        nameContains: givenText(query['name']),
+        rolloutStatusId: givenText(query['rolloutStatus']),
+      };
+      return pageOf(page, await listFlags(db, workspace.id, filter, page), wireFlag);
+    }),
   },
   'GET /splits/ws/:ws/:flag': {
     summary: 'Get a flag',
     answer: answer('Flag'),
     read: at('flag', {}, async ({ flag }) => Promise.resolve(wireFlag(flag))),
+  },
+  'POST /splits/ws/:ws/:flag/archive': {
+    summary: 'Take a flag away with its definitions, and keep them',
+    answer: answer('Flag'),
+    body: WORDS_BODY,
+    write: at('flagEverywhere', REMOVAL, async (work) => {
+      await recordRemoval(work, 'archive');
+      await archiveFlag(work.db, work.flag, work.caller.now);
+      return wireFlag(work.flag);
+    }),
+  },
+  'POST /splits/ws/:ws/:flag/unarchive': {
+    summary: 'Bring an archived flag back as it was',
+    answer: answer('Flag'),
+    body: WORDS_BODY,
+    // Definitions in environments that were deleted meanwhile do not come back.
+    write: at('archivedFlag', REMOVAL, async (work) => {
+      const { db, workspace, archived, environments } = work;
+      const { flag } = archived;
+      if ((await findTrafficType(db, workspace.id, flag.traffic_type_id)) === undefined) {
+        throw conflict(`The traffic type of feature flag ${flag.name} is not there any more`);
+      }
+      for (const environment of environments) {
+        const uses = archived.uses.filter((each) => each.environment_id === environment.id);
+        await checkThere(db, { workspace, environment }, uses, conflict);
+      }
+      const isThere = ({ environment_id }: { environment_id: string }) =>
+        environments.some(({ id }) => id === environment_id);
+      await unarchiveFlag(db, {
+        flag,
+        definitions: archived.definitions.filter(isThere),
+        uses: archived.uses.filter(isThere),
+      });
+      const after = wireFlag(written(await findFlag(db, workspace.id, flag.name)));
+      await recordObject(work, 'flag', null, after, 'unarchive');
+      for (const environment of environments) {
+        const definition = written(await findDefinition(db, environment.id, flag.name));
+        const place = { ...work, environment };
+        await recordObject(place, 'flag', null, wireDefinition(definition), 'unarchive');
+      }
+      return after;
+    }),
   },
 };
 
@@ -152,53 +266,10 @@ function tagsColumn(names: readonly string[]) {
   return { tags_json: JSON.stringify([...new Set(names)]) };
 }
 
-async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
-  const { db, workspace, trafficType } = work;
-  const { now } = work.caller;
-  const body = work.body as GivenMembers & { readonly name: string };
-  const { name } = body;
-  checkFlagName(name);
-  if (await findFlag(db, workspace.id, name)) throw conflict(`Feature flag ${name} already exists`);
-  if (await findArchived(db, workspace.id, name)) {
-    throw conflict(`Feature flag ${name} is archived`);
-  }
-  const row = {
-    id: randomUUID(),
-    workspace_id: workspace.id,
-    name,
-    traffic_type_id: trafficType.id,
-    creation_time: now,
-    // The contract's Pre-Production, which is the first of every workspace that this service creates.
-    rollout_status_id: written((await listRolloutStatuses(db, workspace.id))[0]).id,
-    rollout_status_timestamp: now,
-    ...columnsOf(body),
-  };
-  await insert(db, 'flags', [sorted(row)]);
-  return recorded(work, name, null);
-}
-
 /** A name must be that of the status with this id. */
 interface GivenStatus {
   readonly id: string;
   readonly name?: string;
-}
-
-/** The patch sees empty lists where answers have null or nothing, so that it can add the first tag. */
-async function patchFlag(work: Work<'flag'>): Promise<WireFlag> {
-  const flag = wireFlag(work.flag);
-  const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };
-  const after = applyPatch(before, work.body as PatchOperation[]);
-  checkShape(hasShape, after, 'Feature flag');
-  const patched = after as GivenMembers & { readonly rolloutStatus: GivenStatus };
-  // The contract does not show the shape of an owner.
-  checkUntouched(before, patched, work.isStrict === true ? [...FIXED, 'owners'] : FIXED);
-  const { id, name } = patched.rolloutStatus;
-  // If the patch changed the id alone, the name is still that of the old status and is ignored.
-  const isNamed = name !== undefined && name !== flag.rolloutStatus?.name;
-  if (isNamed && id === flag.rolloutStatus?.id) {
-    throw badRequest('rolloutStatus/name cannot be changed');
-  }
-  return changeFlag(work, columnsOf(patched), isNamed ? { id, name } : { id });
 }
 
 /** A change without a difference leaves no entry in the audit log. */
@@ -226,23 +297,6 @@ export function moveRolloutStatus(id: string): Step<WireFlag> {
   return at('flag', SHARED, async (work) => changeFlag(work, {}, { id }));
 }
 
-/** From JSON text or plain text; no body is an empty description. */
-async function replaceDescription(work: Work<'flag'>): Promise<WireFlag> {
-  const description = work.body ?? '';
-  if (typeof description !== 'string') throw badRequest('Body must be the description as text');
-  if (description.length > MAX_DESCRIPTION) {
-    throw badRequest(`A description has at most ${MAX_DESCRIPTION} characters`);
-  }
-  return changeFlag(work, { description });
-}
-
-async function replaceTags(work: Work<'flag'>): Promise<WirePage<object>> {
-  const tags = [...new Set(work.body as string[])];
-  const { name: objectName } = await changeFlag(work, tagsColumn(tags));
-  const objects = tags.map((name) => ({ name, objectType: 'Split', objectName }));
-  return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
-}
-
 /** @throws Problem (400) the workspace has no such rollout status. The contract restricts no moves. */
 export async function checkRolloutStatus(
   db: Db,
@@ -264,14 +318,8 @@ async function recorded(
   return recordObject(work, 'flag', before, wireFlag(after));
 }
 
-async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {
-  await recordRemoval(work, 'delete');
-  await deleteFlag(work.db, work.flag.id);
-  return true;
-}
-
 /** @throws Problem (409) another flag depends on this one in some environment. */
-export async function recordRemoval(
+async function recordRemoval(
   work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',
 ): Promise<void> {
@@ -284,16 +332,4 @@ export async function recordRemoval(
     await recordObject({ ...work, environment }, 'flag', wireDefinition(definition), null, action);
   }
   await recordObject(work, 'flag', wireFlag(flag), null, action);
-}
-
-async function readFlags({ db, workspace, query }: Work<'workspace'>): Promise<WirePage<WireFlag>> {
-  const page = pageFrom(query, PAGE_SIZES.objects);
-  const filter = {
-    // `tag` may be repeated, and is then a list.
-    tags: [query['tag']].flat().flatMap((each) => givenText(each) ?? []),
-    nameContains: givenText(query['name']),
-    rolloutStatusId: givenText(query['rolloutStatus']),
-  };
-  const { flags, totalCount } = await listFlags(db, workspace.id, filter, page);
-  return { objects: flags.map(wireFlag), ...page, totalCount };
 }

@@ -61,7 +61,27 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
     takesMany: true,
     answer: answer('SavedIdentities'),
     body: IDENTITIES_BODY,
-    write: at('identities', {}, saveMany),
+    // Saves each identity by itself: those that are not valid are listed under `failed` with the reason.
+    write: at('identities', {}, async (work) => {
+      const given = work.body as Given[];
+      if (given.length > MAX_KEYS_PER_REQUEST) {
+        const limit = `the limit is ${MAX_KEYS_PER_REQUEST} at one time`;
+        throw badRequest(`${given.length} identities, ${limit}`);
+      }
+      const objects: WireIdentity[] = [];
+      const failed: WireIdentitiesResult['failed'] = [];
+      for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
+        const taken: Identity[] = [];
+        for (const object of part) {
+          const identity = identityFrom(object, placeOf(work));
+          if (typeof identity !== 'string') taken.push(identity);
+          else failed.push({ object, status: 400, message: identity });
+        }
+        objects.push(...(await save(work, taken, true)));
+      }
+      const none = { metadata: null, offset: null, limit: null, count: null, total: null };
+      return { objects, failed, ...none };
+    }),
   },
   [`PUT ${PATH}/:key`]: {
     summary: 'Create an identity or replace its attributes',
@@ -84,7 +104,17 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
   [`DELETE ${PATH}/:key`]: {
     summary: 'Delete an identity',
     answer: answer('True'),
-    write: at('identities', {}, removeIdentity),
+    // Segments with the key keep it, because keys need no identity.
+    write: at('identities', {}, async (work) => {
+      const { db, environment, trafficType } = work;
+      const key = work.params['key'] ?? '';
+      const before = (await findIdentities(db, placeOf(work), [key])).get(key);
+      if (before === undefined) throw notFound('identity', key);
+      await deleteIdentity(db, environment.id, trafficType.id, key);
+      const difference = differenceOf({ values: before }, null);
+      await recordChange(work, { kind: 'identity', name: key, action: 'delete', difference });
+      return true;
+    }),
   },
 };
 
@@ -119,28 +149,6 @@ function identityFrom(
 
 const IDENTITIES_AT_ONCE = 100;
 
-/** Saves each identity by itself: those that are not valid are listed under `failed` with the reason. */
-async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult> {
-  const given = work.body as Given[];
-  if (given.length > MAX_KEYS_PER_REQUEST) {
-    throw badRequest(
-      `${given.length} identities, the limit is ${MAX_KEYS_PER_REQUEST} at one time`,
-    );
-  }
-  const objects: WireIdentity[] = [];
-  const failed: WireIdentitiesResult['failed'] = [];
-  for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
-    const taken: Identity[] = [];
-    for (const object of part) {
-      const identity = identityFrom(object, placeOf(work));
-      if (typeof identity !== 'string') taken.push(identity);
-      else failed.push({ object, status: 400, message: identity });
-    }
-    objects.push(...(await save(work, taken, true)));
-  }
-  return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
-}
-
 async function saveOne(work: Work<'identities'>, keepOthers: boolean): Promise<WireIdentity> {
   const key = work.params['key'] ?? '';
   const given = { key, ...(work.body as Partial<Given>) };
@@ -148,18 +156,6 @@ async function saveOne(work: Work<'identities'>, keepOthers: boolean): Promise<W
   const identity = identityFrom(given, placeOf(work));
   if (typeof identity === 'string') throw badRequest(identity);
   return written((await save(work, [identity], keepOthers))[0]);
-}
-
-/** Segments with the key keep it, because keys need no identity. */
-async function removeIdentity(work: Work<'identities'>): Promise<true> {
-  const { db, environment, trafficType } = work;
-  const key = work.params['key'] ?? '';
-  const before = (await findIdentities(db, placeOf(work), [key])).get(key);
-  if (before === undefined) throw notFound('identity', key);
-  await deleteIdentity(db, environment.id, trafficType.id, key);
-  const difference = differenceOf({ values: before }, null);
-  await recordChange(work, { kind: 'identity', name: key, action: 'delete', difference });
-  return true;
 }
 
 /**

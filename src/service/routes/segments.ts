@@ -5,13 +5,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type {
-  WireRemoveKeysResult,
-  WireSegment,
-  WireSegmentDefinition,
-  WireSegmentInEnvironment,
-  WireSegmentKeys,
-} from '../../admin-api/wire.js';
 import {
   differenceOf,
   keysDifference,
@@ -36,6 +29,7 @@ import {
   PAGE_QUERY,
   PAGE_SIZES,
   pageFrom,
+  pageOf,
   textParameter,
   WORDS_BODY,
   WORDS_MEMBERS,
@@ -85,8 +79,25 @@ const UPLOAD_QUERY: QuerySchema = {
   },
 };
 
-export const uploadKeys = at('activation', CHANGE, addGiven);
-export const removeKeysOf = at('activation', { ...CHANGE, note: 'comment' }, removeGiven);
+/** Keys that the segment already has are no error, so that an upload may be repeated. */
+export const uploadKeys = at('activation', CHANGE, async (work) => {
+  const keys = keysToUpload(keysOf(work));
+  const { db, activation } = work;
+  const { added, removed } = wantsReplacement(work.query)
+    ? await replaceKeys(db, activation.activation_id, keys)
+    : { added: await addKeys(db, activation.activation_id, keys), removed: [] };
+  const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
+  return wireSegmentDefinition(await changed(work, { action, added, removed }));
+});
+
+/** Keys that the segment does not have are ignored, and not counted in the answer. */
+export const removeKeysOf = at('activation', { ...CHANGE, note: 'comment' }, async (work) => {
+  const { db, activation } = work;
+  const removed = await removeKeys(db, activation.activation_id, keysToRemove(keysOf(work)));
+  await changed(work, { action: 'remove-keys', added: [], removed });
+  const message = `Deleted ${removed.length} keys`;
+  return { code: 200, message, details: null, transactionId: null };
+});
 
 /** The path holds the name of the segment; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';
@@ -101,20 +112,48 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
       ...CONTRACT_NEW_OBJECT_BODY,
       properties: { ...CONTRACT_NEW_OBJECT_BODY.properties, ...WORDS_MEMBERS },
     },
-    write: at('trafficType', SHARED, createSegment),
+    write: at('trafficType', SHARED, async (work) => {
+      const { db, workspace, trafficType } = work;
+      const { name, description } = work.body as { name: string; description?: string };
+      if (await findSegment(db, workspace.id, name)) {
+        throw conflict(`Segment ${name} already exists`);
+      }
+      const row = {
+        id: randomUUID(),
+        workspace_id: workspace.id,
+        name,
+        description: description ?? '',
+        traffic_type_id: trafficType.id,
+        creation_time: work.caller.now,
+        tags_json: '[]',
+      };
+      await insert(db, 'segments', [sorted(row)]);
+      const created = written(await findSegment(db, workspace.id, name));
+      return recordObject(work, 'segment', null, wireSegment(created));
+    }),
   },
   'GET /segments/ws/:ws': {
     contract: { query: PAGE_QUERY },
     summary: 'List segments',
     answer: answerPage('Segment'),
     query: PAGE_QUERY,
-    read: at('workspace', {}, readSegments),
+    read: at('workspace', {}, async ({ db, workspace, query }) => {
+      const page = pageFrom(query, PAGE_SIZES.objects);
+      return pageOf(page, await listSegments(db, workspace.id, page), wireSegment);
+    }),
   },
   'DELETE /segments/ws/:ws/:segment': {
     contract: {},
     summary: 'Delete a segment with its keys in all environments',
     answer: answer('True'),
-    write: at('segmentEverywhere', REMOVAL, removeSegment),
+    write: at('segmentEverywhere', REMOVAL, async (work) => {
+      const { db, segment } = work;
+      await checkUnused(db, work, { kind: 'segment', name: segment.name });
+      await recordKeysGone(work);
+      await deleteSegment(db, segment.id);
+      await recordObject(work, 'segment', wireSegment(segment), null);
+      return true;
+    }),
   },
   [`POST ${PATH}`]: {
     contract: {},
@@ -122,7 +161,15 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     answer: answer('SegmentInEnvironment'),
     body: WORDS_BODY,
     takesText: true,
-    write: at('newActivation', { note: 'both' }, activate),
+    // May be repeated. It needs no approval, because an active segment without keys affects no user.
+    write: at('newActivation', { note: 'both' }, async (work) => {
+      const { db, environment, segment } = work;
+      const before = await findActivation(db, environment.id, segment.name);
+      if (before !== undefined) return wireActivation(before);
+      await insertActivation(db, segment.id, environment.id, work.caller.now);
+      const active = written(await findActivation(db, environment.id, segment.name));
+      return recordObject(work, 'segment', null, wireActivation(active), 'activate');
+    }),
   },
   'GET /segments/ws/:ws/:segment': {
     summary: 'Get a segment',
@@ -133,19 +180,43 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     summary: 'List the segments that are active in an environment',
     answer: answerPage('SegmentInEnvironment'),
     query: PAGE_QUERY,
-    read: at('environment', {}, readActivations),
+    read: at('environment', {}, async ({ db, environment, query }) => {
+      const page = pageFrom(query, PAGE_SIZES.objects);
+      return pageOf(page, await listActivations(db, environment.id, page), wireActivation);
+    }),
   },
   [`DELETE ${PATH}`]: {
     summary: 'Deactivate an empty segment in an environment',
     answer: answer('True'),
-    write: at('activation', { note: 'both', unrequested: true }, deactivate),
+    write: at('activation', { note: 'both', unrequested: true }, async (work) => {
+      const { db, environment, activation } = work;
+      const { name, key_count: count } = activation;
+      if (count > 0) {
+        const where = `${count} keys in ${environment.name}`;
+        throw conflict(`Segment ${name} has ${where}: remove them first`);
+      }
+      await checkUnused(db, work, { kind: 'segment', name });
+      await deleteActivation(db, activation.activation_id);
+      await recordObject(work, 'segment', wireActivation(activation), null, 'deactivate');
+      return true;
+    }),
   },
   [`GET ${PATH}/keys`]: {
     contract: { query: PAGE_QUERY },
     summary: 'List the keys of a segment in an environment',
     answer: answer('SegmentKeys'),
     query: PAGE_QUERY,
-    read: at('activation', {}, readKeys),
+    // Sorted by their bytes; `count` is the number of keys of the whole segment.
+    read: at('activation', {}, async ({ db, activation, query }) => {
+      const page = pageFrom(query, PAGE_SIZES.keys);
+      const keys = await listKeys(db, activation.activation_id, page);
+      return {
+        keys: keys.map((key) => ({ key })),
+        openChangeRequestId: activation.open_change_request_id,
+        count: activation.key_count,
+        ...page,
+      };
+    }),
   },
   [`PUT ${PATH}/upload`]: {
     contract: { body: VALID_KEYS },
@@ -183,40 +254,10 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
   },
 };
 
-async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
-  const { db, workspace, trafficType } = work;
-  const { name, description } = work.body as { name: string; description?: string };
-  if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
-  const row = {
-    id: randomUUID(),
-    workspace_id: workspace.id,
-    name,
-    description: description ?? '',
-    traffic_type_id: trafficType.id,
-    creation_time: work.caller.now,
-    tags_json: '[]',
-  };
-  await insert(db, 'segments', [sorted(row)]);
-  const created = written(await findSegment(db, workspace.id, name));
-  return recordObject(work, 'segment', null, wireSegment(created));
-}
-
-async function readSegments({ db, workspace, query }: Work<'workspace'>) {
-  const page = pageFrom(query, PAGE_SIZES.objects);
-  const { segments, totalCount } = await listSegments(db, workspace.id, page);
-  return { objects: segments.map(wireSegment), ...page, totalCount };
-}
-
-async function readActivations({ db, environment, query }: Work<'environment'>) {
-  const page = pageFrom(query, PAGE_SIZES.objects);
-  const { activations, totalCount } = await listActivations(db, environment.id, page);
-  return { objects: activations.map(wireActivation), ...page, totalCount };
-}
-
-async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
-  const { db, workspace, segment } = work;
-  const { name } = segment;
-  await checkUnused(db, work, { kind: 'segment', name });
+/** The log has an entry for each environment in which the segment is active. */
+async function recordKeysGone(work: Work<'segmentEverywhere'>): Promise<void> {
+  const { db, workspace } = work;
+  const { name } = work.segment;
   for (const environment of await listEnvironments(db, workspace.id)) {
     const activation = await findActivation(db, environment.id, name);
     if (activation === undefined) continue;
@@ -230,67 +271,10 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
       await noteKeyChange(db, [environment.id, name], { added: [], removed });
     }
   }
-  await deleteSegment(db, segment.id);
-  await recordObject(work, 'segment', wireSegment(segment), null);
-  return true;
-}
-
-/** An activation may be repeated. It needs no approval, because an active segment without keys affects no user. */
-async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvironment> {
-  const { db, environment, segment } = work;
-  const before = await findActivation(db, environment.id, segment.name);
-  if (before !== undefined) return wireActivation(before);
-  await insertActivation(db, segment.id, environment.id, work.caller.now);
-  const active = written(await findActivation(db, environment.id, segment.name));
-  return recordObject(work, 'segment', null, wireActivation(active), 'activate');
-}
-
-async function deactivate(work: Work<'activation'>): Promise<true> {
-  const { db, environment, activation } = work;
-  const { name, key_count: count } = activation;
-  if (count > 0) {
-    throw conflict(`Segment ${name} has ${count} keys in ${environment.name}: remove them first`);
-  }
-  await checkUnused(db, work, { kind: 'segment', name });
-  await deleteActivation(db, activation.activation_id);
-  await recordObject(work, 'segment', wireActivation(activation), null, 'deactivate');
-  return true;
 }
 
 function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
-}
-
-/** Sorted by their bytes; `count` is the number of keys of the whole segment. */
-async function readKeys({ db, activation, query }: Work<'activation'>): Promise<WireSegmentKeys> {
-  const page = pageFrom(query, PAGE_SIZES.keys);
-  const keys = await listKeys(db, activation.activation_id, page);
-  return {
-    keys: keys.map((key) => ({ key })),
-    openChangeRequestId: activation.open_change_request_id,
-    count: activation.key_count,
-    ...page,
-  };
-}
-
-/** Keys that the segment already has are no error, so that an upload may be repeated. */
-async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
-  const keys = keysToUpload(keysOf(work));
-  const { db, activation } = work;
-  const { added, removed } = wantsReplacement(work.query)
-    ? await replaceKeys(db, activation.activation_id, keys)
-    : { added: await addKeys(db, activation.activation_id, keys), removed: [] };
-  const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
-  return wireSegmentDefinition(await changed(work, { action, added, removed }));
-}
-
-/** Keys that the segment does not have are ignored, and not counted in the answer. */
-async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResult> {
-  const { db, activation } = work;
-  const removed = await removeKeys(db, activation.activation_id, keysToRemove(keysOf(work)));
-  await changed(work, { action: 'remove-keys', added: [], removed });
-  const message = `Deleted ${removed.length} keys`;
-  return { code: 200, message, details: null, transactionId: null };
 }
 
 /** Does nothing if no key was added or removed. */

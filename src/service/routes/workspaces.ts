@@ -3,24 +3,12 @@
  * With a restricted key, lists hold and count only the objects that the key may touch.
  */
 
-import type {
-  WirePage,
-  WireRolloutStatus,
-  WireTrafficType,
-  WireWorkspace,
-} from '../../admin-api/wire.js';
+import type { WireRolloutStatus, WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { recordObject } from '../change-log.js';
 import { isVisible, type ApiRequest, type Endpoints } from '../http/endpoint.js';
-import {
-  at,
-  checkMayChangeWorkspace,
-  SHARED,
-  workspaceCalled,
-  type Demands,
-  type Work,
-} from '../http/place.js';
+import { at, SHARED, workspaceCalled, type Demands } from '../http/place.js';
 import { badRequest, conflict, notFound } from '../http/problem.js';
-import { applyPatch, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
+import { PATCH_BODY, patchedObject } from '../rules/json-patch.js';
 import {
   checkTitleName,
   givenText,
@@ -35,10 +23,9 @@ import {
   WORDS_MEMBERS,
   type QuerySchema,
 } from '../rules/members.js';
-import { checkShape, checkUntouched, closed, compileSchema } from '../rules/shape.js';
+import { closed, compileSchema } from '../rules/shape.js';
 import type { Db, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
-  countUses,
   deleteTrafficType,
   deleteWorkspace,
   findTrafficType,
@@ -46,6 +33,7 @@ import {
   findWorkspace,
   insertTrafficType,
   insertWorkspace,
+  listEnvironments,
   listRolloutStatuses,
   listTrafficTypes,
   listWorkspaces,
@@ -53,13 +41,8 @@ import {
   type WorkspaceContent,
 } from '../store/workspaces.js';
 import { answer, answerList, answerPage } from './answer-schemas.js';
-import {
-  addEnvironment,
-  ENVIRONMENT_BODY,
-  patchEnvironment,
-  readEnvironments,
-  removeEnvironment,
-} from './environments.js';
+import { checkEmpty } from './checked-definition.js';
+import { ENVIRONMENT_CHANGES, wireEnvironment } from './environments.js';
 
 const WORKSPACE_QUERY: QuerySchema = {
   ...PAGE_QUERY,
@@ -73,7 +56,10 @@ const ROLLOUT_STATUS_QUERY: QuerySchema = {
 };
 
 const MEMBERS = { name: TITLE_NAME_SCHEMA, requiresTitleAndComments: TRUTH_SCHEMA };
-const hasShape = compileSchema(closed({ id: true, type: true, ...MEMBERS }, ['name']));
+const PATCHED = {
+  hasShape: compileSchema(closed({ id: true, type: true, ...MEMBERS }, ['name'])),
+  fixed: ['id', 'type'],
+};
 
 /** Only an unrestricted key creates or deletes workspaces. */
 const EVERYTHING: Demands = { reach: 'everything' };
@@ -84,25 +70,47 @@ export const WORKSPACE_ENDPOINTS: Endpoints = {
     summary: 'List workspaces',
     answer: answerPage('Workspace'),
     query: WORKSPACE_QUERY,
-    read: readWorkspaces,
+    // All of them, because a store has few.
+    read: at('nothing', {}, async ({ db, query, caller }) => {
+      const { offset, limit } = pageFrom(query, PAGE_SIZES.workspaces);
+      const isMeant = nameFilter(query);
+      const all = await listWorkspaces(db, caller.scope.workspaces);
+      const rows = all.filter(({ name }) => isMeant(name));
+      const objects = rows.slice(offset, offset + limit).map(wireWorkspace);
+      return { objects, offset, limit, totalCount: rows.length };
+    }),
   },
   'GET /environments/ws/:ws': {
     contract: {},
     summary: 'List environments',
     answer: answerList('Environment'),
-    read: at('workspace', {}, readEnvironments),
+    read: at('workspace', {}, async ({ db, workspace, caller }) =>
+      (await listEnvironments(db, workspace.id))
+        .filter(({ id }) => isVisible(caller.scope.environments, id))
+        .map(wireEnvironment),
+    ),
   },
   'GET /rolloutStatuses': {
     contract: { query: ROLLOUT_STATUS_QUERY },
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     query: ROLLOUT_STATUS_QUERY,
-    read: readStatusesByQuery,
+    // Without a workspace in the query, those of all that the key sees, sorted by the names of the workspaces.
+    read: at('nothing', {}, async ({ db, query, caller }) => {
+      const named = givenText(query['wsId']);
+      const workspaces =
+        named === undefined
+          ? await listWorkspaces(db, caller.scope.workspaces)
+          : [await workspaceCalled(db, caller, named)];
+      const statuses: WireRolloutStatus[] = [];
+      for (const { id } of workspaces) statuses.push(...(await rolloutStatusesOf(db, id)));
+      return statuses;
+    }),
   },
   'GET /rolloutStatuses/ws/:ws': {
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
-    read: at('workspace', {}, async ({ db, workspace }) => readRolloutStatuses(db, workspace)),
+    read: at('workspace', {}, async ({ db, workspace }) => rolloutStatusesOf(db, workspace.id)),
   },
   'GET /trafficTypes/ws/:ws': {
     summary: 'List traffic types',
@@ -115,61 +123,73 @@ export const WORKSPACE_ENDPOINTS: Endpoints = {
     summary: 'Create a workspace without environments',
     answer: answer('Workspace'),
     body: closed({ ...MEMBERS, ...WORDS_MEMBERS }, ['name']),
-    write: at('nothing', EVERYTHING, addWorkspace),
+    write: at('nothing', EVERYTHING, async ({ db, caller, body }) => {
+      const content = contentFrom(body);
+      await checkNameFree(db, content.name);
+      const workspace = wireWorkspace(await insertWorkspace(db, content));
+      return recordObject({ db, caller, workspace }, 'workspace', null, workspace);
+    }),
   },
   'PATCH /workspaces/:ws': {
     summary: 'Change a workspace',
     answer: answer('Workspace'),
     body: PATCH_BODY,
-    write: at('workspace', SHARED, patchWorkspace),
+    write: at('workspace', SHARED, async (work) => {
+      const { db, workspace } = work;
+      const before = wireWorkspace(workspace);
+      const content = contentFrom(patchedObject('Workspace', before, work.body, PATCHED));
+      if (content.name !== before.name) await checkNameFree(db, content.name);
+      await updateWorkspace(db, workspace.id, content);
+      return recordObject(work, 'workspace', before, { ...before, ...content });
+    }),
   },
   'DELETE /workspaces/:ws': {
     summary: 'Delete a workspace that holds nothing any more',
     answer: answer('True'),
-    write: at('workspace', EVERYTHING, removeWorkspace),
+    write: at('workspace', EVERYTHING, async (work) => {
+      const { db, workspace } = work;
+      const parts = ['environments', 'flags', 'segments'] as const;
+      const subject = `Workspace ${workspace.name} still has`;
+      await checkEmpty(db, parts, 'workspace_id', workspace.id, subject);
+      await deleteWorkspace(db, workspace.id);
+      await recordObject(work, 'workspace', wireWorkspace(workspace), null);
+      return true;
+    }),
   },
   'POST /trafficTypes/ws/:ws': {
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
     body: closed({ name: NAME_SCHEMA, ...WORDS_MEMBERS }, ['name']),
-    write: at('workspace', SHARED, addTrafficType),
+    write: at('workspace', SHARED, async (work) => {
+      const { db, workspace } = work;
+      const { name } = work.body as { name: string };
+      if (await findTrafficType(db, workspace.id, name)) {
+        throw conflict(`Traffic type ${name} already exists`);
+      }
+      const added = wireTrafficType(await insertTrafficType(db, workspace.id, name));
+      return recordObject(work, 'traffic-type', null, added);
+    }),
   },
   'DELETE /trafficTypes/:trafficType': {
     summary: 'Delete a traffic type that nothing uses',
     answer: answer('True'),
-    write: at('nothing', {}, removeTrafficType),
+    // The path names no workspace, so a name would be ambiguous, and only an id is taken.
+    write: at('nothing', SHARED, async ({ db, caller, params }) => {
+      const { trafficType: id = '' } = params;
+      const row = await findTrafficTypeAnywhere(db, id);
+      if (row === undefined || !isVisible(caller.scope.workspaces, row.workspace_id)) {
+        throw notFound('traffic type', id);
+      }
+      const users = ['flags', 'segments', 'identities'] as const;
+      await checkEmpty(db, users, 'traffic_type_id', row.id, `Traffic type ${row.name} is used by`);
+      await deleteTrafficType(db, row.id);
+      const workspace = { id: row.workspace_id };
+      await recordObject({ db, caller, workspace }, 'traffic-type', wireTrafficType(row), null);
+      return true;
+    }),
   },
-  'POST /environments/ws/:ws': {
-    summary: 'Create an environment',
-    answer: answer('Environment'),
-    body: ENVIRONMENT_BODY,
-    write: at('workspace', SHARED, addEnvironment),
-  },
-  'PATCH /environments/ws/:ws/:env': {
-    summary: 'Change an environment',
-    answer: answer('Environment'),
-    body: PATCH_BODY,
-    write: at('environment', SHARED, patchEnvironment),
-  },
-  'DELETE /environments/ws/:ws/:env': {
-    summary: 'Delete an environment that holds nothing any more',
-    answer: answer('True'),
-    write: at('environment', SHARED, removeEnvironment),
-  },
+  ...ENVIRONMENT_CHANGES,
 };
-
-/** Reads all of them, because a store has few. */
-async function readWorkspaces(
-  db: Db,
-  { query, caller }: ApiRequest,
-): Promise<WirePage<WireWorkspace>> {
-  const { offset, limit } = pageFrom(query, PAGE_SIZES.workspaces);
-  const isMeant = nameFilter(query);
-  const all = await listWorkspaces(db, caller.scope.workspaces);
-  const rows = all.filter(({ name }) => isMeant(name));
-  const objects = rows.slice(offset, offset + limit).map(wireWorkspace);
-  return { objects, offset, limit, totalCount: rows.length };
-}
 
 const COMPARISONS = new Map([
   ['IS', (name: string, text: string) => name === text],
@@ -184,24 +204,8 @@ function nameFilter({ name, nameOp }: ApiRequest['query']): (name: string) => bo
   return (each) => text === undefined || isSame(each, text);
 }
 
-/** Without a workspace in the query, those of all that the key sees, sorted by the names of the workspaces. */
-async function readStatusesByQuery(
-  db: Db,
-  { query: { wsId }, caller }: ApiRequest,
-): Promise<WireRolloutStatus[]> {
-  const named = givenText(wsId);
-  if (named !== undefined) {
-    return readRolloutStatuses(db, await workspaceCalled(db, caller, named));
-  }
-  const statuses: WireRolloutStatus[] = [];
-  for (const workspace of await listWorkspaces(db, caller.scope.workspaces)) {
-    statuses.push(...(await readRolloutStatuses(db, workspace)));
-  }
-  return statuses;
-}
-
-async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<WireRolloutStatus[]> {
-  const rows = await listRolloutStatuses(db, workspace.id);
+async function rolloutStatusesOf(db: Db, workspaceId: string): Promise<WireRolloutStatus[]> {
+  const rows = await listRolloutStatuses(db, workspaceId);
   return rows.map(({ id, name, description }) => ({ id, name, description }));
 }
 
@@ -234,66 +238,7 @@ function contentFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
-async function addWorkspace({ db, caller, body }: Work<'nothing'>): Promise<WireWorkspace> {
-  const content = contentFrom(body);
-  await checkNameFree(db, content.name);
-  const workspace = wireWorkspace(await insertWorkspace(db, content));
-  return recordObject({ db, caller, workspace }, 'workspace', null, workspace);
-}
-
 /** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
 async function checkNameFree(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
-}
-
-async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
-  const { db, workspace } = work;
-  const before = wireWorkspace(workspace);
-  const after = applyPatch(before, work.body as PatchOperation[]);
-  checkShape(hasShape, after, 'Workspace');
-  checkUntouched(before, after as object, ['id', 'type']);
-  const content = contentFrom(after);
-  if (content.name !== before.name) await checkNameFree(db, content.name);
-  await updateWorkspace(db, workspace.id, content);
-  return recordObject(work, 'workspace', before, { ...before, ...content });
-}
-
-async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
-  const { db, workspace } = work;
-  for (const table of ['environments', 'flags', 'segments'] as const) {
-    const count = await countUses(db, table, 'workspace_id', workspace.id);
-    if (count > 0) throw conflict(`Workspace ${workspace.name} still has ${count} ${table}`);
-  }
-  await deleteWorkspace(db, workspace.id);
-  await recordObject(work, 'workspace', wireWorkspace(workspace), null);
-  return true;
-}
-
-async function addTrafficType(work: Work<'workspace'>): Promise<WireTrafficType> {
-  const { db, workspace } = work;
-  const { name } = work.body as { name: string };
-  if (await findTrafficType(db, workspace.id, name)) {
-    throw conflict(`Traffic type ${name} already exists`);
-  }
-  const added = wireTrafficType(await insertTrafficType(db, workspace.id, name));
-  return recordObject(work, 'traffic-type', null, added);
-}
-
-/** The path names no workspace, so a name would be ambiguous, and only an id is taken. */
-async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
-  checkMayChangeWorkspace(work);
-  const { db, caller } = work;
-  const id = work.params['trafficType'] ?? '';
-  const trafficType = await findTrafficTypeAnywhere(db, id);
-  if (trafficType === undefined || !isVisible(caller.scope.workspaces, trafficType.workspace_id)) {
-    throw notFound('traffic type', id);
-  }
-  for (const table of ['flags', 'segments', 'identities'] as const) {
-    const count = await countUses(db, table, 'traffic_type_id', trafficType.id);
-    if (count > 0) throw conflict(`Traffic type ${trafficType.name} is used by ${count} ${table}`);
-  }
-  await deleteTrafficType(db, trafficType.id);
-  const workspace = { id: trafficType.workspace_id };
-  await recordObject({ db, caller, workspace }, 'traffic-type', wireTrafficType(trafficType), null);
-  return true;
 }

@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { badRequest } from '../http/problem.js';
-import type { Schema } from './shape.js';
+import { checkShape, checkUntouched, type Schema, type ValidateFunction } from './shape.js';
 import { copyOf, isContainer, isSameJson, MAX_JSON_DEPTH, measuresOf } from './json.js';
 
 /** The contract names the first three. Tools that compute differences also send the others. */
@@ -79,6 +79,24 @@ export function applyPatch(document: object, operations: readonly PatchOperation
     throw badRequest(`What the patch makes is nested more than ${MAX_JSON_DEPTH} levels deep`);
   }
   return patched;
+}
+
+/**
+ * An object after a patch, of which clients may set some members.
+ *
+ * @param operations fit `PATCH_BODY`.
+ * @throws Problem (400) as `applyPatch`, or the result has another shape or another value in a fixed member.
+ */
+export function patchedObject(
+  what: string,
+  before: object,
+  operations: unknown,
+  { hasShape, fixed }: { readonly hasShape: ValidateFunction; readonly fixed: readonly string[] },
+): object {
+  const after = applyPatch(before, operations as PatchOperation[]) as object;
+  checkShape(hasShape, after, what);
+  checkUntouched(before, after, fixed);
+  return after;
 }
 
 function run(

@@ -1,5 +1,6 @@
 /** Members that many bodies and queries have: names, title and comment, pages. */
 
+import type { WirePage } from '../../admin-api/wire.js';
 import { badRequest, Problem } from '../http/problem.js';
 import { closed, type Schema } from './shape.js';
 
@@ -182,6 +183,21 @@ export function pageFrom(query: Readonly<Record<string, unknown>>, sizes: PageSi
   const limit = wholeNumber('limit', query['limit'], sizes.usual);
   if (limit === 0) throw badRequest('limit must be at least 1');
   return { offset, limit: Math.min(limit, sizes.largest) };
+}
+
+/** A page of a list, and the number of all rows. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly totalCount: number;
+}
+
+/** The answer with a page of a list. */
+export function pageOf<Row>(
+  page: Page,
+  { rows, totalCount }: Listed<Row>,
+  wire: (row: Row) => unknown,
+): WirePage<unknown> {
+  return { objects: rows.map(wire), ...page, totalCount };
 }
 
 /** An empty parameter, and one that is no text, count as not given. */

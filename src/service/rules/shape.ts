@@ -2,6 +2,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { badRequest } from '../http/problem.js';
 import { isSameJson } from './json.js';
 
+export type { ValidateFunction };
+
 /** A JSON Schema (2020-12) as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Page } from '../rules/members.js';
+import type { Listed, Page } from '../rules/members.js';
 import { firstRow, givenRows, statement, statementFor } from './statement.js';
 import type { AuditKind, AuditTable, Db } from './tables.js';
 
@@ -61,7 +61,7 @@ export async function listAudit(
   db: Db,
   filter: AuditFilter,
   page: Page,
-): Promise<{ entries: AuditEntry[]; totalCount: number }> {
+): Promise<Listed<AuditEntry>> {
   let query = db.selectFrom('audit');
   if (filter.workspaceId !== undefined)
     query = query.where('workspace_id', '=', filter.workspaceId);
@@ -77,20 +77,20 @@ export async function listAudit(
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  const rows = await query
+  const found = await query
     .select(['id', ...MEMBERS.map((name) => sql.ref(COLUMNS[name]).as(name))])
     .select('difference_json')
     .orderBy('id', 'desc')
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const entries = (rows as (AuditEntry & { difference_json: string })[]).map(
-    ({ difference_json, ...row }) => ({
-      ...row,
+  const rows = (found as (AuditEntry & { difference_json: string })[]).map(
+    ({ difference_json, ...entry }) => ({
+      ...entry,
       difference: JSON.parse(difference_json) as unknown[],
     }),
   );
-  return { entries, totalCount: count };
+  return { rows, totalCount: count };
 }
 
 /** Flags whose definition in an environment may have changed behind an entry, each with its newest entry. */

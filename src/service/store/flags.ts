@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
-import type { Page } from '../rules/members.js';
+import type { Listed, Page } from '../rules/members.js';
 import { newSeeds } from './definitions.js';
 import { firstRow, insert, namesFound, statement, statements } from './statement.js';
 import type { Db, DefinitionRow, DefinitionUseRow, FlagRow } from './tables.js';
@@ -37,7 +37,7 @@ export async function listFlags(
   workspaceId: string,
   filter: FlagFilter,
   page: Page,
-): Promise<{ flags: StoredFlag[]; totalCount: number }> {
+): Promise<Listed<StoredFlag>> {
   let query = selectFlags(db, workspaceId);
   if (filter.rolloutStatusId !== undefined) {
     query = query.where('flags.rollout_status_id', '=', filter.rolloutStatusId);
@@ -54,7 +54,7 @@ export async function listFlags(
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  const flags = await query
+  const rows = await query
     .selectAll('flags')
     .select(COLUMNS)
     .orderBy('flags.sort_name')
@@ -62,7 +62,7 @@ export async function listFlags(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { flags, totalCount: count };
+  return { rows, totalCount: count };
 }
 
 /** Looks for the name before the id, in case the name of one flag is the id of another. */

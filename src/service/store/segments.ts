@@ -3,7 +3,7 @@ import type {
   WireSegmentDefinition,
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
-import type { Page } from '../rules/members.js';
+import type { Listed, Page } from '../rules/members.js';
 import { firstRow, namesFound, statement, statements } from './statement.js';
 import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';
@@ -32,10 +32,9 @@ export async function listSegments(
   db: Db,
   workspaceId: string,
   page: Page,
-): Promise<{ segments: StoredSegment[]; totalCount: number }> {
+): Promise<Listed<StoredSegment>> {
   const totalCount = await countUses(db, 'segments', 'workspace_id', workspaceId);
-  const segments = await segmentsOfPage(db, workspaceId, page.limit, page.offset);
-  return { segments, totalCount };
+  return { rows: await segmentsOfPage(db, workspaceId, page.limit, page.offset), totalCount };
 }
 
 const segmentsOfPage = statement<StoredSegment>(`${SEGMENTS}
@@ -61,10 +60,9 @@ export async function listActivations(
   db: Db,
   environmentId: string,
   page: Page,
-): Promise<{ activations: StoredActivation[]; totalCount: number }> {
+): Promise<Listed<StoredActivation>> {
   const totalCount = await countUses(db, 'activations', 'environment_id', environmentId);
-  const activations = await activationsOfPage(db, environmentId, page.limit, page.offset);
-  return { activations, totalCount };
+  return { rows: await activationsOfPage(db, environmentId, page.limit, page.offset), totalCount };
 }
 
 const ACTIVATIONS = `

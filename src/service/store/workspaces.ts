@@ -5,6 +5,7 @@ import type {
   Db,
   EnvironmentRow,
   RolloutStatusRow,
+  Tables,
   TrafficTypeRow,
   WorkspaceRow,
 } from './tables.js';
@@ -200,14 +201,11 @@ export const deleteTrafficType = statements<[id: string]>(
   'delete from traffic_types where id = $1',
 );
 
-type Used =
-  | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']
-  | [table: 'flags' | 'segments' | 'identities', column: 'traffic_type_id']
-  | [table: 'definitions' | 'activations', column: 'environment_id'];
-
-export async function countUses(
+export async function countUses<Table extends keyof Tables>(
   db: Db,
-  ...[table, column, id]: [...Used, string]
+  table: Table,
+  column: keyof Tables[Table] & string,
+  id: string,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from ${sql.table(table)} where ${sql.ref(column)} = ${id}`.execute(db);
