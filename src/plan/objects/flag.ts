@@ -5,10 +5,16 @@ import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, StepRequest } from '../../model/plan.js';
-import { flagEntry, type Base, type FlagBase } from '../../model/state.js';
+import { flagEntry, type Base, type FlagBase, type FlagEntry } from '../../model/state.js';
 import { planDefinition } from './definition.js';
 import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
-import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
+import {
+  flagFields,
+  flagFieldsChange,
+  definitionFields,
+  threeWay,
+  type Fields,
+} from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/plan.js';
@@ -147,10 +153,11 @@ export const FLAG_KIND: PlannedKind = {
 function flagParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
   if (!actual || actual.existence === 'absent') return undefined;
-  const known = flagEntry(input.state, name)?.id;
+  const entry = flagEntry(input.state, name);
+  const known = entry?.id;
   const isUnseen = known !== undefined && actual.id === undefined;
   const held = known !== undefined && !isUnseen && actual.id !== known ? { held: NOT_OURS } : {};
-  const archives = isArchived(flagEntry(input.state, name), input.desired.flags.get(name), input);
+  const archives = isArchived(entry, input.desired.flags.get(name), input);
   const whole = archives ? 'archive-flag' : 'delete-flag';
   const archive = archives ? { archive: true as const } : {};
   const common = { action: 'delete' as const, ...archive, ...held };
@@ -158,7 +165,7 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
     placeIn: ({ name: environment, id }) => {
       const live = actual.definitions.get(environment);
       if (!live) return undefined;
-      const base = flagEntry(input.state, name)?.environments[id]?.spec;
+      const base = entry?.environments[id]?.spec;
       return {
         ...common,
         fields: removedFields(
@@ -170,8 +177,15 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
     },
     whole: () => ({
       ...common,
-      fields: actual.flag ? removedFields(flagFields(flagFieldsFromWire(actual.flag))) : [],
+      fields: actual.flag
+        ? removedFields(flagFields(flagFieldsFromWire(actual.flag)), baseFields(entry))
+        : [],
       requests: [{ action: whole, flag: name, ...(isUnseen && { unseenId: known }) }],
     }),
   };
+}
+
+function baseFields(entry: FlagEntry | undefined): Fields | undefined {
+  const base = entry?.workspace?.spec;
+  return base && flagFields(withTag(base.fields, base.ownershipTag));
 }

@@ -6,6 +6,7 @@ import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import { shownFields, shownIn } from '../../../../src/plan/reviewed.js';
 import {
   aDesired,
   anActual,
@@ -121,6 +122,30 @@ describe('a flag that left the specs', () => {
     ['nowhere while its file is invalid', live, held('flag/pay'), []],
   ])('goes %s', (_, actual, given, lines) => {
     expect(planLines(planWithout(before, actual, given))).toEqual(lines);
+  });
+
+  const described = { description: 'Pay', tags: ['web'] };
+  const owned = { ownershipTag: 'ours' };
+
+  it.each<[string, object, Parameters<typeof liveFlag>[2]]>([
+    ['as git has it', { fields: described }, { description: 'Pay', tags: [{ name: 'web' }] }],
+    ['with a description by hand', { fields: described }, { description: 'By hand' }],
+    ['with tags of people beside its own', owned, { tags: [{ name: 'ours' }, { name: 'web' }] }],
+    ['of which git says nothing', {}, { description: 'By hand' }],
+  ])('goes wholly by a review, which starts at the specs before it, %s', (_, said, flag) => {
+    const specs = aDesired({ flags: [{ ...pay, ...said }] });
+    const places = { staging: {}, production: {} };
+    const { changes } = planWithout(specs, { flags: [liveFlag('pay', places, flag)] });
+    const place = { origin: 'https://admin.example.com', workspaceId: 'ws-1' };
+    const ladders = new Map();
+    const shown = shownFields({ changes }, { start: specs, ladders });
+    const reviewed = { origin: place.origin, workspace: { id: place.workspaceId }, changes: [] };
+    const plans = shownIn([{ ...reviewed, changes: changes as never, shown }]);
+
+    const going = changes.filter((each) => plans.shows(each, { place, ladders }));
+    expect(going.map(({ id }) => id)).toEqual(
+      ['@staging', '@production', ''].map((at) => `flag/pay${at}`),
+    );
   });
 
   it('shows nothing of what a service cannot show, and goes all the same', () => {
