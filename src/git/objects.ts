@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { complaintOf, gitError, type Git, spawnGit } from './git.js';
 
@@ -97,18 +98,11 @@ export class ObjectReader {
     const child = this.#child;
     if (child === null) return;
     this.#fail(new Error('closed'));
-    await new Promise<void>((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) {
-        resolve();
-        return;
-      }
-      child.ref();
-      child.once('exit', () => {
-        resolve();
-      });
-      child.stdin.end();
-      child.stdout.destroy();
-    });
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    child.stdin.end();
+    child.stdout.destroy();
+    await once(child, 'exit');
   }
 
   #start(): ChildProcessWithoutNullStreams {

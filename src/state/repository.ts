@@ -209,7 +209,8 @@ export class StateOrigin {
       // 128: the server gave git no answer about refs.
       if (remedy === undefined || exitCodeOf(error) !== 128) throw error;
       const { message, cause } = error as FlagkeelError;
-      throw new FlagkeelError('GIT', `${message} (${remedy})`, { cause });
+      const advice = NO_ANSWER.test(message) ? '' : ` (${remedy})`;
+      throw new FlagkeelError('GIT', `${message}${advice}`, { cause });
     }
   }
 }
@@ -245,6 +246,9 @@ export async function hasOrigin(repository: Repository | null): Promise<boolean>
 async function originUrl({ gitDir, memory }: Repository): Promise<string | null> {
   return (await configData(gitDir, memory)).originUrl;
 }
+
+/** Words of git where no server answered, or answered with another error than 4xx: no credentials would help. */
+const NO_ANSWER = /: unable to access '.*': (?!The requested URL returned error: 4)/;
 
 /** The refs that a push moved, or found in place. Each line has a sign, `from:to` and a text, with tabs between. */
 function doneIn(output: string): ReadonlySet<string> {

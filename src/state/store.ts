@@ -152,7 +152,7 @@ export class StateStore {
     await this.#repository.open();
     const name = `${stateHash(`${workspaceId}\n${service}`, directory)}.lock`;
     const release = await lockFile(this.gitDir, name, timeoutMs, signal);
-    if (!this.#sharing) return release;
+    if (!this.#sharing || this.#notShared?.isRead === false) return release;
     try {
       const known = this.#seen?.there ?? (await this.#held());
       const options = { timeoutMs, signal, lease, known, gitDir: this.gitDir };
@@ -340,6 +340,8 @@ export class StateStore {
   }
 
   async #fetch(): Promise<void> {
+    // A silent origin takes half a minute, so that a run asks it once.
+    if (this.#notShared?.isRead === false) return;
     try {
       await this.#sharing?.origin.fetch(this.ref, fetchedName(this.ref));
     } catch (error) {

@@ -183,6 +183,15 @@ it('FLAGKEEL_GIT_TOKEN reaches origin over http on the named server only', async
   expect(statesIn(server.repository)).toMatch(SHARED);
 }, 30_000);
 
+it('asks for no token where origin does not answer', async () => {
+  repository.git('config', 'remote.origin.url', 'https://localhost:1/flags.git');
+
+  await expect(share()).rejects.toMatchObject({
+    code: 'GIT',
+    message: expect.stringMatching(/unable to access (?!.*FLAGKEEL_GIT_TOKEN)/) as string,
+  });
+});
+
 describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
   it.each([['--depth=1'], ['--filter=tree:0'], ['--filter=blob:none', '--no-checkout']])(
     'fetches and pushes where the clone lacks objects: %s',

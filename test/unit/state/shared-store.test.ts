@@ -1,9 +1,10 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GitCache } from '../../../src/git/cache.js';
 import type { RampRecord } from '../../../src/model/state.js';
 import type { StateHome, StateStore } from '../../../src/state/store.js';
+import { CountedGit, isRemote } from '../../support/counted-git.js';
 import { makeRepository, TestRepository } from '../../support/git.js';
 import {
   flag,
@@ -344,6 +345,21 @@ describe('a state that is shared where it can be', { timeout: 30_000 }, () => {
     expect(home.notShared()).toMatchObject({ isRead: false });
     await wrote(home, 'a', 'b');
     expect((await home.read()).state).toEqual(stateOf(flag('a'), flag('b')));
+  });
+
+  it('asks an origin that is out of reach once in a run', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    away(url);
+    const counted = new CountedGit(join(clone, '..', 'counted'));
+    vi.stubEnv('PATH', counted.path);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const home = await autoIn(clone);
+
+    await home.read();
+    await wrote(home, 'a');
+
+    expect(counted.take().filter(isRemote)).toEqual(['fetch']);
   });
 
   it('cannot be used where it has to be shared and origin is out of reach', async () => {
