@@ -106,6 +106,8 @@ export interface RampRecord {
   readonly reached: number;
   /** Hash of treatment, start and steps: if they change, the count restarts from the share that is reached. */
   readonly ladder: string;
+  /** Whose share it is. Older versions did not write it. */
+  readonly treatment?: string;
   /** The last run found it held, or its flag killed. */
   readonly stopped?: true;
   readonly setback?: RampSetback;

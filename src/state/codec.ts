@@ -212,6 +212,7 @@ const RUN_MEMBERS: Readonly<Record<string, Form>> = {
       from: 'count',
       reached: 'count',
       ladder: 'text',
+      'treatment?': 'text',
       'stopped?': oneOf(true),
       'setback?': {
         act: oneOf('previous', 'kill'),

@@ -133,9 +133,12 @@ function laddersOf(
   const left = leftIn(records, rampId(name, place, ''), ramps);
   return ramps.map((ramp) => {
     const key = rampId(name, place, ramp.key);
-    const record = ownMember(records, key);
-    const known = { ...facts, id: key, nowMs, record, isKilled: ordered.has(id) };
-    const ladder = ladderOf(ramp, known, calendarsOf(ramp, desired.config, calendar));
+    const known = ownMember(records, key);
+    // How far one treatment came says nothing of another: that one's ramp is new.
+    const isOther = known?.treatment !== undefined && known.treatment !== ramp.treatment;
+    const record = isOther ? undefined : known;
+    const facing = { ...facts, id: key, nowMs, record, isKilled: ordered.has(id) };
+    const ladder = ladderOf(ramp, facing, calendarsOf(ramp, desired.config, calendar));
     const heirOf = record === undefined ? left.get(ramp.key) : undefined;
     const own = heirOf === undefined ? ladder : { ...ladder, heirOf };
     return checkedBy(own, checks.get(key), nowMs);

@@ -112,21 +112,21 @@ export function ladderOf(
  * or a kill ends, the next wait counts from now, and the reached share stays.
  */
 function anchorOf(ramp: DesiredRamp, { record, isKilled, nowMs, head }: RampFacts): RampAnchor {
-  const { hold, startMs } = ramp;
+  const { hold, startMs, treatment } = ramp;
   const ladder = formOf(ramp);
   const isStopped = hold || isKilled;
   const stopped = isStopped && ({ stopped: true } as const);
   if (record === undefined) {
-    return { since: iso(startMs ?? nowMs), commit: head, from: 0, ladder, ...stopped };
+    return { since: iso(startMs ?? nowMs), commit: head, from: 0, ladder, treatment, ...stopped };
   }
   const { since, commit, from, reached } = record;
   const wasStopped = record.stopped === true;
   if (record.ladder === ladder && wasStopped === isStopped) {
-    return { since, commit, from, ladder, ...stopped };
+    return { since, commit, from, ladder, treatment, ...stopped };
   }
   return {
     since: iso(Math.max(nowMs, startMs ?? 0)),
-    ...{ commit: head, from: reached, ladder },
+    ...{ commit: head, from: reached, ladder, treatment },
     ...stopped,
   };
 }

@@ -92,6 +92,22 @@ describe('a ramp', () => {
     );
   });
 
+  it('of another treatment begins with its own first step, not with the share that the first treatment reached', async () => {
+    const { world, after } = await storyOf('ramp: "10, 6h, 90"');
+    await world.applied({}, after(0));
+    await world.applied({}, after(7));
+    const production = 'ramp: { treatment: "off", steps: "20, 1d, 50" }';
+    const files = { 'flags/shop.yaml': flagSpec('shop', { on: 100, production }) };
+    world.repository.commit('Take it back slowly', files);
+    const shares: number[] = [];
+    for (const hours of [8, 31, 32.1]) {
+      await world.applied({}, after(hours));
+      shares.push(await world.live.share('shop'));
+    }
+
+    expect(shares).toEqual([80, 80, 50]);
+  });
+
   it('of three treatments leaves the others the shares between them', async () => {
     const world = await pipelineWorld();
     const spec = `flag: shop
