@@ -1,19 +1,13 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import { truncateNote } from '../model/audit-note.js';
-import {
-  pathOf,
-  type DesiredRamp,
-  type Ladder,
-  type RampStanding,
-  type StepStanding,
-} from '../model/flag/ramp.js';
+import { pathOf, type Ladder, type RampStanding, type StepStanding } from '../model/flag/ramp.js';
 import { byCodeUnits } from '../model/json.js';
 import { noteKey, takesKillBack, type Plan, type PlanNotes, type Reminder } from '../model/plan.js';
 import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
 import type { Moment } from './desired-at.js';
-import { hasGrown, previousShare, shareOn, sidesOf, type Known } from './shares.js';
+import { hasGrown, previousShare, reachedOn, shareOn, sidesOf, type Known } from './shares.js';
 
 /** @param outcomes of the apply, whose writes the live shares of the moment do not have yet. */
 export function standingsOf(
@@ -52,7 +46,7 @@ export function standingsOf(
         ...{ id, rule, treatment, steps, step, held },
         served:
           sent === undefined
-            ? servedOf(facts, id, ramp)
+            ? servedOf(facts, id, ladder)
             : (shareOn({ [pathOf(ramp).slice(1)]: sent }, ramp) ?? null),
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
@@ -68,10 +62,13 @@ function failureOf({ ramp, record, held }: Ladder): Pick<RampStanding, 'onFail' 
   return { onFail, ...(onFail === 'previous' && { backTo: previousShare(ramp, record.reached) }) };
 }
 
-function servedOf(facts: Known, id: ObjectId, ramp: DesiredRamp): number | null {
-  const { name = '', environment } = refOfId(id) ?? {};
-  const { live } = sidesOf(facts, name, environment ?? '');
-  return (live && shareOn(live, ramp)) ?? null;
+/** The share that was last found equal, where the run did not look at the definition. */
+function servedOf(facts: Known, id: ObjectId, ladder: Ladder): number | null {
+  const { name = '', environment = '' } = refOfId(id) ?? {};
+  const { live, base } = sidesOf(facts, name, environment ?? '');
+  const isSeen = facts.actual?.flags.get(name)?.definitions.has(environment ?? '');
+  if (isSeen !== true) return reachedOn(ladder, base) ?? null;
+  return (live && shareOn(live, ladder.ramp)) ?? 0;
 }
 
 /** Adds a title and a comment for each step of a ramp and each setback, because no commit makes them. */

@@ -84,11 +84,7 @@ function rampOf({ rule, treatment, steps, step, served, held }: RampView): Html 
     steps.map(({ percent, dueText, due }, at) => {
       const isReached = served !== null && percent <= served;
       const words =
-        at === step && percent === served
-          ? 'now'
-          : isReached
-            ? 'done'
-            : (dueText ?? due ?? 'later');
+        at >= step && percent === served ? 'now' : isReached ? 'done' : (dueText ?? due ?? 'later');
       return { percent, words, isReached };
     }),
   );

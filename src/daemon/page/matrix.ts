@@ -10,6 +10,7 @@ import { clean } from '../../report/sanitize.js';
 import { noBreak } from '../../report/text/layout.js';
 import { plural } from '../../report/values.js';
 import { sharesText } from '../../report/view/rule.js';
+import { nextStep } from '../../report/view/sentences.js';
 import { clockText, moment, untrusted } from './phrases.js';
 
 export type RampView = NonNullable<PlanDocument['ramps']>[number];
@@ -235,7 +236,7 @@ function stateOfPlace(place: FlagPlace, now: number): Html {
 function wordsOf(state: FlagState, { standing, ramps: [ramp] }: FlagPlace): string {
   if (state === standing?.standing.is) return whyText(standing.standing);
   if (state !== 'ramping' || ramp === undefined) return STATES[state].word;
-  const next = ramp.steps[ramp.step + 1];
+  const next = nextStep(ramp);
   if (ramp.held !== null) return 'ramping, held';
   return next === undefined ? 'ramping' : `ramping, next ${String(next.percent)} %`;
 }

@@ -1,5 +1,5 @@
 import { grouped } from '../../model/collections.js';
-import type { RampStanding } from '../../model/flag/ramp.js';
+import type { RampStanding, StepStanding } from '../../model/flag/ramp.js';
 import {
   isNotLookedAt,
   withdrawStepId,
@@ -188,24 +188,36 @@ function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[]
   );
 }
 
+/** The first step that is not due yet and raises the share. */
+export function nextStep({
+  steps,
+  step,
+  served,
+}: Pick<RampStanding, 'steps' | 'step' | 'served'>): StepStanding | undefined {
+  return steps.find(({ percent }, at) => at > step && percent > (served ?? 0));
+}
+
 /** The steps done, the current and the next one, a live share beyond them, and why the ramp waits. */
 export function rampText(standing: RampStanding): string {
   const { id, rule, treatment, steps, step, held, served, checks = [], onFail, backTo } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
-  // The ramp catches up with a share that was live before it, or was raised by hand.
-  const isAhead = served !== null && served > (steps[step]?.percent ?? 100);
-  const rungs = steps.map(({ percent, dueText }, at) => {
+  const share = served ?? 0;
+  const next = nextStep(standing);
+  const rungs = steps.map((each, at) => {
+    const { percent, dueText } = each;
     // A due step is not served before a run has written it, and a waiting one not at all.
-    const isUnknown = served === null && held === null;
-    if (at <= step && !isUnknown && percent > (served ?? 0)) return `${percent} % due`;
-    if (at < step || (at === step && isAhead)) return `${percent} % done`;
-    if (at === step) return `${percent} % now`;
+    if (at <= step && percent > share) return `${percent} % due`;
+    if (at >= step && percent === share) return `${percent} % now`;
+    if (percent <= share) return `${percent} % done`;
     const when = dueText === null ? '' : ` at ${clean(dueText)}`;
-    return at === step + 1 && held === null
+    return each === next && held === null
       ? `${percent} % next${when}`
       : `${percent} %${held === null ? when : ''}`;
   });
-  const ahead = isAhead ? ` The service has ${String(served)} %.` : '';
+  // The ramp catches up with a share that was live before it, or was raised by hand.
+  const isBeyond = share > (steps[Math.max(step, 0)]?.percent ?? 100);
+  const isStep = steps.some(({ percent }) => percent === share);
+  const ahead = isBeyond && !isStep ? ` The service has ${share} %.` : '';
   const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
   const unasked = checks.filter(({ result }) => result === 'not-asked');
   const names = unasked.map(({ name }) => `"${clean(name)}"`).join(', ');

@@ -223,6 +223,33 @@ describe('the ladder', () => {
     );
   });
 
+  it('does not announce steps below the share that is live, where the start of the ramp is put off', async () => {
+    const { world, after } = await storyOf('ramp: "10, 6h, 25, 1d, 100"');
+    await world.applied({}, after(0));
+    await world.applied({}, after(7));
+    ramp(world, 'ramp: { start: 2099-03-02T10:00Z, steps: "10, 6h, 25, 1d, 100" }');
+
+    const { ramps = [] } = world.reportOf(await world.applied({}, after(8)));
+
+    expect(ramps.map(rampText).join('')).toMatch(/: 10 % done, 25 % now, 100 % next at 2099-03-03/);
+  });
+
+  it('does not say "now" of a step that the run did not look at, or of a rule that is not there', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(0));
+    const lines = async (options: object): Promise<string> => {
+      const { ramps = [] } = world.reportOf(
+        await world.planned({ at: after(7).now(), ...options }),
+      );
+      return ramps.map(rampText).join(' ');
+    };
+
+    expect(await lines({ environment: ['staging'] })).toContain(': 10 % done, 25 % due, 50 % next');
+    const rule = '{ if: { attribute: plan, in: [pro] }, serve: "off", ramp: "40, 6h, 100" }';
+    ramp(world, `rules: [${rule}]`);
+    expect(await lines({})).toContain('rule 1: 40 % due, 100 % next');
+  });
+
   it('is told in every format: done, now, next, when, why it waits, and what the service has beyond the step', async () => {
     const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
     const { world } = await storyOf(spec);
@@ -248,7 +275,7 @@ describe('the ladder', () => {
     await world.live.set('shop', { on: 60 });
     const raised = await reported();
     expect((raised.ramps ?? []).map(rampText).join('')).toMatch(
-      /: 10 % done, 25 % done, 50 %, 100 %\. The service has 60 %\. It waits: /,
+      /: 10 % done, 25 % done, 50 % done, 100 %\. The service has 60 %\. It waits: /,
     );
   });
 });
