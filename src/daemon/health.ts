@@ -78,6 +78,12 @@ export function heldBy(source: SourceView | undefined): { heldHash: string | nul
   return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
 }
 
+/** Ids of the objects that an adoption would write over now. A run of a suspended source adopts none. */
+export function adoptable(source: SourceView): readonly string[] {
+  const held = source.suspended === null ? newestPlan(source)?.withheld : [];
+  return (held ?? []).flatMap(({ id, why }) => (why === 'adopt-needed' ? [id] : []));
+}
+
 /** The newest commit, while it is not applied. */
 export function notApplied({ seen, applied }: SourceView): CommitView | null {
   return seen?.commit === applied?.commit ? null : seen;

@@ -202,7 +202,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
 
     const refused = withPage(`${operations.url}/`, { width: 390 }, async (page) => {
       await press(page, 'Suspend', { Why: 'x', Token: 'another' });
-      await page.getByText('it needs "Authorization: Bearer"').waitFor();
+      await page.getByText('the file of tokens does not have this token').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Sync' }).click();
       await page.keyboard.press('Escape');

@@ -75,7 +75,11 @@ export class Access {
       .find(({ secret }) => given !== undefined && isSameSecret(given, secret));
     if (token !== undefined) return token;
     const what = method === 'POST' ? 'do what was asked' : 'show this';
-    throw new Refusal(401, `cannot ${what}: it needs "Authorization: Bearer" and a token`);
+    const why =
+      given === undefined
+        ? 'it needs "Authorization: Bearer" and a token'
+        : 'the file of tokens does not have this token';
+    throw new Refusal(401, `cannot ${what}: ${why}`);
   }
 }
 

@@ -100,9 +100,16 @@ function commitOf(fields: Fields): string {
   throw unusable('"commit" must be the full name of a commit, in lower-case hex');
 }
 
-/** A person adopts only differences that they have seen, not those that another run is about to find. @throws Refusal 409 */
-function refuseOldPlan(view: DaemonView, source: string, run: string): void {
-  const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
+/**
+ * A person adopts only differences that they have seen, not those that another run is about to find, and only if the
+ * next run writes. @throws Refusal 409
+ */
+function refuseOldPlan(view: DaemonView, name: string, run: string): void {
+  const source = view.sources().find((each) => each.name === name);
+  const { runs = [], phase = 'idle', suspended = null } = source ?? {};
+  if (suspended !== null) {
+    throw new Refusal(409, 'cannot adopt: the source is suspended (ask again once that is over)');
+  }
   const newest = newestPlanned(runs)?.id ?? 'none';
   const isQuiet = phase === 'idle' || phase === 'backing-off';
   if (newest === run && isQuiet) return;

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { namesText, plural, shortSha } from '../../report/values.js';
-import { heldBy, isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
+import { adoptable, heldBy, isApplied, newestPlan, newestPlanned, notApplied } from '../health.js';
 import type { CommitView, SourceView, RunRecord } from '../view.js';
 import {
   shortened,
@@ -66,7 +66,7 @@ const BUTTONS: readonly Button[] = [
     says: (source) =>
       source.suspended === null
         ? `Everything is looked at now, and what git says and the service does not have is written. ${waiting(source)}`
-        : 'Everything is looked at now. Nothing but kills is written: the source is suspended.',
+        : `Everything is looked at now.${whileSuspended(source.suspended)}`,
   },
   {
     label: 'Suspend',
@@ -89,9 +89,9 @@ const BUTTONS: readonly Button[] = [
   {
     label: 'Pin',
     path: 'pin',
-    says: ({ pinned }) =>
+    says: ({ pinned, suspended }) =>
       pinned === null
-        ? 'This commit is applied for this while, also where it is older than what is on the service; newer commits wait. Kills still come from the newest commit.'
+        ? `This commit is applied for this while, also where it is older than what is on the service; newer commits wait. Kills still come from the newest commit.${whileSuspended(suspended)}`
         : null,
     asks: ({ applied, seen }) => [
       { name: 'commit', label: 'Commit, by its full name', value: (applied ?? seen)?.commit ?? '' },
@@ -102,16 +102,16 @@ const BUTTONS: readonly Button[] = [
   {
     label: 'Unpin',
     path: 'unpin',
-    says: ({ pinned, seen }) =>
+    says: ({ pinned, seen, suspended }) =>
       pinned === null
         ? null
-        : `The newest commit is applied again${seen === null ? '' : `: ${commitText(seen)}`}.`,
+        : `The newest commit is applied again${seen === null ? '' : `: ${commitText(seen)}`}.${whileSuspended(suspended)}`,
   },
   {
     label: 'Adopt',
     path: 'adopt',
     says: (source) => {
-      const ids = strangersOf(source);
+      const ids = adoptable(source);
       if (ids.length === 0) return null;
       const [become, their] = ids.length === 1 ? ['becomes', 'its'] : ['become', 'their'];
       return `${plural(ids.length, 'object')} that no run remembers ${become} ours, and what git says is written over ${their} live values: ${namesText(ids, MOST_NAMED)}.`;
@@ -121,14 +121,13 @@ const BUTTONS: readonly Button[] = [
   },
 ];
 
+function whileSuspended(suspended: SourceView['suspended']): string {
+  return suspended === null ? '' : ' Nothing but kills is written while the source is suspended.';
+}
+
 const MOST_NAMED = 10;
 /** Longer than the names of ten objects at the service's limit. */
 const LONGEST_SENTENCES = 3_000;
-
-function strangersOf(source: SourceView): readonly string[] {
-  const held = newestPlan(source)?.withheld ?? [];
-  return held.flatMap(({ id, why }) => (why === 'adopt-needed' ? [id] : []));
-}
 
 function waiting(source: SourceView): string {
   const count = newestPlan(source)?.changes.filter((change) => !isApplied(change)).length ?? 0;
@@ -137,7 +136,9 @@ function waiting(source: SourceView): string {
       ? 'No change of the last plan is left'
       : `${plural(count, 'change')} of the last plan left`;
   const next = notApplied(source);
-  return next === null ? `${left}.` : `${left}; ${commitText(next)} is not applied yet.`;
+  if (next === null) return `${left}.`;
+  const pin = source.pinned === null ? 'is not applied yet' : 'waits for the end of the pin';
+  return `${left}; ${commitText(next)} ${pin}.`;
 }
 
 function commitText({ commit, subject }: CommitView): string {

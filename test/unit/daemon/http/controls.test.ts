@@ -126,6 +126,13 @@ describe('what may be asked of the daemon', () => {
     ['/adopt', {}, 400, '"run"', [SHOP]],
     ['/adopt', { run: 'run-0000' }, 409, 'the newest plan', [SHOP]],
     ['/adopt', { run: NEWEST.id }, 409, 'about to look', [{ ...SHOP, phase: 'debouncing' }]],
+    [
+      '/adopt',
+      { run: NEWEST.id },
+      409,
+      'is suspended',
+      [{ ...SHOP, suspended: { reason: 'INC-1', until: null } }],
+    ],
     ['/approve', { hash: HASH, by: 'ana' }, 400, 'which source', [held(), BANK]],
     ['/approve', { hash: HASH }, 400, '"by"', [held()]],
     ['/approve', { hash: HASH, by: ' ' }, 400, '"by"', [held()]],

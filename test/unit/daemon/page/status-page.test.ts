@@ -307,6 +307,32 @@ it('has buttons only where the daemon answers them, and links that need no scrip
   expect(page).toContain('as of <time datetime="2026-10-03T14:05:00.000Z">14:05:00 UTC</time>');
 });
 
+it('says of a button what it does while the source is suspended or pinned, and offers none that does nothing', () => {
+  const withheld = [aWithheld('flag/old@production', 'update', 'adopt-needed', {})];
+  const seen = { ...SHOP.seen, commit: 'f'.repeat(40), subject: 'Newest' } as SourceView['seen'];
+  const source = aSource({ runs: [aRun(aReport({ withheld }))], seen });
+  const saysOf = (members: Partial<SourceView>): Record<string, string> => {
+    const view = new DaemonInMemory({ ...source, ...members });
+    const page = statusPage(view, { now: NOW, takesRequests: true });
+    const found = page.matchAll(/data-path="(\w+)"\s+data-says="([^"]*)"/g);
+    return Object.fromEntries([...found].map(([, path = '', says = '']) => [path, says]));
+  };
+  const suspended = { reason: 'INC-1', until: minutesAgo(-60) };
+  const pinned = { commit: COMMIT, ...suspended };
+  const kills = / Nothing but kills is written while the source is suspended\.$/;
+
+  expect(saysOf({})).toMatchObject({ adopt: expect.stringContaining('over its live values') });
+  expect(saysOf({ suspended })).toEqual({
+    reconcile: expect.stringMatching(kills),
+    resume: expect.stringContaining('is not applied yet'),
+    pin: expect.stringMatching(kills),
+  });
+  expect(saysOf({ suspended, pinned })).toMatchObject({ unpin: expect.stringMatching(kills) });
+  expect(saysOf({ pinned })).toMatchObject({
+    reconcile: expect.stringMatching(/fffffff .*Newest.* waits for the end of the pin\.$/),
+  });
+});
+
 it('has a mark for each run, the newest last, which says its result in words', () => {
   const marks = [...pageOf(SHOP).matchAll(/<a\s[^>]*title="([^"]*)"/g)].map(([, title]) => title);
 
