@@ -191,7 +191,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   suspended: 'nothing is written while the run is suspended',
   'ramp-held': 'the share was changed on the service, and the ramp waits',
   'check-failed': 'a failed check took the ramp back',
-  'window-closed': 'changes go here at another time',
+  'window-closed': 'waits for a window to open or a freeze to end',
   'needs-withheld': 'needs something that is withheld',
   'not-reviewed': 'not in the reviewed plan',
   'not-remembered': 'nothing is remembered that would tell whether it was written',
