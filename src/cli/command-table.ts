@@ -75,7 +75,7 @@ export const COMMANDS: CommandTable = {
   },
   stale: {
     usage: '[options] [directory]',
-    summary: 'flags that are past their day or long the same; exit 2 if there are any',
+    summary: 'list flags past their day, or long the same; exit 2 if there are any',
     group: 'Write specs:',
     page: 'lint',
     examples: [

@@ -37,7 +37,7 @@ export function planOptions(command: Command): void {
   momentOption(command)
     .option(
       '--events <file>',
-      'tell what happens as it happens, in lines of JSON; - is standard output, without the report',
+      'write each event as a line of JSON; - is standard output, without the report',
     )
     .optionsGroup('What the plan holds:');
   policyOptions(command)
@@ -83,7 +83,7 @@ export function approvalOptions(command: Command): void {
   forgeOptions(command, 'for --approve-comment and --commit-statuses')
     .optionsGroup('What may pass:')
     .option('--approve <hash>', 'let the plan with this hash pass guards and windows')
-    .option('--approve-comment', 'likewise one that a comment of the pull request approves')
+    .option('--approve-comment', 'let a plan pass that a comment on the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than that of the last apply')

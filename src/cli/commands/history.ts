@@ -17,7 +17,7 @@ export const declareHistory: DeclareCommand = (command, invocation) => {
     .usage('[options] [object] [directory]')
     .argument('[object-or-directory...]', 'KIND/NAME to see only its own; config repository');
   command
-    .option('-n, --max-count <number>', 'the newest so many', positive)
+    .option('-n, --max-count <number>', 'list this many, the newest', positive)
     .option('--since <time>', 'nothing older: a day or time (ISO 8601), or 24h, 7d', moment);
   commonOptions(serviceOptions(command)).action(ending(showHistory, invocation));
 };

@@ -46,7 +46,7 @@ export const declareInit: DeclareCommand = (command, invocation) => {
       collect,
       [],
     )
-    .option('--traffic-type <name>', 'whom flags are split by', 'user')
+    .option('--traffic-type <name>', 'the kind of key of flags', 'user')
     .addOption(
       new Option('--example', 'the flags of a small shop instead, to try everything on').conflicts([
         'workspace',

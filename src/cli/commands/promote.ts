@@ -39,7 +39,7 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
     .requiredOption('--to <name>', 'the environment whose block is written')
     .option('--percentages', 'sizes and the traffic allocation too')
     .option('--targets', 'individual targets too')
-    .option('--kills', 'the killing too')
+    .option('--kills', 'kills too')
     .option('--write', 'write the files; without it the difference is shown and nothing written');
   commonOptions(selectionOptions(command)).action(ending(promote, invocation));
 };

@@ -52,7 +52,7 @@ export const declareReview: DeclareCommand = (command, invocation) => {
     .option('--target <name>', 'name of the target branch, for people')
     .option('--offline', 'without the service: compare with the specs of the target branch');
   momentOption(command);
-  forgeOptions(command, 'whom to tell')
+  forgeOptions(command, 'where comment and statuses go')
     .option('--commit <sha>', 'the commit that gets the statuses')
     .option('--plan-url <url>', 'where a reader finds the full plan')
     .optionsGroup('Output:')

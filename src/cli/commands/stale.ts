@@ -45,7 +45,7 @@ export const declareStale: DeclareCommand = (command, invocation) => {
     .option('--all', 'list every flag with its age')
     .option(
       '--code <directory>',
-      'find out what this checkout of code names (repeatable)',
+      'search this checkout of code for names of flags (repeatable)',
       collect,
       [],
     )

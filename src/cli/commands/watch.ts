@@ -91,9 +91,9 @@ function sourceOptions(command: Command): void {
         'path',
       ]),
     )
-    .addOption(durationOption('--interval', 'look for commits so often', '30s'))
+    .addOption(durationOption('--interval', 'how often to look for commits', '30s'))
     .addOption(
-      durationOption('--jitter', 'added to the interval by chance (default: a tenth of it)'),
+      durationOption('--jitter', 'random time added to the interval (default: a tenth of it)'),
     )
     .addOption(
       durationOption('--debounce', 'how long to wait for more changes before a run', '500ms'),

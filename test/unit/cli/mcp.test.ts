@@ -111,7 +111,7 @@ describe('flagkeel mcp', () => {
       properties: {
         object: { type: 'string' },
         since: { type: 'string', description: expect.stringContaining('7d') as string },
-        maxCount: { type: 'integer', minimum: 1, description: 'the newest so many' },
+        maxCount: { type: 'integer', minimum: 1, description: 'list this many, the newest' },
       },
       required: [],
     });
