@@ -8,8 +8,6 @@ import type {
 import { ObjectStandings, type StandingsView } from '../../src/daemon/standings.js';
 import type { RampStanding } from '../../src/model/flag/ramp.js';
 import type { Outcome } from '../../src/model/outcome.js';
-import type { Change, Plan } from '../../src/model/plan.js';
-import { verdictOf } from '../../src/model/verdict.js';
 import { planDocument } from '../../src/report/json/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { planText, summaryLine } from '../../src/report/text/plan.js';
@@ -26,6 +24,8 @@ export const APPLIED: Outcome = { status: 'applied' };
 
 const VIEW = { showKeys: false, verbose: true };
 
+const REPORTS = new WeakMap<object, PlanReport>();
+
 let nextRun = 1;
 
 /** A run as the daemon would keep it after this report; in sync where the report is empty. */
@@ -34,6 +34,8 @@ export function aRun(report: PlanReport | null, members: Partial<RunRecord> = {}
   nextRun += 1;
   const layout = { color: false, width: 100, showKeys: false };
   const isBusy = report !== null && report.plan.changes.length > 0;
+  const plan = report === null ? null : planDocument(report);
+  if (report && plan) REPORTS.set(plan, report);
   return {
     id,
     triggers: ['commit'],
@@ -45,7 +47,7 @@ export function aRun(report: PlanReport | null, members: Partial<RunRecord> = {}
     subject: 'Ramp checkout to 25 %',
     summary: report === null ? '' : summaryLine(report),
     text: report === null ? '' : planText(report, layout),
-    plan: report === null ? null : planDocument(report),
+    plan,
     ...(report !== null && { open: openRows(report, planView(report, VIEW)) }),
     requests: 12,
     ...members,
@@ -60,31 +62,13 @@ export function appliedReport(report: PlanReport): PlanReport {
 
 const HEAD = { commit: COMMIT, subject: 'Ramp checkout to 25 %', committedAt: minutesAgo(3) };
 
-/** What a source knows after a run: its standings, from the plan that the run shows. */
+/** What a source knows after the newest run with a plan: its standings. */
 export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null {
   const run = runs.find(({ plan }) => plan !== null);
-  if (run?.plan == null) return null;
-  const { plan, startedAt } = run;
-  const outcomes = new Map(
-    plan.changes.flatMap(({ id, outcome, error }): [string, Outcome][] => {
-      if (outcome === 'applied') return [[id, APPLIED]];
-      if (outcome === 'failed' && error)
-        return [[id, { status: 'failed', error, partly: false } as Outcome]];
-      return outcome === 'skipped' ? [[id, { status: 'skipped', why: 'of a test' }]] : [];
-    }),
-  );
+  const report = run?.plan && REPORTS.get(run.plan);
+  if (!report) return null;
   const known = new ObjectStandings();
-  const unchanged = Array.from({ length: plan.summary.unchanged }, (_, at) => `flag/same-${at}`);
-  const end = { ...plan, unchanged, liveKills: plan.liveKills } as unknown as Plan;
-  const isApplied = plan.converged !== undefined || outcomes.size > 0;
-  const verdict = verdictOf({
-    plan: end,
-    outcomes: isApplied ? outcomes : undefined,
-    left: plan.left as unknown as Change[] | undefined,
-    invalid: plan.held ?? [],
-    refusal: plan.guards && { planHash: plan.planHash, findings: plan.guards, options: [] },
-  });
-  known.add(verdict, { ...end, observed: 'full' }, startedAt);
+  known.add(judged(report).verdict, { ...report.plan, observed: 'full' }, run.startedAt);
   return known.view(['production', 'staging']);
 }
 
