@@ -1,21 +1,23 @@
 import { expect, it } from 'vitest';
 import type { Matcher, Rule } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
+import type { FieldLine } from '../../../../src/report/text/layout.js';
 import type { FieldContext } from '../../../../src/report/view/rule.js';
 import { fieldLines, wholeLines } from '../../../../src/report/view/field.js';
 import { aField, keyChange, manyKeys } from '../../../support/plan-builder.js';
 
-function lines(field: FieldChange, context: FieldContext = { showKeys: false }): string[] {
-  return fieldLines(field, context).map((spans) =>
-    spans
-      .map(({ text }) => text)
-      .join('')
-      .replaceAll('\u00a0', ' '),
-  );
-}
+const textsOf = (lines: readonly FieldLine[]): string[] =>
+  lines.map((spans) => spans.map(({ text }) => text.replaceAll('\u00a0', ' ')).join(''));
 
-const buckets = (...sizes: readonly [string, number][]) =>
-  sizes.map(([treatment, size]) => ({ treatment, size }));
+const lines = (field: FieldChange, context: FieldContext = { showKeys: false }): string[] =>
+  textsOf(fieldLines(field, context));
+
+/** `on 10, off 90`. */
+const shares = (text: string) =>
+  text.split(', ').map((share) => {
+    const [treatment = '', size] = share.split(' ');
+    return { treatment, size: Number(size) };
+  });
 
 const inSegment = (string: string): Matcher => ({ type: 'IN_SEGMENT', string });
 const inCountry = (...strings: string[]): Matcher => ({
@@ -23,11 +25,17 @@ const inCountry = (...strings: string[]): Matcher => ({
   attribute: 'country',
   strings,
 });
-const rule = (matchers: Matcher | readonly Matcher[], on = 100): Rule => ({
+const rule = (matchers: Matcher | readonly Matcher[], served = 'on 100'): Rule => ({
   matchers: [matchers].flat(),
-  buckets: on === 100 ? buckets(['on', 100]) : buckets(['on', on], ['off', 100 - on]),
+  buckets: shares(served),
 });
-const [a, b, c] = [rule(inSegment('a')), rule(inSegment('b'), 40), rule(inSegment('c'), 30)];
+const RULES: Readonly<Record<string, Rule>> = {
+  a: rule(inSegment('a')),
+  b: rule(inSegment('b'), 'on 40, off 60'),
+  c: rule(inSegment('c'), 'on 30, off 70'),
+};
+/** `a b`. */
+const rules = (names: string) => names.split(' ').flatMap((name) => RULES[name] ?? []);
 const listing = (...strings: string[]) => [rule({ type: 'IN_LIST_STRING', strings })];
 const onWith = (configuration: unknown, description?: string) => [
   { name: 'on', ...(description !== undefined && { description }), configuration },
@@ -54,68 +62,43 @@ const GONE = [
 const SHOWN = { showKeys: true };
 const IN_FULL = { showKeys: true, inFull: true };
 
+it.each([
+  ['on 10, off 85, v3 5', 'on 25, off 70, v3 5', 'on 10 → 25 %, off 85 → 70 %, v3 5 %'],
+  ['on 100', 'v2 100', 'v2 0 → 100 %, on 100 → 0 %'],
+  ['on 100', 'on 100, off 0', 'on 100 %, off none → 0 %'],
+  // The order of buckets alone moves users.
+  [
+    'on 50, off 50',
+    'off 50, on 50',
+    'off 50 %, on 50 %, bucket order [on, off] → [off, on] (moves users)',
+  ],
+  // Sizes by treatment would hide one of two buckets of the same.
+  ['on 50, on 50', 'on 100', 'on 50 %, on 50 % → on 100 %'],
+])('shares that go from %s to %s read %s', (before, after, words) => {
+  const change = aField('/defaultRule', shares(before), shares(after));
+
+  expect(lines(change)).toEqual([`defaultRule: ${words}`]);
+});
+
+const A = 'if in segment a, serve on 100 %';
+const B = 'if in segment b, serve on 40 %, off 60 %';
+const C = 'if in segment c, serve on 30 %, off 70 %';
+it.each([
+  ['a b', 'c a b', [`+ rule 1: ${C}`, '2 rules unchanged']],
+  ['a b c', 'a c', [`- rule 2: ${B}`, '2 rules unchanged']],
+  ['a b c', 'c a b', [`~ rule 3 → 1: ${C}`, '2 rules unchanged']],
+  ['a', 'b', [`- rule 1: ${A}`, `+ rule 1: ${B}`]],
+  ['a a', 'a', [`- rule 2: ${A}`, '1 rule unchanged']],
+])('rules that go from %s to %s have the place that they had or get', (before, after, expected) => {
+  expect(lines(aField('/rules', rules(before), rules(after)))).toEqual(expected);
+});
+
 it.each<[string, string, unknown, unknown, string[], FieldContext?]>([
-  [
-    'sizes that change, and those that stay',
-    '/defaultRule',
-    buckets(['on', 10], ['off', 85], ['v3', 5]),
-    buckets(['on', 25], ['off', 70], ['v3', 5]),
-    ['defaultRule: on 10 → 25 %, off 85 → 70 %, v3 5 %'],
-  ],
-  [
-    'a treatment that comes and one that goes',
-    '/defaultRule',
-    buckets(['on', 100]),
-    buckets(['v2', 100]),
-    ['defaultRule: v2 0 → 100 %, on 100 → 0 %'],
-  ],
-  [
-    'a bucket of size 0, where there was none',
-    '/defaultRule',
-    buckets(['on', 100]),
-    buckets(['on', 100], ['off', 0]),
-    ['defaultRule: on 100 %, off none → 0 %'],
-  ],
-  [
-    'the order of buckets alone, since that moves users',
-    '/defaultRule',
-    buckets(['on', 50], ['off', 50]),
-    buckets(['off', 50], ['on', 50]),
-    ['defaultRule: off 50 %, on 50 %, bucket order [on, off] → [off, on] (moves users)'],
-  ],
-  [
-    'buckets that name a treatment twice, whole',
-    '/defaultRule',
-    buckets(['on', 50], ['on', 50]),
-    buckets(['on', 100]),
-    ['defaultRule: on 50 %, on 50 % → on 100 %'],
-  ],
-  [
-    'rules that others were put before',
-    '/rules',
-    [a, b],
-    [c, a, b],
-    ['+ rule 1: if in segment c, serve on 30 %, off 70 %', '2 rules unchanged'],
-  ],
-  [
-    'a rule that was taken out, with the place it had',
-    '/rules',
-    [a, b, c],
-    [a, c],
-    ['- rule 2: if in segment b, serve on 40 %, off 60 %', '2 rules unchanged'],
-  ],
-  [
-    'a rule that moved, with both places',
-    '/rules',
-    [a, b, c],
-    [c, a, b],
-    ['~ rule 3 → 1: if in segment c, serve on 30 %, off 70 %', '2 rules unchanged'],
-  ],
   [
     'a rule that asks for something else, with both conditions',
     '/rules',
-    [a, b],
-    [a, rule([inSegment('b'), inCountry('ES')], 40)],
+    rules('a b'),
+    [...rules('a'), rule([inSegment('b'), inCountry('ES')], 'on 40, off 60')],
     [
       '~ rule 2: if in segment b → in segment b and country in [ES], serve on 40 %, off 60 %',
       '1 rule unchanged',
@@ -131,27 +114,10 @@ it.each<[string, string, unknown, unknown, string[], FieldContext?]>([
   [
     'a rule by its name',
     '/rules',
-    [a],
-    [a, b],
-    ['+ rule 2 "half of b": if in segment b, serve on 40 %, off 60 %', '1 rule unchanged'],
+    rules('a'),
+    rules('a b'),
+    [`+ rule 2 "half of b": ${B}`, '1 rule unchanged'],
     { showKeys: false, ruleNames: [undefined, 'half\nof b'] },
-  ],
-  [
-    'rules that have nothing in common',
-    '/rules',
-    [a],
-    [b],
-    [
-      '- rule 1: if in segment a, serve on 100 %',
-      '+ rule 1: if in segment b, serve on 40 %, off 60 %',
-    ],
-  ],
-  [
-    'a rule that stood twice',
-    '/rules',
-    [a, a],
-    [a],
-    ['- rule 2: if in segment a, serve on 100 %', '1 rule unchanged'],
   ],
   [
     'a rule that lists keys, by their number',
@@ -172,11 +138,8 @@ it.each<[string, string, unknown, unknown, string[], FieldContext?]>([
     'every value of rules that come and go, in full',
     '/rules',
     [rule(inCountry(...K30))],
-    [b],
-    [
-      `- rule 1: if country in [${K30.join(', ')}], serve on 100 %`,
-      '+ rule 1: if in segment b, serve on 40 %, off 60 %',
-    ],
+    rules('b'),
+    [`- rule 1: if country in [${K30.join(', ')}], serve on 100 %`, `+ rule 1: ${B}`],
     IN_FULL,
   ],
   [
@@ -302,48 +265,27 @@ it.each<[string, FieldContext, string]>([
   expect(lines(field, context)).toEqual([`targets of v/1: +30 −1 keys${names}`]);
 });
 
+const WHOLE = 'treatments on · trafficAllocation 50 % · description "Pay"';
 it.each<['before' | 'after', FieldContext, string[]]>([
   [
     'after',
     { showKeys: false, ruleNames: ['half'] },
-    [
-      '!! killed: YES (everyone gets the default treatment)',
-      'treatments on · trafficAllocation 50 % · description "Pay"',
-      'rule 1 "half": if in segment b, serve on 40 %, off 60 %',
-    ],
+    ['!! killed: YES (everyone gets the default treatment)', ...[WHOLE, `rule 1 "half": ${B}`]],
   ],
-  [
-    'before',
-    { showKeys: false, ruleNames: ['half'] },
-    [
-      'killed · treatments on · trafficAllocation 50 % · description "Pay"',
-      'rule 1: if in segment b, serve on 40 %, off 60 %',
-    ],
-  ],
-  [
-    'before',
-    IN_FULL,
-    [
-      'killed · treatments on · trafficAllocation 50 % · description "Pay"',
-      '- treatment on: description "New"',
-      'rule 1: if in segment b, serve on 40 %, off 60 %',
-    ],
-  ],
+  ['before', { showKeys: false, ruleNames: ['half'] }, [`killed · ${WHOLE}`, `rule 1: ${B}`]],
+  ['before', IN_FULL, [`killed · ${WHOLE}`, '- treatment on: description "New"', `rule 1: ${B}`]],
 ])(
-  'what a whole object has on the side %s is a paragraph and its rules',
+  'a whole object on the side %s, with %j, is a paragraph and its rules',
   (side, context, expected) => {
     const values = {
       '/killed': true,
       '/treatments': [{ name: 'on', description: 'New' }],
-      '/rules': [b],
+      '/rules': rules('b'),
       '/trafficAllocation': 50,
       '/description': 'Pay',
     };
     const fields = Object.entries(values).map(([path, value]) => aField(path, value, value));
-    const words = wholeLines({ fields }, side, context).map((spans) =>
-      spans.map(({ text }) => text),
-    );
 
-    expect(words.map((texts) => texts.join('').replaceAll('\u00a0', ' '))).toEqual(expected);
+    expect(textsOf(wholeLines({ fields }, side, context))).toEqual(expected);
   },
 );
