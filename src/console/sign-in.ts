@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppOptions } from '../service/http/app.js';
 import { forbidden, Problem } from '../service/http/problem.js';
 import { RequestCounter } from '../service/rules/rate-limit.js';
-import { endSession, lookUpSession, startSession } from '../service/store/admin-keys.js';
+import { endSession, findSession, startSession } from '../service/store/admin-keys.js';
 import type { AdminKeyRow } from '../service/store/tables.js';
 
 /** The key that a browser acts for. */
@@ -64,9 +64,9 @@ export class SignIn {
     const { store, keys, clock } = this.#parts;
     const token = tokenOf(request);
     if (token === undefined) return undefined;
-    const keyId = await lookUpSession(store.lookUp, hashOf(token), clock());
-    if (keyId === undefined) return undefined;
-    const key = await keys.byId(keyId).catch((error: unknown) => {
+    const session = await findSession(store.lookUp, hashOf(token), clock());
+    if (session === undefined) return undefined;
+    const key = await keys.byId(session.key_id).catch((error: unknown) => {
       if (error instanceof Problem && error.status === 401) return undefined;
       throw error;
     });

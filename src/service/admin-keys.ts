@@ -4,12 +4,12 @@ import { createAdminKey, newKeyRow, scopeOf } from './http/key-check.js';
 import { badRequest, conflict, notFound } from './http/problem.js';
 import type { Schema } from './rules/shape.js';
 import {
+  findAdminKey,
   listAdminKeys,
-  lookUpAdminKey,
   revokeAdminKey,
   validKeyCalled,
 } from './store/admin-keys.js';
-import { insert, lookUpIn } from './store/statement.js';
+import { insert } from './store/statement.js';
 import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
 import {
   environmentsCalled,
@@ -189,8 +189,8 @@ export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
 
 /** Revokes a key: the service refuses it from the next request on. May be repeated. @throws Problem (404) */
 export async function removeAdminKey(db: Db, caller: Caller, id: string): Promise<void> {
-  const before = await lookUpAdminKey(lookUpIn(db), id);
-  if (before === null) throw notFound('Admin API key', id);
+  const before = await findAdminKey(db, id);
+  if (before === undefined) throw notFound('Admin API key', id);
   if (before.revocation_time !== null) return;
   await revokeAdminKey(db, caller.now, id);
   const key = adminKey(before);

@@ -1,4 +1,5 @@
 import { counter, gauge, histogram, Prometheus, type Metric } from '../platform/prometheus.js';
+import { firstRow } from './store/statement.js';
 import type { Store } from './store/store.js';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -28,12 +29,11 @@ const COUNTS = {
   'audit-entry': 'select coalesce(max(id), 0) from audit',
 } as const;
 
-const ALL_COUNTS = {
-  name: 'objects',
-  text: `select ${Object.entries(COUNTS)
+const allCounts = firstRow<Readonly<Record<string, unknown>>, []>(
+  `select ${Object.entries(COUNTS)
     .map(([kind, text]) => `(${text}) as "${kind}"`)
     .join(', ')}`,
-};
+);
 
 export class ServiceMetrics {
   readonly #prometheus = new Prometheus(SERVICE_METRICS);
@@ -63,10 +63,8 @@ export class ServiceMetrics {
   /** In Prometheus text format. Without an answer of the store, its sizes are missing. */
   async text(store: Store): Promise<string> {
     this.#prometheus.clearGauges();
-    const [counts = {}] = await store
-      .lookUp<Readonly<Record<string, unknown>>>(ALL_COUNTS, [])
-      .catch(() => []);
-    for (const [kind, count] of Object.entries(counts)) {
+    const counts = await allCounts(store.lookUp).catch(() => undefined);
+    for (const [kind, count] of Object.entries(counts ?? {})) {
       // PostgreSQL gives sums as text.
       this.#prometheus.set('flagkeel_admin_objects', { kind }, Number(count));
     }

@@ -1,4 +1,4 @@
-import type { PreparedRead } from '../store/statement.js';
+import type { LookUp } from '../store/statement.js';
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
 import type { Schema } from '../rules/shape.js';
@@ -88,7 +88,7 @@ type Operation = OperationBase &
         readonly isReadAnew?: boolean;
         /** A shortcut to the answer of `read`. It gives undefined where it cannot decide and `read` has to. */
         readonly lookUp?: (
-          lookUp: PreparedRead,
+          lookUp: LookUp,
           request: ApiRequest,
         ) => Promise<string | undefined>;
       }

@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { lookUpAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
+import { findAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 import type { Caller, Scope } from './endpoint.js';
@@ -135,8 +135,7 @@ export class KeyCheck {
     // Cached keys and answers must be at least as new as this request.
     await cache.catchUp();
     const lent = this.#lent.get(id);
-    const key =
-      lent ?? (await cache.recall(`key ${id}`, async () => lookUpAdminKey(store.lookUp, id)));
+    const key = lent ?? (await findAdminKey(cache.lookUpWith(store.lookUp), id));
     if (key?.revocation_time !== null || !isTheirs(key)) throw unauthorised();
     const now = clock();
     const { expiration_time: end } = key;

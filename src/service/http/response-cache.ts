@@ -1,5 +1,5 @@
 import { setImmediate as afterWhatHasCome } from 'node:timers/promises';
-import type { Lookup, PreparedRead } from '../store/statement.js';
+import type { Lookup, LookUp } from '../store/statement.js';
 import type { Store } from '../store/store.js';
 
 /** The most characters that the cache holds. Beyond it the cache drops everything. */
@@ -53,9 +53,9 @@ export class ResponseCache {
     return value;
   }
 
-  lookUpWith(lookUp: PreparedRead): PreparedRead {
+  lookUpWith(lookUp: LookUp): LookUp {
     return async <Row>(lookup: Lookup, values: readonly unknown[]) =>
-      lookup.isKept === true
+      lookup.isKept
         ? this.recall(`${lookup.name} ${JSON.stringify(values)}`, async () =>
             lookUp<Row>(lookup, values),
           )

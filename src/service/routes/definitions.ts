@@ -37,7 +37,7 @@ import {
   wireDefinition,
   type StoredDefinition,
 } from '../store/definitions.js';
-import type { PreparedRead } from '../store/statement.js';
+import type { LookUp } from '../store/statement.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { checkedDefinition, checkUnused, newUses } from './checked-definition.js';
 
@@ -218,7 +218,7 @@ async function saveChanged(
  * Gives the answer of `read` with one statement and no transaction, because clients ask for single definitions all the
  * time. Undefined where the caller's key may not see the definition, which `read` refuses.
  */
-async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<string | undefined> {
+async function lookUpOne(lookUp: LookUp, request: ApiRequest): Promise<string | undefined> {
   const { ws = '', env = '', flag = '' } = request.params;
   const found = await lookUpDefinition(lookUp, [ws, env, flag]);
   const isSeen = found && isPlaceVisible(request.caller, found.workspace_id, found.environment_id);
@@ -227,7 +227,7 @@ async function lookUpOne(lookUp: PreparedRead, request: ApiRequest): Promise<str
 
 /** The answer of `read` with fewer statements, as `lookUpOne`: clients read such lists page by page. */
 async function lookUpPage(
-  lookUp: PreparedRead,
+  lookUp: LookUp,
   { params, query, caller }: ApiRequest,
 ): Promise<string | undefined> {
   const { ws = '', env = '' } = params;

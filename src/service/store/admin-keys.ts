@@ -1,16 +1,12 @@
-import { firstRow, statement, type Lookup, type PreparedRead } from './statement.js';
+import { firstRow, statement } from './statement.js';
 import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 /* Keys are found after they were revoked too: their rows stay, so that lists show them. */
 
-const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
-
-export async function lookUpAdminKey(
-  lookUp: PreparedRead,
-  id: string,
-): Promise<AdminKeyRow | null> {
-  return (await lookUp<AdminKeyRow>(ADMIN_KEY, [id]))[0] ?? null;
-}
+export const findAdminKey = firstRow<AdminKeyRow, [id: string]>(
+  'select * from admin_keys where id = $1',
+  { isKept: true },
+);
 
 export const listAdminKeys = statement<AdminKeyRow, []>(
   'select * from admin_keys order by creation_time, id',
@@ -34,18 +30,8 @@ export async function startSession(db: Db, session: SessionRow, now: number): Pr
   await db.insertInto('sessions').values(session).execute();
 }
 
-const SESSION: Lookup = {
-  name: 'session',
-  text: 'select key_id from sessions where hash = $1 and expiration_time > $2',
-};
-
-export async function lookUpSession(
-  lookUp: PreparedRead,
-  hash: string,
-  now: number,
-): Promise<string | undefined> {
-  const [row] = await lookUp<Pick<SessionRow, 'key_id'>>(SESSION, [hash, now]);
-  return row?.key_id;
-}
+export const findSession = firstRow<Pick<SessionRow, 'key_id'>, [hash: string, now: number]>(
+  'select key_id from sessions where hash = $1 and expiration_time > $2',
+);
 
 export const endSession = statement<never, [hash: string]>('delete from sessions where hash = $1');

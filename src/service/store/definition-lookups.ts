@@ -1,15 +1,13 @@
 import type { Page } from '../rules/members.js';
 import { DEFINITION_COLUMNS, definitionTextSql, type StoredDefinition } from './definitions.js';
-import { lookUpIn, type Lookup, type PreparedRead } from './statement.js';
+import { firstRow, statement, type LookUp } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 import { countUses } from './workspaces.js';
 
 /** Each by id or by name; flags by name alone. */
 type DefinitionNames = readonly [workspace: string, environment: string, flag: string];
 
-const DEFINITION: Lookup = {
-  name: 'definition',
-  text: `
+const definitionsCalled = statement<NamedRow, DefinitionNames>(`
     select workspaces.id as workspace_id, requires_title_and_comments, approvals_required, allow_kills,
       ${DEFINITION_COLUMNS}
     from workspaces
@@ -19,8 +17,7 @@ const DEFINITION: Lookup = {
       and definitions.environment_id = environments.id
     join traffic_types on traffic_types.id = flags.traffic_type_id
     where (workspaces.id = $1 or workspaces.name = $1)
-      and (environments.id = $2 or environments.name = $2) and flags.name = $3`,
-};
+      and (environments.id = $2 or environments.name = $2) and flags.name = $3`);
 
 export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
 export type EnvironmentOfChange = Pick<
@@ -41,7 +38,7 @@ export async function findPlacedDefinition(
   db: Db,
   names: DefinitionNames,
 ): Promise<(Place & { readonly stored: StoredDefinition }) | undefined> {
-  const stored = await lookUpDefinition(lookUpIn(db), names);
+  const stored = await lookUpDefinition(db, names);
   if (stored === undefined) return undefined;
   const { workspace_id, environment_id, environment_name } = stored;
   const { requires_title_and_comments, approvals_required, allow_kills } = stored;
@@ -54,20 +51,18 @@ export async function findPlacedDefinition(
 
 /** Undefined if there is none, or if a name could also be the id of another object: separate lookups decide then. */
 export async function lookUpDefinition(
-  lookUp: PreparedRead,
+  source: Db | LookUp,
   names: DefinitionNames,
 ): Promise<NamedRow | undefined> {
   const [workspace, environment] = names;
-  const [row, another] = await lookUp<NamedRow>(DEFINITION, names);
+  const [row, another] = await definitionsCalled(source, ...names);
   if (row === undefined || another !== undefined) return undefined;
   const areMeant = isMeant(workspace, row.workspace_id) && isMeant(environment, row.environment_id);
   return areMeant ? row : undefined;
 }
 
-const PLACE: Lookup = {
-  name: 'definitions-place',
-  isKept: true,
-  text: `
+const placeCalled = firstRow<FoundPlace, [workspace: string, environment: string]>(
+  `
     select environments.workspace_id, environments.id as environment_id,
       environments.name as environment_name, count(*) over () as places,
       (select count(*) from definitions where environment_id = environments.id) as total,
@@ -77,7 +72,8 @@ const PLACE: Lookup = {
     where (workspaces.id = $1 or workspaces.name = $1)
       and (environments.id = $2 or environments.name = $2)
     limit 1`,
-};
+  { isKept: true },
+);
 
 interface FoundPlace {
   readonly workspace_id: string;
@@ -93,10 +89,10 @@ interface FoundPlace {
 
 /** An environment by the names or ids of both; undefined as `lookUpDefinition` has it. */
 export async function lookUpPlace(
-  lookUp: PreparedRead,
+  lookUp: LookUp,
   [workspace, environment]: readonly [workspace: string, environment: string],
 ): Promise<FoundPlace | undefined> {
-  const [place] = await lookUp<FoundPlace>(PLACE, [workspace, environment]);
+  const place = await placeCalled(lookUp, workspace, environment);
   if (place?.places !== 1) return undefined;
   const areMeant =
     isMeant(workspace, place.workspace_id) && isMeant(environment, place.environment_id);
@@ -108,9 +104,7 @@ export async function lookUpPlace(
  * If every flag of the workspace has a definition here ($2), the statement skips the flags before the page in the index
  * of their names, without looking for their definitions. SQLite joins tables of a `cross join` in the written order.
  */
-const DEFINITIONS: Lookup = {
-  name: 'definitions',
-  text: `
+const pageOfDefinitions = firstRow<PageRow>(`
     with page as (
       select id, name, sort_name, traffic_type_id from flags
       where workspace_id = $1
@@ -125,8 +119,7 @@ const DEFINITIONS: Lookup = {
     cross join definitions
     cross join traffic_types
     where definitions.flag_id = page.id and definitions.environment_id = $3
-      and traffic_types.id = page.traffic_type_id`,
-};
+      and traffic_types.id = page.traffic_type_id`);
 
 export interface FoundDefinitions {
   /** JSON of the definitions in the form of answers, separated by commas; empty if none is on the page. */
@@ -140,14 +133,14 @@ interface PageRow extends Pick<FoundPlace, 'newest'> {
 
 /** One page, sorted by the names of the flags; undefined if anything changed since the place was looked up. */
 export async function lookUpDefinitions(
-  lookUp: PreparedRead,
+  lookUp: LookUp,
   { workspace_id, environment_id: id, environment_name: name, ...place }: FoundPlace,
   { limit, offset }: Page,
 ): Promise<FoundDefinitions | undefined> {
   const { total, flags, newest } = place;
   const isInAll = Number(total === flags);
   const values = [workspace_id, isInAll, id, limit, offset, JSON.stringify({ id, name })];
-  const [page] = await lookUp<PageRow>(DEFINITIONS, values);
+  const page = await pageOfDefinitions(lookUp, ...values);
   // The number of another moment would show a page without its last definition as the end of the list.
   if (page?.newest !== newest) return undefined;
   return { objects: page.objects ?? '', totalCount: total };
@@ -160,7 +153,7 @@ export async function listDefinitions(
   { limit, offset }: Page,
 ): Promise<FoundDefinitions> {
   const values = [workspace_id, 0, id, limit, offset, JSON.stringify({ id, name })];
-  const [page] = await lookUpIn(db)<PageRow>(DEFINITIONS, values);
+  const page = await pageOfDefinitions(db, ...values);
   const totalCount = await countUses(db, 'definitions', 'environment_id', id);
   return { objects: page?.objects ?? '', totalCount };
 }

@@ -2,13 +2,13 @@ import { Socket } from 'node:net';
 import { PostgresDialect, type Dialect as KyselyDialect } from 'kysely';
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import { failure } from './failures.js';
-import type { Lookup, PreparedRead } from './statement.js';
+import { firstRow, type Lookup, type LookUp } from './statement.js';
 import type { Db } from './tables.js';
 
 /** What differs between the databases. */
 export interface StoreParts {
   readonly kysely: KyselyDialect;
-  readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
+  readonly lookUp: (db: Db, isWriting: () => boolean) => LookUp;
   readonly ping: () => Promise<void>;
   readonly version: () => Promise<unknown>;
   /** Prepares the next try after a failure. */
@@ -27,7 +27,9 @@ const LOCK_WITHIN_MS = 4_000;
 const STATEMENT_WITHIN_MS = 4_500;
 const SILENT_FOR_MS = 5_000;
 
-const LAST_CHANGE = { name: 'last-change', text: 'select max(id) as last from audit' };
+const lastChange = firstRow<{ readonly last: number | null }, []>(
+  'select max(id) as last from audit',
+);
 
 const PROMPT: PoolConfig = {
   lock_timeout: LOCK_WITHIN_MS,
@@ -62,15 +64,15 @@ export async function postgresParts(
     client.on('error', () => undefined);
   });
   // On any free connection: PostgreSQL shows only committed changes.
-  const lookUp = async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
-    const { rows } = await pool.query({ name, text, values: [...values] });
+  const lookUp = async <Row>({ name, compiled }: Lookup, values: readonly unknown[]) => {
+    const { rows } = await pool.query({ name, text: compiled.sql, values: [...values] });
     return rows as Row[];
   };
   return {
     kysely: new PostgresDialect({ pool }),
     lookUp: () => lookUp,
     // Every change of an object is in the audit log, whose ids grow in the order in which writers commit.
-    version: async () => (await lookUp<{ last: number | null }>(LAST_CHANGE, []))[0]?.last ?? 0,
+    version: async () => (await lastChange(lookUp))?.last ?? 0,
     ping: async () => {
       const { rows } = await pool.query<{ on: string }>(
         "select current_setting('transaction_read_only') as on",

@@ -1,12 +1,24 @@
+import { hash } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import { partsOf } from '../parts.js';
 import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
 
 type Value = string | number | null;
 type Statement<Result, Values extends readonly Value[]> = (
-  db: Db,
+  source: Db | LookUp,
   ...values: Values
 ) => Promise<Result>;
+
+/** A text that is prepared once under its name, which is unique. */
+export interface Lookup {
+  readonly name: string;
+  readonly compiled: CompiledQuery;
+  /** It reads much and returns little, such as a number, so its result is kept until something changes. */
+  readonly isKept: boolean;
+}
+
+/** Runs one statement on the newest committed state, without a transaction. */
+export type LookUp = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
 
 /**
  * A statement whose text is built once, because building it takes longer than running it. Both databases take `$1`,
@@ -14,18 +26,30 @@ type Statement<Result, Values extends readonly Value[]> = (
  */
 export function statement<Row = never, Values extends readonly Value[] = readonly Value[]>(
   text: string,
+  { isKept = false } = {},
 ): Statement<Row[], Values> {
-  const compiled = CompiledQuery.raw(text);
-  return async (db, ...values) => {
-    const { rows } = await db.executeQuery({ ...compiled, parameters: values });
-    return rows as Row[];
+  const lookup = {
+    name: hash('sha256', text, 'base64url'),
+    compiled: CompiledQuery.raw(text),
+    isKept,
   };
+  return async (source, ...values) =>
+    typeof source === 'function' ? source<Row>(lookup, values) : runIn<Row>(source, lookup, values);
+}
+
+export async function runIn<Row>(
+  db: Db,
+  { compiled }: Lookup,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  const { rows } = await db.executeQuery({ ...compiled, parameters });
+  return rows as Row[];
 }
 
 /** A statement with a text for each database. */
 export function statementFor<Row = never, Values extends readonly Value[] = readonly Value[]>(
   textFor: (dialect: Dialect) => string,
-): Statement<Row[], Values> {
+): (db: Db, ...values: Values) => Promise<Row[]> {
   const made = {
     sqlite: statement<Row, Values>(textFor('sqlite')),
     postgres: statement<Row, Values>(textFor('postgres')),
@@ -33,19 +57,20 @@ export function statementFor<Row = never, Values extends readonly Value[] = read
   return async (db, ...values) => made[dialectOf(db)](db, ...values);
 }
 
-export function firstRow<Row, Values extends readonly Value[]>(
+export function firstRow<Row, Values extends readonly Value[] = readonly Value[]>(
   text: string,
+  options: { readonly isKept?: boolean } = {},
 ): Statement<Row | undefined, Values> {
-  const rows = statement<Row, Values>(text);
-  return async (db, ...values) => (await rows(db, ...values))[0];
+  const rows = statement<Row, Values>(text, options);
+  return async (source, ...values) => (await rows(source, ...values))[0];
 }
 
 export function statements<Values extends readonly Value[]>(
   ...texts: readonly string[]
 ): Statement<void, Values> {
   const all = texts.map((text) => statement<never, Values>(text));
-  return async (db, ...values) => {
-    for (const each of all) await each(db, ...values);
+  return async (source, ...values) => {
+    for (const each of all) await each(source, ...values);
   };
 }
 
@@ -74,26 +99,6 @@ export async function insert<Table extends keyof Tables>(
   for await (const part of partsOf(rows, NAMES_AT_ONCE)) {
     await db.insertInto(table).values(part).execute();
   }
-}
-
-/** One statement that reads the store without a transaction and is prepared once; its values as in `statement`. */
-export interface Lookup {
-  /** The name of the prepared statement in the database, unique among all lookups. */
-  readonly name: string;
-  readonly text: string;
-  /** The lookup reads much and returns little, such as a number, so its result is kept until something changes. */
-  readonly isKept?: true;
-}
-
-/** Runs a lookup on the newest committed state. Rows have the columns that its text selects. */
-export type PreparedRead = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
-
-/** Runs lookups in the transaction of `db`. */
-export function lookUpIn(db: Db): PreparedRead {
-  return async <Row>({ text }: Lookup, values: readonly unknown[]) => {
-    const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]));
-    return rows as Row[];
-  };
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 import { StoreHealth } from './failures.js';
 import { migrations } from './migrations.js';
 import { postgresParts, type StoreParts } from './postgres.js';
-import { lookUpIn, statementFor, type Lookup, type PreparedRead } from './statement.js';
+import { runIn, statementFor, type Lookup, type LookUp } from './statement.js';
 import { dialectOf, type Db, type Tables } from './tables.js';
 import { rehearse, runAll, SQLITE_LOCK, transact, writeAlone, writeTogether } from './writers.js';
 
@@ -31,7 +31,7 @@ export interface Store {
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Runs frequent queries: one statement, without a transaction around it. */
-  readonly lookUp: PreparedRead;
+  readonly lookUp: LookUp;
   /** Changes with every change of an object, whichever process makes it, before its writer gets an answer. */
   version(): Promise<unknown>;
   /**
@@ -153,8 +153,8 @@ function sqliteParts(database: SqliteDatabase): StoreParts {
       async <Row>(lookup: Lookup, values: readonly unknown[]) =>
         // A writer uses the only connection, and this read must not see what is not committed: it waits for its turn.
         isWriting()
-          ? lookUpIn(db)<Row>(lookup, values)
-          : (prepare(lookup.text).all(values) as Row[]),
+          ? runIn<Row>(db, lookup, values)
+          : (prepare(lookup.compiled.sql).all(values) as Row[]),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
     version: async () => Promise.resolve(JSON.stringify(version.all([])[0])),
     // Damaged pages would stay in memory after the file was mended.
