@@ -153,7 +153,8 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   const news = standings.objects.filter(
     ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
   );
-  const again = ended.map((id) => ({ id, says: STANDING_WORDS.live }));
+  // What git no longer declares is in no list either.
+  const again = ended.map((id) => ({ id, says: `${STANDING_WORDS.live}, or not in git any more` }));
   const summary = headlineText(standings);
   const whole = { id: source.name, says: `known again: ${summary}` };
   const told: [NoticeKind, readonly ToldObject[]][] = [

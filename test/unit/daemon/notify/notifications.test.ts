@@ -172,6 +172,15 @@ describe('what is told of these runs, in their order', () => {
     expect(isBrief ? told.map((each) => each.split(' ')[0]) : told).toEqual(expected);
   });
 
+  it('does not say that an object is in sync where git may have dropped it', async () => {
+    const told = await messagesAfter(held(CONFLICT), held());
+
+    expect(told.at(-1)).toMatchObject({
+      event: 'live-again',
+      objects: [{ id: PAY, says: 'in sync, or not in git any more' }],
+    });
+  });
+
   it('the run with its report, and objects with what became of them and the command that ends it', async () => {
     const run = aRun(appliedReport(aStory()));
     const says = async (each: RunRecord): Promise<unknown> =>
