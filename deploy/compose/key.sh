@@ -4,5 +4,7 @@ set -eu
 umask 077
 cd /secrets
 [ -s api-key ] && exit
-node /app/dist/main.js service keys create daemon --database=postgres://flagkeel@database/flagkeel >new-key
+# A start that was cut off may have left the key here: the database knows its name, and gives its text no second time.
+[ -s new-key ] ||
+  node /app/dist/main.js service keys create daemon --database=postgres://flagkeel@database/flagkeel >new-key
 mv new-key api-key

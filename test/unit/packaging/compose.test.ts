@@ -1,7 +1,9 @@
 import { VARIABLES } from '../../../src/compose/settings.js';
-import { existsSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { parseSeed } from '../../../src/service/seed.js';
 import { unknownOptions } from './help.js';
@@ -75,6 +77,19 @@ describe('deploy/compose.yaml', () => {
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     const text = projectText('deploy/compose.yaml');
     expect(text).not.toMatch(/fka_|:\/\/\w+:\w+@|PASSWORD: /);
+  });
+
+  it('takes the key that a start before has made and not put in its place', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'compose-key-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    writeFileSync(join(folder, 'new-key'), 'the key\n');
+    // The service refuses a second key of the name.
+    const script = projectText('deploy/compose/key.sh').replaceAll(/^ *node /gm, 'false ');
+    execFileSync('sh', ['-c', script.replaceAll('/secrets', folder)]);
+
+    expect(readFileSync(join(folder, 'api-key'), 'utf8')).toBe('the key\n');
   });
 
   it('seeds the environments that the example of specs names', () => {
