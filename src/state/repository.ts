@@ -206,7 +206,6 @@ export class StateOrigin {
     try {
       return await runGit(this.git, { args, purpose, network: this.#access });
     } catch (error) {
-      // 128: the server gave git no answer about refs.
       if (remedy === undefined || exitCodeOf(error) !== 128) throw error;
       const { message, cause } = error as FlagkeelError;
       const advice = NO_ANSWER.test(message) ? '' : ` (${remedy})`;

@@ -178,6 +178,32 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     expect(await record.runsAfter(new Map([['x', last]]))).toEqual([]);
   });
 
+  it('no run is missed that is written while another replica writes one of the same source', async () => {
+    const [slow, fast] = [new SharedRecord(database, 'slow'), new SharedRecord(database, 'fast')];
+    await database.query(`
+      create function dawdle() returns trigger as 'begin perform pg_sleep(0.5); return new; end' language plpgsql;
+      create trigger dawdle before insert on flagkeel_daemon.run
+        for each row when (new.replica = 'slow') execute function dawdle()`);
+    const run = (id: string) => ({ run: { ...aRun(null), id }, at: null });
+    const seen: string[] = [];
+    let last = 0;
+    const look = async (): Promise<void> => {
+      const runs = await slow.runsAfter(new Map([['x', last]]));
+      seen.push(...runs.map((each) => each.run.run.id));
+      last = runs.at(-1)?.number ?? last;
+    };
+
+    const writing = slow.addRun('x', run('first'));
+    const asleep = `select 1 from pg_stat_activity where wait_event = 'PgSleep'`;
+    while ((await database.query(asleep)).length === 0);
+    await fast.addRun('x', run('second'));
+    await look();
+    await writing;
+    await look();
+
+    expect(seen).toEqual(['first', 'second']);
+  });
+
   it('what is held back is known to all replicas, and forgotten when it is lifted', async () => {
     const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
     const suspension = { reason: 'release', until: '2030-01-01T00:00:00.000Z' };

@@ -128,9 +128,11 @@ export class SharedRecord {
     this.#replica = replica;
   }
 
+  /** The runs of a source become visible in the order of their numbers, so that `runsAfter` misses none. */
   async addRun(source: string, run: SharedRun): Promise<void> {
     await this.#database.query(
-      `insert into ${SCHEMA}.run (source, replica, run) values ($1, $2, $3)`,
+      `with turn as (select pg_advisory_xact_lock(hashtext('run'), hashtext($1)))
+       insert into ${SCHEMA}.run (source, replica, run) select $1, $2, $3::jsonb from turn`,
       [source, this.#replica, JSON.stringify(run)],
     );
     await this.#database.query(
