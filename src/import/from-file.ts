@@ -4,6 +4,7 @@ import { byCodeUnits, sameJson } from '../model/json.js';
 import { keyOf, type NamedKind } from '../model/ref.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
+import { decodeUtf8 } from '../specs/parse/source-text.js';
 import {
   cannotSay,
   nameProblem,
@@ -14,7 +15,7 @@ import {
   type RepositoryToWrite,
 } from './workspace-files.js';
 import type { Imported, ImportOptions } from './import.js';
-import type { ConvertSource, Departure } from './sources/source.js';
+import { notOfTool, type ConvertSource, type Departure } from './sources/source.js';
 
 const SOURCES = {
   'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,
@@ -45,9 +46,11 @@ export async function importFile(
   options: FileImportOptions,
 ): Promise<ImportedFile> {
   const convert = await SOURCES[source]();
-  const text = String(await readBounded(path, 'import from', options.signal));
+  const text = decodeUtf8(await readBounded(path, 'import from', options.signal));
+  if (text === undefined) throw notOfTool(path, 'it is no text in UTF-8');
   const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
+  refuseAbsent(path, converted, options.only);
   const departures = [...converted.departures];
   const isChosen = (kind: NamedKind, name: string): boolean => {
     if (!isSelected(options.only, [keyOf(kind, name)])) return false;
@@ -82,15 +85,26 @@ function chosenEnvironments(
 ): readonly EnvironmentToWrite[] {
   const byName = new Map(found.map((each) => [each.name, each]));
   const strangers = wanted.filter((name) => !byName.has(name));
-  if (found.length === 0) {
-    throw noSuch(path, 'it names no environment (say by --environment which ones it stands for)');
-  }
+  if (found.length === 0) throw noSuch(path, 'it names no environment');
   if (strangers.length > 0) {
     const names = strangers.map((name) => `"${name}"`).join(', ');
     throw noSuch(path, `it has no environment ${names}, but ${[...byName.keys()].join(', ')}`);
   }
-  if (wanted.length > 0) return wanted.flatMap((name) => byName.get(name) ?? []);
+  if (wanted.length > 0) return [...new Set(wanted)].flatMap((name) => byName.get(name) ?? []);
   return found.toSorted((a, b) => Number(a.production) - Number(b.production));
+}
+
+function refuseAbsent(
+  path: string,
+  { flags, segments }: Pick<RepositoryToWrite, 'flags' | 'segments'>,
+  only: readonly string[],
+): void {
+  const found = new Set([
+    ...flags.map(({ name }) => keyOf('flag', name)),
+    ...segments.map(({ name }) => keyOf('segment', name)),
+  ]);
+  const absent = only.filter((key) => !found.has(key));
+  if (absent.length > 0) throw noSuch(path, `it has no ${absent.join(', ')}`);
 }
 
 function noSuch(path: string, why: string): FlagkeelError {

@@ -67,6 +67,10 @@ class FlagReader {
       this.#depart(flag, 'the flag has no identifier and is left out');
       return;
     }
+    if (this.#conversion.hasFlag(identifier)) {
+      this.#depart(flag, `flag "${identifier}" stands above already; left out`);
+      return;
+    }
     this.#tellUnknown('flag', flag);
     const permanent = at(flag, 'permanent');
     if (permanent?.text === 'true') {
@@ -81,7 +85,9 @@ class FlagReader {
     for (const environment of items(flag, 'environments')) {
       const where = text(environment, 'identifier');
       if (where === '') this.#depart(environment, 'the environment has no identifier: left out');
-      else environments.set(where, this.#definitionOf(environment, where, flag));
+      else if (environments.has(where)) {
+        this.#depart(environment, `"${where}" stands above already; left out`);
+      } else environments.set(where, this.#definitionOf(environment, where, flag));
     }
   }
 
@@ -176,13 +182,15 @@ class FlagReader {
     for (const rule of items(environment, 'targetRules')) {
       this.#tellUnknown('targetRule', rule);
       const treatment = this.#treatmentOf(rule, text(rule, 'variation'));
+      const listed = targets.get(treatment) ?? [];
       for (const target of items(rule, 'targets')) {
         const key = target.text ?? text(target, 'identifier');
         if (key === '' || taken.has(key))
           this.#depart(target, `target "${key}" is named above, or not at all`);
-        else targets.set(treatment, [...(targets.get(treatment) ?? []), key]);
+        else listed.push(key);
         taken.add(key);
       }
+      if (listed.length > 0) targets.set(treatment, listed);
     }
     return Object.fromEntries(targets);
   }
@@ -195,7 +203,9 @@ class FlagReader {
       this.#tellUnknown('rule', rule);
       const buckets = this.#bucketsOf(rule);
       const choices = items(rule, 'clauses').map((each) => this.#matchersOf(each, environment));
-      const isWhole = choices.every((each) => each !== undefined) && choices.length > 0;
+      const count = choices.reduce((product, each) => product * (each?.length ?? 0), 1);
+      if (count > MOST_RULES) this.#depart(rule, `it would be ${count} rules here`);
+      const isWhole = choices.length > 0 && count > 0 && count <= MOST_RULES;
       if (buckets !== undefined && isWhole) {
         return combinations(choices).map((matchers) => ({ matchers, buckets }));
       }
@@ -293,6 +303,9 @@ function tagsOf(flag: ForeignNode): string[] {
   );
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }
+
+/** Beyond these no person reads them, and no service takes them. */
+const MOST_RULES = 250;
 
 function combinations<T>(lists: readonly (readonly T[] | undefined)[]): T[][] {
   return lists.reduce<T[][]>(

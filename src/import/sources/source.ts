@@ -11,6 +11,8 @@ export interface SourceFile {
 }
 
 export interface SourceOptions {
+  /** Which workspace, where the file has several. */
+  readonly workspace?: string | undefined;
   readonly environments: readonly string[];
   /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;

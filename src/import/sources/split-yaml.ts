@@ -1,3 +1,4 @@
+import { FlagkeelError } from '../../errors.js';
 import { grouped } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
@@ -13,6 +14,10 @@ export const convertSplitYaml: ConvertSource = (file, options) => {
   const { environments } = options;
   const { items } = foreignYaml(file);
   if (!items) throw notOfTool(file.path, 'it is no list of flags');
+  if (environments.length === 0) {
+    const why = 'it names no environment (say by --environment which ones it stands for)';
+    throw new FlagkeelError('USAGE', `cannot import from "${file.path}": ${why}`);
+  }
   const conversion = new Conversion(file, options);
   for (const name of environments) conversion.addEnvironment(name);
   const members = items.flatMap(({ members: found = [] }) => [...found]);
@@ -30,6 +35,7 @@ const MEMBERS = ['treatment', 'keys', 'config'];
 interface Found {
   readonly treatments: Map<string, Treatment>;
   readonly targets: Map<string, string[]>;
+  readonly targeted: Set<string>;
   everybodyElse?: string;
 }
 
@@ -38,7 +44,7 @@ function definitionOf(
   entries: readonly ForeignNode[],
   conversion: Conversion,
 ): Required<Definition> {
-  const found: Found = { treatments: new Map(), targets: new Map() };
+  const found: Found = { treatments: new Map(), targets: new Map(), targeted: new Set() };
   for (const entry of entries) readEntry(name, entry, found, conversion);
   complete(name, entries, found, conversion);
   const rest = found.everybodyElse ?? OFF;
@@ -63,13 +69,13 @@ function readEntry(name: string, entry: ForeignNode, found: Found, conversion: C
     if (!MEMBERS.includes(member)) conversion.depart(node, `"${member}" is not carried over`);
   }
   addTreatment(found.treatments, treatment, entry, conversion);
-  if (entry.members?.has('keys')) addTargets(found.targets, treatment, entry, conversion);
+  if (entry.members?.has('keys')) addTargets(found, treatment, entry, conversion);
   else if (found.everybodyElse === undefined) found.everybodyElse = treatment;
   else conversion.depart(entry, `"${name}" has an entry for everybody already`);
 }
 
 function addTargets(
-  targets: Map<string, string[]>,
+  { targets, targeted }: Found,
   treatment: string,
   entry: ForeignNode,
   conversion: Conversion,
@@ -78,9 +84,9 @@ function addTargets(
   targets.set(treatment, own);
   const { items, text = '' } = entry.members?.get('keys') ?? {};
   for (const key of items?.flatMap((each) => each.text ?? []) ?? [text]) {
-    const isTaken = [...targets.values()].some((others) => others.includes(key));
-    if (isTaken) conversion.depart(entry, `key "${key}" stands above already`);
+    if (targeted.has(key)) conversion.depart(entry, `key "${key}" stands above already`);
     else own.push(key);
+    targeted.add(key);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
+import { FlagkeelError } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
@@ -8,11 +9,12 @@ import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.
 /** `split_*` and `harness_fme_*` of a state file, or of `terraform show -json`. Skips other resources silently. */
 export const convertTerraformState: ConvertSource = (file, options) => {
   const document = jsonOrText(file.text);
-  const resources = isRecord(document) ? resourcesIn(document) : undefined;
-  if (!resources) {
+  const all = isRecord(document) ? resourcesIn(document) : undefined;
+  if (!all) {
     const why = 'it is neither a state of Terraform nor the output of terraform show -json';
     throw notOfTool(file.path, why);
   }
+  const resources = ofOneWorkspace(all, options.workspace, file.path);
   const conversion = new Conversion(file, options);
   const state: State = { conversion, resources };
   // Reads by type, because a definition may stand before the flag and environment that it names.
@@ -26,6 +28,30 @@ export const convertTerraformState: ConvertSource = (file, options) => {
   const workspace = resources.find(({ kind }) => kind === 'workspace');
   return conversion.result(textIn(workspace?.values, 'name') || undefined);
 };
+
+/** Members that name the workspace: of the provider of Split, and of that of Harness. */
+const WORKSPACE_IDS = ['workspace_id', 'project_id'];
+
+/** Names of flags, segments and environments of several workspaces would mix. @throws FlagkeelError `USAGE` */
+function ofOneWorkspace(
+  all: readonly Resource[],
+  wanted: string | undefined,
+  path: string,
+): readonly Resource[] {
+  return WORKSPACE_IDS.reduce((resources, member) => {
+    const own = resources.filter(({ kind }) => kind !== undefined);
+    const found = sortedSet(own.map(({ values }) => textIn(values, member))).filter(Boolean);
+    if (found.length < 2) return resources;
+    const nameOfId = (id: string): string => nameOf({ resources: all }, 'workspace', id) ?? id;
+    const chosen = found.find((id) => wanted === id || wanted === nameOfId(id));
+    if (chosen !== undefined) {
+      return resources.filter(({ values }) => ['', chosen].includes(textIn(values, member)));
+    }
+    const names = found.map(nameOfId).join(', ');
+    const why = `it has the workspaces ${names} (name one with --workspace)`;
+    throw new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
+  }, all);
+}
 
 interface Resource {
   /** Terraform's name, with module and index. */
@@ -52,7 +78,9 @@ function instancesOf(resource: Members): Resource[] {
   const mode = textIn(resource, 'mode') === 'data' ? 'data' : '';
   const path = [textIn(resource, 'module'), mode, ...textsIn(resource, 'type', 'name')];
   const base = path.filter((part) => part !== '').join('.');
-  return recordsIn(resource, 'instances').map((instance) => {
+  // A deposed instance was replaced, and waits for its deletion.
+  const current = recordsIn(resource, 'instances').filter((each) => !('deposed' in each));
+  return current.map((instance) => {
     const index = instance['index_key'];
     const address = index === undefined ? base : `${base}[${JSON.stringify(index)}]`;
     return resourceOf(resource, address, instance['attributes']);
@@ -122,7 +150,11 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   return trafficType;
 }
 
-function nameOf({ resources }: State, kind: string, id: string): string | undefined {
+function nameOf(
+  { resources }: Pick<State, 'resources'>,
+  kind: string,
+  id: string,
+): string | undefined {
   const found = resources.find((each) => each.kind === kind && textIn(each.values, 'id') === id);
   return textIn(found?.values, 'name') || undefined;
 }
@@ -162,7 +194,9 @@ function readDefinition(resource: Resource, state: State): void {
     return;
   }
   if (!conversion.hasFlag(name)) depart(`flag "${name}" itself is not in this state`);
-  conversion.flag({ name }).set(environment, definition);
+  const environments = conversion.flag({ name });
+  if (environments.has(environment)) depart('another resource defines this already; left out');
+  else environments.set(environment, definition);
 }
 
 type Depart = (what: string) => void;

@@ -29,26 +29,33 @@ const MAX_EXCERPT = 200;
 /** The text of a file, with positions as people count them. */
 export class SourceText {
   readonly text: string;
-  /** The last line that was asked for, and its offset: places are mostly asked for one after the other. */
+  /** The last line that was asked for, where it starts and ends: places are mostly asked for one after the other. */
   #line = 1;
   #start = 0;
+  #end: number;
 
   constructor(text: string) {
     this.text = text;
+    this.#end = this.#endFrom(0);
   }
 
   location(file: string, offset: number): Location {
     while (offset < this.#start) {
-      this.#start = this.#start < 2 ? 0 : this.text.lastIndexOf('\n', this.#start - 2) + 1;
+      this.#end = this.#start - 1;
+      this.#start = this.#end < 1 ? 0 : this.text.lastIndexOf('\n', this.#end - 1) + 1;
       this.#line -= 1;
     }
-    for (;;) {
-      const end = this.text.indexOf('\n', this.#start);
-      if (end === -1 || end >= offset) break;
-      this.#start = end + 1;
+    while (offset > this.#end && this.#end < this.text.length) {
+      this.#start = this.#end + 1;
+      this.#end = this.#endFrom(this.#start);
       this.#line += 1;
     }
     return { file, line: this.#line, column: offset - this.#start + 1 };
+  }
+
+  #endFrom(start: number): number {
+    const end = this.text.indexOf('\n', start);
+    return end === -1 ? this.text.length : end;
   }
 
   /** A problem of the content as a diagnostic at the file's path, with API keys masked. */
@@ -67,8 +74,7 @@ export class SourceText {
    */
   #excerpt({ from, to }: Span, column: number): Diagnostic['excerpt'] {
     const start = from - column;
-    const next = this.text.indexOf('\n', start);
-    const end = next === -1 ? this.text.length : next;
+    const end = this.#endFrom(start);
     const raw = this.text.slice(start, end).replace(/\r$/, '');
     if (raw.trim() === '' || column >= MAX_EXCERPT) return undefined;
     // Masked before cutting, because half a key would not be recognised.

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cliRun, useCommands } from '../../support/terminal.js';
@@ -63,6 +63,32 @@ it('a file that is far too large is refused, also where it has no end', async ()
     expect(refused.stderr).toContain(`cannot import from "${path}": it has more than 64 MiB`);
   }
 });
+
+const SERVES = { default: { onVariation: 'a', offVariation: 'b' } };
+const FLAG = {
+  identifier: 'pay',
+  name: 'pay',
+  spec: { variations: [{ identifier: 'a' }, { identifier: 'b' }], ...SERVES },
+};
+
+/** A state of Terraform with definitions of one flag, each of which serves its own treatment. */
+function stateOf(...all: readonly (readonly string[])[]): string {
+  const resources = all.map(([name, workspace = '', deposed]) => ({
+    ...{ type: 'split_split_definition', name, mode: 'managed' },
+    instances: [
+      {
+        ...(deposed && { deposed }),
+        attributes: {
+          ...{ split_name: 'pay', environment_id: 'e', workspace_id: workspace },
+          treatment: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+          default_treatment: name,
+          default_rule: [{ treatment: name, size: 100 }],
+        },
+      },
+    ],
+  }));
+  return JSON.stringify({ version: 4, resources });
+}
 
 describe('import --from', () => {
   const state = join(SAMPLES, 'terraform-state/terraform.tfstate');
@@ -148,7 +174,19 @@ describe('import --from', () => {
     ['harness-ff', 'a: &x 1\nb: *x\n', 3, 'line 2: aliases are not read'],
     ['harness-ff', 'a: 1\na: 2\n', 3, 'line 2: "a" stands twice in one mapping'],
     ['split-yaml', 'a: 1\n', 3, 'it is no list of flags'],
-    ['split-yaml', '- a: { treatment: "on" }\n', 64, 'it names no environment'],
+    [
+      'split-yaml',
+      '- a: { treatment: "on" }\n',
+      64,
+      'it names no environment (say by --environment',
+    ],
+    ['harness-ff', 'featureFlags: { flags: [] }\n', 64, 'it names no environment\n'],
+    [
+      'terraform-state',
+      stateOf(['a', 'one'], ['b', 'two']),
+      64,
+      'it has the workspaces one, two (name',
+    ],
     ['terraform-state', '{"version": 4}', 3, 'it is neither a state of Terraform nor'],
     ['terraform-state', 'resource "x" {}', 3, 'it is neither a state of Terraform nor'],
   ])('refuses %s with %j', async (tool, text, exitCode, why) => {
@@ -159,6 +197,63 @@ describe('import --from', () => {
     expect(refused.stderr).toContain(`cannot import from "${at('file')}": ${why}`);
     expect(refused.exitCode).toBe(exitCode);
     expect(readdirSync(at(''))).toEqual(['file']);
+  });
+
+  it('refuses what is no UTF-8, and an object that the file does not have', async () => {
+    writeFileSync(at('file'), Buffer.from('\uFEFF{"version":4}', 'utf16le'));
+
+    const other = await ofState(at('file'), at('config'));
+    const absent = await ofState(state, at('config'), '--only', 'flag/serch');
+
+    expect(other.stderr).toContain(`cannot import from "${at('file')}": it is no text in UTF-8`);
+    expect(other.exitCode).toBe(3);
+    expect(absent.stderr).toContain('it has no flag/serch');
+    expect(absent.exitCode).toBe(64);
+    expect(readdirSync(at(''))).toEqual(['file']);
+  });
+
+  it('takes the first of what a file has twice and says so, and no resource that waits for its deletion', async () => {
+    const environment = (state: string) => ({ identifier: 'p', state, ...SERVES });
+    const flag = (state: string) => ({
+      flag: { ...FLAG, environments: [environment(state), environment('off')] },
+    });
+    write({
+      'flags.yaml': JSON.stringify({ featureFlags: { flags: [flag('on'), flag('off')] } }),
+      'state.json': `\uFEFF${stateOf(['c', '', 'deposed'], ['a'], ['b'])}`,
+    });
+
+    const harness = await cliRun(['import', '--from', 'harness-ff', at('flags.yaml'), at('a')]);
+    const terraform = await ofState(at('state.json'), at('b'));
+
+    expect(harness.stdout).toContain('flags.yaml:1: flag "pay" stands above already; left out');
+    expect(harness.stdout).toContain('flags.yaml:1: "p" stands above already; left out');
+    expect(text('a/flags/pay.yaml')).not.toContain('killed');
+    expect(terraform.stdout).toContain('.b: another resource defines this already; left out');
+    expect(text('b/flags/pay.yaml')).toContain('defaultTreatment: a\n');
+  });
+
+  it('imports the workspace that is named where the state has several', async () => {
+    write({ 'state.json': stateOf(['a', 'one'], ['b', 'two']) });
+
+    const second = await ofState(at('state.json'), at('b'), '--workspace', 'two');
+
+    expect(second, second.stderr).toMatchObject({ exitCode: 0 });
+    expect(text('b/flags/pay.yaml')).toContain('defaultTreatment: b\n');
+  });
+
+  it('leaves out a rule that would be thousands of rules', async () => {
+    const values = Array.from({ length: 20 }, (_, position) => `g${position}`);
+    const clauses = Array.from({ length: 9 }, () => ({ op: 'segmentMatch', values }));
+    const rules = [{ priority: 1, serve: { variation: 'a' }, clauses }];
+    const environments = [{ identifier: 'p', state: 'on', ...SERVES, rules }];
+    write({
+      'flags.yaml': JSON.stringify({ featureFlags: { flags: [{ ...FLAG, environments }] } }),
+    });
+
+    const done = await cliRun(['import', '--from', 'harness-ff', at('flags.yaml'), at('a')]);
+
+    expect(done.stdout).toContain(`it would be ${20 ** 9} rules here`);
+    expect(text('a/flags/pay.yaml')).not.toContain('rules:');
   });
 
   it('refuses sizes beyond 100, an unknown environment, and a service beside a file', async () => {
