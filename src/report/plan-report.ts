@@ -170,7 +170,7 @@ export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>
   restore: 'restore: the kill was taken back in git',
   conflict: 'conflict: changed in git and outside git',
   prune: 'prune: no longer in git',
-  ramp: 'ramp: a planned step of the rollout',
+  ramp: 'ramp: as its spec plans it',
   drift: 'drift: changed outside git',
   adopt: 'adopt: exists, and no run remembers it here',
 };

@@ -231,8 +231,10 @@ function writtenForm(ramp: DesiredRamp): string {
 /** A ladder that takes no step until a commit changes its ramp. */
 export function setBack(ladder: Ladder, setback: RampSetback): Ladder {
   const { againMs: _, ...rest } = ladder;
-  const { act, at, why } = setback;
-  const effect = act === 'kill' ? 'the flag is killed' : `"${ladder.ramp.treatment}" goes back`;
-  const held = `${why} (${at}), so ${effect}, until a commit changes the ramp`;
+  const { act, at, why, begun } = setback;
+  const [is, goes] = begun ? ['is', 'goes'] : ['was', 'went'];
+  const effect =
+    act === 'kill' ? `the flag ${is} killed` : `"${ladder.ramp.treatment}" ${goes} back`;
+  const held = `${why} (${at}), so ${effect}; the ramp goes on when a commit changes it`;
   return { ...rest, setback, held };
 }

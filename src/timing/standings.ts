@@ -41,7 +41,7 @@ export function standingsOf(
           : back
             ? 'its share was changed on the service'
             : null);
-      const sent = held === null ? written.get(id)?.get(pathOf(ramp)) : undefined;
+      const sent = written.get(id)?.get(pathOf(ramp));
       return {
         ...{ id, rule, treatment, steps, step, held },
         served:

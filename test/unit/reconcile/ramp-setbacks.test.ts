@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { remedyOf } from '../../../src/model/remedy.js';
-import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
-import { standingsOf } from '../../../src/timing/standings.js';
 import type { Reply } from '../../support/http.js';
 import {
   flagSpec,
@@ -61,10 +59,6 @@ function commitRamp({ repository }: PipelineWorld, production: string): void {
   repository.commit('Decide', { 'flags/shop.yaml': flagSpec('shop', { on: 0, production }) });
 }
 
-function textOf({ input, plan }: Applied | Planned): string {
-  return standingsOf(input.moment, plan).map(rampText).join('\n');
-}
-
 describe('a ramp that goes back where its check fails', () => {
   it('goes back by one step, in words of its own, stays there, and goes on once a commit changes it', async () => {
     const story = await grownStory('previous');
@@ -84,11 +78,13 @@ describe('a ramp that goes back where its check fails', () => {
     expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
     expect(done.plan.withheld.map(remedyOf)).toEqual([
       {
-        because: `${failure} (${at}), so "on" goes back, until a commit changes the ramp`,
+        because: `${failure} (${at}), so "on" goes back; the ramp goes on when a commit changes it`,
         ways: remedyOf({ ...SHOP_HELD, why: 'check-failed' }).ways,
       },
     ]);
-    expect(textOf(done)).toContain(`It waits: ${failure} (${at}), so "on" goes back`);
+    expect((world.reportOf(done).ramps ?? []).map(rampText).join('')).toContain(
+      `: 10 % done, 25 % due, 50 % due, 100 %. It waits: ${failure} (${at}), so "on" goes back`,
+    );
 
     const asked = story.asked();
     story.answer = good;
@@ -227,6 +223,8 @@ describe('a ramp that kills its flag where its check fails', () => {
       expect(await world.live.share('shop')).toBe(25);
       expect(world.writes()).toEqual([]);
       expect(back.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+      const because = `${failure} (${at}), so the flag was killed; the ramp goes on when a commit changes it`;
+      expect(back.plan.withheld.map(remedyOf)).toMatchObject([{ because }]);
     },
   );
 

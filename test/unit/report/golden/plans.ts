@@ -148,7 +148,7 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   },
   {
     name: 'ramp-step',
-    inFiveSeconds: 'production will be updated: on 25 → 40 % · ramp: a planned step of the rollout',
+    inFiveSeconds: 'production will be updated: on 25 → 40 % · ramp: as its spec plans it',
     report: by('Ramp checkout', [ramp(25, 40, CHECKOUT, { reason: 'ramp' })], {
       impacts: new Map([[CHECKOUT, moved(15)]]),
       ramps: [RAMP],
