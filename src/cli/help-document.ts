@@ -154,7 +154,7 @@ export interface CodeEntry {
 }
 
 /** The pages that explain codes. They come with the package, so that nothing has to be asked. */
-const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
+const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact', 'state'] as const;
 const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
 /** @param code in upper or lower case; it may mean several things. @throws FlagkeelError `USAGE` */
