@@ -4,12 +4,12 @@ import { expect, it } from 'vitest';
 import type { Action, FieldChange } from '../../../src/model/plan.js';
 import { planDocument, planJson } from '../../../src/report/json/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
-import { aChange, aReport, keyChange } from '../../support/plan-builder.js';
+import { aChange, aReport, aWithheld, keyChange } from '../../support/plan-builder.js';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 12 }),
-  fc.constantFrom('\ud800', '\u001b[2J', '\u202e'),
+  fc.constantFrom('\ud800', '\u001b[2J', '\u202e', 'a\nPlan: 9 to create'),
 );
 const bucket = fc.record({ treatment: text, size: fc.nat(100) });
 const matcher = fc.record(
@@ -60,13 +60,20 @@ const field: fc.Arbitrary<FieldChange> = fc
   .map((each) => each as FieldChange);
 const action = fc.constantFrom<Action>('create', 'update', 'delete', 'activate', 'deactivate');
 
+/** Texts of others in every place that has some. */
 const report = fc
   .tuple(action, fc.array(field, { maxLength: 5 }), fc.array(text), text)
-  .map(([what, fields, keys, title]) => {
-    const change = aChange('flag/a@production', what, { fields, keys: keyChange(keys, keys) });
+  .map(([what, fields, keys, any]) => {
+    const location = { file: any, line: 1, column: 1 };
+    const change = aChange(`flag/${any}`, what, { fields, location, keys: keyChange(keys, keys) });
+    const withheld = aWithheld(any, 'update', 'drift-reported', { because: any });
     return aReport(
-      { changes: [change] },
-      { notes: new Map([[change.id, { title, comment: title }]]) },
+      { changes: [change], withheld: [withheld] },
+      {
+        notes: new Map([[change.id, { title: any, comment: any }]]),
+        commits: new Map([[change.id, any]]),
+        ...{ workspace: { id: any, name: any }, origin: any },
+      },
     );
   });
 
@@ -79,6 +86,8 @@ it('prints whatever a plan holds, and nothing in it acts on the terminal', () =>
       expect(plain).not.toMatch(/[^\n\P{Cc}]|\p{Bidi_Control}|\p{Cs}/u);
       expect(stripVTControlCharacters(colored)).toBe(plain);
       expect(plain.endsWith('\n')).toBe(true);
+      // No text of others begins a line.
+      expect(plain.match(/^Plan: /gm)).toHaveLength(1);
     }),
   );
 });
