@@ -5,7 +5,7 @@ import { badRequest, Problem, storeProblem } from '../service/http/problem.js';
 import { decide } from '../service/routes/decisions.js';
 import { kill, restore } from '../service/routes/definitions.js';
 import { DECISIONS, showRequest, showRequests } from './change-requests.js';
-import { showFlag, showFlags, showSwitch } from './flags.js';
+import { showFlag, showFlags, showKeys, showSegments, showSwitch } from './contents.js';
 import {
   CONSOLE_POLICY,
   linkTo,
@@ -16,7 +16,6 @@ import {
   type Visit,
 } from './layout.js';
 import { showLog } from './log.js';
-import { showKeys, showSegments } from './segments.js';
 import { SignIn, type Session, type SignInParts } from './sign-in.js';
 
 /** The service answers 413 to larger forms. */

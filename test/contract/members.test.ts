@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WirePage } from '../../src/admin-api/wire.js';
-import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
+import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/definition-schema.js';
 import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn, withValueAt } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';

@@ -9,7 +9,7 @@ const REASONS: readonly {
   readonly replacement: string;
   readonly why: string;
 }[] = [
-  ...['access', 'archive', 'change-requests', 'definitions', 'segments', 'flags'].map((name) => ({
+  ...['access', 'change-requests', 'definitions', 'segments', 'flags'].map((name) => ({
     file: `routes/${name}.ts`,
     line: "'both'",
     original: "'both'",

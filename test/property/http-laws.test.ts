@@ -18,7 +18,7 @@ import {
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
 import type { PlanInput } from '../../src/plan/input.js';
 import { scopeOf } from '../../src/plan/scope.js';
-import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
+import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/definition-schema.js';
 import { startService, type RunningService } from '../../src/service/service.js';
 import { fewDesired } from '../support/arbitraries.js';
 import { anEnvironment, aPolicy, NO_STATE, planLines } from '../support/builders.js';

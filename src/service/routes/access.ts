@@ -16,7 +16,6 @@ import { badRequest } from '../http/problem.js';
 import { closed, type Schema } from '../rules/shape.js';
 import {
   WORDS_MEMBERS,
-  PAGE_SIZES,
   pageFrom,
   pageOf,
   PAGE_QUERY,
@@ -146,7 +145,7 @@ export const AUDIT_ENDPOINTS: Endpoints = {
 };
 
 async function readAudit({ db, query }: Work<'nothing'>, own: AuditFilter) {
-  const page = pageFrom(query, PAGE_SIZES.keys);
+  const page = pageFrom(query, 'keys');
   const environment = givenText(query['environment']);
   const filter = {
     ...own,

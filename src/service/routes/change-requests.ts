@@ -139,7 +139,7 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
     query: CHANGE_REQUEST_QUERY,
     // `nextMarker` leads to the next page, and is null on the last.
     read: at('nothing', {}, async ({ db, query, caller }) => {
-      const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
+      const { limit } = pageFrom({ limit: query['limit'] }, 'requests');
       const before = wholeNumber('after', query['after'], 0);
       const filter = {
         ...caller.scope,

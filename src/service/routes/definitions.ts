@@ -18,7 +18,7 @@ import {
   type Use,
 } from '../rules/definition.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, type PatchOperation } from '../rules/json-patch.js';
-import { WORDS_BODY, PAGE_QUERY, PAGE_SIZES, pageFrom, type Page } from '../rules/members.js';
+import { WORDS_BODY, PAGE_QUERY, pageFrom, type Page } from '../rules/members.js';
 import type { AuditAction } from '../store/tables.js';
 import {
   listDefinitions,
@@ -134,7 +134,7 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
     read: at('environment', {}, async ({ db, environment, query }) => {
-      const page = pageFrom(query, PAGE_SIZES.objects);
+      const page = pageFrom(query, 'objects');
       return pageText(page, await listDefinitions(db, environment, page));
     }),
     lookUp: lookUpPage,
@@ -233,7 +233,7 @@ async function lookUpPage(
   const { ws = '', env = '' } = params;
   const place = await lookUpPlace(lookUp, [ws, env]);
   if (!place || !isPlaceVisible(caller, place.workspace_id, place.environment_id)) return undefined;
-  const page = pageFrom(query, PAGE_SIZES.objects);
+  const page = pageFrom(query, 'objects');
   const found = await lookUpDefinitions(lookUp, place, page);
   return found && pageText(page, found);
 }

@@ -22,7 +22,6 @@ import {
   givenText,
   NAME_SCHEMA,
   PAGE_QUERY,
-  PAGE_SIZES,
   pageFrom,
   pageOf,
   textParameter,
@@ -181,7 +180,7 @@ export const FLAG_ENDPOINTS: Endpoints = {
     write: at('flag', SHARED, async (work) => {
       const rows = [...new Set(work.body as string[])];
       const { name: objectName } = await changeFlag(work, tagsColumn(rows));
-      const page = { offset: 0, limit: PAGE_SIZES.objects.usual };
+      const page = pageFrom({}, 'objects');
       return pageOf(page, { rows, totalCount: rows.length }, (name) => {
         return { name, objectType: 'Split', objectName };
       });
@@ -192,7 +191,7 @@ export const FLAG_ENDPOINTS: Endpoints = {
     answer: answerPage('Flag'),
     query: FLAG_QUERY,
     read: at('workspace', {}, async ({ db, workspace, query }) => {
-      const page = pageFrom(query, PAGE_SIZES.objects);
+      const page = pageFrom(query, 'objects');
       const filter = {
         // `tag` may be repeated, and is then a list.
         tags: [query['tag']].flat().flatMap((each) => givenText(each) ?? []),

@@ -27,7 +27,6 @@ import {
 import {
   CONTRACT_NEW_OBJECT_BODY,
   PAGE_QUERY,
-  PAGE_SIZES,
   pageFrom,
   pageOf,
   textParameter,
@@ -138,7 +137,7 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     answer: answerPage('Segment'),
     query: PAGE_QUERY,
     read: at('workspace', {}, async ({ db, workspace, query }) => {
-      const page = pageFrom(query, PAGE_SIZES.objects);
+      const page = pageFrom(query, 'objects');
       return pageOf(page, await listSegments(db, workspace.id, page), wireSegment);
     }),
   },
@@ -181,7 +180,7 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     answer: answerPage('SegmentInEnvironment'),
     query: PAGE_QUERY,
     read: at('environment', {}, async ({ db, environment, query }) => {
-      const page = pageFrom(query, PAGE_SIZES.objects);
+      const page = pageFrom(query, 'objects');
       return pageOf(page, await listActivations(db, environment.id, page), wireActivation);
     }),
   },
@@ -208,7 +207,7 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
     query: PAGE_QUERY,
     // Sorted by their bytes; `count` is the number of keys of the whole segment.
     read: at('activation', {}, async ({ db, activation, query }) => {
-      const page = pageFrom(query, PAGE_SIZES.keys);
+      const page = pageFrom(query, 'keys');
       const keys = await listKeys(db, activation.activation_id, page);
       return {
         keys: keys.map((key) => ({ key })),

@@ -15,7 +15,6 @@ import {
   isTrue,
   NAME_SCHEMA,
   PAGE_QUERY,
-  PAGE_SIZES,
   pageFrom,
   textParameter,
   TITLE_NAME_SCHEMA,
@@ -72,7 +71,7 @@ export const WORKSPACE_ENDPOINTS: Endpoints = {
     query: WORKSPACE_QUERY,
     // All of them, because a store has few.
     read: at('nothing', {}, async ({ db, query, caller }) => {
-      const { offset, limit } = pageFrom(query, PAGE_SIZES.workspaces);
+      const { offset, limit } = pageFrom(query, 'workspaces');
       const isMeant = nameFilter(query);
       const all = await listWorkspaces(db, caller.scope.workspaces);
       const rows = all.filter(({ name }) => isMeant(name));

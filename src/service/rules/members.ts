@@ -140,22 +140,17 @@ export interface Page {
   readonly limit: number;
 }
 
-interface PageSizes {
-  /** The limit if the query names none. */
-  readonly usual: number;
-  /** A larger limit is cut to this, and the answer says so. */
-  readonly largest: number;
-}
-
 /**
- * The contract shows pages of 10 workspaces and at most 200, of 20 segments and of 100 keys. The other sizes are those
- * of public documentation.
+ * The limit if the query names none, and the largest: a larger one is cut, and the answer says so. The contract shows
+ * pages of 10 workspaces and at most 200, of 20 segments and of 100 keys. The other sizes are those of public
+ * documentation.
  */
-export const PAGE_SIZES = {
+const PAGE_SIZES = {
   workspaces: { usual: 10, largest: 200 },
   objects: { usual: 20, largest: 50 },
+  requests: { usual: 20, largest: 100 },
   keys: { usual: 100, largest: 100 },
-} as const satisfies Record<string, PageSizes>;
+} as const;
 
 export type QuerySchema = Readonly<Record<string, Schema>>;
 
@@ -178,11 +173,15 @@ export const PAGE_QUERY: QuerySchema = {
 };
 
 /** @throws Problem (400) one of them is no whole number, or the limit is 0. */
-export function pageFrom(query: Readonly<Record<string, unknown>>, sizes: PageSizes): Page {
+export function pageFrom(
+  query: Readonly<Record<string, unknown>>,
+  of: keyof typeof PAGE_SIZES,
+): Page {
+  const { usual, largest } = PAGE_SIZES[of];
   const offset = wholeNumber('offset', query['offset'], 0);
-  const limit = wholeNumber('limit', query['limit'], sizes.usual);
+  const limit = wholeNumber('limit', query['limit'], usual);
   if (limit === 0) throw badRequest('limit must be at least 1');
-  return { offset, limit: Math.min(limit, sizes.largest) };
+  return { offset, limit: Math.min(limit, largest) };
 }
 
 /** A page of a list, and the number of all rows. */

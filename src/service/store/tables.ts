@@ -72,10 +72,14 @@ export interface WorkspaceRow {
   requires_title_and_comments: number;
 }
 
-export interface EnvironmentRow {
+/** An object in a workspace. */
+interface OwnedRow {
   id: string;
   workspace_id: string;
   name: string;
+}
+
+export interface EnvironmentRow extends OwnedRow {
   sort_name: string;
   production: number;
   approvals_required: number;
@@ -84,10 +88,7 @@ export interface EnvironmentRow {
   creation_time: number;
 }
 
-export interface TrafficTypeRow {
-  id: string;
-  workspace_id: string;
-  name: string;
+export interface TrafficTypeRow extends OwnedRow {
   display_attribute_id: string | null;
 }
 
@@ -101,18 +102,12 @@ export interface AttributeRow {
   suggested_values_json: string;
 }
 
-export interface RolloutStatusRow {
-  id: string;
-  workspace_id: string;
-  name: string;
+export interface RolloutStatusRow extends OwnedRow {
   description: string;
   position: number;
 }
 
-export interface FlagRow {
-  id: string;
-  workspace_id: string;
-  name: string;
+export interface FlagRow extends OwnedRow {
   sort_name: string;
   description: string;
   traffic_type_id: string;
@@ -153,19 +148,13 @@ export interface DefinitionUseRow {
   name: string;
 }
 
-export interface ArchivedFlagRow {
-  id: string;
-  workspace_id: string;
-  name: string;
+export interface ArchivedFlagRow extends OwnedRow {
   archived_time: number;
   /** An `ArchivedFlag`. */
   rows_json: string;
 }
 
-export interface SegmentRow {
-  id: string;
-  workspace_id: string;
-  name: string;
+export interface SegmentRow extends OwnedRow {
   sort_name: string;
   description: string;
   traffic_type_id: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conditionOf } from '../../../../src/model/matcher/condition.js';
 import { COMPARISONS, MATCHERS, matcherRow } from '../../../../src/model/matcher/matchers.js';
-import { KNOWN_MATCHER_TYPES } from '../../../../src/service/rules/matchers.js';
+import { KNOWN_MATCHER_TYPES } from '../../../../src/service/rules/definition-schema.js';
 
 const ROWS = Object.entries(MATCHERS);
 
