@@ -3,12 +3,7 @@ import type { Caller } from './http/endpoint.js';
 import { createAdminKey, newKeyRow, scopeOf } from './http/key-check.js';
 import { badRequest, conflict, notFound } from './http/problem.js';
 import type { Schema } from './rules/shape.js';
-import {
-  findAdminKey,
-  listAdminKeys,
-  revokeAdminKey,
-  validKeyCalled,
-} from './store/admin-keys.js';
+import { findAdminKey, listAdminKeys, revokeAdminKey, validKeyCalled } from './store/admin-keys.js';
 import { insert } from './store/statement.js';
 import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
 import {

@@ -72,7 +72,10 @@ function filled(env: Variables, variables: Variables): Variables {
   const place = /\$\(([\w.]+)\)|\$\{\{ (?:secrets|vars)\.(\w+) \}\}/g;
   const entries = Object.entries(env).map(([name, text]) => [
     name,
-    text.replaceAll(place, (_, azure = '', gitea = '') => variables[`${azure}${gitea}`] ?? ''),
+    text.replaceAll(
+      place,
+      (_, azure: string | undefined, gitea: string) => variables[azure ?? gitea] ?? '',
+    ),
   ]);
   return Object.fromEntries(entries) as Variables;
 }

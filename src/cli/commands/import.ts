@@ -178,7 +178,7 @@ async function importInto(
   const { progress } = screen;
   const wanted = { workspace, environments, only, unmanaged, progress };
   const imported = await importWorkspace(opened.reader, wanted);
-  return finish(directory, imported, screen, () => asText(directory, imported, options));
+  return await finish(directory, imported, screen, () => asText(directory, imported, options));
 }
 
 function asText(directory: string, imported: Imported, options: ServiceOptions): string {

@@ -87,10 +87,7 @@ type Operation = OperationBase &
         /** The answer can change without an entry in the audit log, so the service does not cache it. */
         readonly isReadAnew?: boolean;
         /** A shortcut to the answer of `read`. It gives undefined where it cannot decide and `read` has to. */
-        readonly lookUp?: (
-          lookUp: LookUp,
-          request: ApiRequest,
-        ) => Promise<string | undefined>;
+        readonly lookUp?: (lookUp: LookUp, request: ApiRequest) => Promise<string | undefined>;
       }
     /** Runs in a write transaction of its own, which is rolled back if it throws. */
     | { readonly write: Step }

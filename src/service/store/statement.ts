@@ -4,8 +4,8 @@ import { partsOf } from '../parts.js';
 import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
 
 type Value = string | number | null;
-type Statement<Result, Values extends readonly Value[]> = (
-  source: Db | LookUp,
+type Statement<Result, Values extends readonly Value[], Source = Db | LookUp> = (
+  source: Source,
   ...values: Values
 ) => Promise<Result>;
 
@@ -49,7 +49,7 @@ export async function runIn<Row>(
 /** A statement with a text for each database. */
 export function statementFor<Row = never, Values extends readonly Value[] = readonly Value[]>(
   textFor: (dialect: Dialect) => string,
-): (db: Db, ...values: Values) => Promise<Row[]> {
+): Statement<Row[], Values, Db> {
   const made = {
     sqlite: statement<Row, Values>(textFor('sqlite')),
     postgres: statement<Row, Values>(textFor('postgres')),
