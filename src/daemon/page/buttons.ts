@@ -130,7 +130,7 @@ const MOST_NAMED = 10;
 const LONGEST_SENTENCES = 3_000;
 
 function waiting(source: SourceView): string {
-  const count = newestPlan(source)?.changes.filter((change) => !isApplied(change)).length ?? 0;
+  const count = unwrittenIn(newestPlan(source)?.changes ?? []);
   const left =
     count === 0
       ? 'No change of the last plan is left'
@@ -228,7 +228,12 @@ function heldText({ guards = [], changes, withheld }: PlanDocument): string {
   const waiting = withheld.filter(isWaiting).length;
   if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;
   const names = [...new Set(guards.map(({ guard }) => guard))].join(', ');
-  return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).`;
+  return `${plural(unwrittenIn(changes) + waiting, 'change')} refused by a guard (${names}).`;
+}
+
+/** What a run wrote beside what it held back waits for nobody. */
+function unwrittenIn(changes: PlanDocument['changes']): number {
+  return changes.filter((change) => !isApplied(change)).length;
 }
 
 function isWaiting({ why }: PlanDocument['withheld'][number]): boolean {
@@ -240,7 +245,7 @@ function evidenceOf(plan: PlanDocument, run: RunRecord, source: SourceView): Htm
   const waiting = new Set(plan.withheld.filter(isWaiting).map(({ id }) => id));
   const held = (withheld?.rows ?? []).filter(({ subject }) => waiting.has(subject));
   const rows = [...(unwritten?.rows ?? []), ...held];
-  const more = plan.changes.length + waiting.size - rows.length;
+  const more = unwrittenIn(plan.changes) + waiting.size - rows.length;
   return html`${limitList(plan, rows)}
     <ul class="held">
       ${rows.map((row) => html`<li>${factList(factsOf(row, run, source))}</li>`)}

@@ -271,6 +271,17 @@ it('shows the first rows and counts the others, and cuts long ones before the wa
   expect(page).toContain('and 10 more: see the plan of the last run');
 });
 
+it('counts as waiting for an approval only what the run did not write', () => {
+  const changes = [aChange('flag/new', 'create'), aChange('flag/new@staging', 'create')];
+  const withheld = [aWithheld(PAY, 'create', 'window-closed', {})];
+  const report = appliedReport(aReport({ changes, withheld }));
+  const heldHash = `sha256:${'a'.repeat(64)}`;
+  const page = words(pageOf(aSource({ runs: [aRun({ ...report, heldHash })] })));
+
+  expect(page).toContain('1 change held until a window opens.');
+  expect(page).not.toContain('see the plan of the last run');
+});
+
 it('shows the command of a way out as code, and never cuts it', () => {
   const only = Array.from({ length: 60 }, (_, at) => ['--only', `flag/f${String(at)}`]).flat();
   const run = ['drift', '--adopt', ...only];
