@@ -20,7 +20,10 @@ export interface Forge {
   annotate(commit: string, annotations: readonly Annotation[], summary: string): Promise<void>;
   /** The approvals in the comments of a pull request, valid and refused. */
   approvals(pullRequest: number): Promise<CommentApprovals>;
-  /** Opens a pull request; null if its branch is there already, so that nothing was done. */
+  /**
+   * Opens a pull request; null if its branch had one before, open or closed: a branch that stays stands for a person who
+   * said no. A branch without one is what an interrupted run left.
+   */
   propose(proposal: Proposal): Promise<{ readonly url: string } | null>;
 }
 
@@ -104,19 +107,6 @@ export interface ForgeRefusal {
   readonly error: ForgeError;
   /** Null if the forge does not ask to wait. */
   readonly waitMs: number | null;
-}
-
-/**
- * Takes back what was made for a request that the forge refuses. A request without a clear answer may have been done.
- */
-export async function orUndone<T>(answer: Promise<T>, undo: () => Promise<unknown>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    const status = error instanceof ForgeError ? error.status : null;
-    if (status !== null && status < 500) await undo().catch(() => undefined);
-    throw error;
-  }
 }
 
 interface Refusal {

@@ -8,7 +8,6 @@ import {
   forgeRefusal,
   isMarked,
   limited,
-  orUndone,
   unlessRefused,
   withRetry,
   type Annotation,
@@ -130,25 +129,25 @@ async function propose(
   { branch, title, body, files }: Proposal,
 ): ReturnType<Forge['propose']> {
   const refOf = async (name: string) => octokit.rest.git.getRef({ ...at, ref: `heads/${name}` });
-  if ((await unlessRefused(refOf(branch), 404)) !== null) return null;
   const { default_branch: base } = (await octokit.rest.repos.get({ ...at })).data;
-  const parent = (await refOf(base)).data.object.sha;
-  const { data: commit } = await octokit.rest.git.getCommit({ ...at, commit_sha: parent });
-  const { data: tree } = await octokit.rest.git.createTree({
-    ...{ ...at, base_tree: commit.tree.sha },
-    tree: [...files].map(([path, text]) => ({
-      ...({ path, mode: '100644', type: 'blob' } as const),
-      ...(text === null ? { sha: null } : { content: text }),
-    })),
-  });
-  const made = { ...at, message: title, tree: tree.sha, parents: [parent] };
-  const { data } = await octokit.rest.git.createCommit(made);
-  await octokit.rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha: data.sha });
-  // A branch that stays stands for a person who said no.
-  const pull = await orUndone(
-    octokit.rest.pulls.create({ ...at, title, body, head: branch, base }),
-    async () => octokit.rest.git.deleteRef({ ...at, ref: `heads/${branch}` }),
-  );
+  if ((await unlessRefused(refOf(branch), 404)) === null) {
+    const parent = (await refOf(base)).data.object.sha;
+    const { data: commit } = await octokit.rest.git.getCommit({ ...at, commit_sha: parent });
+    const { data: tree } = await octokit.rest.git.createTree({
+      ...{ ...at, base_tree: commit.tree.sha },
+      tree: [...files].map(([path, text]) => ({
+        ...({ path, mode: '100644', type: 'blob' } as const),
+        ...(text === null ? { sha: null } : { content: text }),
+      })),
+    });
+    const made = { ...at, message: title, tree: tree.sha, parents: [parent] };
+    const { data } = await octokit.rest.git.createCommit(made);
+    await octokit.rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha: data.sha });
+  } else {
+    const from = { ...at, head: `${at.owner}:${branch}`, state: 'all' } as const;
+    if ((await octokit.rest.pulls.list(from)).data.length > 0) return null;
+  }
+  const pull = await octokit.rest.pulls.create({ ...at, title, body, head: branch, base });
   return { url: pull.data.html_url };
 }
 

@@ -6,7 +6,6 @@ import {
   forgeRefusal,
   isMarked,
   limited,
-  orUndone,
   unlessRefused,
   withRetry,
   type CommentApprovals,
@@ -153,23 +152,23 @@ async function propose(
   { gitlab, ask, project }: Project,
   { branch, title, body, files }: Proposal,
 ): ReturnType<Forge['propose']> {
-  const taken = ask(async () => gitlab.Branches.show(project, branch));
-  if ((await unlessRefused(taken, 404)) !== null) return null;
   const base = (await ask(async () => gitlab.Projects.show(project))).default_branch;
-  const actions = [...files].map(([filePath, content]) =>
-    content === null
-      ? { action: 'delete' as const, filePath }
-      : { action: 'update' as const, filePath, content },
-  );
-  const from = { startBranch: base };
-  await ask(async () => gitlab.Commits.create(project, branch, title, actions, from), false);
+  const taken = ask(async () => gitlab.Branches.show(project, branch));
+  if ((await unlessRefused(taken, 404)) === null) {
+    const actions = [...files].map(([filePath, content]) =>
+      content === null
+        ? { action: 'delete' as const, filePath }
+        : { action: 'update' as const, filePath, content },
+    );
+    const from = { startBranch: base };
+    await ask(async () => gitlab.Commits.create(project, branch, title, actions, from), false);
+  } else {
+    const from = { projectId: project, sourceBranch: branch };
+    if ((await ask(async () => gitlab.MergeRequests.all(from))).length > 0) return null;
+  }
   const text = { description: body };
   const create = async () => gitlab.MergeRequests.create(project, branch, base, title, text);
-  // A branch that stays stands for a person who said no.
-  const request = await orUndone(ask(create, false), async () =>
-    ask(async () => gitlab.Branches.remove(project, branch)),
-  );
-  return { url: request.web_url };
+  return { url: (await ask(create, false)).web_url };
 }
 
 function gitlabClient({ place, token, timeoutMs }: ForgeOptions) {
@@ -225,11 +224,7 @@ function sendingOnce(open: ReturnType<typeof fetchFor>) {
       const retryMs = retryAfterMs(answered, Date.now()) ?? null;
       throw new Refused(status, retryMs, complaintIn(text));
     }
-    return {
-      ...{ status, headers: answered },
-      // What was deleted is answered without a body.
-      body: (status === 204 ? {} : JSON.parse(text)) as Record<string, unknown>,
-    };
+    return { status, headers: answered, body: JSON.parse(text) as Record<string, unknown> };
   };
 }
 

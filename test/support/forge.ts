@@ -222,8 +222,8 @@ function githubRoutes(forge: TestForge): Routes {
       forge.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
       return ok({}, 201);
     },
-    [`DELETE ${repo}/git/refs/*`]: ({ params }) =>
-      removed(forge, params['*']?.replace('heads/', '')),
+    [`GET ${repo}/pulls`]: ({ query }) =>
+      ok(proposedFrom(forge, query['state'] === 'all' ? query['head']?.replace('acme:', '') : '')),
     [`POST ${repo}/pulls`]: ({ body }) =>
       opened(forge, { ...body, branch: body['head'] }, 'html_url'),
     // The token of a workflow may not ask who it is, but learns it as the viewer of a query.
@@ -263,13 +263,13 @@ function gitlabRoutes(forge: TestForge): Routes {
       const name = params['*'] ?? '';
       return forge.branches.has(name) ? ok({ name }) : NOT_FOUND;
     },
-    [`DELETE ${named}/repository/branches/*`]: ({ params }) => removed(forge, params['*']),
     [`POST ${named}/repository/commits`]: ({ body }) => {
       const actions = body['actions'] as { file_path: string; content?: string }[];
       const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
       forge.branches.set(String(body['branch']), Object.fromEntries(files));
       return ok({ id: HEAD }, 201);
     },
+    [`GET ${named}/merge_requests`]: ({ query }) => ok(proposedFrom(forge, query['source_branch'])),
     [`POST ${named}/merge_requests`]: ({ body }) => {
       const { source_branch: branch, target_branch: base, title, description } = body;
       return opened(forge, { branch, base, title, body: description }, 'web_url');
@@ -309,8 +309,8 @@ function gitlabRoutes(forge: TestForge): Routes {
   };
 }
 
-function removed({ branches }: TestForge, branch = ''): Answer {
-  return branches.delete(branch) ? { status: 204, body: undefined } : NOT_FOUND;
+function proposedFrom({ proposals }: TestForge, branch = ''): object[] {
+  return proposals.filter((each) => each.branch === branch).map(({ title }) => ({ title }));
 }
 
 function opened(

@@ -5,16 +5,10 @@ import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, StepRequest } from '../../model/plan.js';
-import { flagEntry, type Base, type FlagBase, type FlagEntry } from '../../model/state.js';
+import { flagEntry, type Base, type FlagBase } from '../../model/state.js';
 import { planDefinition } from './definition.js';
 import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
-import {
-  flagFields,
-  flagFieldsChange,
-  definitionFields,
-  threeWay,
-  type Fields,
-} from '../fields.js';
+import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/plan.js';
@@ -175,17 +169,14 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
         requests: archives ? [] : [{ action: 'delete-definition', flag: name, environment }],
       };
     },
-    whole: () => ({
-      ...common,
-      fields: actual.flag
-        ? removedFields(flagFields(flagFieldsFromWire(actual.flag)), baseFields(entry))
-        : [],
-      requests: [{ action: whole, flag: name, ...(isUnseen && { unseenId: known }) }],
-    }),
+    whole: () => {
+      const base = entry?.workspace?.spec;
+      const fields = removedFields(
+        flagFields(actual.flag ? flagFieldsFromWire(actual.flag) : {}),
+        base && flagFields(withTag(base.fields, base.ownershipTag)),
+      );
+      const unseen = isUnseen && { unseenId: known };
+      return { ...common, fields, requests: [{ action: whole, flag: name, ...unseen }] };
+    },
   };
-}
-
-function baseFields(entry: FlagEntry | undefined): Fields | undefined {
-  const base = entry?.workspace?.spec;
-  return base && flagFields(withTag(base.fields, base.ownershipTag));
 }

@@ -157,7 +157,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
   });
 
-  it('leaves no branch where the pull request from it is refused, because that would say no for good', async () => {
+  it('opens the pull request of a branch that an interrupted run left without one, and none of one that had one', async () => {
     const change = { branch: 'flagkeel/remove-a', title: 'Remove a', body: 'It is unread.' };
     const proposal = { ...change, files: new Map([['flags/a.yaml', null]]) };
     server.refused = 'proposals';
@@ -171,6 +171,9 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
 
     expect(await forge.propose(proposal)).not.toBeNull();
     expect(await forge.propose(proposal)).toBeNull();
+    expect(server.proposals).toMatchObject([
+      { branch: 'flagkeel/remove-a', base: 'main', files: { 'flags/a.yaml': null } },
+    ]);
   });
 
   it('posts a comment once, also where a gateway loses the answer', async () => {
