@@ -207,7 +207,7 @@ function githubContext(environment: Environment, event: unknown): CiContext {
   const repository = nonEmpty(environment['GITHUB_REPOSITORY']);
   const server = nonEmpty(environment['GITHUB_SERVER_URL']);
   const run = nonEmpty(environment['GITHUB_RUN_ID']);
-  const isMerge = environment['GITHUB_REF']?.endsWith('/merge') === true;
+  const isMerge = /^refs\/pull\/\d+\/merge$/.test(environment['GITHUB_REF'] ?? '');
   return {
     kind: 'github',
     apiUrl: nonEmpty(environment['GITHUB_API_URL']),

@@ -39,6 +39,12 @@ describe('the environment of a CI job', () => {
     });
   });
 
+  it('names no merge for a push to a branch called like one', () => {
+    const push = { GITHUB_ACTIONS: 'true', GITHUB_REF: 'refs/heads/fix/merge', GITHUB_SHA: MERGE };
+
+    expect(ciContext(push, { ref: 'refs/heads/fix/merge' })?.merge).toBeUndefined();
+  });
+
   it('gets no secrets where Dependabot opened the pull request, as if it came from a fork', () => {
     const pull = { head: { repo: { id: 1 } }, base: { repo: { id: 1 } } };
     const isFork = (actor: string) =>
