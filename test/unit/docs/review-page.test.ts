@@ -68,6 +68,16 @@ it('a comment starts no job that takes a place in a queue, unless its author may
   }
 });
 
+it('a pull request is reviewed again where it gets another target branch', () => {
+  const { on } = parse(projectText('workflows/flagkeel-review.yml')) as Reviewing;
+
+  expect(on.pull_request.types.toSorted()).toEqual(['edited', 'opened', 'reopened', 'synchronize']);
+});
+
+interface Reviewing {
+  readonly on: { readonly pull_request: { readonly types: readonly string[] } };
+}
+
 interface Component {
   readonly spec: { readonly inputs: Readonly<Record<string, { readonly default: string }>> };
 }
