@@ -34,7 +34,7 @@ export function commonOptions(
     .option('--output <file>', 'write the result to a file')
     .option('--show-keys', 'name keys of segments and targets, not only their number')
     .option('--no-color', 'plain text')
-    .option('--quiet', 'no progress, no warnings, and of a plan the summary alone')
+    .option('--quiet', 'only errors on standard error, and of a plan the summary alone')
     .option('--verbose', 'list every object, and say more on standard error');
   return logFormatOption(command);
 }

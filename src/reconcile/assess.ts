@@ -266,7 +266,7 @@ export function memoryUnknowns({ home, isWritten }: Remembered, plan: Plan): rea
 const NOTHING_REMEMBERED: Unknown = {
   code: 'nothing-remembered',
   message:
-    'no run remembers what was applied from here, so that what differs may be ours or a change by hand: protected environments hold it (share the state over origin, or look at the values and run once with --adopt)',
+    'no earlier apply is recorded here: what differs may be our own work or a change by hand, and protected environments hold it (share the state over origin; or look at the values, and run once with --adopt)',
 };
 
 function notRead(home: StateHome | null): readonly Unknown[] {
