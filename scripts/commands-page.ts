@@ -82,7 +82,11 @@ function capital(text: string): string {
 function tableOf(help: HelpDocument): string {
   const rows = [
     ...help.arguments.map((each) => [`\`${each.name}\``, takes(each), each.description]),
-    ...help.options.map((each) => [`\`${flagsOf(each)}\``, takes(each), each.description]),
+    ...help.options.map((each) => [
+      `\`${flagsOf(each)}\``,
+      takes(each) + (each.required ? ', required' : ''),
+      each.description,
+    ]),
   ];
   const lines = rows.map(
     (cells) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`,

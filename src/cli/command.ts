@@ -107,7 +107,8 @@ export function helpLayout(
       plain.visibleOptions(command).filter((each) => isShown(each.long ?? each.flags)),
     visibleCommands: (command) =>
       plain.visibleCommands(command).filter((each) => isShown(each.name())),
-    optionDescription: (option) => plainly(plain.optionDescription(option)),
+    optionDescription: (option) =>
+      plainly(plain.optionDescription(option)) + (option.mandatory ? ' (required)' : ''),
     argumentDescription: (argument) => plainly(plain.argumentDescription(argument)),
     subcommandTerm: (command) => (isShort ? command.name() : termOf(command)),
     formatHelp: (command, helper) => {

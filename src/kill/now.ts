@@ -68,9 +68,11 @@ export function commitCommands(
   { title, reason }: Pick<LiveAct, 'title' | 'reason'>,
 ): string[] {
   const git = `git -C ${shellWord(directory)}`;
+  // Without a reason of its own the act has its title as the reason.
+  const body = reason === title ? '' : ` -m ${shellWord(reason)}`;
   return [
     `${git} add -- ${shellWord(path)}`,
-    `${git} commit -m ${shellWord(title)} -m ${shellWord(reason)} -- ${shellWord(path)}`,
+    `${git} commit -m ${shellWord(title)}${body} -- ${shellWord(path)}`,
   ];
 }
 

@@ -110,7 +110,7 @@ async function resultText(
   const lines = [
     `${clean(flag)} ${wasDone ? `was ${state} already` : `is ${state}`} in ${clean(environment)}.`,
     ...(wasKilled === null
-      ? ['The kill was sent first: whether it was killed before was not looked at.']
+      ? ['It may have been killed before: the kill went out without a look.']
       : []),
     ...places.map(
       (place) => `${clean(place)} says \`killed: true\`: change it to \`killed: false\`.`,

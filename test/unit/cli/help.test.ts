@@ -146,6 +146,8 @@ describe('--help --format json', () => {
     const { stdout } = await cliRun(['plan', '--help', '--format', 'text']);
 
     expect(stdout).toMatch(/^Usage: flagkeel plan/);
+    const kill = await cliRun(['kill', '--help']);
+    expect(kill.stdout).toMatch(/--environment <name> .*\(required\)/);
     expect(await cliRun(['polish', '--help', '--format', 'json'])).toMatchObject({
       exitCode: 64,
       stdout: '',

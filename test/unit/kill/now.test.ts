@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { commitCommands } from '../../../src/kill/now.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -53,10 +54,21 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
       `GET /environments/ws/${world.live.id} 200`,
     ]);
     expect(stdout).toContain('pay is killed in production.');
-    expect(stdout).toContain('whether it was killed before was not looked at');
+    expect(stdout).toContain('It may have been killed before');
     expect(await isKilled(world)).toBe(true);
     const history = await cliRun(['history', world.repository.directory]);
     expect(history.stdout).toContain('Kill pay in production');
+  });
+
+  it('proposes a commit that says each word once, with and without a reason', () => {
+    const title = 'Kill pay in production';
+    const commitOf = (reason: string): string | undefined =>
+      commitCommands('/c', 'kills/production.yaml', { title, reason })[1];
+
+    expect(commitOf('INC-1')).toBe(
+      `git -C /c commit -m '${title}' -m INC-1 -- kills/production.yaml`,
+    );
+    expect(commitOf(title)).toBe(`git -C /c commit -m '${title}' -- kills/production.yaml`);
   });
 
   it('says in JSON that it does not know whether anything changed', async () => {
