@@ -10,6 +10,7 @@ export interface Finding {
   /** Stable and kebab-case: the code of a diagnostic, a risk, `change`, or `guard`. */
   readonly rule: string;
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
+  /** Cleaned, as the message: viewers of all formats act on control characters. The place is as others wrote it. */
   readonly subject: string;
   readonly message: string;
 }
@@ -40,7 +41,7 @@ export function planFindings(report: PlanReport): Finding[] {
       rule: 'guard',
       place: null,
       subject: 'plan',
-      message: cut(text, MESSAGE_COLUMNS),
+      message: cut(clean(text), MESSAGE_COLUMNS),
     })),
     ...report.plan.changes.map((change): Finding => {
       const { id, action, location, ref } = change;
@@ -75,7 +76,7 @@ export function sarif(findings: readonly Finding[], version: string): string {
         results: findings.map(({ rule, level, message, place }) => ({
           ruleId: rule,
           level,
-          message: { text: cleanLines(message) },
+          message: { text: message },
           ...(place && { locations: [locationOf(place)] }),
         })),
       },
@@ -108,7 +109,7 @@ export function workflowCommands(findings: readonly Finding[]): string {
         `col=${String(place.column)}`,
       ];
       const properties = [...(at ?? []), `title=${property(rule)}`].join(',');
-      return `::${ANNOTATION[level]} ${properties}::${commandText(cleanLines(message))}\n`;
+      return `::${ANNOTATION[level]} ${properties}::${commandText(message)}\n`;
     })
     .join('');
 }
@@ -137,17 +138,12 @@ export function junit(findings: readonly Finding[]): string {
 
 function caseOf({ level, rule, subject, message, place }: Finding): string {
   const file = place ? ` file="${attribute(clean(place.file))}"` : '';
-  const text = attribute(cleanLines(message));
+  const text = attribute(message);
   const inside =
     level === 'error'
       ? `<failure type="${attribute(rule)}" message="${text}"/>`
       : `<system-out>${text}</system-out>`;
-  return `    <testcase classname="${attribute(rule)}" name="${attribute(clean(subject))}"${file}>${inside}</testcase>`;
-}
-
-/** Viewers of these files act on control characters too. Lines stay lines. */
-function cleanLines(text: string): string {
-  return text.split('\n').map(clean).join('\n');
+  return `    <testcase classname="${attribute(rule)}" name="${attribute(subject)}"${file}>${inside}</testcase>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

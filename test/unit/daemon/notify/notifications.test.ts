@@ -371,18 +371,6 @@ describe('the way of a message', () => {
     expect((await results()).join()).toContain('result="sent"');
   });
 
-  it('follows no redirect', async () => {
-    const { daemon, server, close } = await fixture(() => ({
-      status: 307,
-      headers: { location: '/elsewhere' },
-    }));
-
-    daemon.end(APPLIED());
-    await close();
-
-    expect(server.lines()).toEqual(['POST /hooks/secret-path']);
-  });
-
   it('holds nobody up: a receiver that never answers is left behind', async () => {
     const { daemon, close, results } = await fixture(() => 'hang');
 
