@@ -102,13 +102,8 @@ export async function resolveRevision(
 }
 
 function withoutRepository(directory: string): Checkout {
-  return {
-    directory,
-    repository: null,
-    head: null,
-    shallow: false,
-    close: async () => Promise.resolve(),
-  };
+  const close = async (): Promise<void> => Promise.resolve();
+  return { directory, repository: null, head: null, shallow: false, close };
 }
 
 async function realDirectory(directory: string): Promise<string> {

@@ -25,12 +25,8 @@ const HANGS_MS = 60_000;
 const MOST_HELD = 64 * 1024 * 1024;
 const MOST_COMPLAINT = 2_000;
 
-const ANSWERED: Waiting = {
-  name: '',
-  isHeader: false,
-  resolve: () => undefined,
-  reject: () => undefined,
-};
+const ignore = (): void => undefined;
+const ANSWERED: Waiting = { name: '', isHeader: false, resolve: ignore, reject: ignore };
 
 /**
  * Reads objects of one repository through one long-lived `git cat-file --batch`, which the first request starts.

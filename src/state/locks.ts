@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
@@ -75,7 +75,7 @@ const EXPIRES_MS = 5 * 60_000;
 /** Tolerated difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
 const ORIGIN_POLL_MS = 2_000;
-/** Differs in every process, also in two whose host and number are the same. */
+/** Stands for the time at which a directory was made, where the file system does not know it. */
 const PROCESS = randomUUID();
 
 /** The commit in the lock. In its own words: anyone who can push could have written them. */
@@ -85,7 +85,7 @@ export interface LockHolder {
   /** Milliseconds since the epoch, by the holder's clock; 0 if the lock holds nothing readable. */
   readonly untilMs: number;
   readonly lease: LockLease | undefined;
-  /** Names a git directory in one process, without its path; undefined if the lock names none. */
+  /** Names a git directory on one machine, without its path; undefined if the lock names none. */
   readonly owner: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export interface OriginLockOptions {
   readonly signal?: AbortSignal | undefined;
   /** The lock of an earlier term of this lease has no holder any more, and is taken over. */
   readonly lease?: LockLease | undefined;
-  /** Git directory whose own lock the caller holds, so that no other run of this process over it holds this one. */
+  /** Git directory whose own lock the caller holds, so that no other run over it is alive and holds this one. */
   readonly gitDir: string;
   /** Commit of the state on origin, as last seen; null if it was never seen. */
   readonly known: string | null;
@@ -127,7 +127,7 @@ export async function lockOnOrigin(
   options: OriginLockOptions,
 ): Promise<OriginLock> {
   const { timeoutMs, signal, lease, known, gitDir } = options;
-  const under = { lease, owner: sha256(`${PROCESS}\n${gitDir}`) };
+  const under = { lease, owner: await ownerOf(gitDir) };
   const ref = lockRefName(stateRef);
   const deadline = performance.now() + timeoutMs;
   // This moves nothing: origin refuses it if its state is another one.
@@ -178,13 +178,19 @@ export async function lockHolder(
 
 function isFree(holder: LockHolder | null, { lease, owner }: LockUnder): boolean {
   if (holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now()) return true;
-  // A lock of our own is left from a run that could not reach origin to give it back.
+  // A lock of our own is left from a run that was killed, or could not reach origin to give it back.
   if (holder.owner === owner) return true;
   const theirs = holder.lease;
   return theirs !== undefined && theirs.lease === lease?.lease && theirs.term < lease.term;
 }
 
 const OWNER = 'owner ';
+
+/** Differs for copies of a machine, whose git directories were made at another nanosecond. */
+async function ownerOf(gitDir: string): Promise<string> {
+  const { ino, birthtimeNs } = await stat(gitDir, { bigint: true });
+  return sha256([hostname(), gitDir, ino, birthtimeNs || PROCESS].join('\n'));
+}
 
 function leaseIn(line: string): LockLease | undefined {
   const [, term, lease] = /^term (\d{1,15}) of (.+)$/.exec(line) ?? [];

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -275,6 +277,25 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const again = await (await sharedIn(clone)).lock(0);
     await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
     await again();
+    expect(await stranger.lockHolder()).toBeNull();
+  });
+
+  it('is free at once for the next run at the place where a run was killed, and for no other', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    const script = new URL('../../support/git-lock-holder.ts', import.meta.url).pathname;
+    const killed = spawn(process.execPath, ['--import', 'tsx', script, clone, 'shared']);
+    onTestFinished(() => void killed.kill('SIGKILL'));
+    await once(killed.stdout, 'data');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const stranger = await sharedIn(makeClone(url));
+    await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
+
+    const release = await (await sharedIn(clone)).lock(0);
+
+    await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
+    await release();
     expect(await stranger.lockHolder()).toBeNull();
   });
 
