@@ -3,6 +3,7 @@ import { emptyBuckets } from '../model/flag/from-spec.js';
 import type { Bucket, Definition } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';
+import { isKillListed } from '../plan/kills/orders.js';
 import { momentText } from '../platform/zoned-time.js';
 import { calendarsOf, dueMoments } from '../timing/ladder.js';
 import { calendarIn, closingAt, openingText } from '../timing/windows.js';
@@ -172,9 +173,7 @@ function otherDefaults(subject: LintedDefinition, report: Report): void {
   const { repository, flag, environment, definition, block } = subject;
   const { killed, defaultTreatment } = definition.creation;
   const earlier = beforeOf(subject)?.defaultTreatment ?? defaultTreatment;
-  const isKilled =
-    killed ||
-    repository.kills.some((kill) => kill.flag === flag.name && kill.environment === environment);
+  const isKilled = killed || isKillListed(repository, flag.name, environment);
   if (!isKilled || earlier === defaultTreatment) return;
   const message = `"${environment}" is killed, and everybody gets "${defaultTreatment}" where the last commit says "${earlier}"`;
   report(block, message);

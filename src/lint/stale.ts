@@ -1,3 +1,5 @@
+import { isKillListed } from '../plan/kills/orders.js';
+import type { SpecParts } from '../specs/read-specs.js';
 import type { ResolvedFlag } from '../specs/resolve/flags.js';
 import { DAY_MS, type FileAge, type LintedRepository, type Report } from './rule.js';
 
@@ -37,19 +39,21 @@ interface StaleBounds extends FlagUse {
 
 /** If no commit touched the files of a flag for some days, it served the same. Flags without an age are judged by expiry only. */
 export function agedFlags(
-  flags: readonly ResolvedFlag[],
+  parts: Pick<SpecParts, 'flags' | 'kills'>,
   ages: ReadonlyMap<string, FileAge>,
   bounds: StaleBounds,
 ): AgedFlag[] {
-  return flags.map((flag) => agedFlag(flag, ageOf(flag, ages), bounds));
+  return parts.flags.map((flag) =>
+    agedFlag(flag, ageOf(flag, ages), servedToAll(flag, parts), bounds),
+  );
 }
 
 function agedFlag(
   flag: ResolvedFlag,
   age: FileAge | undefined,
+  served: string | undefined,
   { today, days, unread, traffic }: StaleBounds,
 ): AgedFlag {
-  const served = servedToAll(flag);
   const daysSince = (day: string): number => (Date.parse(today) - Date.parse(day)) / DAY_MS;
   const quietDays = age && daysSince(age.changedOn);
   const { expires } = flag.spec;
@@ -70,16 +74,12 @@ function agedFlag(
 }
 
 /** Some kinds of flags may stay on for all keys for ever. */
-export function staleRollouts(
-  { flags, settings, ages, today }: LintedRepository,
-  report: Report,
-): void {
+export function staleRollouts(repository: LintedRepository, report: Report): void {
+  const { settings, ages, today } = repository;
   const { staleAfter: days, fullRollout: lasting = [] } = settings;
   if (days === undefined) return;
-  for (const { flag, why, servedToAll = '', quietDays = 0 } of agedFlags(flags, ages, {
-    today,
-    days,
-  })) {
+  const flags = agedFlags(repository, ages, { today, days });
+  for (const { flag, why, servedToAll = '', quietDays = 0 } of flags) {
     if (!why.includes('settled') || lasting.includes(flag.spec.kind ?? '')) continue;
     const message = `everybody gets "${servedToAll}" everywhere, and has for ${quietDays} days at least`;
     report({ file: flag.file, path: ['flag'] }, message);
@@ -96,17 +96,23 @@ function ageOf(flag: ResolvedFlag, ages: ReadonlyMap<string, FileAge>): FileAge 
   return own && { ...own, changedOn: [own.changedOn, ...days].sort().at(-1) ?? own.changedOn };
 }
 
-/** Counts every rule and target. A kill does not end a rollout, and a growing ramp has not ended. */
-function servedToAll({ environments }: ResolvedFlag): string | undefined {
+/** Counts every rule and target. A kill does not end a rollout, a growing ramp has not ended, and what people own is unknown. */
+function servedToAll(
+  { name, environments }: ResolvedFlag,
+  parts: Pick<SpecParts, 'kills'>,
+): string | undefined {
   const served = new Set<string>();
-  for (const { definition } of environments.values()) {
-    if (definition === undefined || definition.creation.killed) return undefined;
+  for (const [environment, { definition }] of environments) {
+    if (definition === undefined) return undefined;
+    const { killed, defaultTreatment } = definition.creation;
+    const { rules, defaultRule, targets, trafficAllocation } = definition.fields;
+    const isOwned = !rules || !defaultRule || !targets || trafficAllocation === undefined;
+    if (isOwned || killed || isKillListed(parts, name, environment)) return undefined;
     for (const { treatment } of definition.ramps ?? []) served.add(treatment);
-    const { rules, defaultRule, targets, ...rest } = definition.creation;
     const buckets = [...rules.flatMap((rule) => rule.buckets), ...defaultRule];
     for (const { treatment } of buckets) served.add(treatment);
     for (const treatment of Object.keys(targets)) served.add(treatment);
-    if (rest.trafficAllocation < 100) served.add(rest.defaultTreatment);
+    if (trafficAllocation < 100) served.add(defaultTreatment);
   }
   const [only, second] = served;
   return second === undefined ? only : undefined;

@@ -30,7 +30,7 @@ async function report(directory: string, _: object, screen: Screen): Promise<voi
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout);
-  const aged = agedFlags(specs.parts.flags, ages, { today, days: 0 });
+  const aged = agedFlags(specs.parts, ages, { today, days: 0 });
   const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
   await screen.print(catalogue, () => cataloguePage(catalogue, today));
 }

@@ -66,7 +66,7 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
     screen.note('warning: there is no git history here, so only expiry is judged');
   }
   const use = await useOf(specs, options, screen);
-  const flags = agedFlags(specs.parts.flags, ages, { today, days, ...use })
+  const flags = agedFlags(specs.parts, ages, { today, days, ...use })
     .filter(({ flag }) => isNamed(flag.file.path, specs.named))
     // A flag of a lasting kind may give everybody the same for ever.
     .map((aged) => {

@@ -57,7 +57,11 @@ export function orderedDefinition(
   return { ...creation, killed: creation.killed || isKillListed(desired, flag, environment) };
 }
 
-export function isKillListed({ kills }: Desired, flag: string, environment: string): boolean {
+export function isKillListed(
+  { kills }: Pick<Desired, 'kills'>,
+  flag: string,
+  environment: string,
+): boolean {
   return kills.some((kill) => kill.flag === flag && kill.environment === environment);
 }
 

@@ -80,3 +80,15 @@ it('validate finds a rollout that is over by the commits of the repository, and 
   const report = await run('report');
   expect(report.stdout).toContain(`since ${dayBefore(300)} · changed ${dayBefore(200)}`);
 });
+
+it('stale does not say what everybody gets of a flag that the list of kills stops, or whose shares people own', async () => {
+  write({ 'kills/production.yaml': 'kills: { old: { reason: INC-1 } }\n' });
+  const owned = flag('touched', '"off"').replace(
+    '"off" } }',
+    '"off", unmanaged: [defaultRule] } }',
+  );
+  write({ 'flags/touched.yaml': owned, 'flags/gone.yaml': null });
+
+  expect((await run('stale', '--all')).stdout).not.toContain('everybody gets on');
+  expect((await run('stale', '--days', '1', '--all')).stdout).not.toContain('everybody gets off');
+});
