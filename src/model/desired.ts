@@ -256,15 +256,16 @@ export function mostProtectedFirst(
     .map(({ name }) => name);
 }
 
-/** The fields of the specs, with the live shares that are a step of theirs. */
-export function onLiveSteps(
-  { fields = {}, ramps = [] }: Partial<DesiredDefinition> = {},
+/** What the specs say, with the live shares that are a step of their ramps. */
+export function onLiveSteps<T extends Definition>(
+  said: T,
+  ramps: readonly DesiredRamp[] = [],
   live: Definition,
-): Definition {
+): T {
   return ramps.reduce((side, ramp) => {
     const buckets = bucketsOn(live, ramp);
     const share = buckets && shareOnRamp(ramp, buckets);
     const isStep = ramp.steps.some(({ percent }) => percent === share);
     return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
-  }, fields);
+  }, said);
 }

@@ -1,6 +1,7 @@
 import { FlagkeelError } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import { present } from '../../model/collections.js';
 import {
@@ -171,10 +172,8 @@ async function withLive(
     if (live.is === 'absent') return { ...each, live: null };
     const canonical = definitionFromWire(live.definition);
     const { killed, defaultRule } = canonical;
-    const differs = differingFields(
-      live.definition,
-      onLiveSteps(declared.get(environment), canonical),
-    );
+    const { fields = {}, ramps } = declared.get(environment) ?? {};
+    const differs = differingFields(live.definition, onLiveSteps(fields, ramps, canonical));
     const { seed = null, allocationSeed: trafficAllocationSeed = null } =
       seedsOf(live.definition) ?? {};
     const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
@@ -187,7 +186,7 @@ async function withLive(
   return { ...explained, environments: await Promise.all(environments) };
 }
 
-/** The answer for a key, whose bucket follows from the seeds that the service shows of the flags behind it. */
+/** The answer with the live steps of ramps. The bucket of a key follows from the seeds that the service shows. */
 async function hashedAnswer(
   asked: { readonly flag: string; readonly environment: string },
   desired: Desired,
@@ -196,17 +195,32 @@ async function hashedAnswer(
 ): Promise<Pick<ExplainedDefinition, 'answer'>> {
   const { key } = options;
   const situation = situationOf(options);
-  if (key === undefined || situation === undefined) return {};
+  if (situation === undefined) return {};
   const seeds = new Map<string, Seeds>();
-  for (const flag of evaluate(desired, asked, situation)?.behind ?? []) {
-    const live = await lookAt(flag);
-    const shown = live.is === 'seen' ? seedsOf(live.definition) : undefined;
-    if (shown) seeds.set(flag, shown);
+  const flags = new Map(desired.flags);
+  for (const name of evaluate(desired, asked, situation)?.behind ?? []) {
+    const live = await lookAt(name);
+    const flag = flags.get(name);
+    if (live.is !== 'seen') continue;
+    const shown = seedsOf(live.definition);
+    if (shown) seeds.set(name, shown);
+    if (flag) flags.set(name, onLiveDefinition(flag, asked.environment, live.definition));
   }
-  const answer = evaluate(desired, asked, { ...situation, seeds });
+  const answer = evaluate({ ...desired, flags }, asked, { ...situation, seeds });
+  if (!answer) return {};
+  if (key === undefined) return { answer: explainedAnswer(answer) };
   const own = seeds.get(asked.flag);
   const bucket = own ? bucketOf(key, own.seed) : null;
-  return answer ? { answer: { ...explainedAnswer(answer), bucket } } : {};
+  return { answer: { ...explainedAnswer(answer), bucket } };
+}
+
+function onLiveDefinition(flag: DesiredFlag, place: string, live: WireDefinition): DesiredFlag {
+  const definition = flag.environments.get(place);
+  if (!definition?.ramps) return flag;
+  const { creation: written, ramps } = definition;
+  const creation = onLiveSteps(written, ramps, definitionFromWire(live));
+  const environments = new Map(flag.environments).set(place, { ...definition, creation });
+  return { ...flag, environments };
 }
 
 function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {

@@ -188,6 +188,9 @@ describe('explain --online', () => {
       'as git and its ramp have it; everybody else → on 25 %, off 75 %',
     );
     expect(await atShare(30)).toBe('another defaultRule; everybody else → on 30 %, off 70 %');
+    // Nor does it answer for a key with the share from before the ramp.
+    await atShare(100);
+    expect((await run(...ABOUT, 'user-1')).stdout).toContain('⇒ on 100 % (by default rule');
   });
 
   it('tells what a key gets by the seeds that the service shows', async () => {
