@@ -407,7 +407,8 @@ describe('the audit log', () => {
   it('tells what each change was, with its words and its difference, the newest first', async () => {
     await client.flag('told');
     const path = at('told');
-    await client.ok('POST', path, aDefinition({ title: 't2', comment: 'c2' }));
+    // Of two titles, that of the query counts.
+    await client.ok('POST', `${path}?title=t2`, aDefinition({ title: 'other', comment: 'c2' }));
     await client.ok('PATCH', `${path}?title=t3&comment=c3`, replacing('/trafficAllocation', 50));
     await client.ok('DELETE', `${path}?title=t4`);
 

@@ -376,6 +376,10 @@ describe('segments', () => {
       details: null,
       transactionId: null,
     });
+    expect(await client.ok('GET', `/segments/${staging}/thinned/keys`)).toMatchObject({
+      keys: [{ key: 'c' }],
+      count: 1,
+    });
     const [change] = await service.audit({ kind: 'segment', name: 'thinned' });
     expect(change).toMatchObject({ action: 'remove-keys', comment: 'gone' });
   });

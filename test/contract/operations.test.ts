@@ -526,19 +526,6 @@ describe('the keys of a segment', () => {
     expect(keys).toEqual(blank);
   });
 
-  it('are no longer listed once they were removed', async () => {
-    const path = await client.segment('thinned');
-    const body = { keys: ['a', 'c'], comment: 'c' };
-
-    await expectAnswers(
-      client,
-      [200, 'PUT', `${path}/upload`, ['a', 'b', 'c']],
-      [200, 'PUT', `${path}/removeKeys`, body],
-      [200, 'PUT', `${path}/removeKeys`, body, { code: 200, message: 'Deleted 0 keys' }],
-      [200, 'GET', `${path}/keys`, undefined, { keys: [{ key: 'b' }], count: 1 }],
-    );
-  });
-
   it('go with the segment', async () => {
     const path = await client.segment('gone');
     await client.ok('PUT', `${path}/upload`, ['a']);

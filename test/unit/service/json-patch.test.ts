@@ -6,25 +6,6 @@ import { Problem } from '../../../src/service/http/problem.js';
 const patched = (document: object, ...operations: PatchOperation[]): unknown =>
   applyPatch(document, operations);
 
-it('a patch replaces the whole document at the empty path', () => {
-  expect(patched({ a: 1 }, { op: 'add', path: '', value: [] })).toEqual([]);
-  expect(patched({ a: 1 }, { op: 'replace', path: '', value: [] })).toEqual([]);
-  expect(() => patched({ a: 1 }, { op: 'remove', path: '' })).toThrow('the whole document');
-});
-
-it('a patch tests, moves and copies as RFC 6902 says', () => {
-  expect(
-    patched(
-      { a: { b: 1 }, list: [1, 2, 3], 'x/y~': 1 },
-      { op: 'test', path: '/a', value: { b: 1 } },
-      { op: 'replace', path: '/a/b', value: 2 },
-      { op: 'move', from: '/list/0', path: '/list/2' },
-      { op: 'copy', from: '/a', path: '/c' },
-      { op: 'remove', path: '/x~1y~0' },
-    ),
-  ).toEqual({ a: { b: 2 }, c: { b: 2 }, list: [2, 3, 1] });
-});
-
 it('a patch finds no inherited member', () => {
   expect(() => patched({}, { op: 'replace', path: '/toString', value: 1 })).toThrow(Problem);
 });

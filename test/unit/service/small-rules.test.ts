@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf } from '../../../src/service/change-log.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/http/key-check.js';
 import { Problem } from '../../../src/service/http/problem.js';
@@ -9,7 +8,6 @@ import {
   keysToRemove,
   keysToUpload,
 } from '../../../src/service/rules/keys.js';
-import { noteFrom } from '../../../src/service/rules/members.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
 
 it('Admin API keys have a prefix, an id that is found again, and a hash; each is another', () => {
@@ -24,13 +22,6 @@ it('Admin API keys have a prefix, an id that is found again, and a hash; each is
   expect(hash).not.toContain(key.slice(4));
   expect(next.id).not.toBe(id);
   expect(next.key.slice(16, 46)).not.toBe(key.slice(16, 46));
-});
-
-it('title and comment come from the query first, then from the body, if they are text', () => {
-  const body = { title: 'b', comment: 'c' };
-  expect(noteFrom({ title: 'q' }, body)).toEqual({ title: 'q', comment: 'c' });
-  const nothing = { title: null, comment: null };
-  expect(noteFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual(nothing);
 });
 
 describe('keys of a request', () => {
@@ -59,14 +50,6 @@ describe('keys of a request', () => {
     expect(() => keysToAdd(['\ud83d'])).toThrow(Problem);
     expect(keysToRemove(['\ud83d', 'a'])).toEqual(['a']);
   });
-});
-
-it('a difference names each member that differs, with the sides that had it', () => {
-  expect(differenceOf({ a: 1, b: [1], c: 2 }, { b: [2], c: 2, d: null })).toEqual([
-    { path: '/a', before: 1 },
-    { path: '/b', before: [1], after: [2] },
-    { path: '/d', after: null },
-  ]);
 });
 
 describe('a text is refused before it is parsed', () => {
