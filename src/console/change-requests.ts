@@ -11,6 +11,7 @@ import { keysText } from '../report/values.js';
 import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
 import { fieldLines, wholeLines } from '../report/view/field.js';
+import { find } from '../service/http/place.js';
 import { notFound, Problem } from '../service/http/problem.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
 import {
@@ -24,7 +25,7 @@ import { allKeys } from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
 import type { ChangeRequestOperation, Db } from '../service/store/tables.js';
 import { listRolloutStatuses } from '../service/store/workspaces.js';
-import { changeRequestAt, checkMayDecide, type DecisionName } from '../service/routes/decisions.js';
+import { checkMayDecide, type DecisionName } from '../service/routes/decisions.js';
 import {
   consolePage,
   linesOfText,
@@ -109,7 +110,7 @@ export const DECISIONS = {
 export async function showRequest(visit: Visit): Promise<string> {
   const { db, workspace } = visit;
   const ws = workspace.id;
-  const request = await changeRequestAt(db, visit.request);
+  const { changeRequest: request } = await find('changeRequest', db, visit.request);
   if (request.workspace_id !== ws) throw notFound('change request', request.id);
   const { comments, approvers } = wireChangeRequest(request);
   const log = linkTo('/console/log', { ws, object: `${request.kind}/${request.name}` });

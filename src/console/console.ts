@@ -114,7 +114,7 @@ function addChanges(app: FastifyInstance, { store, clock }: SignInParts, signIn:
       const session = await signIn.require(http, given.get('token'));
       const request = { ...apiRequestOf(http, session, given, clock()), body: body?.(given) };
       if (request.caller.note.comment === null) throw badRequest('A reason is needed');
-      await store.write(async (db) => step(db, request, store));
+      await store.write(async (db) => step(db, request));
       return reply.redirect(next(given), 303);
     });
   }

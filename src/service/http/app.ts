@@ -238,8 +238,8 @@ function addEndpoint(
         const body =
           'read' in endpoint
             ? ((await endpoint.lookUp?.(lookUp, apiRequest)) ??
-              (await store.read(async (db) => endpoint.read(db, apiRequest, store))))
-            : await store.write(async (db) => endpoint.write(db, apiRequest, store));
+              (await store.read(async (db) => endpoint.read(db, apiRequest))))
+            : await store.write(async (db) => endpoint.write(db, apiRequest));
         return typeof body === 'string' ? body : JSON.stringify(body);
       };
       const isKept = 'read' in endpoint && endpoint.isReadAnew !== true;

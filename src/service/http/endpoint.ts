@@ -1,5 +1,4 @@
 import type { LookUp } from '../store/statement.js';
-import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
 import type { Schema } from '../rules/shape.js';
 import type { GivenNote } from '../rules/members.js';
@@ -77,7 +76,7 @@ interface OperationBase {
 }
 
 /** The work of an endpoint in a transaction; see `at`. A string is JSON text already, and is sent unchanged. */
-export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
+export type Step<T = unknown> = (db: Db, request: ApiRequest) => Promise<T>;
 
 /** Knows nothing of HTTP: it returns the body of a 200, and throws a `Problem` to refuse. */
 type Operation = OperationBase &

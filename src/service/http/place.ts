@@ -1,4 +1,8 @@
-import { openChangeRequests, type RequestedObject } from '../store/change-requests.js';
+import {
+  findChangeRequest,
+  openChangeRequests,
+  type RequestedObject,
+} from '../store/change-requests.js';
 import {
   findPlacedDefinition,
   type EnvironmentOfChange,
@@ -6,8 +10,8 @@ import {
 } from '../store/definition-lookups.js';
 import { environmentsOfFlag, findDefinition, type StoredDefinition } from '../store/definitions.js';
 import { findArchived, findFlag } from '../store/flags.js';
+import { findAttribute } from '../store/identities.js';
 import { environmentsWithKeys, findActivation, findSegment } from '../store/segments.js';
-import type { Store } from '../store/store.js';
 import type { Db, EnvironmentRow, Within, WorkspaceRow } from '../store/tables.js';
 import {
   environmentsCalled,
@@ -83,6 +87,12 @@ const FIND = {
   /** The path may leave out the workspace. */
   environment: inEnvironment,
   trafficType: async (asked: Asked) => withTrafficType(asked, await inWorkspace(asked)),
+  attribute: async (asked: Asked) => {
+    const place = await withTrafficType(asked, await inWorkspace(asked));
+    const { attribute: id = '' } = asked.request.params;
+    const found = await findAttribute(asked.db, place.trafficType.id, id);
+    return { ...place, attribute: there(found, 'attribute', id) };
+  },
   identities: async (asked: Asked) => withTrafficType(asked, await inEnvironment(asked)),
   flag: async (asked: Asked) => withFlag(asked, await inWorkspace(asked)),
   /** A flag with the environments that have a definition of it. */
@@ -129,14 +139,20 @@ const FIND = {
     checkUnrequested(activation, asked);
     return { ...place, activation };
   },
+  changeRequest: async ({ db, request }: Asked) => {
+    const { changeRequest: id = '' } = request.params;
+    const found = await findChangeRequest(db, id);
+    const isSeen =
+      found && isPlaceVisible(request.caller, found.workspace_id, found.environment_id);
+    return { changeRequest: there(isSeen === true ? found : undefined, 'change request', id) };
+  },
 };
 
 type PlaceName = keyof typeof FIND;
 export type Places = { [At in PlaceName]: Awaited<ReturnType<(typeof FIND)[At]>> };
 
 /** A request with the objects that its path names, in the transaction of its endpoint. */
-export type Work<At extends PlaceName> = ApiRequest &
-  Places[At] & { readonly db: Db; readonly store: Store };
+export type Work<At extends PlaceName> = ApiRequest & Places[At] & { readonly db: Db };
 
 /**
  * Makes a step of an endpoint: finds the objects that the path names, makes sure that the caller may do the work, and
@@ -148,10 +164,10 @@ export type Work<At extends PlaceName> = ApiRequest &
 export function at<At extends PlaceName, T>(
   place: At,
   demands: Demands,
-  work: (work: Work<At>) => Promise<T>,
+  work: (work: Work<At>) => T | Promise<T>,
 ): Step<T> {
-  return async (db, request, store) =>
-    work({ ...request, ...(await find(place, db, request, demands)), db, store });
+  return async (db, request) =>
+    work({ ...request, ...(await find(place, db, request, demands)), db });
 }
 
 /** The objects of a path, under demands. @throws Problem (400, 403, 404, 423) in the order of `at`. */

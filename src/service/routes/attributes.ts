@@ -6,7 +6,7 @@
 import { recordChange, differenceOf } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, SHARED, type Work } from '../http/place.js';
-import { badRequest, notFound } from '../http/problem.js';
+import { badRequest } from '../http/problem.js';
 import { isSameJson } from '../rules/json.js';
 import { closed, type Schema } from '../rules/shape.js';
 import {
@@ -100,8 +100,8 @@ export const ATTRIBUTE_ENDPOINTS: Endpoints = {
     summary: 'Change some of what is known of an attribute',
     answer: answer('Attribute'),
     body: CHANGED,
-    write: at('trafficType', SHARED, async (work) => {
-      const row = await attributeAt(work);
+    write: at('attribute', SHARED, async (work) => {
+      const { attribute: row } = work;
       const given = work.body as Partial<GivenAttribute>;
       if ((given.id ?? row.id) !== row.id) throw badRequest('id is not that of the path');
       const changed = Object.entries(given).filter(([, value]) => value !== null);
@@ -111,8 +111,8 @@ export const ATTRIBUTE_ENDPOINTS: Endpoints = {
   [`DELETE ${PATH}/:attribute`]: {
     summary: 'Forget an attribute; identities keep their values of it',
     answer: answer('True'),
-    write: at('trafficType', SHARED, async (work) => {
-      const row = await attributeAt(work);
+    write: at('attribute', SHARED, async (work) => {
+      const { attribute: row } = work;
       await deleteAttribute(work.db, row.traffic_type_id, row.id);
       await record(work, wireAttribute(row), null);
       return true;
@@ -176,17 +176,6 @@ async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<W
   const [before, after] = [stored ? wireAttribute(stored) : null, wireAttribute(row)];
   if (!isSameJson(before, after)) await saveAttribute(db, row);
   return record(work, before, after);
-}
-
-async function attributeAt({
-  db,
-  trafficType,
-  params,
-}: Work<'trafficType'>): Promise<AttributeRow> {
-  const wanted = params['attribute'] ?? '';
-  const row = await findAttribute(db, trafficType.id, wanted);
-  if (row === undefined) throw notFound('attribute', wanted);
-  return row;
 }
 
 async function record<After extends WireAttribute | null>(

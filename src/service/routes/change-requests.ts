@@ -34,7 +34,7 @@ import { wireDefinition } from '../store/definitions.js';
 import type { ChangeRequestOperation } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
-import { changeRequestAt, commentOf, decide, DECISION_BODY, recordedRequest } from './decisions.js';
+import { commentOf, decide, DECISION_BODY, recordedRequest } from './decisions.js';
 import { checkRolloutStatus } from './flags.js';
 
 const OPERATIONS: readonly ChangeRequestOperation[] = [
@@ -162,7 +162,7 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
   'GET /changeRequests/:changeRequest': {
     summary: 'Get a change request',
     answer: answer('ChangeRequest'),
-    read: async (db, request) => wireChangeRequest(await changeRequestAt(db, request)),
+    read: at('changeRequest', {}, ({ changeRequest }) => wireChangeRequest(changeRequest)),
   },
   'PUT /changeRequests/:changeRequest': {
     summary: 'Approve a change request, which makes the change; or reject or withdraw it',

@@ -1,13 +1,8 @@
 /** Decisions on change requests: who may take which, and the change that an approval makes. */
 
-import {
-  isPlaceVisible,
-  isUnrestricted,
-  type ApiRequest,
-  type Caller,
-  type Step,
-} from '../http/endpoint.js';
-import { conflict, forbidden, notFound } from '../http/problem.js';
+import { isUnrestricted, type ApiRequest, type Caller, type Step } from '../http/endpoint.js';
+import { at, type Work } from '../http/place.js';
+import { conflict, forbidden } from '../http/problem.js';
 import { differenceOf, recordChange, written } from '../change-log.js';
 import type { DefinitionContent } from '../rules/definition.js';
 import { WORDS_MEMBERS } from '../rules/members.js';
@@ -21,7 +16,6 @@ import {
   type RequestComment,
   type StoredChangeRequest,
 } from '../store/change-requests.js';
-import type { Store } from '../store/store.js';
 import type { AuditAction, ChangeRequestStatus, Db } from '../store/tables.js';
 import {
   createDefinition,
@@ -76,39 +70,20 @@ export function checkMayDecide(
   throw forbidden(`This change request is decided by ${names}`);
 }
 
-/** @throws Problem (404) there is none, or the caller's key does not see its environment. */
-export async function changeRequestAt(
-  db: Db,
-  { params, caller }: ApiRequest,
-): Promise<StoredChangeRequest> {
-  const id = params['changeRequest'] ?? '';
-  const found = await findChangeRequest(db, id);
-  if (found === undefined || !isPlaceVisible(caller, found.workspace_id, found.environment_id)) {
-    throw notFound('change request', id);
-  }
-  return found;
-}
-
 /** Approving makes the change: either both happen or neither. */
-export async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
-  const { caller } = request;
-  const { status: decision } = request.body as { readonly status: DecisionName };
-  const before = await changeRequestAt(db, request);
+export const decide = at('changeRequest', {}, async (work) => {
+  const { db, caller, changeRequest: before } = work;
+  const { status: decision } = work.body as { readonly status: DecisionName };
   checkMayDecide(before, caller, decision);
   const { status, action } = DECISIONS[decision];
   const role = caller.keyId === before.author_id ? 'SUBMITTER' : 'APPROVER';
   await close(db, caller, before, status, role);
-  if (decision === 'APPROVED') await publish(db, request, store, before);
+  if (decision === 'APPROVED') await publish(work);
   return recordedRequest(db, caller, action, before.id, before);
-}
+});
 
 /** Makes the change that was approved, with the title and comment of its request, by the key that approves. */
-async function publish(
-  db: Db,
-  { caller }: ApiRequest,
-  store: Store,
-  row: StoredChangeRequest,
-): Promise<void> {
+async function publish({ db, caller, changeRequest: row }: Work<'changeRequest'>): Promise<void> {
   const { id, kind, operation, name, title, comment } = row;
   const request: ApiRequest = {
     params: { ws: row.workspace_id, env: row.environment_id, flag: name, segment: name },
@@ -119,10 +94,8 @@ async function publish(
   };
   const change = CHANGES[`${kind} ${operation}`];
   if (change === undefined) throw new Error('bug: a change request that cannot be carried out');
-  await change(db, request, store);
-  if (row.rollout_status_id !== null) {
-    await moveRolloutStatus(row.rollout_status_id)(db, request, store);
-  }
+  await change(db, request);
+  if (row.rollout_status_id !== null) await moveRolloutStatus(row.rollout_status_id)(db, request);
 }
 
 /** The body that the endpoint of the change takes; for a replacement, without `killed`. */

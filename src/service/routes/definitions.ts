@@ -85,9 +85,7 @@ export const DEFINITION_ENDPOINTS: Endpoints = {
     contract: {},
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
-    read: at('definition', {}, async ({ stored, isStrict }) =>
-      Promise.resolve(shownDefinitionText(stored, isStrict)),
-    ),
+    read: at('definition', {}, ({ stored, isStrict }) => shownDefinitionText(stored, isStrict)),
     lookUp: lookUpOne,
   },
   [`POST ${PATH}`]: {

@@ -204,7 +204,7 @@ export const FLAG_ENDPOINTS: Endpoints = {
   'GET /splits/ws/:ws/:flag': {
     summary: 'Get a flag',
     answer: answer('Flag'),
-    read: at('flag', {}, async ({ flag }) => Promise.resolve(wireFlag(flag))),
+    read: at('flag', {}, ({ flag }) => wireFlag(flag)),
   },
   'POST /splits/ws/:ws/:flag/archive': {
     summary: 'Take a flag away with its definitions, and keep them',

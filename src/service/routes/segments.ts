@@ -173,7 +173,7 @@ export const SEGMENT_ENDPOINTS: Endpoints = {
   'GET /segments/ws/:ws/:segment': {
     summary: 'Get a segment',
     answer: answer('Segment'),
-    read: at('segment', {}, async ({ segment }) => Promise.resolve(wireSegment(segment))),
+    read: at('segment', {}, ({ segment }) => wireSegment(segment)),
   },
   'GET /segments/ws/:ws/environments/:env': {
     summary: 'List the segments that are active in an environment',
