@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, stat } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
@@ -75,8 +75,10 @@ const EXPIRES_MS = 5 * 60_000;
 /** Tolerated difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
 const ORIGIN_POLL_MS = 2_000;
-/** Stands for the time at which a directory was made, where the file system does not know it. */
+/** Stands for what the system does not tell, so that only this process is known to be itself. */
 const PROCESS = randomUUID();
+/** Linux draws it at each start. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /** The commit in the lock. In its own words: anyone who can push could have written them. */
 export interface LockHolder {
@@ -186,10 +188,11 @@ function isFree(holder: LockHolder | null, { lease, owner }: LockUnder): boolean
 
 const OWNER = 'owner ';
 
-/** Differs for copies of a machine, whose git directories were made at another nanosecond. */
+/** Differs between two copies of one disk that run at the same time, so that neither takes the lock of the other. */
 async function ownerOf(gitDir: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(gitDir, { bigint: true });
-  return sha256([hostname(), gitDir, ino, birthtimeNs || PROCESS].join('\n'));
+  const boot = await readFile(BOOT_ID, 'utf8').catch(() => PROCESS);
+  return sha256([hostname(), boot, gitDir, ino, birthtimeNs || PROCESS].join('\n'));
 }
 
 function leaseIn(line: string): LockLease | undefined {
