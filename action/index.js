@@ -105,6 +105,8 @@ var FlagkeelError = class extends Error {
   code;
   /** Whether the failed write may have taken effect all the same. */
   fateUnknown;
+  /** What the message counts or sums up, one on a line each. */
+  items;
   /**
    * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the remedy in brackets. Never
    *   contains a key.
@@ -114,6 +116,7 @@ var FlagkeelError = class extends Error {
     super(message, options);
     this.name = "FlagkeelError";
     this.code = code;
+    this.items = options.items ?? [];
     this.fateUnknown = options.fateUnknown ?? (code === "UNREACHABLE" || code === "UNREADABLE");
   }
   get exitCode() {
