@@ -16,10 +16,15 @@ export class HandTime implements Time {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.waits.push({ ms, wake: resolve });
-      signal?.addEventListener('abort', () => {
-        reject(signal.reason as Error);
-      });
+      const end = (): void => {
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', end);
+      const wake = (): void => {
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      this.waits.push({ ms, wake });
     });
   }
 

@@ -133,7 +133,8 @@ export class SourceLoop {
   start(): void {
     const { schedule, confirm } = this.#options;
     if (schedule !== null) {
-      this.#schedule = new Schedule(schedule, this.#log, () => {
+      const until = { time: this.#around.time, signal: this.#ending.signal };
+      this.#schedule = new Schedule(schedule, until, () => {
         this.trigger('schedule');
       });
     }

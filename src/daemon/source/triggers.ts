@@ -1,7 +1,6 @@
-import { schedule, setLogger, type ScheduledTask } from 'node-cron';
+import { createTask, type ScheduledTask } from 'node-cron';
 import { messageOf } from '../../errors.js';
 import { afterEachPause, type Time } from '../../platform/clock.js';
-import type { Log } from '../../platform/log.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';
 
@@ -101,41 +100,39 @@ export class Follower {
 /** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
 export { validate as isSchedule } from 'node-cron';
 
-export class Schedule {
-  readonly #task: ScheduledTask;
+/** Longest sleep before another look at the wall clock. */
+const MAX_WAIT_MS = 600_000;
 
-  constructor(fields: string, log: Log, strike: () => void) {
-    // By default the library logs to standard output.
-    setLogger({
-      info: (message) => {
-        log.debug({ message }, 'schedule');
-      },
-      warn: (message) => {
-        log.debug({ message }, 'schedule');
-      },
-      error: (message) => {
-        log.warn({ message: String(message) }, 'schedule');
-      },
-      debug: () => undefined,
-    });
-    this.#task = schedule(fields, strike, {
-      // By default, the library skips a time that it notices more than a second late.
-      missedExecutionTolerance: Infinity,
-      suppressMissedWarning: true,
+/** Strikes at the times of a schedule by the wall clock, even if that clock is set meanwhile; late, and once. */
+export class Schedule {
+  /** For its times alone: its own timer waits for the time that it once computed, by whatever clock. */
+  readonly #task: ScheduledTask;
+  #at: number;
+
+  constructor(fields: string, until: Parameters<typeof afterEachPause>[1], strike: () => void) {
+    this.#task = createTask(fields, () => undefined);
+    this.#at = this.#following();
+    const pauseMs = (): number => Math.min(Math.max(0, this.#at - Date.now()), MAX_WAIT_MS);
+    void afterEachPause(pauseMs, until, () => {
+      const isDue = this.#at <= Date.now();
+      // Computed anew also where nothing is due: a clock that was set back has earlier times ahead of it.
+      this.#at = this.#following();
+      if (isDue) strike();
     });
   }
 
-  get next(): string | null {
-    return this.#task.getNextRun()?.toISOString() ?? null;
+  get next(): string {
+    return new Date(this.#at).toISOString();
+  }
+
+  #following(): number {
+    return this.#task.getNextRuns(1)[0]?.getTime() ?? Infinity;
   }
 
   async stop(): Promise<void> {
     await this.#task.destroy();
   }
 }
-
-/** Longest sleep before another look at the wall clock. */
-const MAX_WAIT_MS = 600_000;
 
 /** Calls `onTime` once at a time of the wall clock, even if that clock is set meanwhile. */
 export class Alarm {

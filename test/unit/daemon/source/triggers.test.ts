@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Alarm, Schedule } from '../../../../src/daemon/source/triggers.js';
-import { createLog } from '../../../../src/platform/log.js';
 import { HandTime } from '../../../support/hand-time.js';
 
 const HOUR_MS = 3_600_000;
@@ -57,24 +56,47 @@ it('another moment takes the place of the one before, and none ends the wait', a
   expect(clock.waits).toEqual([]);
 });
 
-it('a full check comes late, and once, where the process was busy or asleep at its time', async () => {
-  vi.useFakeTimers({ now: new Date('2026-10-01T12:00:00') });
-  onTestFinished(() => void vi.useRealTimers());
-  const stream = { write: () => undefined };
-  const log = createLog({ level: 'silent', format: 'json', stream });
-  let strikes = 0;
-  const schedule = new Schedule('0 3 * * *', log, () => {
-    strikes += 1;
+/** A schedule by a clock that `pass` moves: also that of `new Date()`, which the library of schedules reads. */
+function scheduled(fields: string): { clock: HandTime; schedule: Schedule; strikes: string[] } {
+  const clock = new HandTime();
+  vi.useFakeTimers({ now: clock.wall, toFake: ['Date'] });
+  const end = new AbortController();
+  Object.defineProperty(clock, 'wall', { get: Date.now, set: vi.setSystemTime });
+  const strikes: string[] = [];
+  const schedule = new Schedule(fields, { time: clock, signal: end.signal }, () => {
+    strikes.push(new Date().toISOString());
   });
-  await vi.advanceTimersByTimeAsync(14 * HOUR_MS);
-  expect(strikes).toBe(0);
+  onTestFinished(async () => {
+    end.abort();
+    await schedule.stop();
+    vi.useRealTimers();
+  });
+  return { clock, schedule, strikes };
+}
 
-  // The hour that the timer still waits for ends two days later by the clock.
-  vi.setSystemTime(new Date('2026-10-04T03:00:05'));
-  await vi.advanceTimersByTimeAsync(HOUR_MS);
-  expect(strikes).toBe(1);
+async function passHours(clock: HandTime, hours: number): Promise<void> {
+  const end = clock.wall + hours * HOUR_MS;
+  while (clock.wall < end) await clock.pass();
+}
 
-  await vi.advanceTimersByTimeAsync(23 * HOUR_MS);
-  expect(strikes).toBe(2);
-  await schedule.stop();
+it('a full check comes late, and once, where the process was busy or asleep at its time', async () => {
+  const { clock, schedule, strikes } = scheduled('30 * * * *');
+  expect(schedule.next).toBe('2026-11-24T12:30:00.000Z');
+  await passHours(clock, 1);
+  expect(strikes).toEqual(['2026-11-24T12:30:00.000Z']);
+
+  const asleep = await clock.pass({ set: 5 * HOUR_MS });
+  expect(strikes.slice(1)).toEqual([new Date(clock.wall).toISOString()]);
+  expect(asleep).toBeLessThanOrEqual(600_000);
+  expect(schedule.next).toBe('2026-11-24T18:30:00.000Z');
+});
+
+it('full checks go on after a clock that was a year ahead is set back', async () => {
+  const { clock, schedule, strikes } = scheduled('30 * * * *');
+
+  await clock.pass({ set: -365 * 24 * HOUR_MS });
+  expect(schedule.next).toBe('2025-11-24T12:30:00.000Z');
+  await passHours(clock, 2);
+
+  expect(strikes).toEqual(['2025-11-24T12:30:00.000Z', '2025-11-24T13:30:00.000Z']);
 });
