@@ -79,14 +79,32 @@ function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): str
 function treatmentEdits(block: BlockToEdit): Edit[] {
   const { live, spec, text, at } = block;
   const before = spec.creation.treatments;
+  const after = live.treatments.map((treatment) =>
+    saidOf(
+      treatment,
+      before.find(({ name }) => name === treatment.name),
+    ),
+  );
   const isSameList =
-    sameJson(namesOf(before), namesOf(live.treatments)) && hasMember(text, [...at, 'treatments']);
-  if (!isSameList) return [set(block, 'treatments', writtenTreatments(live.treatments))];
-  return live.treatments.flatMap((treatment, position): Edit[] => {
+    sameJson(namesOf(before), namesOf(after)) && hasMember(text, [...at, 'treatments']);
+  if (!isSameList) return [set(block, 'treatments', writtenTreatments(after))];
+  return after.flatMap((treatment, position): Edit[] => {
     if (sameJson(treatment, before[position])) return [];
     const path = [...at, 'treatments', treatment.name];
     return [{ kind: 'set', path, value: writtenTreatment(treatment) }];
   });
+}
+
+/** Without what the file does not say of the treatment, and so leaves to people. */
+function saidOf(live: Treatment, spec: Treatment | undefined): Treatment {
+  const { name, description = '', configuration } = live;
+  const says = (member: 'description' | 'configuration'): boolean =>
+    spec === undefined || spec[member] !== undefined;
+  return {
+    name,
+    ...(says('description') && (spec || description !== '') && { description }),
+    ...(says('configuration') && configuration !== undefined && { configuration }),
+  };
 }
 
 function namesOf(treatments: readonly Treatment[]): string[] {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
 import { flagFieldsFromWire, withTag } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
@@ -10,9 +11,9 @@ import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { firstFault, readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
-import { editedText } from '../specs/edit/edit-file.js';
+import { editedText, type Edit } from '../specs/edit/edit-file.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
-import { fitsKeyFile } from './segment-files.js';
+import { fitsKeyFile, keyFileOf } from './segment-files.js';
 import { filesTree } from './workspace-files.js';
 import type { Change } from '../model/plan.js';
 import { keyOfId, type Kind } from '../model/ref.js';
@@ -39,6 +40,7 @@ export async function adoptDrift(
   tree: SpecTree,
 ): Promise<Adoption> {
   let files: Files = new Map();
+  const taken = new Set(tree.list().map(({ path }) => path));
   const adopted: Adopted[] = [];
   const left: { id: string; why: string }[] = [];
   for (const difference of differences) {
@@ -49,7 +51,8 @@ export async function adoptDrift(
     const refused = whyNot(difference, input);
     // One by one, because two objects may share a file.
     const adoption = refused === undefined ? ADOPTIONS[change.ref.kind] : undefined;
-    const written = (await adoption?.files(change, input, read)) ?? new Map<string, string>();
+    const written =
+      (await adoption?.files(change, input, read, taken)) ?? new Map<string, string>();
     const after = new Map([...before, ...written]);
     const why = refused ?? (await faultOf(after, tree));
     if (why !== undefined) {
@@ -86,21 +89,27 @@ function whyNot(
     return 'a traffic type is set at creation only';
   }
   const adoption = ADOPTIONS[change.ref.kind];
-  return adoption ? adoption.whyNot(change, desired) : 'only a person can edit its file';
+  return adoption ? adoption.whyNot?.(change, desired) : 'only a person can edit its file';
 }
 
 type Read = (path: string) => Promise<string>;
 type Files = ReadonlyMap<string, string>;
 
 interface KindAdoption {
-  readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
-  readonly files: (change: Change, input: PlanInput, read: Read) => Promise<Files>;
+  readonly whyNot?: (change: Change, desired: BoundDesired) => string | undefined;
+  /** @param taken paths of files that are there; those of new files are added. */
+  readonly files: (
+    change: Change,
+    input: PlanInput,
+    read: Read,
+    taken: Set<string>,
+  ) => Promise<Files>;
 }
 
 /** Null: only a person can edit the files of the kind. */
 const ADOPTIONS: Readonly<Record<Kind, KindAdoption | null>> = {
   flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
-  segment: { whyNot: sharedKeyFile, files: writtenSegment },
+  segment: { files: writtenSegment },
   identities: null,
 };
 
@@ -114,17 +123,6 @@ function lacksOwnershipTag({ fields }: Change, { config }: BoundDesired): string
   return isLacking && ownershipTag !== undefined
     ? `the service lacks only the tag "${ownershipTag}" of flagkeel.yaml: let a run set it again`
     : undefined;
-}
-
-function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefined {
-  const { name, environment } = ref;
-  if (environment === null) return undefined;
-  const uses = [...desired.segments.values()].flatMap((segment) =>
-    [...segment.environments.values()].map(({ keysFile }) => keysFile),
-  );
-  const own = desired.segments.get(name)?.environments.get(environment)?.keysFile;
-  const isShared = own !== undefined && uses.filter((each) => each === own).length > 1;
-  return isShared ? `${own} serves other segments or environments too: edit it by hand` : undefined;
 }
 
 async function writtenFlag(change: Change, input: PlanInput, read: Read): Promise<Files> {
@@ -154,7 +152,12 @@ async function writtenFlag(change: Change, input: PlanInput, read: Read): Promis
   return new Map([[file, editedText(text, edits)]]);
 }
 
-async function writtenSegment(change: Change, input: PlanInput, read: Read): Promise<Files> {
+async function writtenSegment(
+  change: Change,
+  input: PlanInput,
+  read: Read,
+  taken: Set<string>,
+): Promise<Files> {
   const { name, environment } = change.ref;
   const segment = input.desired.segments.get(name);
   if (!segment || environment === null || !change.keys)
@@ -168,18 +171,30 @@ async function writtenSegment(change: Change, input: PlanInput, read: Read): Pro
   const remove = new Set(added);
   const inline = removed.filter((key) => !hasFile || !fitsKeyFile(key));
   const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
+  const word = configWord(input, environment);
+  const at = ['environments', word];
+  const edits: Edit[] = [];
   const files = new Map<string, string>();
   if (!hasFile || inline.length > 0 || added.some((key) => !inFile.has(key))) {
-    const path = ['environments', configWord(input, environment), 'keys'];
-    const before = await read(file);
-    const after = editedText(before, [{ kind: 'texts', path, add: inline, remove }]);
-    if (after !== before) files.set(file, after);
+    edits.push({ kind: 'texts', path: [...at, 'keys'], add: inline, remove });
   }
   if (keysFile !== undefined && hasFile) {
     const after = editedKeyFile(listed, removed.filter(fitsKeyFile), remove);
-    if (after !== listed) files.set(keysFile, after);
+    if (after !== listed && isShared(keysFile, input.desired)) {
+      // The other places keep the old file, because their keys have not changed.
+      const own = keyFileOf(file.replace(/\.yaml$/, ''), word, 'environment', taken);
+      edits.push({ kind: 'set', path: [...at, 'keysFile'], value: basename(own) });
+      files.set(own, after);
+    } else if (after !== listed) files.set(keysFile, after);
   }
-  return files;
+  const before = await read(file);
+  const after = editedText(before, edits);
+  return after === before ? files : files.set(file, after);
+}
+
+function isShared(keysFile: string, { segments }: BoundDesired): boolean {
+  const uses = [...segments.values()].flatMap(({ environments }) => [...environments.values()]);
+  return uses.filter((each) => each.keysFile === keysFile).length > 1;
 }
 
 /** Keeps lines that are not keys, such as comments, and appends new keys. */

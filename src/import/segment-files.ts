@@ -32,8 +32,8 @@ export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<s
   const environments = [...segment.environments].map(([environment, keys], position): Member => {
     if (keys === null) return [environment, new Flow(mapping(['mode', 'external']))];
     if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
-    const word = FILE_WORD.test(environment) ? environment : `environment-${position + 1}`;
-    const path = freePath(`segments/${segment.name}.${word}`, taken);
+    const other = `environment-${position + 1}`;
+    const path = keyFileOf(`segments/${segment.name}`, environment, other, taken);
     const listed = keys.filter(fitsKeyFile);
     const inline = keys.filter((key) => !fitsKeyFile(key));
     files.set(path, listed.map((key) => `${key}\n`).join(''));
@@ -63,7 +63,14 @@ export function fitsKeyFile(key: string): boolean {
 /** The name of an environment that can be a part of a file name. */
 const FILE_WORD = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/;
 
-function freePath(stem: string, taken: Set<string>): string {
+/** @param other stands for the environment if its name can be no part of a file name. @param taken gets the path. */
+export function keyFileOf(
+  segment: string,
+  environment: string,
+  other: string,
+  taken: Set<string>,
+): string {
+  const stem = `${segment}.${FILE_WORD.test(environment) ? environment : other}`;
   for (let number = 1; ; number += 1) {
     const path = number === 1 ? `${stem}.keys` : `${stem}-${number}.keys`;
     if (taken.has(path)) continue;

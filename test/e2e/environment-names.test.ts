@@ -64,7 +64,7 @@ describe('an environment that the config calls by its name, and then by its id',
     expect(scenario.writes()).toEqual([]);
   });
 
-  it('has its shared key file left alone by drift --adopt', async () => {
+  it('gets a key file of its own from drift --adopt where it shared one', async () => {
     const { staging, production } = live;
     writeConfig([staging, production]);
     const keysFile = '{ keysFile: staff.keys }';
@@ -78,7 +78,12 @@ describe('an environment that the config calls by its name, and then by its id',
 
     const { stdout } = await run('drift', '--adopt');
 
-    expect(stdout).toContain('Left segment/staff@staging: segments/staff.keys serves other');
-    expect(scenario.repository.git('status', '--porcelain')).toBe('');
+    const own = `segments/staff.${staging}.keys`;
+    expect(stdout).toContain(`Wrote segment/staff@staging into ${own}, segments/staff.yaml.`);
+    expect(scenario.text(own)).toBe('u-1\nu-2\nu-3\n');
+    expect(scenario.text('segments/staff.keys')).toBe('u-1\nu-2\n');
+    expect(scenario.text('segments/staff.yaml')).toContain(`${production}: ${keysFile}\n`);
+    scenario.repository.commit('Adopt');
+    expect(await run('plan', '--detailed-exitcode')).toMatchObject({ code: 0 });
   });
 });

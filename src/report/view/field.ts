@@ -231,7 +231,7 @@ function descriptionChange(
   after: string,
   context: FieldContext,
 ): string[] {
-  if (before === after) return [];
+  if ((before ?? '') === after) return [];
   const [was, is] = proseChange(before ?? '', after, context);
   return [`description ${before === undefined ? is : `${was} → ${is}`}`];
 }

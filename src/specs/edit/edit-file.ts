@@ -1,5 +1,6 @@
 import {
   isMap,
+  isNode,
   isScalar,
   isSeq,
   Pair,
@@ -95,8 +96,21 @@ function apply(document: Document, edit: Edit): void {
   }
   const held = pair?.value as Node | null | undefined;
   const value = edited(held, edit);
+  if (isSeq(value) && isNode(value.items[0])) value.items[0].spaceBefore = false;
   if (pair) pair.value = withComments(value, held);
-  else parent.items.splice(placeOf(parent, name), 0, new Pair(nodeOf(name), value) as never);
+  else insert(parent, name, value);
+}
+
+function insert(map: YAMLMap, name: string, value: Node): void {
+  const { items, commentBefore } = map;
+  const place = placeOf(map, name);
+  const key = items[0]?.key;
+  // To the library a comment above the first member belongs to the mapping.
+  if (place === 0 && commentBefore && isNode(key)) {
+    key.commentBefore = commentBefore;
+    delete map.commentBefore;
+  }
+  items.splice(place, 0, new Pair(nodeOf(name), value) as never);
 }
 
 function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unset' }>): Node {
@@ -155,7 +169,7 @@ function mapAt(document: Document, path: readonly string[]): YAMLMap {
     if (!isMap(map)) break;
     const known = pairOf(map, name);
     const next = isMap(known?.value) ? known.value : nodeOf(new Map());
-    if (!known) map.items.splice(placeOf(map, name), 0, new Pair(nodeOf(name), next) as never);
+    if (!known) insert(map, name, next);
     else if (known.value !== next) known.value = next;
     // Empty mappings are written on one line, but this one will be filled.
     if (isMap(next) && next.items.length === 0 && !map.flow) next.flow = false;
@@ -195,9 +209,13 @@ function withOldLines(old: string, before: string, after: string): string {
   const end = old.includes('\r\n') ? '\r' : '';
   const kept = commonLines(was, is);
   return is
-    .map((line, position) => {
+    .flatMap((line, position) => {
       const from = kept.get(position);
-      return (from === undefined ? undefined : stood[from]) ?? line + (line === '' ? '' : end);
+      const spelled = from === undefined ? undefined : stood[from];
+      if (spelled !== undefined) return [spelled];
+      // The library puts a blank line above a comment at the end.
+      if (from !== undefined && line === '' && was[from + 1]?.startsWith('#') === true) return [];
+      return [line + (line === '' ? '' : end)];
     })
     .join('\n');
 }

@@ -86,6 +86,18 @@ describe('an edit of a file', () => {
       [{ kind: 'texts', path: ['keys'], add: ['1e5'], remove: new Set(['0012']) }],
       'keys:\n  - a # first\n  - b\n  - "1e5"\n',
     ],
+    [
+      'leaves a comment above the member that it stood above, and no blank line at the end',
+      `${production}    # who\n    rules: []\n    # rest\n    defaultRule: a\n# end\n`,
+      [{ kind: 'set', path: on('killed'), value: true }],
+      `${production}    killed: true\n    # who\n    rules: []\n    # rest\n    defaultRule: a\n# end\n`,
+    ],
+    [
+      'leaves no white space where the element above a blank line goes',
+      'keys:\n  - a\n\n  # group\n  - b\n',
+      [{ kind: 'texts', path: ['keys'], add: [], remove: new Set(['a']) }],
+      'keys:\n  # group\n  - b\n',
+    ],
   ])('%s', (_, text, edits, expected) => {
     expect(editedText(text, edits)).toBe(expected);
   });
