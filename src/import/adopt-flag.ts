@@ -102,7 +102,7 @@ function saidOf(live: Treatment, spec: Treatment | undefined): Treatment {
     spec === undefined || spec[member] !== undefined;
   return {
     name,
-    ...(says('description') && (spec || description !== '') && { description }),
+    ...(says('description') && (spec !== undefined || description !== '') && { description }),
     ...(says('configuration') && configuration !== undefined && { configuration }),
   };
 }

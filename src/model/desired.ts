@@ -256,16 +256,18 @@ export function mostProtectedFirst(
     .map(({ name }) => name);
 }
 
-/** What the specs say, with the live shares that are a step of their ramps. */
-export function onLiveSteps<T extends Definition>(
-  said: T,
-  ramps: readonly DesiredRamp[] = [],
-  live: Definition,
-): T {
-  return ramps.reduce((side, ramp) => {
-    const buckets = bucketsOn(live, ramp);
-    const share = buckets && shareOnRamp(ramp, buckets);
-    const isStep = ramp.steps.some(({ percent }) => percent === share);
-    return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
-  }, said);
+/** The flag with the live shares of an environment that are a step of its ramps there. */
+export function onLiveSteps(flag: DesiredFlag, environment: string, live: Definition): DesiredFlag {
+  const definition = flag.environments.get(environment);
+  if (!definition?.ramps) return flag;
+  const { ramps, fields, creation } = definition;
+  const moved = <T extends Definition>(said: T): T =>
+    ramps.reduce((side, ramp) => {
+      const buckets = bucketsOn(live, ramp);
+      const share = buckets && shareOnRamp(ramp, buckets);
+      const isStep = ramp.steps.some(({ percent }) => percent === share);
+      return buckets && isStep ? withBuckets(side, ramp, buckets) : side;
+    }, said);
+  const now = { ...definition, fields: moved(fields), creation: moved(creation) };
+  return { ...flag, environments: new Map(flag.environments).set(environment, now) };
 }

@@ -1,7 +1,6 @@
 import { FlagkeelError } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
-import type { WireDefinition } from '../../admin-api/wire.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import { present } from '../../model/collections.js';
 import {
@@ -153,10 +152,11 @@ function explainedDefinition(
 
 async function withLive(
   explained: ExplainedFlag,
-  { name, environments: declared }: DesiredFlag,
+  flag: DesiredFlag,
   { specs, options, screen }: { specs: RightSpecs; options: ExplainOptions; screen: Screen },
 ): Promise<ExplainedFlag> {
   const { desired, named } = specs;
+  const { name } = flag;
   await using run = await openDryRun(named.directory, options, screen);
   const reader = await run.context.openReader(desired);
   const at = await findWorkspace(reader, desired.config.workspace);
@@ -165,15 +165,15 @@ async function withLive(
     const { environment } = each;
     const { id: environmentId } = findEnvironment(at, environment);
     const place = { workspaceId: at.workspace.id, environmentId };
-    const lookAt = async (flag: string): ReturnType<typeof look> =>
-      look(reader, place, { name: flag, id: ids.get(flag) }, { flags: 'list' });
+    const lookAt = async (called: string): ReturnType<typeof look> =>
+      look(reader, place, { name: called, id: ids.get(called) }, { flags: 'list' });
     const live = await lookAt(name);
     if (live.is === 'unknown') return { ...each, live: live.is };
     if (live.is === 'absent') return { ...each, live: null };
     const canonical = definitionFromWire(live.definition);
     const { killed, defaultRule } = canonical;
-    const { fields = {}, ramps } = declared.get(environment) ?? {};
-    const differs = differingFields(live.definition, onLiveSteps(fields, ramps, canonical));
+    const declared = onLiveSteps(flag, environment, canonical).environments.get(environment);
+    const differs = differingFields(live.definition, declared?.fields ?? {});
     const { seed = null, allocationSeed: trafficAllocationSeed = null } =
       seedsOf(live.definition) ?? {};
     const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
@@ -186,7 +186,7 @@ async function withLive(
   return { ...explained, environments: await Promise.all(environments) };
 }
 
-/** The answer with the live steps of ramps. The bucket of a key follows from the seeds that the service shows. */
+/** The answer with the live shares of steps. The bucket of a key follows from the seeds that the service shows. */
 async function hashedAnswer(
   asked: { readonly flag: string; readonly environment: string },
   desired: Desired,
@@ -204,7 +204,9 @@ async function hashedAnswer(
     if (live.is !== 'seen') continue;
     const shown = seedsOf(live.definition);
     if (shown) seeds.set(name, shown);
-    if (flag) flags.set(name, onLiveDefinition(flag, asked.environment, live.definition));
+    if (!flag) continue;
+    const canonical = definitionFromWire(live.definition);
+    flags.set(name, onLiveSteps(flag, asked.environment, canonical));
   }
   const answer = evaluate({ ...desired, flags }, asked, { ...situation, seeds });
   if (!answer) return {};
@@ -212,15 +214,6 @@ async function hashedAnswer(
   const own = seeds.get(asked.flag);
   const bucket = own ? bucketOf(key, own.seed) : null;
   return { answer: { ...explainedAnswer(answer), bucket } };
-}
-
-function onLiveDefinition(flag: DesiredFlag, place: string, live: WireDefinition): DesiredFlag {
-  const definition = flag.environments.get(place);
-  if (!definition?.ramps) return flag;
-  const { creation: written, ramps } = definition;
-  const creation = onLiveSteps(written, ramps, definitionFromWire(live));
-  const environments = new Map(flag.environments).set(place, { ...definition, creation });
-  return { ...flag, environments };
 }
 
 function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {

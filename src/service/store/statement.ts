@@ -4,8 +4,8 @@ import { partsOf } from '../parts.js';
 import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
 
 type Value = string | number | null;
-type Statement<Result, Values extends readonly Value[], Source = Db | LookUp> = (
-  source: Source,
+type Statement<Result, Values extends readonly Value[]> = (
+  source: Db | LookUp,
   ...values: Values
 ) => Promise<Result>;
 
@@ -47,12 +47,12 @@ export async function runIn<Row>(
 }
 
 /** A statement with a text for each database. */
-export function statementFor<Row = never, Values extends readonly Value[] = readonly Value[]>(
+export function statementFor<Row = never>(
   textFor: (dialect: Dialect) => string,
-): Statement<Row[], Values, Db> {
+): (db: Db, ...values: readonly Value[]) => Promise<Row[]> {
   const made = {
-    sqlite: statement<Row, Values>(textFor('sqlite')),
-    postgres: statement<Row, Values>(textFor('postgres')),
+    sqlite: statement<Row>(textFor('sqlite')),
+    postgres: statement<Row>(textFor('postgres')),
   };
   return async (db, ...values) => made[dialectOf(db)](db, ...values);
 }

@@ -309,7 +309,7 @@ export function unknownStep(steps: readonly string[]): string | undefined {
 }
 
 /** One question, because each start of a service asks it. */
-const tableOfSteps = statementFor<{ readonly found: string | null }, []>((dialect) =>
+const tableOfSteps = statementFor<{ readonly found: string | null }>((dialect) =>
   dialect === 'sqlite'
     ? "select name as found from sqlite_master where name = 'kysely_migration'"
     : "select to_regclass('kysely_migration')::text as found",
