@@ -68,6 +68,49 @@ it('an approval on GitHub covers all that its pull request brought, merged, squa
   expect(await before(repository, merge, [head, merge])).toBe(second);
 });
 
+/** Keeps the text of the pull request that is opened. */
+const GH_KEEPING_BODY = `#!/usr/bin/env bash
+test "$1 $2" != "pr create" || cp "\${8}" "$GH_FOLDER/body.md"
+`;
+
+it('a nightly look on GitHub that finds more than a pull request can say opens it all the same', async () => {
+  const repository = makeRepository();
+  repository.commit('Begin', { a: '1' });
+  const folder = makeDirectory();
+  const origin = join(folder, 'origin.git');
+  repository.git('init', '--quiet', '--bare', origin);
+  repository.git('remote', 'add', 'origin', origin);
+  repository.write({ a: '2' });
+  const lines = Array.from(
+    { length: 2_000 },
+    (_, at) => `flag/${String(at)}: on 10 → 25 % · ünïcode`,
+  );
+  writeFileSync(join(folder, 'drift.txt'), lines.map((line) => `${line}\n`).join(''));
+  const { jobs } = parse(projectText('workflows/flagkeel-drift.yml')) as DriftWorkflow;
+  const step = jobs.drift.steps.find(({ name }) => name === 'Propose them');
+
+  const result = await start(['bash', '-e', '-c', step?.run ?? ''], '', {
+    cwd: repository.directory,
+    env: {
+      ...{ PATH: withTools(folder, { gh: GH_KEEPING_BODY }), GH_FOLDER: folder },
+      RUNNER_TEMP: folder,
+    },
+  }).ended;
+
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+  const body = readFileSync(join(folder, 'body.md'), 'utf8');
+  expect(body.length).toBeLessThanOrEqual(65_536);
+  const shown = body.trimEnd().split('\n').slice(2);
+  expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
+  expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
+});
+
+interface DriftWorkflow {
+  readonly jobs: {
+    readonly drift: { readonly steps: readonly { name?: string; run?: string }[] };
+  };
+}
+
 interface Component {
   readonly 'flagkeel-apply': { readonly script: readonly string[] };
 }
