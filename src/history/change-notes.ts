@@ -1,12 +1,12 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
+import { isOlder } from '../git/lineage.js';
 import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';
 import type { ChangeNote } from '../model/outcome.js';
 import { noteKey, type Change, type Plan, type PlanNotes, type Reason } from '../model/plan.js';
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
-import type { SpecTree } from '../model/spec-tree.js';
 import type { Base } from '../model/state.js';
 import { fieldFormsOf } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
@@ -14,7 +14,7 @@ import { plannedKind } from '../plan/objects/kinds.js';
 import { baseIn } from '../plan/place.js';
 import { placeNamed } from '../plan/policy.js';
 import type { SpecCache } from '../specs/cache.js';
-import { CONFIG_PATH } from '../model/spec-tree.js';
+import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 
@@ -126,8 +126,8 @@ const SHORT_ID = 8;
  * leave out commits to other fields of the object.
  *
  * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
- * parent. Without a base in this clone, only the newest such commit is named, except that a creation or an activation
- * names all. If a form is unknown, the object's own files decide.
+ * parent. Without a base in this clone, or with one that comes after HEAD, only the newest such commit is named, except that
+ * a creation or an activation names all. If a form is unknown, the object's own files decide.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -149,6 +149,7 @@ export async function attribute(
       const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
       return content && parseCommit(id, content);
     }),
+    isBefore: eachOnce(async (base) => !(await isOlder(checkout, head, base))),
     logSince: eachOnce(async (base) => readLog(repository, base === '' ? null : base, head)),
   };
   const searches: Search[][] = [];
@@ -172,6 +173,7 @@ export async function attribute(
 interface Past {
   /** The text of a commit; null if it is not in this clone, or the id names no commit. */
   readonly textOf: (id: string) => Promise<CommitText | null>;
+  readonly isBefore: (base: string) => Promise<boolean>;
   /** @param base empty for the whole history. */
   readonly logSince: (base: string) => Promise<LoggedCommit[]>;
 }
@@ -188,11 +190,12 @@ function eachOnce<T>(read: (key: string) => Promise<T>): (key: string) => Promis
 async function searchOf(
   { ref, action }: AttributionRequest,
   part: AttributedPart,
-  { textOf, logSince }: Past,
+  { textOf, isBefore, logSince }: Past,
 ): Promise<Search> {
   const isNew = action === 'create' || action === 'activate';
   const { base, isDrift } = part;
-  const isBaseHere = !isDrift && base !== null && (await textOf(base)) !== null;
+  const isBaseHere =
+    !isDrift && base !== null && (await textOf(base)) !== null && (await isBefore(base));
   const log = await logSince(isBaseHere ? base : '');
   return {
     part,

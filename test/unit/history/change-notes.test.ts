@@ -161,6 +161,21 @@ describe('attribution', () => {
     expect(await wordsFor({ base })).toMatchObject({ title });
   });
 
+  it('names the commit whose value comes back where a run goes back to an older HEAD', async () => {
+    const [, older, , base] = commits(
+      ['Add pay', pay('1')],
+      ['Ramp to 20 %', pay('2')],
+      ['Touch another', { 'flags/other.yaml': '2' }],
+      ['Ramp to 30 %', pay('3')],
+    );
+    repository.git('checkout', '-q', 'HEAD~1');
+
+    expect(await wordsFor({ base: base ?? '' })).toEqual({
+      title: 'Ramp to 20 %',
+      comment: `${short(older)} Ana: Ramp to 20 %`,
+    });
+  });
+
   it('goes by file where there is too much to compare', async () => {
     const [base = ''] = commits(
       ['Add', pay('1')],
