@@ -159,15 +159,18 @@ function treatmentText(treatment: string | null): string {
 /** Of a change for a reader, as numbers to compare one after the other by `byWeight`. */
 export function weightOf(change: Change, report: PlanReport): readonly number[] {
   const { environment } = change.ref;
+  const isLeft = isUndone(change, report);
   const isRisky = risksOf(change, report).length > 0;
   const isProtected =
     environment !== null && report.protectedEnvironments?.has(environment) === true;
   return [
-    isUndone(change, report),
+    isLeft,
     isRisky,
     isRisky ? sizeOf(change, report) : 0,
     isRemoval(change),
     isProtected,
+    // What was not done reaches none of it.
+    isLeft ? 0 : sizeOf(change, report),
     change.action !== 'create' && change.action !== 'activate',
   ].map(Number);
 }

@@ -29,11 +29,12 @@ describe('a plan', () => {
   });
 
   it('shows the heaviest object first, and counts the identities of many traffic types', () => {
-    const [half, whole, kill, usual] = ['half', 'whole', 'killed', 'usual'].map((name) =>
+    const names = ['half', 'whole', 'killed', 'usual', 'third'];
+    const [half, whole, kill, usual, third] = names.map((name) =>
       aChange(`flag/${name}@production`, 'update', {
         fields: [aField(name === 'killed' ? '/killed' : '/trafficAllocation', false, true)],
       }),
-    ) as [Change, Change, Change, Change];
+    ) as [Change, Change, Change, Change, Change];
     const shifting = (percent: number): Impact => {
       const traffic = { atLeast: percent, atMost: percent };
       const place = { flag: 'any', environment: 'production', listed: 0, bounded: false };
@@ -43,16 +44,18 @@ describe('a plan', () => {
     const impacts = new Map([
       [half.id, shifting(50)],
       [whole.id, shifting(100)],
+      [third.id, { ...shifting(33), risks: [] }],
     ]);
     const types = Array.from({ length: 12 }, (_, at) =>
       aChange(`identities/t${String(at)}@production`, 'update'),
     );
 
-    const printed = text(aReport({ changes: [usual, half, kill, whole] }, { impacts }));
+    const printed = text(aReport({ changes: [usual, half, kill, third, whole] }, { impacts }));
     expect(printed.match(/^flag\/\w+$|^flag\/\w+(?= ·)/gm)).toEqual([
       'flag/whole',
       'flag/half',
       'flag/killed',
+      'flag/third',
       'flag/usual',
     ]);
     expect(text(aReport({ changes: types }))).toMatch(/^12 identities in production/);
