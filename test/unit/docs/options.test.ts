@@ -3,7 +3,7 @@ import { commandFiles, declarationsOf, projectText } from './page.js';
 
 /** The commands that a page speaks of. Of commands in blocks of code, `code-blocks.test.ts` takes care. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
-  'ramps.md': ['reconcile', 'review', 'explain'],
+  'ramps.md': ['reconcile', 'review'],
   'review.md': commandFiles(),
   'watch.md': ['watch'],
   'watch-operations.md': ['watch', 'reconcile'],
