@@ -20,7 +20,8 @@ import {
   type StoredSegment,
 } from '../service/store/segments.js';
 import type { EnvironmentRow } from '../service/store/tables.js';
-import { find } from '../service/http/place.js';
+import { approvedIn, find } from '../service/http/place.js';
+import { Problem } from '../service/http/problem.js';
 import {
   consolePage,
   linesOfText,
@@ -177,9 +178,18 @@ export async function showSwitch(visit: Visit): Promise<string> {
     killed === 1
       ? 'Its rules decide again who gets what.'
       : `Everybody gets ${clean(wireDefinition(stored).defaultTreatment)} at once, whatever its rules say.`;
+  const title = `${word} ${clean(flag)} in ${clean(environment.name)}`;
+  try {
+    const moves = (): 'restore' | 'kill' => (killed === 1 ? 'restore' : 'kill');
+    approvedIn([environment], { request, demands: { approval: true, moves } });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { message, details } = error;
+    return consolePage(visit, title, html`<p class="sheet">${clean(`${message}. ${details}`)}</p>`);
+  }
   return consolePage(
     visit,
-    `${word} ${clean(flag)} in ${clean(environment.name)}`,
+    title,
     html`<div class="sheet">
       <p>${says}</p>
       <form method="post" action="/console/${killed === 1 ? 'restore' : 'kill'}">

@@ -251,6 +251,29 @@ describe('kill and restore', () => {
     expect([refused.status, allowed.status, log.status]).toEqual([404, 303, 403]);
     expect(await isKilled()).toBe(false);
   });
+
+  it('obey approvals, from which a kill may be exempt', async () => {
+    const changePermissions = { areApprovalsRequired: true, allowKills: true };
+    const path = `/environments/ws/Shop/${await environmentId('production')}`;
+    await client().ok('PATCH', path, [
+      { op: 'replace', path: '/changePermissions', value: changePermissions },
+    ]);
+    const browser = await signedIn();
+    const fields = new URLSearchParams(await form(browser));
+    const asks = `/console/switch?${fields.toString()}`;
+
+    const killing = await browser.get(asks);
+    const kill = await browser.post('/console/kill', await form(browser));
+    const restoring = await browser.get(asks);
+    const restore = await browser.post('/console/restore', await form(browser));
+
+    expect([kill.status, restore.status]).toEqual([303, 403]);
+    expect(restore.text).toContain('Approvals are required');
+    // The page says so before somebody has given a reason.
+    expect(killing.text).toContain('action="/console/kill"');
+    expect(restoring.text).not.toContain('action="/console/restore"');
+    expect(restoring.text).toMatch(/Approvals are required.*Submit a change request/);
+  });
 });
 
 describe('change requests', () => {

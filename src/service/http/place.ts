@@ -301,9 +301,9 @@ function checked<P extends Partial<Place>>(asked: Asked, place: P): P {
 }
 
 /** Where approvals are required, only an approved request makes a change, or an exempt kill. @throws Problem (403) */
-function approvedIn<E extends EnvironmentOfChange>(
+export function approvedIn<E extends EnvironmentOfChange>(
   environments: readonly E[],
-  { request, demands: { approval, moves } }: Asked,
+  { request, demands: { approval, moves } }: Pick<Asked, 'request' | 'demands'>,
 ): readonly E[] {
   if (approval !== true || request.publishes !== undefined) return environments;
   for (const { id, approvals_required, allow_kills } of environments) {
