@@ -8,7 +8,6 @@ import { type Git, gitError, openGit, runGit } from './git.js';
  * A bare repository of our own, created with its parent folders if it is missing.
  *
  * @param what for people: `clone`, `state repository`.
- *
  * @throws FlagkeelError `GIT`
  */
 export async function openBare(directory: string, what: string): Promise<Git> {

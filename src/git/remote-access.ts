@@ -40,7 +40,6 @@ export function remoteAccess(options: RemoteOptions): RemoteAccess {
  * the server.
  *
  * @param root top of the working tree, which a relative path starts from.
- *
  * @throws FlagkeelError `GIT` the URL cannot be fetched from and pushed to.
  */
 export async function originAccess(

@@ -64,7 +64,6 @@ const HEAD_BYTES = 8_000;
  * files, files over 8 MiB, and those that git ignores.
  *
  * @param paths of folders and files, from the top of the repository, with forward slashes.
- *
  * @throws FlagkeelError `GIT`: a file cannot be read.
  */
 export async function namesInCode(

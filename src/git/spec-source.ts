@@ -24,7 +24,6 @@ export interface Source extends AsyncDisposable {
  *
  * @param at a revision to read as if it were HEAD.
  * @param sameAsHead whether to read files that equal HEAD from the commit, which costs nothing if those are cached.
- *
  * @throws FlagkeelError `SPECS_INVALID`: the directory is in a repository, but no commit has it yet.
  */
 export async function openSource(

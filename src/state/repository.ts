@@ -162,7 +162,6 @@ export class StateOrigin {
    *
    * @param atomic all of them or none; a server that cannot do that moves none.
    * @returns names of the refs that hold their new commit now, and the error of the others, if any.
-   *
    * @throws FlagkeelError `GIT` git could not be run.
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
@@ -217,7 +216,6 @@ export class StateOrigin {
 /**
  * @param home the repository that holds the state; `origin` is always that of the checkout.
  * @param given credentials; default: those of the operator's own git.
- *
  * @throws FlagkeelError `GIT` there is no origin, or it is not a URL that one can push to.
  */
 export async function openStateOrigin(

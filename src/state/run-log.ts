@@ -58,7 +58,6 @@ export function applyMessage(
  *
  * @param object limits the answer to commits that name it.
  * @param most commits to go back.
- *
  * @throws FlagkeelError `GIT` there is no such ref; `STATE_UNREADABLE` a newer version wrote one of them.
  */
 export async function readApplies(

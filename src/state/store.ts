@@ -144,7 +144,6 @@ export class StateStore {
    *
    * @param timeoutMs 0 means a single try.
    * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
-   *
    * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
    */
   async lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release> {
