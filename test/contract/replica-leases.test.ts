@@ -204,18 +204,6 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     expect(seen).toEqual(['first', 'second']);
   });
 
-  it('what is held back is known to all replicas, and forgotten when it is lifted', async () => {
-    const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
-    const suspension = { reason: 'release', until: '2030-01-01T00:00:00.000Z' };
-    const pin = { ...suspension, commit: 'c'.repeat(40) };
-    await one.setOverride('x', 'suspension', suspension);
-    await other.setOverride('x', 'pin', pin);
-
-    expect([...(await other.overrides())]).toEqual([['x', { suspension, pin, approval: null }]]);
-    await other.setOverride('x', 'suspension', null);
-    expect((await one.overrides()).get('x')?.suspension).toBeNull();
-  });
-
   it('count the replicas that are there', async () => {
     const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
     expect(await one.present(TTL_MS)).toBe(1);

@@ -5,8 +5,8 @@ import { realTime } from '../../src/platform/clock.js';
 import { Database, MIGRATION, SCHEMA, SharedRecord } from '../../src/daemon/replicas/database.js';
 import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
 import { TriggerQueue } from '../../src/daemon/replicas/queue.js';
-import { readOverrides, SharedLeadership } from '../../src/daemon/replicas/shared-leadership.js';
-import { NOTHING_HELD, type LeadershipEvents } from '../../src/daemon/source/leadership.js';
+import { SharedLeadership } from '../../src/daemon/replicas/shared-leadership.js';
+import type { LeadershipEvents } from '../../src/daemon/source/leadership.js';
 import type { ActiveOverrides } from '../../src/daemon/view.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
@@ -70,42 +70,64 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
     };
   }
 
-  const read = async (): Promise<boolean> => readOverrides(record, [leadership]);
+  const read = async (): Promise<void> => {
+    leadership.onOverrides(await record.overrides());
+  };
+
+  const suspensions = (): unknown[] => told.map(({ suspension }) => suspension);
 
   async function suspend(): Promise<void> {
     leadership.share({ suspension: SUSPENSION });
     await leadership.flush();
   }
 
-  it('do not forget a suspension that was asked for while the database was read', async () => {
-    whileReading(suspend);
+  it('are known to all replicas, each kind by itself, and are over for all once they are taken back', async () => {
+    const other = new SharedRecord(database, 'b');
+    const pin = { ...SUSPENSION, commit: 'c'.repeat(40) };
+    await suspend();
+    await other.setOverride(SOURCE, 'pin', pin);
+    await other.setOverride('another source', 'suspension', { ...SUSPENSION, reason: 'INC-1' });
+    await read();
+    await other.setOverride(SOURCE, 'suspension', null);
+    await read();
 
-    expect(await read()).toBe(false);
-    expect(told).toEqual([]);
-
-    expect(await read()).toBe(true);
-    expect(told.map(({ suspension }) => suspension)).toEqual([SUSPENSION]);
+    expect(told).toEqual([
+      { suspension: SUSPENSION, pin, approval: null },
+      { suspension: null, pin, approval: null },
+    ]);
   });
 
-  it('do not forget one that is on its way to the database while that is read', async () => {
-    const beforehand = leadership.beginReading();
-    const nothing = (await record.overrides()).get(SOURCE) ?? NOTHING_HELD;
-    leadership.share({ suspension: SUSPENSION });
-    expect(beforehand(nothing)).toBe(false);
-    const meanwhile = leadership.beginReading();
-    await leadership.flush();
+  it('do not forget a suspension that was asked for while the database was read', async () => {
+    whileReading(suspend);
+    await read();
+    await read();
 
-    expect(meanwhile(nothing)).toBe(false);
-    expect(told).toEqual([]);
+    expect(suspensions()).toEqual([SUSPENSION, SUSPENSION]);
+  });
+
+  it('do not forget one that is on its way to the database, nor the resumption that follows it there', async () => {
+    const nothing = await record.overrides();
+    leadership.share({ suspension: SUSPENSION });
+    leadership.onOverrides(nothing);
+    const suspended = leadership.flush();
+    leadership.share({ suspension: null });
+    await suspended;
+    await read();
+    await leadership.flush();
+    leadership.onOverrides(nothing);
+
+    expect(suspensions()).toEqual([SUSPENSION, null, null]);
+    expect(await record.overrides()).toMatchObject([{ kind: 'suspension', value: null }]);
   });
 
   it('are those of the newest reading, though an older one arrives after it', async () => {
-    const older = leadership.beginReading();
-    await new SharedRecord(database, 'b').setOverride(SOURCE, 'suspension', SUSPENSION);
+    await suspend();
+    const older = await record.overrides();
+    await new SharedRecord(database, 'b').setOverride(SOURCE, 'suspension', null);
     await read();
+    leadership.onOverrides(older);
 
-    expect(older(NOTHING_HELD)).toBe(false);
-    expect(told.map(({ suspension }) => suspension)).toEqual([SUSPENSION]);
+    expect(suspensions()).toEqual([null, null]);
   });
 
   it('are read again by a replica that takes the source over while one is asked for', async () => {
@@ -131,7 +153,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
   });
 
   it('come to the database in the order in which they were asked for', async () => {
-    // Of a transaction that is taken back: the suspension has to wait for it, and a resumption finds nothing to delete.
+    // Of a transaction that is taken back: the suspension has to wait for it, and the resumption too.
     const other = new Client({ connectionString: url });
     await other.connect();
     await other.query('begin');
@@ -151,7 +173,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
     await other.end();
     await leadership.flush();
 
-    expect((await record.overrides()).get(SOURCE)).toBeUndefined();
+    expect(await record.overrides()).toMatchObject([{ value: null }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { FlagkeelError, messageOf } from '../../errors.js';
-import { NOTHING_HELD, type SharedRun } from '../source/leadership.js';
+import type { SharedRun } from '../source/leadership.js';
 import type { ActiveOverrides } from '../view.js';
 
 interface DatabaseOptions {
@@ -77,7 +77,7 @@ const MIGRATION_LOCK = 7_204_118_553;
  * - `lease`: who may write what until when. `term` grows with each holder and never goes back, because rows are never
  *   deleted.
  * - `replica`: which replicas exist, and until when at least.
- * - `hold`: requests that hold back a source.
+ * - `hold`: the last request of each kind that holds back a source or ends that; `version` grows with each.
  * - `run`: results of the last runs of each source.
  */
 export const MIGRATION = `
@@ -100,6 +100,9 @@ create table if not exists ${SCHEMA}.hold (
   value jsonb not null,
   primary key (source, kind)
 );
+create sequence if not exists ${SCHEMA}.hold_version;
+alter table ${SCHEMA}.hold
+  add column if not exists version bigint not null default nextval('${SCHEMA}.hold_version');
 create table if not exists ${SCHEMA}.run (
   number bigint generated always as identity primary key,
   source text not null,
@@ -117,6 +120,14 @@ export interface NumberedRun {
   readonly source: string;
   readonly replica: string;
   readonly run: SharedRun;
+}
+
+export interface SharedOverride {
+  readonly source: string;
+  readonly kind: keyof ActiveOverrides;
+  /** null once the request was taken back. */
+  readonly value: ActiveOverrides[keyof ActiveOverrides];
+  readonly version: number;
 }
 
 export class SharedRecord {
@@ -155,35 +166,27 @@ export class SharedRecord {
     return rows.map((row) => ({ ...row, number: Number(row.number) }));
   }
 
-  async overrides(): Promise<ReadonlyMap<string, ActiveOverrides>> {
-    const rows = await this.#database.query<{
-      source: string;
-      kind: keyof ActiveOverrides;
-      value: ActiveOverrides[keyof ActiveOverrides];
-    }>(`select source, kind, value from ${SCHEMA}.hold`);
-    const bySource = new Map<string, ActiveOverrides>();
-    for (const { source, kind, value } of rows) {
-      const known = bySource.get(source) ?? NOTHING_HELD;
-      bySource.set(source, { ...known, [kind]: value });
-    }
-    return bySource;
+  async overrides(): Promise<readonly SharedOverride[]> {
+    const rows = await this.#database.query<Omit<SharedOverride, 'version'> & { version: string }>(
+      `select source, kind, value, version from ${SCHEMA}.hold`,
+    );
+    return rows.map((row) => ({ ...row, version: Number(row.version) }));
   }
 
-  async setOverride<K extends keyof ActiveOverrides>(
+  /** @returns its version. */
+  async setOverride(
     source: string,
-    kind: K,
-    value: ActiveOverrides[K],
-  ): Promise<void> {
-    if (value === null) {
-      const statement = `delete from ${SCHEMA}.hold where source = $1 and kind = $2`;
-      await this.#database.query(statement, [source, kind]);
-      return;
-    }
-    await this.#database.query(
+    kind: keyof ActiveOverrides,
+    value: ActiveOverrides[keyof ActiveOverrides],
+  ): Promise<number> {
+    const [row] = await this.#database.query<{ version: string }>(
       `insert into ${SCHEMA}.hold (source, kind, value) values ($1, $2, $3)
-       on conflict (source, kind) do update set value = excluded.value`,
+       on conflict (source, kind) do update
+         set value = excluded.value, version = nextval('${SCHEMA}.hold_version')
+       returning version`,
       [source, kind, JSON.stringify(value)],
     );
+    return Number(row?.version ?? 0);
   }
 
   /** Registers this replica as alive. @returns how many are. */

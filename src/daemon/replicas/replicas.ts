@@ -6,7 +6,7 @@ import type { JoinElection } from '../source/leadership.js';
 import { Database, MIGRATION, SharedRecord } from './database.js';
 import { LeaseKeeper, Leases } from './leases.js';
 import { TriggerQueue } from './queue.js';
-import { readOverrides, SharedLeadership } from './shared-leadership.js';
+import { SharedLeadership } from './shared-leadership.js';
 
 interface ReplicasOptions {
   readonly url: string;
@@ -169,8 +169,8 @@ export class Replicas {
     for (const leadership of this.#leaderships) {
       leadership.onRuns(runs.filter(({ source }) => source === leadership.key));
     }
-    // The next beat reads again any overrides that could not be taken.
-    await readOverrides(this.#record, this.#leaderships);
+    const overrides = await this.#record.overrides();
+    for (const leadership of this.#leaderships) leadership.onOverrides(overrides);
   }
 
   #say(trouble: string | null): void {

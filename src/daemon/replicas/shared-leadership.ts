@@ -11,7 +11,7 @@ import {
 } from '../source/leadership.js';
 import type { ActiveOverrides, Trigger } from '../view.js';
 import type { TriggerQueue } from './queue.js';
-import type { NumberedRun, SharedRecord } from './database.js';
+import type { NumberedRun, SharedOverride, SharedRecord } from './database.js';
 
 interface Fencing {
   readonly keeper: LeaseKeeper;
@@ -87,10 +87,11 @@ export class SharedLeadership implements Leadership {
   /** While the database does not answer, it is unknown which replica keeps the source. */
   #isCutOff = false;
   lastRun = 0;
+  /** As the database had it last, whatever order its answers come in. */
+  #shared = NOTHING_HELD;
+  readonly #versions = new Map<keyof ActiveOverrides, number>();
   /** Requests to this replica that are not in the database yet. */
   #unshared: Partial<ActiveOverrides> = {};
-  /** Grows with each change of the known overrides, which makes earlier readings outdated. */
-  #version = 0;
   /** Serialises writes to the database, so that the last request also wins there. */
   #flushing: Promise<void> = Promise.resolve();
 
@@ -115,7 +116,7 @@ export class SharedLeadership implements Leadership {
     if (lease === null) return false;
     try {
       // The first run must respect a suspension that another replica has just received.
-      await this.#learnOverrides();
+      await this.#readOverrides();
     } catch (error) {
       await keeper.giveBack(lease);
       throw error;
@@ -176,7 +177,6 @@ export class SharedLeadership implements Leadership {
 
   share(changed: Partial<ActiveOverrides>): void {
     this.#unshared = { ...this.#unshared, ...changed };
-    this.#version += 1;
     this.flush().catch((error: unknown) => {
       this.#options.log.warn({ why: messageOf(error) }, 'cannot tell the other replicas yet');
     });
@@ -190,13 +190,15 @@ export class SharedLeadership implements Leadership {
   }
 
   async #flushOnce(): Promise<void> {
-    const { record } = this.#options;
-    const shared = this.#unshared;
-    const asked = OVERRIDES.filter((kind) => kind in shared);
+    const asked = OVERRIDES.filter((kind) => kind in this.#unshared);
     if (asked.length === 0) return;
-    for (const kind of asked) await record.setOverride(this.key, kind, shared[kind] ?? null);
-    this.#unshared = withoutShared(this.#unshared, shared);
-    this.#version += 1;
+    for (const kind of asked) {
+      const value = this.#unshared[kind] ?? null;
+      const version = await this.#options.record.setOverride(this.key, kind, value);
+      this.#learn({ kind, value, version });
+      const { [kind]: newest = null, ...others } = this.#unshared;
+      if (newest === value) this.#unshared = others;
+    }
     if (!this.isLeader) this.forward('request');
   }
 
@@ -206,24 +208,19 @@ export class SharedLeadership implements Leadership {
     if (others.length > 0) this.#events.onRuns(others.map(({ run }) => run));
   }
 
-  /**
-   * Call before reading overrides from the database. The returned function takes them, and keeps those not yet written.
-   * It returns false and takes nothing if an override was set or learned since, because the reading may have missed it:
-   * taking it would drop a suspension until the next reading.
-   */
-  beginReading(): (overrides: ActiveOverrides) => boolean {
-    const before = this.#version;
-    return (overrides) => {
-      if (this.#version !== before) return false;
-      this.#version += 1;
-      this.#events.onOverrides({ ...overrides, ...this.#unshared });
-      return true;
-    };
+  onOverrides(all: readonly SharedOverride[]): void {
+    for (const each of all.filter(({ source }) => source === this.key)) this.#learn(each);
+    this.#events.onOverrides({ ...this.#shared, ...this.#unshared });
   }
 
-  async #learnOverrides(): Promise<void> {
-    let isTaken = false;
-    while (!isTaken) isTaken = await readOverrides(this.#options.record, [this]);
+  #learn({ kind, value, version }: Omit<SharedOverride, 'source'>): void {
+    if (version <= (this.#versions.get(kind) ?? 0)) return;
+    this.#versions.set(kind, version);
+    this.#shared = { ...this.#shared, [kind]: value };
+  }
+
+  async #readOverrides(): Promise<void> {
+    this.onOverrides(await this.#options.record.overrides());
   }
 
   onTrouble(why: string | null): void {
@@ -249,7 +246,7 @@ export class SharedLeadership implements Leadership {
     this.#stopTaking();
     this.#endTaking = this.#options.queue.take(this.key, async (trigger) => {
       if (!this.isLeader) return false;
-      await this.#learnOverrides();
+      await this.#readOverrides();
       this.#events.onTrigger(trigger);
       return true;
     });
@@ -259,24 +256,4 @@ export class SharedLeadership implements Leadership {
     this.#endTaking?.();
     this.#endTaking = null;
   }
-}
-
-/** Reads the overrides of these sources with one query. @returns whether each has taken its own. */
-export async function readOverrides(
-  record: SharedRecord,
-  leaderships: readonly SharedLeadership[],
-): Promise<boolean> {
-  const readings = leaderships.map((each) => ({ key: each.key, take: each.beginReading() }));
-  const overrides = await record.overrides();
-  const taken = readings.map(({ key, take }) => take(overrides.get(key) ?? NOTHING_HELD));
-  return taken.every((isTaken) => isTaken);
-}
-
-/** Overrides still to be written once `shared` is in the database. */
-export function withoutShared(
-  asked: Partial<ActiveOverrides>,
-  shared: Partial<ActiveOverrides>,
-): Partial<ActiveOverrides> {
-  const left = OVERRIDES.filter((kind) => kind in asked && asked[kind] !== shared[kind]);
-  return Object.fromEntries(left.map((kind) => [kind, asked[kind]]));
 }
