@@ -39,7 +39,7 @@ export class GitCache {
 
   /** The newest listing, probably the most similar to the next one. */
   lastTree(prefix: string): ListedTree | undefined {
-    return this.#trees.values().findLast((tree) => tree.prefix === prefix);
+    return [...this.#trees.values()].findLast((tree) => tree.prefix === prefix);
   }
 
   keepTree(tree: ListedTree): void {

@@ -121,7 +121,7 @@ async function readContent(
   const text = content.toString('utf8');
   if (!path.startsWith('objects/')) return text;
   const found = parseEntryFile(path, text);
-  const before = cache.trees.values().at(-1)?.entries.get(keyOf(found.kind, found.name));
+  const before = [...cache.trees.values()].at(-1)?.entries.get(keyOf(found.kind, found.name));
   // Entries that this process wrote need no parsing.
   const entry = before !== undefined && sameJson(before, found) ? before : cache.intern(found);
   cache.entries.set(path, { blobId, entry });
