@@ -1,6 +1,6 @@
 import { Command, Help, type HelpConfiguration } from 'commander';
 import type { ExitCode } from '../errors.js';
-import { packageVersion } from '../platform/version.js';
+import { packageVersion } from '../platform/package-files.js';
 import type { Outside, Terminal } from './terminal.js';
 
 export type RunCommand = (args: readonly string[], outside: Outside) => Promise<ExitCode>;

@@ -11,8 +11,7 @@ import type {
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { EXIT } from '../errors.js';
 import { errorText } from '../report/text/error.js';
-import { packageFile } from '../platform/package-files.js';
-import { packageVersion } from '../platform/version.js';
+import { packageFile, packageVersion } from '../platform/package-files.js';
 import type { ConnectionFlags } from '../compose/run.js';
 import type { DeclareCommand, RunCommand } from './command.js';
 import type { HelpDocument } from './help-document.js';

@@ -11,7 +11,7 @@ import type { ProgressView } from '../model/run.js';
 import { planDocument } from '../report/json/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { quoted } from '../report/sanitize.js';
-import { packageVersion } from '../platform/version.js';
+import { packageVersion } from '../platform/package-files.js';
 
 export interface EventSink extends AsyncDisposable {
   write(line: string): void;

@@ -7,7 +7,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { OperatorSettings } from './settings.js';
 import { type Desired, trafficTypesOf } from '../model/desired.js';
 import type { Progress } from '../model/run.js';
-import { packageVersion } from '../platform/version.js';
+import { packageVersion } from '../platform/package-files.js';
 import type { Disposables } from '../platform/closers.js';
 import type { Limiters } from '../admin-api/http/rate-limiter.js';
 import { randomUUID, createHash } from 'node:crypto';

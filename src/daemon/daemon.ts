@@ -1,6 +1,6 @@
 import type { Time } from '../platform/clock.js';
 import type { Log } from '../platform/log.js';
-import { packageVersion } from '../platform/version.js';
+import { packageVersion } from '../platform/package-files.js';
 import { SourceLoop } from './source/source-loop.js';
 import type { SourceOptions } from './source/source-runs.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';

@@ -1,7 +1,7 @@
 import { Octokit } from '@octokit/rest';
 import { messageOf } from '../errors.js';
 import { fetchFor, retryAfterMs } from '../platform/http-client.js';
-import { packageVersion } from '../platform/version.js';
+import { packageVersion } from '../platform/package-files.js';
 import {
   approvalsIn,
   ForgeError,

@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { FlagkeelError, messageOf } from '../errors.js';
+import { shellWord } from '../platform/shell.js';
 
 /** The repository in which git commands run, or a directory that is to become one. */
 export interface Git {
@@ -164,7 +165,7 @@ export function complaintOf(stderr: string): string {
   const root = /dubious ownership in repository at '(.+)'/.exec(stderr)?.[1];
   // Git's own advice is a setting of the user, and commands without a network ignore those.
   if (root !== undefined) {
-    return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${quoted(root)})`;
+    return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${shellWord(root)})`;
   }
   // Of a partial clone: git would fetch it, which commands without a network may not.
   if (stderr.includes('from promisor remote')) {
@@ -175,10 +176,6 @@ export function complaintOf(stderr: string): string {
   return /certificate problem|certificate verification failed/.test(complaint)
     ? `${complaint} (if an authority of your own signed it: export GIT_SSL_CAINFO=/path/to/its-certificate.pem)`
     : complaint;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 const TIMEOUT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 const ROOT = rootAbove(new URL('.', import.meta.url));
 
@@ -15,4 +15,9 @@ function rootAbove(folder: URL): URL {
   const above = new URL('..', folder);
   if (existsSync(new URL('package.json', folder)) || above.href === folder.href) return folder;
   return rootAbove(above);
+}
+
+export function packageVersion(): string {
+  const text = readFileSync(packageFile('package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }

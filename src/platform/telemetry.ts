@@ -4,7 +4,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Context, Span, SpanOptions } from '@opentelemetry/api';
 import { EXIT, FlagkeelError } from '../errors.js';
 import type { Method } from './http-client.js';
-import { packageVersion } from './version.js';
+import { packageVersion } from './package-files.js';
 
 /** Attributes of a span: plain values, and never a secret, a key or text that a person wrote. */
 export type Facts = Readonly<Record<string, string | number | boolean>>;

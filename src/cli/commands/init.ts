@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { FlagkeelError } from '../../errors.js';
 import { nearestWith } from '../../git/checkout.js';
-import { packageFile } from '../../platform/package-files.js';
-import { packageVersion } from '../../platform/version.js';
+import { packageFile, packageVersion } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
 import {

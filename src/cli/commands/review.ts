@@ -20,7 +20,7 @@ import { mostProtectedFirst } from '../../model/desired.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import { readConfig } from '../../specs/read-config.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
-import { packageVersion } from '../../platform/version.js';
+import { packageVersion } from '../../platform/package-files.js';
 import { forEachDirectory } from '../directories.js';
 import { secretOrNone } from '../../compose/settings.js';
 import { tracedCommand } from '../traced-command.js';

@@ -25,7 +25,7 @@ import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { straysOf } from '../../specs/parse/load-files.js';
 import { SpecCache } from '../../specs/cache.js';
-import { packageVersion } from '../../platform/version.js';
+import { packageVersion } from '../../platform/package-files.js';
 import {
   combinedResult,
   forEachDirectory,

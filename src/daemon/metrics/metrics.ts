@@ -1,5 +1,5 @@
 import type { Traffic } from '../../admin-api/http/request.js';
-import { packageVersion } from '../../platform/version.js';
+import { packageVersion } from '../../platform/package-files.js';
 import {
   Prometheus,
   type Labels,

@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
-import { packageVersion } from '../../platform/version.js';
+import { packageVersion } from '../../platform/package-files.js';
 import { partsOf } from '../parts.js';
 import {
   isToBeMade,

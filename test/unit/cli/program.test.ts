@@ -33,7 +33,7 @@ describe('the table of commands', () => {
       '../compose/settings.js',
       '../errors.js',
       '../platform/log.js',
-      '../platform/version.js',
+      '../platform/package-files.js',
       '../report/output.js',
       '../report/progress.js',
       '../report/sanitize.js',

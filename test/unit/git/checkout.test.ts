@@ -95,7 +95,7 @@ describe('checkout', () => {
       await expect(openCheckout(config)).rejects.toMatchObject({
         code: 'GIT',
         message: expect.stringContaining(
-          `belong to different users (sudo chown -R "$(id -un)" '${root}')`,
+          `belong to different users (sudo chown -R "$(id -un)" ${root})`,
         ) as string,
       });
     },
