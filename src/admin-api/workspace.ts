@@ -22,12 +22,8 @@ export interface Catalog {
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
 /** @param workspace name or id. @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
-export async function readCatalog(
-  reader: AdminReader,
-  workspace: string,
-  namedBy?: string,
-): Promise<Catalog> {
-  return readCatalogIn(reader, await findWorkspace(reader, workspace, namedBy));
+export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
+  return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }
 
 export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): Promise<Catalog> {

@@ -34,7 +34,6 @@ export const VARIABLES = {
   FORCE_COLOR: '--no-color',
 } as const;
 
-type Variable = keyof typeof VARIABLES;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OperatorSettings {
@@ -83,7 +82,7 @@ export function forgeToken(environment: Environment): string | undefined {
   return nonEmpty(textInFile(file, 'token of the forge', 'USAGE'));
 }
 
-function valueOf(environment: Environment, name: Variable): string | undefined {
+function valueOf(environment: Environment, name: keyof typeof VARIABLES): string | undefined {
   return nonEmpty(environment[name]);
 }
 

@@ -208,7 +208,6 @@ function parseAnswer(
   return { answer: { id, sizeBytes, content }, length };
 }
 
-/** Gives the end of git with its own words. */
 function onEnd(child: ChildProcessWithoutNullStreams, failed: (error: Error) => void): void {
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {

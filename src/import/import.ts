@@ -2,7 +2,12 @@ import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { keyOf, NAMED_KINDS, parseKey, type Kind } from '../model/ref.js';
 import { CONFIG_PATH } from '../model/spec-tree.js';
-import { findEnvironment, readCatalog, type Catalog } from '../admin-api/workspace.js';
+import {
+  findEnvironment,
+  findWorkspace,
+  readCatalogIn,
+  type Catalog,
+} from '../admin-api/workspace.js';
 import { namesOnService, observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireWorkspace } from '../admin-api/wire.js';
@@ -53,8 +58,8 @@ export async function importWorkspace(
   options: ImportOptions,
 ): Promise<Imported> {
   const all = await reader.listWorkspaces();
-  const workspaceWanted = options.workspace ?? onlyWorkspace(all, reader).id;
-  const at = await readCatalog(reader, workspaceWanted, '--workspace');
+  const wanted = options.workspace ?? onlyWorkspace(all, reader).id;
+  const at = await readCatalogIn(reader, await findWorkspace(reader, wanted, '--workspace'));
   const environments = environmentsOf(at, options.environments);
   const names = await namesToImport(reader, at, options.only);
   // Before the look, which may take an hour.

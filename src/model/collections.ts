@@ -58,7 +58,6 @@ export function grouped<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** The members that are not undefined. */
 export function present<T extends object>(
   members: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

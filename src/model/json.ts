@@ -111,7 +111,6 @@ export type Check = (value: unknown) => boolean;
 export type Form =
   'text' | 'boolean' | 'count' | Check | readonly [Form] | { readonly [member: string]: Form };
 
-/** @param value from a parsed document. */
 export function hasForm(value: unknown, form: Form): boolean {
   if (form === 'text') return typeof value === 'string';
   if (form === 'boolean') return typeof value === 'boolean';

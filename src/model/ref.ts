@@ -67,7 +67,6 @@ interface SpecFolder {
   readonly advice: string;
 }
 
-/** The kind of the specs in a folder. */
 export type FolderKind = Kind | 'kills' | 'spec-test';
 
 export const SPEC_FOLDERS: Readonly<Record<FolderKind, SpecFolder>> = {

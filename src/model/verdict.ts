@@ -229,7 +229,6 @@ function standingOfUndone(
 
 type Judgeable = Pick<Withheld, 'why' | 'reason' | 'until' | 'dependsOn'>;
 
-/** A standing without its remedy. */
 type Judged =
   | { readonly is: 'waits'; readonly why: WaitsFor; readonly until: string | null }
   | { readonly is: 'held'; readonly why: HeldFor };

@@ -9,7 +9,6 @@ export type Lane = 'normal' | 'urgent';
 
 export interface LimiterOptions {
   readonly time: Time;
-  /** Most requests under way at once. */
   readonly maxConcurrent?: number;
   /** Called once for each pause that makes requests wait. */
   readonly onPause?: (pause: { waitMs: number; waiting: number }) => void;

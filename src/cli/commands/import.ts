@@ -110,8 +110,7 @@ async function importFromFile(
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
   const { workspace, environment: environments, only, trafficType } = options;
-  const { signal } = screen.terminal;
-  const wanted = { workspace, environments, only, trafficType, signal };
+  const wanted = { workspace, environments, only, trafficType, signal: screen.terminal.signal };
   const imported = await importFile(from, file, wanted);
   return finish(directory, imported, screen, () => fileText(file, directory, imported));
 }
@@ -175,8 +174,7 @@ async function importInto(
   await checkTarget(directory, options.overwrite === true);
   await using opened = await openReading(directory, options, screen.surroundings(), null);
   const { workspace, environment: environments, only, unmanaged } = options;
-  const { progress } = screen;
-  const wanted = { workspace, environments, only, unmanaged, progress };
+  const wanted = { workspace, environments, only, unmanaged, progress: screen.progress };
   const imported = await importWorkspace(opened.reader, wanted);
   return await finish(directory, imported, screen, () => asText(directory, imported, options));
 }

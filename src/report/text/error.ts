@@ -15,10 +15,7 @@ export function errorText(error: unknown): string {
 
 function isBug(error: unknown): error is Error {
   if (!(error instanceof Error) || error instanceof FlagkeelError) return false;
-  return (
-    error.message.startsWith('bug:') ||
-    error instanceof TypeError ||
-    error instanceof RangeError ||
-    error instanceof ReferenceError
-  );
+  return error.message.startsWith('bug:') || FAULTS.some((kind) => error instanceof kind);
 }
+
+const FAULTS = [TypeError, RangeError, ReferenceError];
