@@ -9,14 +9,8 @@ it('a map of two entries drops the one that was set longest ago, also when it wa
   map.get('b');
   map.set('c', 4);
 
-  expect([[...map.entries()], map.values(), map.size]).toEqual([
-    [
-      ['a', 3],
-      ['c', 4],
-    ],
-    [3, 4],
-    2,
+  expect([...map]).toEqual([
+    ['a', 3],
+    ['c', 4],
   ]);
-  map.clear();
-  expect([map.size, map.get('a')]).toEqual([0, undefined]);
 });
