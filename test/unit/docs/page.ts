@@ -13,7 +13,9 @@ export function projectText(path: string): string {
 /** Text of the files that declare options of these commands: their own, and the one that commands share. */
 export function declarationsOf(...commands: readonly string[]): string {
   const own = commands.map((name) => projectText(`src/cli/commands/${name}.ts`));
-  const shared = ['options', 'reconcile-options', 'right-specs'].map((name) => projectText(`src/cli/${name}.ts`));
+  const shared = ['options', 'reconcile-options', 'right-specs'].map((name) =>
+    projectText(`src/cli/${name}.ts`),
+  );
   return [...own, ...shared].join('');
 }
 
