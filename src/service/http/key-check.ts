@@ -135,7 +135,8 @@ export class KeyCheck {
     // Cached keys and answers must be at least as new as this request.
     await cache.catchUp();
     const lent = this.#lent.get(id);
-    const key = lent ?? (await findAdminKey(cache.lookUpWith(store.lookUp), id));
+    const read = async (): Promise<AdminKeyRow | undefined> => findAdminKey(store.lookUp, id);
+    const key = lent ?? (await cache.recall(`key ${id}`, read));
     if (key?.revocation_time !== null || !isTheirs(key)) throw unauthorised();
     const now = clock();
     const { expiration_time: end } = key;

@@ -5,7 +5,6 @@ import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 export const findAdminKey = firstRow<AdminKeyRow, [id: string]>(
   'select * from admin_keys where id = $1',
-  { isKept: true },
 );
 
 export const listAdminKeys = statement<AdminKeyRow, []>(
