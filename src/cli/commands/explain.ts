@@ -176,7 +176,9 @@ async function withLive(
     const differs = differingFields(live.definition, declared?.fields ?? {});
     const { seed = null, allocationSeed: trafficAllocationSeed = null } =
       seedsOf(live.definition) ?? {};
-    const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
+    const known = async (called: string): ReturnType<typeof look> =>
+      called === name ? live : lookAt(called);
+    const hashed = await hashedAnswer({ flag: name, environment }, desired, options, known);
     return {
       ...each,
       ...hashed,

@@ -207,12 +207,15 @@ describe('explain --online', () => {
         `⇒ ${treatment} 100 % (by default rule; bucket ${bucketOf(key)} by seed ${seed},`,
       );
     }
+    service.requests.length = 0;
     const { stdout } = await run(...ABOUT, lucky, '--format', 'json');
     expect(JSON.parse(stdout)).toMatchObject({
       environments: [
         { answer: { bucket: bucketOf(lucky) }, live: { seed, trafficAllocationSeed } },
       ],
     });
+    // The look at the flag serves both its line and its answer.
+    expect(service.requests.filter((each) => each.path.includes('/pay/'))).toHaveLength(1);
   });
 
   it('tells shares, and why, where the service shows no seeds', async () => {
