@@ -126,8 +126,8 @@ const SHORT_ID = 8;
  * leave out commits to other fields of the object.
  *
  * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
- * parent. Without a base in this clone, or with one that comes after HEAD, only the newest such commit is named, except that
- * a creation or an activation names all. If a form is unknown, the object's own files decide.
+ * parent. Without a base in this clone, or with one after HEAD, only the newest such commit is named, except that a
+ * creation or an activation names all. If a form is unknown, the object's own files decide.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -194,9 +194,11 @@ async function searchOf(
 ): Promise<Search> {
   const isNew = action === 'create' || action === 'activate';
   const { base, isDrift } = part;
-  const isBaseHere =
-    !isDrift && base !== null && (await textOf(base)) !== null && (await isBefore(base));
-  const log = await logSince(isBaseHere ? base : '');
+  const isHere = !isDrift && base !== null && (await textOf(base)) !== null;
+  const since = isHere ? await logSince(base) : [];
+  // Commits since the base show by themselves that it is before HEAD.
+  const isBaseHere = isHere && (since.length > 0 || (await isBefore(base)));
+  const log = isBaseHere ? since : await logSince('');
   return {
     part,
     candidates: log.filter(({ paths }) =>
