@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { paused, type Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
+import { grouped } from '../../model/collections.js';
 import type { Log } from '../../platform/log.js';
 import type { JoinElection } from '../source/leadership.js';
 import { Database, MIGRATION, SharedRecord } from './database.js';
@@ -165,12 +166,10 @@ export class Replicas {
   async #exchange(): Promise<void> {
     for (const leadership of this.#leaderships) await leadership.flush();
     const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));
-    const runs = await this.#record.runsAfter(known);
-    for (const leadership of this.#leaderships) {
-      leadership.onRuns(runs.filter(({ source }) => source === leadership.key));
-    }
-    const overrides = await this.#record.overrides();
-    for (const leadership of this.#leaderships) leadership.onOverrides(overrides);
+    const runs = grouped(await this.#record.runsAfter(known), ({ source }) => source);
+    for (const each of this.#leaderships) each.onRuns(runs.get(each.key) ?? []);
+    const overrides = grouped(await this.#record.overrides(), ({ source }) => source);
+    for (const each of this.#leaderships) each.onOverrides(overrides.get(each.key) ?? []);
   }
 
   #say(trouble: string | null): void {
