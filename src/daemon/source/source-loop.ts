@@ -146,7 +146,6 @@ export class SourceLoop {
   async stop(reason: unknown): Promise<void> {
     this.#ending.abort();
     this.#follower.end();
-    await this.#schedule?.stop();
     await this.#driver.stop(reason);
     await this.#follower.close();
     await this.#confirming;

@@ -128,10 +128,6 @@ export class Schedule {
   #following(): number {
     return this.#task.getNextRuns(1)[0]?.getTime() ?? Infinity;
   }
-
-  async stop(): Promise<void> {
-    await this.#task.destroy();
-  }
 }
 
 /** Calls `onTime` once at a time of the wall clock, even if that clock is set meanwhile. */

@@ -66,9 +66,8 @@ function scheduled(fields: string): { clock: HandTime; schedule: Schedule; strik
   const schedule = new Schedule(fields, { time: clock, signal: end.signal }, () => {
     strikes.push(new Date().toISOString());
   });
-  onTestFinished(async () => {
+  onTestFinished(() => {
     end.abort();
-    await schedule.stop();
     vi.useRealTimers();
   });
   return { clock, schedule, strikes };
