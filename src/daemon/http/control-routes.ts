@@ -47,7 +47,7 @@ export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
       throw unusable('"run" must be the id of the run whose plan was looked at');
     }
     const source = oneSourceOf(daemon, fields);
-    refuseOldPlan(daemon, source, run);
+    refuseAdoption(daemon, source, run);
     daemon.trigger(source, 'adopt');
     return { source, run };
   });
@@ -104,7 +104,7 @@ function commitOf(fields: Fields): string {
  * A person adopts only differences that they have seen, not those that another run is about to find, and only if the
  * next run writes. @throws Refusal 409
  */
-function refuseOldPlan(view: DaemonView, name: string, run: string): void {
+function refuseAdoption(view: DaemonView, name: string, run: string): void {
   const source = view.sources().find((each) => each.name === name);
   const { runs = [], phase = 'idle', suspended = null } = source ?? {};
   if (suspended !== null) {
