@@ -63,16 +63,20 @@ const action = fc.constantFrom<Action>('create', 'update', 'delete', 'activate',
 /** Texts of others in every place that has some. */
 const report = fc
   .tuple(action, fc.array(field, { maxLength: 5 }), fc.array(text), text)
-  .map(([what, fields, keys, any]) => {
-    const location = { file: any, line: 1, column: 1 };
-    const change = aChange(`flag/${any}`, what, { fields, location, keys: keyChange(keys, keys) });
-    const withheld = aWithheld(any, 'update', 'drift-reported', { because: any });
+  .map(([what, fields, keys, foreign]) => {
+    const location = { file: foreign, line: 1, column: 1 };
+    const change = aChange(`flag/${foreign}`, what, {
+      fields,
+      location,
+      keys: keyChange(keys, keys),
+    });
+    const withheld = aWithheld(foreign, 'update', 'drift-reported', { because: foreign });
     return aReport(
       { changes: [change], withheld: [withheld] },
       {
-        notes: new Map([[change.id, { title: any, comment: any }]]),
-        commits: new Map([[change.id, any]]),
-        ...{ workspace: { id: any, name: any }, origin: any },
+        notes: new Map([[change.id, { title: foreign, comment: foreign }]]),
+        commits: new Map([[change.id, foreign]]),
+        ...{ workspace: { id: foreign, name: foreign }, origin: foreign },
       },
     );
   });
