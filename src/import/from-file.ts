@@ -1,10 +1,10 @@
-import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
 import { keyOf, type NamedKind } from '../model/ref.js';
 import { isSelected } from '../model/run.js';
 import { readBounded } from '../platform/bounded-file.js';
 import { decodeUtf8 } from '../specs/parse/source-text.js';
+import { quotedList } from '../specs/parse/suggest.js';
 import {
   cannotSay,
   nameProblem,
@@ -15,7 +15,7 @@ import {
   type RepositoryToWrite,
 } from './workspace-files.js';
 import type { Imported, ImportOptions } from './import.js';
-import { notOfTool, type ConvertSource, type Departure } from './sources/source.js';
+import { cannotImport, type ConvertSource, type Departure } from './sources/source.js';
 
 const SOURCES = {
   'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,
@@ -47,7 +47,7 @@ export async function importFile(
 ): Promise<ImportedFile> {
   const convert = await SOURCES[source]();
   const text = decodeUtf8(await readBounded(path, 'import from', options.signal));
-  if (text === undefined) throw notOfTool(path, 'it is no text in UTF-8');
+  if (text === undefined) throw cannotImport('SPECS_INVALID', path, 'it is no text in UTF-8');
   const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   refuseAbsent(path, converted, options.only);
@@ -85,10 +85,10 @@ function chosenEnvironments(
 ): readonly EnvironmentToWrite[] {
   const byName = new Map(found.map((each) => [each.name, each]));
   const strangers = wanted.filter((name) => !byName.has(name));
-  if (found.length === 0) throw noSuch(path, 'it names no environment');
+  if (found.length === 0) throw cannotImport('USAGE', path, 'it names no environment');
   if (strangers.length > 0) {
-    const names = strangers.map((name) => `"${name}"`).join(', ');
-    throw noSuch(path, `it has no environment ${names}, but ${[...byName.keys()].join(', ')}`);
+    const why = `it has no environment ${quotedList(strangers)}, but ${quotedList([...byName.keys()])}`;
+    throw cannotImport('USAGE', path, why);
   }
   if (wanted.length > 0) return [...new Set(wanted)].flatMap((name) => byName.get(name) ?? []);
   return found.toSorted((a, b) => Number(a.production) - Number(b.production));
@@ -104,11 +104,7 @@ function refuseAbsent(
     ...segments.map(({ name }) => keyOf('segment', name)),
   ]);
   const absent = only.filter((key) => !found.has(key));
-  if (absent.length > 0) throw noSuch(path, `it has no ${absent.join(', ')}`);
-}
-
-function noSuch(path: string, why: string): FlagkeelError {
-  return new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
+  if (absent.length > 0) throw cannotImport('USAGE', path, `it has no ${absent.join(', ')}`);
 }
 
 function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D> }>(

@@ -3,7 +3,7 @@ import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Json } from '../../model/json.js';
 import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/ref.js';
 import type { ForeignNode } from '../../specs/parse/yaml-file.js';
-import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
+import { cannotImport, Conversion, foreignYaml, jsonOrText, type ConvertSource } from './source.js';
 
 /**
  * Converts the file of Harness Feature Flags' Git Experience. A flag that is off there serves its off variation to all
@@ -12,7 +12,7 @@ import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } fr
 export const convertHarnessFf: ConvertSource = (file, options) => {
   const root = foreignYaml(file);
   const entries = at(root, 'featureFlags.flags')?.items;
-  if (!entries) throw notOfTool(file.path, 'it has no list featureFlags.flags');
+  if (!entries) throw cannotImport('SPECS_INVALID', file.path, 'it has no list featureFlags.flags');
   const conversion = new Conversion(file, options);
   const flags = entries.map((entry) => at(entry, 'flag') ?? entry);
   const known = new Map(flags.map((flag) => [text(flag, 'identifier'), flag]));

@@ -1,4 +1,4 @@
-import { FlagkeelError } from '../../errors.js';
+import { FlagkeelError, type ErrorCode } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { parseForeignYaml, type ForeignNode } from '../../specs/parse/yaml-file.js';
 import type { FlagToWrite } from '../flag-files.js';
@@ -95,13 +95,15 @@ export class Conversion {
   }
 }
 
-export function notOfTool(path: string, why: string): FlagkeelError {
-  return new FlagkeelError('SPECS_INVALID', `cannot import from "${path}": ${why}`);
+export function cannotImport(code: ErrorCode, path: string, why: string): FlagkeelError {
+  return new FlagkeelError(code, `cannot import from "${path}": ${why}`);
 }
 
 /** @throws FlagkeelError `SPECS_INVALID` if the text is not YAML, or uses unsupported features. */
 export function foreignYaml({ path, text }: SourceFile): ForeignNode {
-  return parseForeignYaml(text, (line, why) => notOfTool(path, `line ${line}: ${why}`));
+  return parseForeignYaml(text, (line, why) =>
+    cannotImport('SPECS_INVALID', path, `line ${line}: ${why}`),
+  );
 }
 
 export function jsonOrText(text: string): unknown {

@@ -1,10 +1,9 @@
-import { FlagkeelError } from '../../errors.js';
 import { grouped } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { sameJson, type Json } from '../../model/json.js';
 import type { ForeignNode } from '../../specs/parse/yaml-file.js';
-import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
+import { cannotImport, Conversion, foreignYaml, jsonOrText, type ConvertSource } from './source.js';
 
 /**
  * Converts the file that Split's SDKs read in localhost mode: a list of `FLAG: { treatment, keys, config }`. Entries
@@ -13,10 +12,10 @@ import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } fr
 export const convertSplitYaml: ConvertSource = (file, options) => {
   const { environments } = options;
   const { items } = foreignYaml(file);
-  if (!items) throw notOfTool(file.path, 'it is no list of flags');
+  if (!items) throw cannotImport('SPECS_INVALID', file.path, 'it is no list of flags');
   if (environments.length === 0) {
     const why = 'it names no environment (say by --environment which ones it stands for)';
-    throw new FlagkeelError('USAGE', `cannot import from "${file.path}": ${why}`);
+    throw cannotImport('USAGE', file.path, why);
   }
   const conversion = new Conversion(file, options);
   for (const name of environments) conversion.addEnvironment(name);

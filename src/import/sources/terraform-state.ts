@@ -1,10 +1,9 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
-import { FlagkeelError } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
 import { writableDefinition } from '../flag-files.js';
-import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.js';
+import { cannotImport, Conversion, jsonOrText, type ConvertSource } from './source.js';
 
 /** `split_*` and `harness_fme_*` of a state file, or of `terraform show -json`. Skips other resources silently. */
 export const convertTerraformState: ConvertSource = (file, options) => {
@@ -12,7 +11,7 @@ export const convertTerraformState: ConvertSource = (file, options) => {
   const all = isRecord(document) ? resourcesIn(document) : undefined;
   if (!all) {
     const why = 'it is neither a state of Terraform nor the output of terraform show -json';
-    throw notOfTool(file.path, why);
+    throw cannotImport('SPECS_INVALID', file.path, why);
   }
   const resources = ofOneWorkspace(all, options.workspace, file.path);
   const conversion = new Conversion(file, options);
@@ -49,7 +48,7 @@ function ofOneWorkspace(
     }
     const names = found.map(nameOfId).join(', ');
     const why = `it has the workspaces ${names} (name one with --workspace)`;
-    throw new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
+    throw cannotImport('USAGE', path, why);
   }, all);
 }
 

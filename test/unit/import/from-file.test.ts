@@ -272,7 +272,11 @@ describe('import --from', () => {
     expect(beyond.stderr).toContain('cannot say in files what the file holds; nothing was written');
     expect(beyond.stderr).toContain('flags/pay.yaml: "on" must be 100 or less');
     expect(beyond.exitCode).toBe(3);
-    expect(await run('--environment', 'f')).toMatchObject({ exitCode: 64 });
+    const strange = await run('--environment', 'f', '--environment', 'g');
+    expect(strange.stderr).toContain(
+      `cannot import from "${at('file')}": it has no environment "f", "g", but "e"`,
+    );
+    expect(strange.exitCode).toBe(64);
     expect(await run('--embedded')).toMatchObject({ exitCode: 64 });
     expect(readdirSync(at(''))).toEqual(['file']);
   });
