@@ -1,4 +1,5 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
+import { grouped } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
@@ -15,7 +16,7 @@ export const convertTerraformState: ConvertSource = (file, options) => {
   }
   const resources = ofOneWorkspace(all, options.workspace, file.path);
   const conversion = new Conversion(file, options);
-  const state: State = { conversion, resources };
+  const state: State = { conversion, resources: all };
   // Reads by type, because a definition may stand before the flag and environment that it names.
   for (const [kind, read] of Object.entries(READERS)) {
     for (const each of resources) if (each.kind === kind) read(each, state);
@@ -24,32 +25,32 @@ export const convertTerraformState: ConvertSource = (file, options) => {
     const isRead = kind === undefined || kind in READERS || SAID_ELSEWHERE.has(kind);
     if (!isRead && isManaged) conversion.depart(address, 'is not carried over');
   }
-  const workspace = resources.find(({ kind }) => kind === 'workspace');
-  return conversion.result(textIn(workspace?.values, 'name') || undefined);
+  const ids = new Set(resources.map(({ workspace }) => workspace));
+  const names = [...ids].map((id) => nameOf(all, 'workspace', id));
+  return conversion.result(names.find((name) => name !== undefined));
 };
 
-/** Members that name the workspace: of the provider of Split, and of that of Harness. */
-const WORKSPACE_IDS = ['workspace_id', 'project_id'];
-
-/** Names of flags, segments and environments of several workspaces would mix. @throws FlagkeelError `USAGE` */
+/**
+ * Names of flags, segments and environments of several workspaces would mix. One of each provider are taken for the
+ * same, which moves from one provider to the other in parts. @throws FlagkeelError `USAGE`
+ */
 function ofOneWorkspace(
   all: readonly Resource[],
   wanted: string | undefined,
   path: string,
 ): readonly Resource[] {
-  return WORKSPACE_IDS.reduce((resources, member) => {
-    const own = resources.filter(({ kind }) => kind !== undefined);
-    const found = sortedSet(own.map(({ values }) => textIn(values, member))).filter(Boolean);
-    if (found.length < 2) return resources;
-    const nameOfId = (id: string): string => nameOf({ resources: all }, 'workspace', id) ?? id;
-    const chosen = found.find((id) => wanted === id || wanted === nameOfId(id));
-    if (chosen !== undefined) {
-      return resources.filter(({ values }) => ['', chosen].includes(textIn(values, member)));
-    }
-    const names = found.map(nameOfId).join(', ');
-    const why = `it has the workspaces ${names} (name one with --workspace)`;
-    throw cannotImport('USAGE', path, why);
-  }, all);
+  const ids = sortedSet(all.map(({ workspace }) => workspace)).filter(Boolean);
+  const byProvider = [...grouped(ids, (id) => id.includes('/')).values()];
+  if (byProvider.every(({ length }) => length < 2)) return all;
+  const found = ids.map((id) => {
+    return { id, name: nameOf(all, 'workspace', id) ?? id.replace(/^.*\//, '') };
+  });
+  const [chosen, ...others] = found.filter(({ id, name }) => wanted === id || wanted === name);
+  if (chosen !== undefined && others.length === 0) {
+    return all.filter(({ workspace }) => ['', chosen.id].includes(workspace));
+  }
+  const names = found.map(({ id, name }) => (name === id ? id : `${name} (${id})`)).join(', ');
+  throw cannotImport('USAGE', path, `it has the workspaces ${names} (name one with --workspace)`);
 }
 
 interface Resource {
@@ -57,6 +58,8 @@ interface Resource {
   readonly address: string;
   /** The type without its provider; undefined for another provider. */
   readonly kind: string | undefined;
+  /** Its id with the provider of Split, and `ORGANISATION/PROJECT` with that of Harness; empty if the resource has none. */
+  readonly workspace: string;
   readonly isManaged: boolean;
   readonly values: Members;
 }
@@ -93,17 +96,21 @@ function resourcesOfModule(module: Members): Resource[] {
   return [...own, ...recordsIn(module, 'child_modules').flatMap(resourcesOfModule)];
 }
 
-function resourceOf(resource: Members, address: string, values: unknown): Resource {
-  return {
-    address,
-    kind: /^(?:split|harness_fme)_(.+)$/.exec(textIn(resource, 'type'))?.[1],
-    isManaged: textIn(resource, 'mode') !== 'data',
-    values: isRecord(values) ? values : {},
-  };
+function resourceOf(resource: Members, address: string, attributes: unknown): Resource {
+  const kind = /^(?:split|harness_fme)_(.+)$/.exec(textIn(resource, 'type'))?.[1];
+  const values = isRecord(attributes) ? attributes : {};
+  const workspace = kind === undefined ? '' : workspaceOf(values);
+  return { address, kind, workspace, isManaged: textIn(resource, 'mode') !== 'data', values };
+}
+
+function workspaceOf(values: Members): string {
+  const project = textIn(values, 'project_id');
+  return project === '' ? textIn(values, 'workspace_id') : `${textIn(values, 'org_id')}/${project}`;
 }
 
 interface State {
   readonly conversion: Conversion;
+  /** Of every workspace: Harness' resources may name the environments of Split's provider. */
   readonly resources: readonly Resource[];
 }
 
@@ -141,7 +148,7 @@ function readFlag({ address, values }: Resource, state: State): void {
 
 function trafficTypeOf(address: string, values: Members, state: State): string {
   const id = textIn(values, 'traffic_type_id');
-  const found = nameOf(state, 'traffic_type', id);
+  const found = nameOf(state.resources, 'traffic_type', id);
   if (found !== undefined) return found;
   const { trafficType } = state.conversion;
   const what = `traffic type ${id} has no name in this state; "${trafficType}" is written`;
@@ -149,11 +156,7 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   return trafficType;
 }
 
-function nameOf(
-  { resources }: Pick<State, 'resources'>,
-  kind: string,
-  id: string,
-): string | undefined {
+function nameOf(resources: readonly Resource[], kind: string, id: string): string | undefined {
   const found = resources.find((each) => each.kind === kind && textIn(each.values, 'id') === id);
   return textIn(found?.values, 'name') || undefined;
 }
@@ -161,7 +164,7 @@ function nameOf(
 /** The environment's name if the state has it; otherwise its id, which works as well. */
 function environmentOf({ values }: Resource, state: State): string {
   const id = textIn(values, 'environment_id');
-  const name = nameOf(state, 'environment', id) ?? id;
+  const name = nameOf(state.resources, 'environment', id) ?? id;
   state.conversion.addEnvironment(name);
   return name;
 }

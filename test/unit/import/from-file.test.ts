@@ -90,6 +90,12 @@ function stateOf(...all: readonly (readonly string[])[]): string {
   return JSON.stringify({ version: 4, resources });
 }
 
+const TWO_TREATMENTS = {
+  treatments: [{ name: 'on' }, { name: 'off' }],
+  defaultTreatment: 'off',
+  defaultRule: [{ treatment: 'off', size: 100 }],
+};
+
 describe('import --from', () => {
   const state = join(SAMPLES, 'terraform-state/terraform.tfstate');
 
@@ -129,14 +135,9 @@ describe('import --from', () => {
 
   it('makes a rule of each matcher where the JSON of a definition says that any of them suffices', async () => {
     const matchers = ['ana', 'ben'].map((key) => ({ type: 'IN_LIST_STRING', strings: [key] }));
-    const definition = {
-      treatments: [{ name: 'on' }, { name: 'off' }],
-      defaultTreatment: 'off',
-      rules: [
-        { buckets: [{ treatment: 'on', size: 100 }], condition: { combiner: 'OR', matchers } },
-      ],
-      defaultRule: [{ treatment: 'off', size: 100 }],
-    };
+    const condition = { combiner: 'OR', matchers };
+    const rules = [{ buckets: [{ treatment: 'on', size: 100 }], condition }];
+    const definition = { ...TWO_TREATMENTS, rules };
     const values = {
       flag_name: 'search',
       environment_id: 'production',
@@ -239,6 +240,43 @@ describe('import --from', () => {
 
     expect(second, second.stderr).toMatchObject({ exitCode: 0 });
     expect(text('b/flags/pay.yaml')).toContain('defaultTreatment: b\n');
+  });
+
+  it('takes any one workspace of a state with several of two providers, and of equal names by their ids', async () => {
+    const resource = (type: string, name: string, attributes: object) => ({
+      ...{ type, name, mode: 'managed', instances: [{ attributes: { name, ...attributes } }] },
+    });
+    const inSplit = ['one', 'two'].flatMap((id) => [
+      resource('split_workspace', 'Shop', { id }),
+      resource('split_environment', `env-${id}`, { id: `e-${id}`, workspace_id: id }),
+      resource('split_split', `of-${id}`, { workspace_id: id }),
+    ]);
+    const inHarness = ['p', 'q', 'r'].flatMap((project, position) => {
+      const place = { org_id: position < 2 ? 'a' : 'b', project_id: project.replace('r', 'p') };
+      const names = { flag_name: `of-${project}`, environment_id: 'e-one' };
+      const definition = JSON.stringify(TWO_TREATMENTS);
+      return [
+        resource('harness_fme_feature_flag', `of-${project}`, place),
+        resource('harness_fme_feature_flag_definition', 'd', { ...place, ...names, definition }),
+      ];
+    });
+    write({ 'state.json': JSON.stringify({ version: 4, resources: [...inSplit, ...inHarness] }) });
+
+    const taken = ['one', 'two', 'a/p', 'q', 'b/p'];
+    for (const [position, workspace] of taken.entries()) {
+      const done = await ofState(at('state.json'), at(`${position}`), '--workspace', workspace);
+      expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+    }
+    const flags = taken.map((_, position) => readdirSync(at(`${position}/flags`)));
+    expect(flags.flat()).toEqual(['one', 'two', 'p', 'q', 'r'].map((name) => `of-${name}.yaml`));
+    expect(text('3/flags/of-q.yaml')).toContain('env-one:');
+    for (const unclear of [[], ['--workspace', 'Shop'], ['--workspace', 'p']]) {
+      const refused = await ofState(at('state.json'), at('x'), ...unclear);
+      expect(refused.stderr).toContain(
+        'it has the workspaces p (a/p), q (a/q), p (b/p), Shop (one), Shop (two) (name one with --workspace)',
+      );
+      expect(refused.exitCode).toBe(64);
+    }
   });
 
   it('leaves out a rule that would be thousands of rules', async () => {
