@@ -61,10 +61,14 @@ export function timeoutOption(command: Command): Command {
   return command.addOption(durationOption('--timeout', what));
 }
 
+export function excludeOption(command: Command): Command {
+  const what = 'leave this object out (repeatable)';
+  command.optionsGroup('Only a part:');
+  return command.option('--exclude <kind/name>', what, collectObject, []);
+}
+
 export function selectionOptions(command: Command): Command {
-  return command
-    .optionsGroup('Only a part:')
-    .option('--exclude <kind/name>', 'leave this object out (repeatable)', collectObject, [])
+  return excludeOption(command)
     .option('--tag <name>', 'only flags with this tag (repeatable)', collect, [])
     .option('--owner <name>', 'only flags of this owner (repeatable)', collect, []);
 }

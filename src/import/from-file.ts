@@ -50,10 +50,11 @@ export async function importFile(
   if (text === undefined) throw cannotImport('SPECS_INVALID', path, 'it is no text in UTF-8');
   const converted = convert({ path, text }, options);
   const environments = chosenEnvironments(path, converted.environments, options.environments);
-  refuseAbsent(path, converted, options.only);
+  refuseAbsent(path, converted, [...options.only, ...options.exclude]);
   const departures = [...converted.departures];
   const isChosen = (kind: NamedKind, name: string): boolean => {
-    if (!isSelected(options.only, [keyOf(kind, name)])) return false;
+    const key = keyOf(kind, name);
+    if (!isSelected(options.only, [key]) || options.exclude.includes(key)) return false;
     const problem = nameProblem(kind, name);
     if (problem !== undefined) departures.push({ place: path, what: `${problem}; left out` });
     return problem === undefined;
@@ -97,13 +98,13 @@ function chosenEnvironments(
 function refuseAbsent(
   path: string,
   { flags, segments }: Pick<RepositoryToWrite, 'flags' | 'segments'>,
-  only: readonly string[],
+  named: readonly string[],
 ): void {
   const found = new Set([
     ...flags.map(({ name }) => keyOf('flag', name)),
     ...segments.map(({ name }) => keyOf('segment', name)),
   ]);
-  const absent = only.filter((key) => !found.has(key));
+  const absent = named.filter((key) => !found.has(key));
   if (absent.length > 0) throw cannotImport('USAGE', path, `it has no ${absent.join(', ')}`);
 }
 

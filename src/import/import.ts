@@ -40,6 +40,8 @@ export interface ImportOptions {
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
+  /** `KIND/NAME` of objects that are not imported. */
+  readonly exclude: readonly string[];
   readonly unmanaged?: readonly string[] | undefined;
   readonly progress?: Progress | undefined;
 }
@@ -61,7 +63,7 @@ export async function importWorkspace(
   const wanted = options.workspace ?? onlyWorkspace(all, reader).id;
   const at = await readCatalogIn(reader, await findWorkspace(reader, wanted, '--workspace'));
   const environments = environmentsOf(at, options.environments);
-  const names = await namesToImport(reader, at, options.only);
+  const names = await namesToImport(reader, at, options);
   // Before the look, which may take an hour.
   const problems = nameProblems(names);
   if (problems.length > 0) throw cannotSay(problems);
@@ -113,7 +115,7 @@ function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment
 async function namesToImport(
   reader: AdminReader,
   at: Catalog,
-  only: readonly string[],
+  { only, exclude }: Pick<ImportOptions, 'only' | 'exclude'>,
 ): Promise<ReadonlyMap<Kind, readonly string[]>> {
   const refs = only.flatMap((each) => parseKey(each) ?? []);
   const unlisted = refs.find(({ kind }) => observedKind(kind) === null);
@@ -123,11 +125,15 @@ async function namesToImport(
     throw new FlagkeelError('USAGE', `cannot import ${key}: ${why}`);
   }
   const names = new Map<Kind, readonly string[]>();
+  const left = new Set(exclude);
   for (const [kind] of OBSERVED_KINDS) {
     const named = refs.filter((ref) => ref.kind === kind).map(({ name }) => name);
-    names.set(kind, sortedSet(only.length > 0 ? named : await allNames(reader, at, kind)));
+    const all = only.length > 0 ? named : await allNames(reader, at, kind);
+    names.set(kind, sortedSet(all.filter((name) => !left.delete(keyOf(kind, name)))));
   }
-  return names;
+  const [stranger] = left;
+  if (stranger === undefined) return names;
+  throw new FlagkeelError('USAGE', `cannot leave out ${stranger}: the service does not list it`);
 }
 
 async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {

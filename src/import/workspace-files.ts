@@ -182,7 +182,7 @@ export function cannotSay(problems: readonly string[], holder = 'the service'): 
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
   return new FlagkeelError(
     'SPECS_INVALID',
-    `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)`,
+    `cannot say in files what ${holder} holds; nothing was written (change it there, or leave it out with --exclude)`,
     { items: [...shown, ...more] },
   );
 }

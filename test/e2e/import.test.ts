@@ -215,7 +215,7 @@ it('import asks which workspace where there are several, and imports none that i
   expect(text('flagkeel.yaml')).toContain('workspace: Two\n');
 });
 
-it('import names each object without a possible file name on a line, before it looks at any', async () => {
+it('import names each object without a possible file name on a line, before it looks at any, and leaves out what it is told to', async () => {
   const live = await liveWorkspace(scenario.service);
   const [a, b] = [`a${'x'.repeat(200)}`, `b${'x'.repeat(200)}`];
   for (const name of [a, b, 'pay']) {
@@ -233,6 +233,15 @@ it('import names each object without a possible file name on a line, before it l
     asked.filter((path) => path.includes('/environments/') && !/\/ws\/[^/]*$/.test(path)),
   ).toEqual([]);
   expect(existsSync(join(scenario.repository.directory, 'flagkeel.yaml'))).toBe(false);
+
+  expect(imported.stderr).toContain('or leave it out with --exclude');
+  const without = ['--exclude', `flag/${a}`, '--exclude', `flag/${b}`];
+  const strange = await run('import', ...without, '--exclude', 'flag/pya');
+  const rest = await run('import', ...without);
+  expect(strange.code).toBe(64);
+  expect(strange.stderr).toContain('cannot leave out flag/pya: the service does not list it');
+  expect(rest, rest.stderr).toMatchObject({ code: 0 });
+  expect(readdirSync(join(scenario.repository.directory, 'flags'))).toEqual(['pay.yaml']);
 });
 
 it('import names what is live and validate refuses, with a way out that makes it valid', async () => {

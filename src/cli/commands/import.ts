@@ -26,6 +26,7 @@ import type { DeclareCommand } from '../command.js';
 import {
   collectField,
   commonOptions,
+  excludeOption,
   namedDirectory,
   serviceOptions,
   type CommonOptions,
@@ -38,6 +39,7 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
   /** Id or name of the workspace. Default: the only one that the key can see, or the one that the file names. */
   readonly workspace?: string;
   readonly trafficType: string;
+  readonly exclude: readonly string[];
   readonly unmanaged?: readonly string[];
   readonly overwrite?: boolean;
 }
@@ -75,7 +77,7 @@ export const declareImport: DeclareCommand = (command, invocation) => {
       collectField,
     )
     .option('--overwrite', 'replace existing flagkeel.yaml, flags/ and segments/');
-  commonOptions(serviceOptions(command)).action(ending(importAny, invocation));
+  commonOptions(serviceOptions(excludeOption(command))).action(ending(importAny, invocation));
 };
 
 async function importAny(
@@ -109,8 +111,9 @@ async function importFromFile(
   screen: Screen,
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
-  const { workspace, environment: environments, only, trafficType } = options;
-  const wanted = { workspace, environments, only, trafficType, signal: screen.terminal.signal };
+  const { workspace, environment: environments, only, exclude, trafficType } = options;
+  const { signal } = screen.terminal;
+  const wanted = { workspace, environments, only, exclude, trafficType, signal };
   const imported = await importFile(from, file, wanted);
   return finish(directory, imported, screen, () => fileText(file, directory, imported));
 }
@@ -173,8 +176,9 @@ async function importInto(
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
   await using opened = await openReading(directory, options, screen.surroundings(), null);
-  const { workspace, environment: environments, only, unmanaged } = options;
-  const wanted = { workspace, environments, only, unmanaged, progress: screen.progress };
+  const { workspace, environment: environments, only, exclude, unmanaged } = options;
+  const { progress } = screen;
+  const wanted = { workspace, environments, only, exclude, unmanaged, progress };
   const imported = await importWorkspace(opened.reader, wanted);
   return await finish(directory, imported, screen, () => asText(directory, imported, options));
 }

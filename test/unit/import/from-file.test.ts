@@ -316,7 +316,10 @@ describe('import --from', () => {
     );
     expect(strange.exitCode).toBe(64);
     expect(await run('--embedded')).toMatchObject({ exitCode: 64 });
+    expect(await run('--exclude', 'flag/pya')).toMatchObject({ exitCode: 64 });
     expect(readdirSync(at(''))).toEqual(['file']);
+    expect(await run('--exclude', 'flag/pay')).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(at('config'))).toEqual(['flagkeel.yaml', 'schemas']);
   });
 
   it('keeps specs that are there, but for --overwrite', async () => {
