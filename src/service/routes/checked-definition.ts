@@ -97,7 +97,7 @@ async function leadsTo(
   while (next.length > 0) {
     if (next.includes(goal)) return true;
     for (const name of next) seen.add(name);
-    next = (await flagsUsedBy(db, environmentId, next)).filter((name) => !seen.has(name));
+    next = [...(await flagsUsedBy(db, environmentId, next))].filter((name) => !seen.has(name));
   }
   return false;
 }

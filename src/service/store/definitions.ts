@@ -132,26 +132,13 @@ export async function usersOf(
     .execute();
 }
 
-/** Names of the flags that the definitions of `flags` in an environment depend on; each once. */
-export async function flagsUsedBy(
-  db: Db,
-  environmentId: string,
-  flags: readonly string[],
-): Promise<string[]> {
-  const query = db
-    .selectFrom('definition_uses')
-    .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
-    .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
-    .where('environments.id', '=', environmentId)
-    .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
-    .where('definition_uses.kind', '=', 'flag')
-    .select('definition_uses.name')
-    .distinct();
-  const used = await namesFound(flags, async (part) =>
-    query.where('flags.name', 'in', part).execute(),
-  );
-  return [...used];
-}
+/** Names of the flags that the definitions of some flags in an environment depend on. */
+export const flagsUsedBy = namesFound(
+  (flags) => `
+    select distinct definition_uses.name from definition_uses
+    join flags on flags.id = definition_uses.flag_id
+    where definition_uses.environment_id = $1 and definition_uses.kind = 'flag' and flags.name in ${flags}`,
+);
 
 export const environmentsOfFlag = statement<EnvironmentRow, [flagId: string]>(`
   select environments.* from definitions

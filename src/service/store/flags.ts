@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
 import type { Listed, Page } from '../rules/members.js';
 import { newSeeds } from './definitions.js';
-import { firstRow, insert, namesFound, statement, statements } from './statement.js';
+import { firstRow, insert, namesMissing, statement, statements } from './statement.js';
 import type { Db, DefinitionRow, DefinitionUseRow, FlagRow } from './tables.js';
 
 export interface StoredFlag extends FlagRow {
@@ -78,16 +78,10 @@ export async function findFlag(
   );
 }
 
-/** The names that no flag of the workspace has, in the given order. */
-export async function missingFlags(
-  db: Db,
-  workspaceId: string,
-  names: readonly string[],
-): Promise<string[]> {
-  const query = db.selectFrom('flags').select('name').where('workspace_id', '=', workspaceId);
-  const found = await namesFound(names, async (part) => query.where('name', 'in', part).execute());
-  return names.filter((name) => !found.has(name));
-}
+/** The names that no flag of the workspace has. */
+export const missingFlags = namesMissing(
+  (names) => `select name from flags where workspace_id = $1 and name in ${names}`,
+);
 
 export async function updateFlag(db: Db, flagId: string, changed: Partial<FlagRow>): Promise<void> {
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();

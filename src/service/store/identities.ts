@@ -1,4 +1,4 @@
-import { firstRow, givenRows, insert, statement, statementFor } from './statement.js';
+import { firstRow, given, givenRows, insert, statement, statementFor } from './statement.js';
 import type { AttributeRow, Db, IdentityRow } from './tables.js';
 
 export interface IdentityPlace {
@@ -18,8 +18,7 @@ export async function findIdentities(
   { environmentId, trafficTypeId }: IdentityPlace,
   keys: readonly string[],
 ): Promise<Map<string, Identity['values']>> {
-  const given = JSON.stringify(keys.map((key) => [key]));
-  const rows = await identitiesOf(db, given, environmentId, trafficTypeId);
+  const rows = await identitiesOf(db, given(keys), environmentId, trafficTypeId);
   return new Map(
     rows.map(({ key, values_json }) => [key, JSON.parse(values_json) as Identity['values']]),
   );

@@ -4,7 +4,7 @@ import type {
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
 import type { Listed, Page } from '../rules/members.js';
-import { firstRow, namesFound, statement, statements } from './statement.js';
+import { firstRow, namesMissing, statement, statements } from './statement.js';
 import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';
 
@@ -83,27 +83,12 @@ export const findActivation = firstRow<
 const activationsOfPage = statement<StoredActivation>(`${ACTIVATIONS}
   order by segments.sort_name, segments.name limit $2 offset $3`);
 
-/** The names that belong to no active segment of the environment, in the given order. */
-export async function inactiveSegments(
-  db: Db,
-  environmentId: string,
-  names: readonly string[],
-): Promise<string[]> {
-  const query = db
-    .selectFrom('environments')
-    .innerJoin('segments', 'segments.workspace_id', 'environments.workspace_id')
-    .innerJoin('activations', (join) =>
-      join
-        .onRef('activations.segment_id', '=', 'segments.id')
-        .onRef('activations.environment_id', '=', 'environments.id'),
-    )
-    .select('segments.name')
-    .where('environments.id', '=', environmentId);
-  const active = await namesFound(names, async (part) =>
-    query.where('segments.name', 'in', part).execute(),
-  );
-  return names.filter((name) => !active.has(name));
-}
+/** The names that belong to no active segment of the environment. */
+export const inactiveSegments = namesMissing(
+  (names) => `
+    select segments.name from activations join segments on segments.id = activations.segment_id
+    where activations.environment_id = $1 and segments.name in ${names}`,
+);
 
 export const insertActivation = statement<
   never,

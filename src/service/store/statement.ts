@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import { partsOf } from '../parts.js';
-import { dialectOf, NAMES_AT_ONCE, type Db, type Dialect, type Tables } from './tables.js';
+import { dialectOf, type Db, type Dialect, type Tables } from './tables.js';
 
 type Value = string | number | null;
 type Statement<Result, Values extends readonly Value[]> = (
@@ -74,16 +74,30 @@ export function statements<Values extends readonly Value[]>(
   };
 }
 
-/** Names that `find` gives for parts of a list, each of which fits into one statement. */
-export async function namesFound(
-  list: readonly string[],
-  find: (part: readonly string[]) => Promise<readonly { readonly name: string }[]>,
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  for await (const part of partsOf(list, NAMES_AT_ONCE)) {
-    for (const { name } of await find(part)) found.add(name);
-  }
-  return found;
+/**
+ * A statement that looks for many names at once, and gives those that it finds.
+ *
+ * @param textFor gets the list of names to stand behind `in`. The statement has one value before it, and selects `name`.
+ */
+export function namesFound(
+  textFor: (names: string) => string,
+): (db: Db, within: string, names: readonly string[]) => Promise<Set<string>> {
+  const find = statementFor<{ readonly name: string }>((dialect) =>
+    textFor(`(select value ->> 0 from ${givenRows(dialect, '$2')})`),
+  );
+  return async (db, within, names) => {
+    const rows = names.length === 0 ? [] : await find(db, within, given(names));
+    return new Set(rows.map(({ name }) => name));
+  };
+}
+
+/** The same; gives those that it does not find, in the given order. */
+export function namesMissing(textFor: Parameters<typeof namesFound>[0]) {
+  const find = namesFound(textFor);
+  return async (db: Db, within: string, names: readonly string[]): Promise<string[]> => {
+    const found = await find(db, within, names);
+    return names.filter((name) => !found.has(name));
+  };
 }
 
 /** A row with the name by which lists are sorted, byte by byte: upper and lower case make no difference. */
@@ -91,12 +105,15 @@ export function sorted<Row extends { readonly name: string }>(row: Row) {
   return { ...row, sort_name: row.name.toLowerCase() };
 }
 
+/** The most rows of up to four columns in one statement: both databases limit its parameters. */
+const ROWS_AT_ONCE = 5_000;
+
 export async function insert<Table extends keyof Tables>(
   db: Db,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
-  for await (const part of partsOf(rows, NAMES_AT_ONCE)) {
+  for await (const part of partsOf(rows, ROWS_AT_ONCE)) {
     await db.insertInto(table).values(part).execute();
   }
 }
@@ -110,4 +127,9 @@ export function givenRows(dialect: Dialect, parameter: string): string {
   return dialect === 'sqlite'
     ? `json_each(${parameter}) as given`
     : `json_array_elements(${parameter}::json) as given (value)`;
+}
+
+/** Texts in the form of `givenRows`, as the only column. */
+export function given(texts: readonly string[]): string {
+  return JSON.stringify(texts.map((text) => [text]));
 }

@@ -53,9 +53,6 @@ export const PRIMARY_KEYS: {
   audit: ['id'],
 };
 
-/** The most names, or rows of up to four columns, in one statement: both databases limit its parameters. */
-export const NAMES_AT_ONCE = 5_000;
-
 /** Either the whole store or one transaction, which has one connection: its statements run one after the other. */
 export type Db = Kysely<Tables>;
 
