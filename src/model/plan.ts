@@ -74,6 +74,16 @@ export interface Change {
 
 export type ShownField = ItemOf<WrittenPlan['shown']>;
 
+/** The document of an earlier dry run. Those of older versions lack `shown`: they show nothing. */
+export type ReviewedPlan = Frozen<
+  Pick<WrittenPlan, 'origin' | 'shown'> & {
+    workspace: Pick<WrittenPlan['workspace'], 'id'>;
+    changes: (Pick<WrittenChange, 'id' | 'action' | 'archive' | 'keys'> & {
+      fields: Pick<WrittenField, 'path' | 'keys'>[];
+    })[];
+  }
+>;
+
 export interface Withheld extends Change {
   readonly why: WithheldWhy;
   /** Clause: the exact obstacle. Unset if `why` says it all. */

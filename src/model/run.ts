@@ -1,4 +1,5 @@
 import type { Plan as WrittenPlan } from '../generated/plan.schema.d.js';
+import type { Progress as WrittenProgress } from '../generated/status.schema.d.js';
 import type { BoundDesired } from './bound-desired.js';
 import type { Ladder } from './flag/ramp.js';
 import type { Frozen } from './json.js';
@@ -29,7 +30,7 @@ export interface Fence {
 
 export const DEFAULT_CONCURRENCY = 8;
 
-export type Phase = 'read' | 'look' | 'apply' | 'verify' | 'forge';
+export type Phase = ProgressView['phase'];
 
 /** A pause because requests are throttled, or because one of them will be repeated. */
 export interface Wait {
@@ -53,21 +54,8 @@ export interface Progress {
   end(): void;
 }
 
-export interface ProgressView {
-  readonly phase: Phase;
-  readonly asked?: string;
-  readonly done: number;
-  /** 0 while unknown. */
-  readonly total: number;
-  /** Of the whole run, each try counted. */
-  readonly requests: number;
-  /** In this phase; this and the end that it promises, in ISO 8601, are not set in its first seconds. */
-  readonly perMinute?: number;
-  readonly expectedEnd?: string;
-  /** Until held requests are sent again; 0 if none is held. */
-  readonly waitMs: number;
-  readonly why?: string;
-}
+/** As the status and the events of runs have it. */
+export type ProgressView = Frozen<WrittenProgress>;
 
 export interface RunOptions {
   /** Names or ids; empty for all. */

@@ -6,10 +6,8 @@ import { canonicalMatcher, dependencyOf, segmentOf } from '../model/matcher/cano
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
   REASONS,
-  type Action,
   type Change,
   type FieldChange,
-  type KeyChange,
   type Reason,
   type Withheld,
   type StepRequest,
@@ -41,17 +39,15 @@ export interface ChangeSubject {
   readonly uses?: readonly Use[];
 }
 
-interface Deed {
-  readonly action: Action;
-  readonly fields: readonly FieldChange[];
-  readonly keys?: KeyChange;
-  readonly archive?: true;
-  readonly reason?: Reason;
-}
+/** What is done to an object. */
+export type Deed = Pick<Change, 'action' | 'fields' | 'keys' | 'archive'>;
+
+/** Default: the strongest reason of its fields. */
+type Reasoned = Deed & Partial<Pick<Change, 'reason'>>;
 
 export function plannedChange(
   subject: ChangeSubject,
-  what: Deed,
+  what: Reasoned,
   requests: readonly StepRequest[],
 ): PlannedChange {
   return {
@@ -62,14 +58,14 @@ export function plannedChange(
   };
 }
 
-export function withheld(subject: ChangeSubject, what: Deed, held: WithheldReason): Withheld {
+export function withheld(subject: ChangeSubject, what: Reasoned, held: WithheldReason): Withheld {
   return { ...changeOf(subject, what), dependsOn: [], ...held };
 }
 
 /** An object of which one act is planned, or held back as a whole. @param others parts that are held back anyway. */
 export function heldOrPlanned(
   subject: ChangeSubject,
-  what: Deed,
+  what: Reasoned,
   held: WithheldReason | undefined,
   requests: () => readonly StepRequest[],
   others: readonly Withheld[] = [],
@@ -89,7 +85,7 @@ export function plannedUpdate(
   return heldOrPlanned(subject, what, undefined, () => requests(allowed), others);
 }
 
-function changeOf({ ref, location }: ChangeSubject, what: Deed): Omit<Change, 'dependsOn'> {
+function changeOf({ ref, location }: ChangeSubject, what: Reasoned): Omit<Change, 'dependsOn'> {
   const { action, fields, keys, archive } = what;
   return {
     id: objectId(ref),

@@ -1,6 +1,5 @@
 import { present } from '../model/collections.js';
 import { byCodeUnits } from '../model/json.js';
-import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import {
@@ -19,6 +18,7 @@ import {
   type FieldChange,
   type Plan,
   type Reason,
+  type Withheld,
   type WithheldWhy,
 } from '../model/plan.js';
 import type { Closed, Suspension } from '../model/run.js';
@@ -163,16 +163,8 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
   return found.map((key) => key.slice(prefix.length)).sort(byCodeUnits);
 }
 
-export interface WithheldReason {
-  readonly why: WithheldWhy;
-  /** Clause: the exact obstacle. Unset if `why` says it all. */
-  readonly because?: string;
-  /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
-  readonly place?: string;
-  /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
-  readonly until?: string;
-  readonly request?: ChangeRequest;
-}
+/** Why a change is withheld, apart from the change. */
+export type WithheldReason = Pick<Withheld, 'why' | 'because' | 'place' | 'until' | 'request'>;
 
 export interface FieldRules
   extends

@@ -16,6 +16,7 @@ import type {
   KeyChange,
   Plan,
   Reason,
+  ReviewedPlan,
   ShownField,
 } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
@@ -153,28 +154,7 @@ function hashedKeys({ added, removed, changed, sha256: digest }: Change['keys'] 
   };
 }
 
-export interface ReviewedPlan {
-  readonly origin: string;
-  readonly workspace: { readonly id: string };
-  readonly changes: readonly ShownChange[];
-  /** Unset in documents of earlier versions: they show nothing. */
-  readonly shown?: readonly ShownField[] | undefined;
-}
-
-interface ShownChange {
-  readonly id: string;
-  readonly action: Action;
-  readonly archive?: boolean | undefined;
-  readonly keys?: KeyCounts | undefined;
-  readonly fields: readonly { readonly path: string; readonly keys?: KeyCounts | undefined }[];
-}
-
-interface KeyCounts {
-  readonly added: number;
-  readonly removed: number;
-  readonly changed?: number | undefined;
-  readonly sha256: string;
-}
+type KeyCounts = NonNullable<ReviewedPlan['changes'][number]['keys']>;
 
 export function shownFields({ changes }: Pick<Plan, 'changes'>, facts: HashFacts): ShownField[] {
   return changes.flatMap((change) => shownOf(change, facts).map(({ start: _, ...shown }) => shown));

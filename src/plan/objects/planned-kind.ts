@@ -1,11 +1,11 @@
 import type { Actual } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
+import type { Reason, StepRequest } from '../../model/plan.js';
 import type { ObjectRef } from '../../model/ref.js';
 import type { Base } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
-import type { ObjectPlan } from '../planned-change.js';
+import type { Deed, ObjectPlan } from '../planned-change.js';
 import type { PlannedEnvironment, WithheldReason } from '../policy.js';
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
@@ -65,14 +65,9 @@ export interface SeenObject {
 }
 
 /** The writes that remove an object, whole or in one place. */
-export interface Part {
-  readonly action: Action;
-  readonly fields: readonly FieldChange[];
-  readonly keys?: KeyChange;
+export interface Part extends Deed {
   /** Empty if it is removed together with the whole. */
   readonly requests: readonly StepRequest[];
-  /** Set if the service archives it instead of deleting it. */
-  readonly archive?: true;
   readonly held?: WithheldReason | undefined;
 }
 

@@ -1,9 +1,17 @@
+import { present } from '../../../src/model/collections.js';
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/model/flag/flag.js';
 import { formOf, type DesiredRamp, type Ladder } from '../../../src/model/flag/ramp.js';
-import type { Action, Change, FieldChange, KeyChange, Withheld } from '../../../src/model/plan.js';
+import type {
+  Action,
+  Change,
+  FieldChange,
+  KeyChange,
+  ReviewedPlan,
+  Withheld,
+} from '../../../src/model/plan.js';
 import { onlyReviewed } from '../../../src/plan/plan.js';
-import { shownFields, shownIn, type ReviewedPlan } from '../../../src/plan/reviewed.js';
+import { shownFields, shownIn } from '../../../src/plan/reviewed.js';
 import { aDesired, desiredFlag, onShare } from '../../support/builders.js';
 import { aChange, aField, keyChange } from '../../support/plan-builder.js';
 
@@ -66,18 +74,21 @@ describe('what reviewed plans show together', () => {
   function by(change: Change, now: Now = {}): ReviewedPlan {
     const counts = ({ added, removed, changed, sha256 }: KeyChange) => {
       const [more, fewer, other] = [added.length, removed.length, changed?.length];
-      return { added: more, removed: fewer, changed: other, sha256 };
+      return { added: more, removed: fewer, ...present({ changed: other }), sha256 };
     };
     const { id, action, archive, keys } = change;
     const fields = change.fields.map((field) => {
-      return { path: field.path, keys: field.keys && counts(field.keys) };
+      return { path: field.path, ...present({ keys: field.keys && counts(field.keys) }) };
     });
     return {
       ...{ origin: PLACE.origin, workspace: { id: PLACE.workspaceId } },
-      changes: [{ id, action, archive, keys: keys && counts(keys), fields }],
+      changes: [{ id, action, ...present({ archive, keys: keys && counts(keys) }), fields }],
       shown: shownFields({ changes: [change] }, factsOf(now)),
     };
   }
+
+  /** As versions of before wrote it. */
+  const withoutFields = ({ shown: _, ...plan }: ReviewedPlan): ReviewedPlan => plan;
 
   const field = (base: unknown, after: unknown, members: Partial<FieldChange> = {}) => {
     return { ...aField('/trafficAllocation', base, after), base, ...members };
@@ -201,7 +212,7 @@ describe('what reviewed plans show together', () => {
       ],
     ),
     ['a field taken away and made again', [by(written(field(10, undefined))), by(unmanaged)], to20],
-    ['a change by a plan that says no fields', [{ ...by(to20), shown: undefined }], to20],
+    ['a change by a plan that says no fields', [withoutFields(by(to20))], to20],
     ['a change elsewhere', [by(to20)], to20, { place: { ...PLACE, workspaceId: 'ws-2' } }],
     ['a restore without a plan', [], written(restore)],
     ['an adoption of another live value', [by(adoption(24))], adoption(30)],
