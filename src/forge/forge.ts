@@ -76,8 +76,13 @@ export interface ForgeOptions {
   /** Called before each request. */
   readonly asking?: (() => void) | undefined;
   readonly now: () => number;
-  /** If aborted, waiting ends. A library that takes no signal ends by its timeout. */
+  /** If aborted, a request under way ends. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Ends a request that takes too long, or is not wanted any more. */
+export function endOf({ timeoutMs, signal }: ForgeOptions): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 }
 
 /** `status` is null if no answer came. */

@@ -4,6 +4,7 @@ import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import { packageVersion } from '../platform/package-files.js';
 import {
   approvalsIn,
+  endOf,
   ForgeError,
   forgeRefusal,
   isMarked,
@@ -209,17 +210,14 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
 }
 
 function githubClient(options: ForgeOptions): Octokit {
-  const { place, token, timeoutMs, wait, asking, now, signal } = options;
+  const { place, token, wait, asking, now } = options;
   const silent = (): void => undefined;
   const open = fetchFor(place.apiUrl);
   const octokit = new Octokit({
     request: {
       // Set here, because the library drops the signal where a hook sets it.
       fetch: (async (input, init) =>
-        open(input, {
-          ...init,
-          signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
-        })) satisfies typeof open,
+        open(input, { ...init, signal: endOf(options) })) satisfies typeof open,
     },
     auth: token,
     baseUrl: place.apiUrl,

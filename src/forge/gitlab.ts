@@ -3,6 +3,7 @@ import { Gitlab } from '@gitbeaker/rest';
 import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
+  endOf,
   forgeRefusal,
   isMarked,
   limited,
@@ -28,27 +29,20 @@ const STATES = {
   error: 'failed',
 } as const;
 
-/** Sends a request, and again unless it is not repeatable. */
-type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
-
 interface Project {
   readonly gitlab: ReturnType<typeof gitlabClient>;
-  readonly ask: Ask;
   readonly project: string;
 }
 
 /** A project on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
 export function connect(options: ForgeOptions): Forge {
-  const { wait, asking } = options;
   const gitlab = gitlabClient(options);
-  const ask: Ask = async (send, repeatable = true) =>
-    withRetry(send, gitlabRefusal, { wait, asking, repeatable });
   const { repository: project } = options.place;
-  const at: Project = { gitlab, ask, project };
+  const at: Project = { gitlab, project };
   return {
     name: 'GitLab',
     findComment: async (pullRequest, marker) => {
-      const self = await ask(async () => gitlab.Users.showCurrentUser());
+      const self = await gitlab.Users.showCurrentUser();
       const notes = await notesOf(at, pullRequest);
       const found = notes.find(
         ({ body, author }) => author.id === self.id && isMarked(body, marker),
@@ -56,20 +50,19 @@ export function connect(options: ForgeOptions): Forge {
       return found ? { id: found.id, body: found.body } : null;
     },
     postComment: async (pullRequest, body) => {
-      await ask(async () => gitlab.MergeRequestNotes.create(project, pullRequest, body), false);
+      await gitlab.MergeRequestNotes.create(project, pullRequest, body);
     },
     updateComment: async (pullRequest, id, body) => {
-      await ask(async () => gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body }));
+      await gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body });
     },
     setStatus: async ({ commit, runUrl }, { context, state, description }) => {
-      const send = async () =>
-        gitlab.Commits.editStatus(project, commit, STATES[state], {
-          name: context,
-          description: limited(description, MOST_DESCRIPTION),
-          ...(runUrl !== undefined && { targetUrl: runUrl }),
-        });
+      const sent = gitlab.Commits.editStatus(project, commit, STATES[state], {
+        name: context,
+        description: limited(description, MOST_DESCRIPTION),
+        ...(runUrl !== undefined && { targetUrl: runUrl }),
+      });
       // GitLab refuses a status that the commit has already.
-      await (state === 'pending' ? unlessRefused(ask(send), 400) : ask(send));
+      await (state === 'pending' ? unlessRefused(sent, 400) : sent);
     },
     annotate: async () => Promise.resolve(),
     approvals: async (pullRequest) => readApprovals(at, pullRequest),
@@ -77,13 +70,13 @@ export function connect(options: ForgeOptions): Forge {
   };
 }
 
-async function notesOf({ gitlab, ask, project }: Project, pullRequest: number) {
+async function notesOf({ gitlab, project }: Project, pullRequest: number) {
   const order = { perPage: PAGE, sort: 'asc', orderBy: 'created_at' } as const;
-  return ask(async () => gitlab.MergeRequestNotes.all(project, pullRequest, order));
+  return gitlab.MergeRequestNotes.all(project, pullRequest, order);
 }
 
 async function readApprovals(at: Project, pullRequest: number): Promise<CommentApprovals> {
-  const { gitlab, ask, project } = at;
+  const { gitlab, project } = at;
   const notes = await notesOf(at, pullRequest);
   const ids = new Map(notes.map(({ author }) => [author.username, author.id]));
   const written = notes.map((note) => ({
@@ -97,9 +90,7 @@ async function readApprovals(at: Project, pullRequest: number): Promise<CommentA
   return approvalsIn(written, {
     // Each push makes a new version of the merge request.
     pushedAt: async () => {
-      const versions = await ask(async () =>
-        gitlab.MergeRequests.allDiffVersions(project, pullRequest),
-      );
+      const versions = await gitlab.MergeRequests.allDiffVersions(project, pullRequest);
       const times = versions.map(({ created_at: createdAt }) => Date.parse(createdAt));
       return times.length === 0 ? null : Math.max(...times);
     },
@@ -119,20 +110,14 @@ const DEVELOPER = 30;
  * The accounts that may merge into the target branch. Permissions that a protected branch gives to a group are ignored,
  * so that its members count by their own level alone.
  */
-async function mergersOf(
-  { gitlab, ask, project }: Project,
-  pullRequest: number,
-): Promise<MayMerge> {
-  const request = await ask(async () => gitlab.MergeRequests.show(project, pullRequest));
-  const branch = request.target_branch;
-  const asked = ask(async () => gitlab.ProtectedBranches.show(project, branch));
-  const rule = await unlessRefused(asked, 404);
+async function mergersOf({ gitlab, project }: Project, pullRequest: number): Promise<MayMerge> {
+  const { target_branch: branch } = await gitlab.MergeRequests.show(project, pullRequest);
+  const rule = await unlessRefused(gitlab.ProtectedBranches.show(project, branch), 404);
   const levels: readonly MergeLevel[] = rule?.merge_access_levels ?? [{ access_level: DEVELOPER }];
   return async (userId) => {
     if (levels.some(({ user_id: id }) => id === userId)) return true;
-    const show = async () =>
-      gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
-    const level: number = (await unlessRefused(ask(show), 404))?.access_level ?? 0;
+    const asked = gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
+    const level: number = (await unlessRefused(asked, 404))?.access_level ?? 0;
     return levels.some((each) => isForRole(each) && each.access_level <= level);
   };
 }
@@ -149,42 +134,38 @@ function isForRole({ access_level: level, user_id: user, group_id: group }: Merg
 }
 
 async function propose(
-  { gitlab, ask, project }: Project,
+  { gitlab, project }: Project,
   { branch, title, body, files }: Proposal,
 ): ReturnType<Forge['propose']> {
-  const base = (await ask(async () => gitlab.Projects.show(project))).default_branch;
-  const taken = ask(async () => gitlab.Branches.show(project, branch));
-  if ((await unlessRefused(taken, 404)) === null) {
+  const { default_branch: base } = await gitlab.Projects.show(project);
+  if ((await unlessRefused(gitlab.Branches.show(project, branch), 404)) === null) {
     const actions = [...files].map(([filePath, content]) =>
       content === null
         ? { action: 'delete' as const, filePath }
         : { action: 'update' as const, filePath, content },
     );
-    const from = { startBranch: base };
-    await ask(async () => gitlab.Commits.create(project, branch, title, actions, from), false);
+    await gitlab.Commits.create(project, branch, title, actions, { startBranch: base });
   } else {
     const from = { projectId: project, sourceBranch: branch };
-    if ((await ask(async () => gitlab.MergeRequests.all(from))).length > 0) return null;
+    if ((await gitlab.MergeRequests.all(from)).length > 0) return null;
   }
   const text = { description: body };
-  const create = async () => gitlab.MergeRequests.create(project, branch, base, title, text);
-  return { url: (await ask(create, false)).web_url };
+  const made = await gitlab.MergeRequests.create(project, branch, base, title, text);
+  return { url: made.web_url };
 }
 
-function gitlabClient({ place, token, timeoutMs }: ForgeOptions) {
-  const send = sendingOnce(fetchFor(place.apiUrl));
+function gitlabClient(options: ForgeOptions) {
+  const { place, token } = options;
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
-    queryTimeout: timeoutMs,
-    requesterFn: createRequesterFn(async (_, options) => Promise.resolve(options), send),
+    requesterFn: createRequesterFn(async (_, given) => Promise.resolve(given), sending(options)),
   });
 }
 
 /** What the library's client says of a request. */
 interface Given {
   readonly method?: string;
-  readonly signal?: AbortSignal | null;
   readonly headers?: Record<string, string>;
   readonly body?: string;
   readonly prefixUrl?: string;
@@ -207,24 +188,31 @@ class Refused extends Error {
  * In place of the library's own way to send: that repeats every request after 502, also a comment that is posted by
  * then, and follows redirects with the token.
  */
-function sendingOnce(open: ReturnType<typeof fetchFor>) {
+function sending(options: ForgeOptions) {
+  const { place, wait, asking } = options;
+  const open = fetchFor(place.apiUrl);
   return async (endpoint: string, given: Given = {}) => {
     const { prefixUrl = '', searchParams = '', method = 'GET', headers, body } = given;
     const url = new URL(endpoint, prefixUrl.replace(/\/?$/, '/'));
     url.search = searchParams;
-    const response = await open(url, {
-      ...{ method, signal: given.signal ?? null },
-      ...(headers && { headers }),
-      ...(body !== undefined && { body }),
-    });
-    const text = await response.text();
-    const { ok, status } = response;
-    const answered = Object.fromEntries(response.headers.entries());
-    if (!ok) {
-      const retryMs = retryAfterMs(answered, Date.now()) ?? null;
-      throw new Refused(status, retryMs, complaintIn(text));
-    }
-    return { status, headers: answered, body: JSON.parse(text) as Record<string, unknown> };
+    const send = async () => {
+      const response = await open(url, {
+        ...{ method, signal: endOf(options) },
+        ...(headers && { headers }),
+        ...(body !== undefined && { body }),
+      });
+      const text = await response.text();
+      const { ok, status } = response;
+      const answered = Object.fromEntries(response.headers.entries());
+      if (!ok) {
+        const retryMs = retryAfterMs(answered, Date.now()) ?? null;
+        throw new Refused(status, retryMs, complaintIn(text));
+      }
+      return { status, headers: answered, body: JSON.parse(text) as Record<string, unknown> };
+    };
+    // A status replaces the one before it.
+    const repeatable = method !== 'POST' || endpoint.includes('/statuses/');
+    return withRetry(send, gitlabRefusal, { wait, asking, repeatable });
   };
 }
 
