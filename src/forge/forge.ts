@@ -29,6 +29,8 @@ export interface Forge {
 
 export interface StatusPlace {
   readonly commit: string;
+  /** On GitLab the project that has the commit; absent: that of the forge. A fork's commit is the fork's. */
+  readonly project?: string | undefined;
   /** The address of the run for readers, if there is one. */
   readonly runUrl?: string | undefined;
 }

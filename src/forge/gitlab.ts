@@ -55,8 +55,9 @@ export function connect(options: ForgeOptions): Forge {
     updateComment: async (pullRequest, id, body) => {
       await gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body });
     },
-    setStatus: async ({ commit, runUrl }, { context, state, description }) => {
-      const sent = gitlab.Commits.editStatus(project, commit, STATES[state], {
+    setStatus: async ({ commit, project: own = project, runUrl }, status) => {
+      const { context, state, description } = status;
+      const sent = gitlab.Commits.editStatus(own, commit, STATES[state], {
         name: context,
         description: limited(description, MOST_DESCRIPTION),
         ...(runUrl !== undefined && { targetUrl: runUrl }),

@@ -61,7 +61,8 @@ async function reviewedPull(
   }
   if (!isAsked && tokenOf(ci, asking) === undefined) return null;
   const forge = await openWithToken(repository, { ci, asking, what });
-  return { forge, pullRequest, commit, runUrl: flags.planUrl ?? named.ci?.runUrl };
+  const project = flags.repository ?? named.ci?.project;
+  return { forge, pullRequest, commit, project, runUrl: flags.planUrl ?? named.ci?.runUrl };
 }
 
 /**
@@ -173,7 +174,7 @@ export interface ReviewOptions
   readonly junit?: string;
 }
 
-export interface CiContext {
+export interface CiContext extends Pick<StatusPlace, 'project'> {
   readonly kind: RepositoryTarget['kind'];
   readonly apiUrl?: string | undefined;
   readonly repository?: string | undefined;
@@ -239,10 +240,13 @@ function commentedPull(event: unknown): number | undefined {
 /** A pipeline of merged results runs on a merge commit, and its environment names the two commits that were merged. */
 function gitlabContext(environment: Environment): CiContext {
   const target = sha(environment['CI_MERGE_REQUEST_TARGET_BRANCH_SHA']);
+  const project = nonEmpty(environment['CI_PROJECT_ID']);
   return {
     kind: 'gitlab',
     apiUrl: nonEmpty(environment['CI_API_V4_URL']),
-    repository: nonEmpty(environment['CI_PROJECT_ID']),
+    // A fork's pipeline runs in the fork, which knows its commits, but not the merge request.
+    repository: nonEmpty(environment['CI_MERGE_REQUEST_PROJECT_ID']) ?? project,
+    project,
     pullRequest: count(Number(environment['CI_MERGE_REQUEST_IID'])),
     commit:
       sha(environment['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA']) ?? sha(environment['CI_COMMIT_SHA']),

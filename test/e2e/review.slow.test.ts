@@ -47,7 +47,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
       return {
         GITLAB_CI: 'true',
         CI_API_V4_URL: forge.url,
-        CI_PROJECT_ID: '42',
+        CI_PROJECT_ID: isFork ? '43' : '42',
         CI_MERGE_REQUEST_IID: '7',
         CI_MERGE_REQUEST_PROJECT_ID: '42',
         CI_MERGE_REQUEST_SOURCE_PROJECT_ID: isFork ? '43' : '42',
@@ -202,8 +202,23 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(run.stdout).toContain('Already different before this pull request: 2 changes');
   });
 
-  // What follows asks a forge for nothing that is not tried above on both.
-  if (kind === 'gitlab') return;
+  if (kind === 'gitlab') {
+    it('comments on the merge request, and not in the fork, whose pipeline has a token of its own', async () => {
+      const run = await review([], { isFork: true });
+
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      expect(run.stderr).not.toContain('warning');
+      expect(commentWrites()).toEqual(['POST /api/v4/projects/42/merge_requests/7/notes 201']);
+      // The project of the merge request knows no branch with the commit.
+      const statuses = forge.requests.filter((each) => each.includes('/statuses/'));
+      expect(new Set(statuses)).toEqual(
+        new Set([`POST /api/v4/projects/43/statuses/${head()} 201`]),
+      );
+    });
+
+    // What follows asks a forge for nothing that is not tried above on both.
+    return;
+  }
 
   it('closes its statuses when the service cannot be read', async () => {
     const run = await review([], { env: { FLAGKEEL_API_KEY: 'fka_wrong' } });

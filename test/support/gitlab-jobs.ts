@@ -110,6 +110,7 @@ function variablesOf(event: ForgeEvent): Variables {
   if (event.kind === 'pull-request') {
     return {
       ...main,
+      CI_PROJECT_ID: event.from === 'branch' ? '42' : '99',
       ...{ CI_PIPELINE_SOURCE: 'merge_request_event', CI_COMMIT_SHA: event.head },
       ...{ CI_MERGE_REQUEST_IID: '7', CI_MERGE_REQUEST_DIFF_BASE_SHA: event.base },
       CI_MERGE_REQUEST_PROJECT_ID: '42',
