@@ -133,7 +133,10 @@ async function namesToImport(
   }
   const [stranger] = left;
   if (stranger === undefined) return names;
-  throw new FlagkeelError('USAGE', `cannot leave out ${stranger}: the service does not list it`);
+  throw new FlagkeelError(
+    'USAGE',
+    `cannot leave out ${stranger}: it is not among the objects to import`,
+  );
 }
 
 async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {
