@@ -7,13 +7,13 @@ import type { Approval } from '../model/run.js';
 export interface Forge {
   readonly name: string;
   /**
-   * The oldest comment of our own account with `marker` as its first line; null if there is none. Comments of others do
-   * not count, since anyone can write a marker; nor do markers below the first line, because our comments quote text of
-   * others.
+   * The comments of our own account with `marker` as their first line. Comments of others do not count, since anyone can
+   * write a marker; nor do markers below the first line, because our comments quote text of others.
    */
-  findComment(pullRequest: number, marker: string): Promise<{ id: number; body: string } | null>;
+  findComments(pullRequest: number, marker: string): Promise<readonly OwnComment[]>;
   postComment(pullRequest: number, body: string): Promise<void>;
   updateComment(pullRequest: number, id: number, body: string): Promise<void>;
+  deleteComment(pullRequest: number, id: number): Promise<void>;
   /** Sets a status of a commit. It replaces the last one of the same context. */
   setStatus(at: StatusPlace, status: CommitStatus): Promise<void>;
   /** Adds notes to lines of files. Does nothing if the forge has no such notes. */
@@ -25,6 +25,12 @@ export interface Forge {
    * said no. A branch without one is what an interrupted run left.
    */
   propose(proposal: Proposal): Promise<{ readonly url: string } | null>;
+}
+
+export interface OwnComment {
+  /** Grows with each comment. */
+  readonly id: number;
+  readonly body: string;
 }
 
 export interface StatusPlace {
@@ -87,6 +93,9 @@ export function endOf({ timeoutMs, signal }: ForgeOptions): AbortSignal {
   return AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 }
 
+/** The status of an answer that is empty by design. */
+export const NO_CONTENT = 204;
+
 /** `status` is null if no answer came. */
 export class ForgeError extends FlagkeelError {
   readonly status: number | null;
@@ -138,8 +147,9 @@ export function forgeRefusal(
 }
 
 /**
- * Posts the one comment of a review, or edits it if it says something else, but for the time. @param scope the config
- * directory; each has a comment of its own on a pull request.
+ * Posts the one comment of a review, or edits it if it says something else, but for the time. Another review may post at
+ * the same time, so that the oldest comment stays and later ones go. @param scope the config directory; each has a
+ * comment of its own on a pull request.
  */
 export async function syncComment(
   forge: Forge,
@@ -148,14 +158,14 @@ export async function syncComment(
 ): Promise<'posted' | 'edited' | 'unchanged'> {
   const marker = `<!-- flagkeel:plan ${sha256(scope).slice(0, 16)} -->`;
   const body = `${marker}\n\n${markdown}`;
-  const found = await forge.findComment(pullRequest, marker);
-  if (!found) {
-    await forge.postComment(pullRequest, body);
-    return 'posted';
-  }
-  if (withoutTime(found.body) === withoutTime(body)) return 'unchanged';
-  await forge.updateComment(pullRequest, found.id, body);
-  return 'edited';
+  const found = await forge.findComments(pullRequest, marker);
+  if (found.length === 0) await forge.postComment(pullRequest, body);
+  const all = found.length === 0 ? await forge.findComments(pullRequest, marker) : found;
+  const [oldest, ...later] = [...all].sort((a, b) => a.id - b.id);
+  for (const { id } of later) await unlessRefused(forge.deleteComment(pullRequest, id), 404);
+  const isNews = oldest !== undefined && withoutTime(oldest.body) !== withoutTime(body);
+  if (isNews) await forge.updateComment(pullRequest, oldest.id, body);
+  return found.length === 0 ? 'posted' : isNews ? 'edited' : 'unchanged';
 }
 
 /**

@@ -5,6 +5,7 @@ import { packageVersion } from '../platform/package-files.js';
 import {
   approvalsIn,
   endOf,
+  NO_CONTENT,
   ForgeError,
   forgeRefusal,
   isMarked,
@@ -37,12 +38,21 @@ export function connect(options: ForgeOptions): Forge {
   const octokit = githubClient(options);
   return {
     name: 'GitHub',
-    findComment: async (pullRequest, marker) => findComment(octokit, at, pullRequest, marker),
+    findComments: async (pullRequest, marker) => {
+      const login = await ownLogin(octokit);
+      const comments = await commentsOf(octokit, at, pullRequest);
+      return comments
+        .filter(({ body = '', user }) => user?.login === login && isMarked(body, marker))
+        .map(({ id, body = '' }) => ({ id, body }));
+    },
     postComment: async (pullRequest, body) => {
       await octokit.rest.issues.createComment({ ...at, issue_number: pullRequest, body });
     },
     updateComment: async (_, id, body) => {
       await octokit.rest.issues.updateComment({ ...at, comment_id: id, body });
+    },
+    deleteComment: async (_, id) => {
+      await octokit.rest.issues.deleteComment({ ...at, comment_id: id });
     },
     setStatus: async ({ commit, runUrl }, { context, state, description }) => {
       await octokit.rest.repos.createCommitStatus({
@@ -54,8 +64,7 @@ export function connect(options: ForgeOptions): Forge {
     annotate: async (commit, annotations, summary) =>
       annotate(octokit, { ...at, head_sha: commit }, annotations, summary),
     approvals: async (pullRequest) => {
-      const pull = { ...at, issue_number: pullRequest, per_page: PAGE };
-      const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
+      const comments = await commentsOf(octokit, at, pullRequest);
       // Bots approve nothing.
       const written = comments.flatMap((each) => {
         const { id, body = '', user, created_at: createdAt, updated_at: updatedAt } = each;
@@ -71,21 +80,9 @@ export function connect(options: ForgeOptions): Forge {
   };
 }
 
-async function findComment(
-  octokit: Octokit,
-  at: Repository,
-  pullRequest: number,
-  marker: string,
-): ReturnType<Forge['findComment']> {
-  const login = await ownLogin(octokit);
+async function commentsOf(octokit: Octokit, at: Repository, pullRequest: number) {
   const asked = { ...at, issue_number: pullRequest, per_page: PAGE };
-  for await (const { data } of octokit.paginate.iterator(octokit.rest.issues.listComments, asked)) {
-    const found = data.find(
-      ({ body = '', user }) => user?.login === login && isMarked(body, marker),
-    );
-    if (found) return { id: found.id, body: found.body ?? '' };
-  }
-  return null;
+  return octokit.paginate(octokit.rest.issues.listComments, asked);
 }
 
 /**
@@ -98,24 +95,18 @@ async function lastPush(
   pullRequest: number,
 ): Promise<number | null> {
   const { data: pull } = await octokit.rest.pulls.get({ ...at, pull_number: pullRequest });
-  const time = (await pushOf(octokit, pull.head)) ?? pull.merged_at;
-  return time === null ? null : Date.parse(time);
-}
-
-interface PullHead {
-  readonly sha: string;
-  readonly ref: string;
-  /** null if the fork was deleted. */
-  readonly repo: { readonly name: string; readonly owner: { readonly login: string } } | null;
-}
-
-/** When a branch was last moved to this commit; null if GitHub does not say. */
-async function pushOf(octokit: Octokit, { sha, ref, repo }: PullHead): Promise<string | null> {
-  if (repo === null) return null;
-  const branch = { owner: repo.owner.login, repo: repo.name, ref: `refs/heads/${ref}` };
+  const { sha, ref, repo } = pull.head;
+  // The library's types do not know that the fork may be deleted.
+  const home = repo as typeof repo | null;
+  if (home === null) return timeOf(pull.merged_at);
+  const branch = { owner: home.owner.login, repo: home.name, ref: `refs/heads/${ref}` };
   const asked = octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
   const moves = await unlessRefused(asked, 403, 404);
-  return moves?.data.find(({ after }) => after === sha)?.timestamp ?? null;
+  return timeOf(moves?.data.find(({ after }) => after === sha)?.timestamp ?? pull.merged_at);
+}
+
+function timeOf(text: string | null): number | null {
+  return text === null ? null : Date.parse(text);
 }
 
 async function mayWrite(octokit: Octokit, at: Repository, username: string): Promise<boolean> {
@@ -228,7 +219,8 @@ function githubClient(options: ForgeOptions): Octokit {
     const send = async () => {
       const answer = await request(asked);
       // The library takes an answer that breaks off for a success, with a text in place of its JSON.
-      if (typeof answer.data === 'string') throw new Error('only a part of one, or no JSON');
+      const isPart = typeof answer.data === 'string' && answer.status !== NO_CONTENT;
+      if (isPart) throw new Error('only a part of one, or no JSON');
       return answer;
     };
     // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.

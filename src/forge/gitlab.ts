@@ -4,6 +4,7 @@ import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
   endOf,
+  NO_CONTENT,
   forgeRefusal,
   isMarked,
   limited,
@@ -41,13 +42,10 @@ export function connect(options: ForgeOptions): Forge {
   const at: Project = { gitlab, project };
   return {
     name: 'GitLab',
-    findComment: async (pullRequest, marker) => {
+    findComments: async (pullRequest, marker) => {
       const self = await gitlab.Users.showCurrentUser();
       const notes = await notesOf(at, pullRequest);
-      const found = notes.find(
-        ({ body, author }) => author.id === self.id && isMarked(body, marker),
-      );
-      return found ? { id: found.id, body: found.body } : null;
+      return notes.filter(({ body, author }) => author.id === self.id && isMarked(body, marker));
     },
     postComment: async (pullRequest, body) => {
       await gitlab.MergeRequestNotes.create(project, pullRequest, body);
@@ -55,6 +53,8 @@ export function connect(options: ForgeOptions): Forge {
     updateComment: async (pullRequest, id, body) => {
       await gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body });
     },
+    deleteComment: async (pullRequest, id) =>
+      gitlab.MergeRequestNotes.remove(project, pullRequest, id),
     setStatus: async ({ commit, project: own = project, runUrl }, status) => {
       const { context, state, description } = status;
       const sent = gitlab.Commits.editStatus(own, commit, STATES[state], {
@@ -209,7 +209,8 @@ function sending(options: ForgeOptions) {
         const retryMs = retryAfterMs(answered, Date.now()) ?? null;
         throw new Refused(status, retryMs, complaintIn(text));
       }
-      return { status, headers: answered, body: JSON.parse(text) as Record<string, unknown> };
+      const answer: unknown = status === NO_CONTENT ? {} : JSON.parse(text);
+      return { status, headers: answered, body: answer as Record<string, unknown> };
     };
     // A status replaces the one before it.
     const repeatable = method !== 'POST' || endpoint.includes('/statuses/');

@@ -46,6 +46,8 @@ interface Behaviour {
   sentOn: string;
   /** The token may read alone, as that of a fork. */
   isReadOnly: boolean;
+  /** So many further readings of the comments are answered only when the last of them has come. */
+  together: number;
   /** Requests for these are refused. */
   refused: 'comments' | 'statuses' | 'proposals' | null;
 }
@@ -127,7 +129,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     ...{ branches: new Map(), members: new Map() },
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     ...{ limited: 0, limit: AT_ONCE, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
-    ...{ isReadOnly: false, refused: null },
+    ...{ isReadOnly: false, together: 0, refused: null },
     close: async () => {
       app.server.closeAllConnections();
       await app.close();
@@ -142,12 +144,22 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
         .headers(answer.headers ?? {})
         .send(answer.body);
   });
+  const held: (() => void)[] = [];
   app.addHook('onSend', ({ method, url }, reply, payload, done) => {
     forge.requests.push(`${method} ${url.split('?')[0] ?? ''} ${String(reply.statusCode)}`);
     forge.hidden -= 1;
     if (forge.hidden >= 0) void reply.code(502);
     forge.cut -= 1;
-    done(null, forge.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
+    const answer = (): void => {
+      done(null, forge.cut < 0 ? payload : Readable.from(halfOf(String(payload))));
+    };
+    if (forge.together === 0 || method !== 'GET' || !/\/(?:comments|notes)\b/.test(url)) {
+      answer();
+      return;
+    }
+    held.push(answer);
+    forge.together -= 1;
+    if (forge.together === 0) for (const each of held.splice(0)) each();
   });
   app.setNotFoundHandler(async (_, reply) => reply.code(404).send(NOT_FOUND.body));
   const routes = kind === 'github' ? githubRoutes(forge) : gitlabRoutes(forge);
@@ -233,6 +245,7 @@ function githubRoutes(forge: TestForge): Routes {
     [`POST ${repo}/issues/7/comments`]: ({ body }) => post(forge, body, 'github'),
     [`PATCH ${repo}/issues/comments/:id`]: ({ body, params }) =>
       edit(forge, Number(params['id']), body, 'github'),
+    [`DELETE ${repo}/issues/comments/:id`]: ({ params }) => remove(forge, Number(params['id'])),
     [`POST ${repo}/statuses/:sha`]: ({ body, params }) =>
       status(forge, params['sha'], { ...body, states: 'error failure pending success' }),
     [`POST ${repo}/check-runs`]: ({ body }) => checkRun(forge, body, 201),
@@ -279,6 +292,7 @@ function gitlabRoutes(forge: TestForge): Routes {
     [`POST ${request}/notes`]: ({ body }) => post(forge, body, 'gitlab'),
     [`PUT ${request}/notes/:id`]: ({ body, params }) =>
       edit(forge, Number(params['id']), body, 'gitlab'),
+    [`DELETE ${request}/notes/:id`]: ({ params }) => remove(forge, Number(params['id'])),
     [`GET ${request}`]: () => {
       const merged = { state: 'merged', diff_refs: { base_sha: forge.pull.base } };
       return ok({ iid: 7, target_branch: 'main', ...merged });
@@ -354,7 +368,8 @@ export function gitlabId(name: string): number {
 function post(forge: TestForge, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
   const wrong = commentProblem(forge, body, kind);
   if (wrong) return wrong;
-  const comment = { id: 1_000 + forge.comments.length, body: String(body), author: OUR_ACCOUNT };
+  const id = 1 + Math.max(1_000, ...forge.comments.map((each) => each.id));
+  const comment = { id, body: String(body), author: OUR_ACCOUNT };
   forge.comments.push(comment);
   return { status: 201, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
 }
@@ -372,6 +387,13 @@ function edit(
   comment.body = String(body);
   comment.updatedAt = '2026-10-01T11:00:00Z';
   return { status: 200, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
+}
+
+function remove({ comments }: TestForge, id: number): Answer {
+  const at = comments.findIndex((each) => each.id === id);
+  if (at < 0) return NOT_FOUND;
+  comments.splice(at, 1);
+  return { status: 204, body: undefined };
 }
 
 function commentProblem(forge: TestForge, body: unknown, kind: 'github' | 'gitlab'): Answer | null {

@@ -112,6 +112,39 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     expect(kept.body).toContain('on 24 → 25 %');
   });
 
+  it.each([2, 3])(
+    'leaves one comment where %i reviews run at once, with the text of the last',
+    async (count) => {
+      const sync = async (text: string) => syncComment(forge, PULL, { scope: '', body: text });
+      const texts = Array.from({ length: count }, (_, index) => `plan ${String(index)}`);
+      // None of them sees what the others post.
+      server.together = count;
+
+      expect(new Set(await Promise.all(texts.map(sync)))).toEqual(new Set(['posted']));
+
+      expect(server.comments).toHaveLength(1);
+      expect(await sync('plan of a later one')).toBe('edited');
+      expect(server.comments.map(({ body }) => body.split('\n').at(-1))).toEqual([
+        'plan of a later one',
+      ]);
+    },
+  );
+
+  it('takes away what two reviews at once have left of which one was killed', async () => {
+    const sync = async (text: string) => syncComment(forge, PULL, { scope: '', body: text });
+    await sync('plan 1');
+    const [first] = server.comments;
+    if (!first) throw new Error('nothing was posted');
+    server.comments.push({
+      ...first,
+      id: first.id + 1,
+      body: first.body.replace('plan 1', 'plan 2'),
+    });
+
+    expect(await sync('plan 1')).toBe('unchanged');
+    expect(server.comments).toEqual([first]);
+  });
+
   it('leaves a comment that was cut to fit as it is where only its time changed', async () => {
     const sync = async (time: string) => {
       const facts = Markup.own(`<sub>plan x · made 2026-11-24 ${time} UTC</sub>`);
@@ -137,9 +170,9 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     const id = server.comments.at(-1)?.id;
     await forge.postComment(PULL, `hm\n${marked('b')}`);
 
-    expect(await forge.findComment(PULL, marked('a'))).toMatchObject({ id });
-    expect(await forge.findComment(PULL, marked('b'))).toBeNull();
-    expect(await forge.findComment(PULL, '<!-- flagkeel:plan')).toBeNull();
+    expect(await forge.findComments(PULL, marked('a'))).toMatchObject([{ id }]);
+    expect(await forge.findComments(PULL, marked('b'))).toEqual([]);
+    expect(await forge.findComments(PULL, '<!-- flagkeel:plan')).toEqual([]);
   });
 
   it('asks again where an answer breaks off, and never takes a part of the comments for all', async () => {
@@ -152,7 +185,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     server.cut = 1;
     expect((await forge.approvals(PULL)).approvals).toMatchObject([{ hash, by: 'alice' }]);
     server.cut = 1;
-    expect(await forge.findComment(PULL, body)).toMatchObject({ body });
+    expect(await forge.findComments(PULL, body)).toMatchObject([{ body }]);
     server.cut = 1_000;
     await expect(forge.approvals(PULL)).rejects.toMatchObject({ code: 'FORGE', status: null });
   });
@@ -185,7 +218,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   it('shows the token to no other server that it is sent on to', async () => {
     const other = await startTestForge(kind);
     server.sentOn = new URL(other.url).origin;
-    await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
+    await expect(forge.findComments(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
     expect(other.requests).toEqual([]);
     await other.close();
   });
@@ -193,17 +226,17 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   it('gives up a forge that says nothing', async () => {
     server.isSilent = true;
     const hasty = openAt(server.url, { timeoutMs: 50 });
-    await expect(hasty.findComment(PULL, 'x')).rejects.toMatchObject({ status: null });
+    await expect(hasty.findComments(PULL, 'x')).rejects.toMatchObject({ status: null });
     expect(waits).toHaveLength(3);
   });
 
   it('waits where there were too many requests, and gives up where there always are', async () => {
     server.limited = 2;
-    await expect(forge.findComment(PULL, 'x')).resolves.toBeNull();
+    await expect(forge.findComments(PULL, 'x')).resolves.toEqual([]);
     expect(waits).toHaveLength(2);
 
     server.limited = 1_000;
-    await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
+    await expect(forge.findComments(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
     expect(waits).toHaveLength(5);
   });
 
@@ -220,7 +253,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
       const message = expect.stringMatching(
         /\(too many requests: run again in 30 min\)$/,
       ) as string;
-      await expect(forge.findComment(PULL, 'x')).rejects.toMatchObject({ message });
+      await expect(forge.findComments(PULL, 'x')).rejects.toMatchObject({ message });
       expect(waits).toEqual([]);
     },
   );
