@@ -181,7 +181,7 @@ export interface CiContext extends Pick<StatusPlace, 'project'> {
   readonly pullRequest?: number | undefined;
   readonly commit?: string | undefined;
   readonly base?: string | undefined;
-  /** Made by the forge for testing, if the job runs on one: its first parent is the newest commit of the target. */
+  /** Made by GitHub for testing, if the job runs on one: its first parent is the newest commit of the target. */
   readonly merge?: string | undefined;
   readonly target?: string | undefined;
   readonly runUrl?: string | undefined;
@@ -237,9 +237,11 @@ function commentedPull(event: unknown): number | undefined {
     : count(memberOf(issue, 'number'));
 }
 
-/** A pipeline of merged results runs on a merge commit, and its environment names the two commits that were merged. */
+/**
+ * A pipeline of merged results runs on a merge commit, one of a fast-forward train on rebased commits. The environment
+ * of both names the commits of the two branches.
+ */
 function gitlabContext(environment: Environment): CiContext {
-  const target = sha(environment['CI_MERGE_REQUEST_TARGET_BRANCH_SHA']);
   const project = nonEmpty(environment['CI_PROJECT_ID']);
   return {
     kind: 'gitlab',
@@ -250,8 +252,9 @@ function gitlabContext(environment: Environment): CiContext {
     pullRequest: count(Number(environment['CI_MERGE_REQUEST_IID'])),
     commit:
       sha(environment['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA']) ?? sha(environment['CI_COMMIT_SHA']),
-    base: target ?? sha(environment['CI_MERGE_REQUEST_DIFF_BASE_SHA']),
-    merge: target === undefined ? undefined : sha(environment['CI_COMMIT_SHA']),
+    base:
+      sha(environment['CI_MERGE_REQUEST_TARGET_BRANCH_SHA']) ??
+      sha(environment['CI_MERGE_REQUEST_DIFF_BASE_SHA']),
     target: nonEmpty(environment['CI_MERGE_REQUEST_TARGET_BRANCH_NAME']),
     runUrl: nonEmpty(environment['CI_JOB_URL']),
     token: nonEmpty(environment['GITLAB_TOKEN']),

@@ -216,6 +216,20 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
       );
     });
 
+    it('plans every commit of a fast-forward merge train, whose job runs on no merge', async () => {
+      ramp(50);
+      const source = head();
+      scenario.commit({ 'flags/beta.yaml': flagText('beta', 90) }, 'Ramp beta in the train too');
+      const train = { CI_MERGE_REQUEST_TARGET_BRANCH_SHA: base };
+
+      const run = await review([], {
+        env: { ...train, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: source },
+      });
+
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      expect(run.stdout).toContain('updates 4 in');
+    });
+
     // What follows asks a forge for nothing that is not tried above on both.
     return;
   }

@@ -77,12 +77,12 @@ describe('the environment of a CI job', () => {
       CI_MERGE_REQUEST_DIFF_BASE_SHA: HEAD,
     };
 
-    expect(ciContext(merged, undefined)).toMatchObject({ commit: HEAD, base: BASE, merge: MERGE });
+    expect(ciContext(merged, undefined)).toMatchObject({ commit: HEAD, base: BASE });
     expect(
       ciContext(
         { GITLAB_CI: 'true', CI_COMMIT_SHA: HEAD, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: '' },
         {},
       ),
-    ).toMatchObject({ commit: HEAD, merge: undefined });
+    ).toMatchObject({ commit: HEAD, base: undefined });
   });
 });
