@@ -162,7 +162,8 @@ it('import says in plain words what other tools write with empty members, and se
   await live.ok('POST', `${flags}/cart/environments/${live.staging}`, aDefinition());
   const treatments = [
     { name: 'on', description: '', configurations: 'null' },
-    { name: 'off', description: '' },
+    // A number that is infinite once read stays on the service, like every one that JSON rounds.
+    { name: 'off', description: '', configurations: '{"far":1E400}' },
   ];
   const rules = matchers.map((matcher) => ruleOn(matcher));
   const definition = aDefinition({ treatments, rules });

@@ -2,7 +2,7 @@ import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from '
 import { conditionOf } from '../../model/matcher/condition.js';
 import { FLAG_FIELD_ROWS } from '../../model/flag/fields.js';
 import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.js';
-import type { Json } from '../../model/json.js';
+import { isExactNumber, type Json } from '../../model/json.js';
 
 /** Mappings are `Map`s: an object would put keys that look like numbers first. */
 export type Written =
@@ -115,7 +115,7 @@ export function writtenTreatment({ description, configuration }: Treatment): Wri
 }
 
 /**
- * Whether YAML preserves a configuration: reading it again would refuse a whole number that JSON has rounded, and the
+ * Whether YAML preserves a configuration: reading it again would refuse a number that JSON has rounded, and the
  * service uses null and the empty text for "no configuration". A value that is not written stays on the service.
  */
 function isExact(configuration: Json): boolean {
@@ -123,7 +123,7 @@ function isExact(configuration: Json): boolean {
 }
 
 function hasExactNumbers(value: Json): boolean {
-  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
+  if (typeof value === 'number') return isExactNumber(value);
   if (typeof value !== 'object' || value === null) return true;
   return Object.values(value).every(hasExactNumbers);
 }

@@ -11,7 +11,14 @@ import {
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import { problemAt, type Problem, type Span } from './source-text.js';
 import type { SpecPath } from '../../model/diagnostic.js';
-import { isContainer, isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
+import {
+  isContainer,
+  isExactNumber,
+  isRecord,
+  memberOf,
+  partsOf,
+  valueAt,
+} from '../../model/json.js';
 
 /** The key is missing for elements of lists and for the whole file. */
 export interface Place {
@@ -161,9 +168,8 @@ class Walk {
     if (!mayBeNumber && !mayBe('boolean')) return text;
     const value = coreValue(text);
     if (typeof value === 'number' && mayBeNumber) {
-      if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-        const message = `${text} is no number that JSON can carry exactly`;
-        this.#add('number-precision', span, message);
+      if (!isExactNumber(value)) {
+        this.#add('number-precision', span, `${text} is no number that JSON can carry exactly`);
       }
       return value;
     }
