@@ -1,10 +1,13 @@
 import {
+  isCollection,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   Pair,
   parseDocument,
+  visit,
   type Document,
   type Node,
   type YAMLMap,
@@ -12,6 +15,7 @@ import {
 } from 'yaml';
 import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
 import { DEFINITION_FIELDS_IN_FILE } from '../../model/flag/flag.js';
+import { sameJson } from '../../model/json.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
 /** At a path of member names. Everything else stays as it is, comments and spelling included. */
@@ -69,20 +73,36 @@ export function hasMember(text: string, path: readonly string[]): boolean {
 
 function editedOnce(text: string, edit: Edit): string {
   const document = parsed(text);
-  const options = { ...TEXT_OPTIONS, ...styleOf(text) };
+  const options = { ...TEXT_OPTIONS, ...styleOf(document, text) };
   const before = document.toString(options);
   apply(document, edit);
-  return withOldLines(text, before, document.toString(options));
+  const after = document.toString(options);
+  const edited = withOldLines(text, before, after);
+  // Where a file indents its parts unlike each other, old lines do not fit beside new ones.
+  const read = parsed(edited);
+  const isWhole = read.errors.length === 0 && sameJson(read.toJS(), document.toJS());
+  return isWhole ? edited : after;
 }
 
 function parsed(text: string): Document {
   return parseDocument(text, DOCUMENT_OPTIONS);
 }
 
-/** The indentation of the file's first indented lines, so that new lines look like the old ones. */
-function styleOf(text: string): { indent: number; indentSeq: boolean } {
-  const indent = /^( +)[^ #\-\n]/m.exec(text)?.[1]?.length ?? 2;
-  return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^\s#-].*:\r?\n\1- /m.test(text) };
+/** The indentation of the file's first mapping and list, so that new lines look like the old ones. */
+function styleOf(document: Document, text: string): { indent?: number; indentSeq?: boolean } {
+  const style: { indent?: number; indentSeq?: boolean } = {};
+  const columnOf = ({ range }: Node): number => {
+    const [at = 0] = range ?? [];
+    return at - text.lastIndexOf('\n', at - 1);
+  };
+  visit(document, (_, pair) => {
+    if (!isPair(pair) || !isNode(pair.key) || !isCollection(pair.value)) return;
+    if (pair.value.flow === true || pair.value.items.length === 0) return;
+    const indent = columnOf(pair.value) - columnOf(pair.key);
+    if (isSeq(pair.value)) style.indentSeq ??= indent > 0;
+    else style.indent ??= Math.min(indent, 8);
+  });
+  return style;
 }
 
 function apply(document: Document, edit: Edit): void {

@@ -54,6 +54,21 @@ describe('an edit of a file', () => {
   const production = 'environments:\n  production:\n';
   it.each<[string, string, readonly Edit[], string]>([
     [
+      'indents as the file does, not as the text in it',
+      `description: |2\n    far in:\n    - one\ntags:\n  - a   # two\n${production}    killed: false\n`,
+      [
+        { kind: 'set', path: on('trafficAllocation'), value: 5 },
+        { kind: 'texts', path: ['tags'], add: ['b'], remove: new Set() },
+      ],
+      `description: |2\n    far in:\n    - one\ntags:\n  - a   # two\n  - b\n${production}    killed: false\n    trafficAllocation: 5\n`,
+    ],
+    [
+      'indents the whole file anew where its parts are indented unlike each other',
+      `tags: [ a ]\nlinks:\n  a: b\nenvironments:\n    production:\n        killed: false # no\n`,
+      [{ kind: 'set', path: on('trafficAllocation'), value: 5 }],
+      `tags: [ a ]\nlinks:\n  a: b\n${production}    killed: false # no\n    trafficAllocation: 5\n`,
+    ],
+    [
       'leaves every other line as it was written, whatever its style',
       `flag:   a\n\n\ntags: [x,y]  # two\n# end\nenvironments:\n    production: { defaultRule: 'off' }\n`,
       [{ kind: 'set', path: on('defaultRule'), value: 'on' }],
