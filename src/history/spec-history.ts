@@ -102,15 +102,14 @@ export class SpecHistory {
   }
 
   /**
-   * The commits of the branch itself that came after an ancestor of HEAD and touched one of the files, HEAD included;
-   * newest first, and each merge as one commit. Of very long histories the newest only.
-   *
-   * @throws FlagkeelError `GIT`
+   * The commits of the branch itself that came after `since` and touched one of the files, HEAD included; newest first,
+   * and each merge as one commit. Of very long histories the newest only; none if `since` is no known ancestor of HEAD.
    */
   async commitsAfter(since: string, isOfInterest: (path: string) => boolean): Promise<string[]> {
     const { repository } = this.#checkout;
     const head = this.#head;
     if (repository === null || head === null || since === head) return [];
+    if ((await isAncestor(this.#checkout, since, head)) !== true) return [];
     const log = await readLog(repository, since, head, 'first-parents');
     const touching = log.filter(({ paths }) => paths.some(isOfInterest)).map(({ id }) => id);
     // A branch that was merged later goes on beside `since`, and not after it.

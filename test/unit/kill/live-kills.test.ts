@@ -62,6 +62,25 @@ describe('the way out of a live kill', () => {
   });
 });
 
+it('a live kill stays and is told where the clone lacks the commit of the last apply', async () => {
+  await killByHand();
+  world.repository.commit('Ramp pay', { [FILE]: flagSpec('pay', { on: 20 }) });
+  world.repository.shell(`
+    git clone --quiet --bare --depth=1 "file://$PWD" .shallow
+    git -C .shallow fetch --quiet origin '+refs/flagkeel/*:refs/flagkeel/*'
+    rm -rf .git
+    mv .shallow .git
+    git remote remove origin
+    git config core.bare false
+    git reset --quiet`);
+
+  const { plan } = await world.applied();
+
+  expect(await world.live.definition('pay')).toMatchObject({ killed: true });
+  expect(plan.changes.map(({ id }) => id)).toContain(ID);
+  expect(plan.liveKills).toMatchObject([{ id: ID }]);
+});
+
 describe('a commit that takes a kill back', () => {
   it('does not undo a kill that a person made after `flagkeel restore` had prepared it', async () => {
     world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
