@@ -5,8 +5,8 @@ import { sameJson } from '../model/json.js';
 import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';
 import { isKillListed } from '../plan/kills/orders.js';
 import { momentText } from '../platform/zoned-time.js';
-import { calendarsOf, dueMoments } from '../timing/ladder.js';
-import { calendarIn, closingAt, openingText } from '../timing/windows.js';
+import { calendarsOf, dueMoments, neverText } from '../timing/ladder.js';
+import { calendarIn, closingAt, nextOpening, openingText } from '../timing/windows.js';
 import { quotedList } from '../specs/parse/suggest.js';
 import {
   isProtected,
@@ -22,6 +22,7 @@ export const BUCKET_RULES: readonly LintRule<LintedDefinition>[] = [
   { code: 'middle-bucket-shift', level: 'warning', find: middleBuckets },
   { code: 'default-not-safe', level: 'warning', find: unsafeDefault },
   { code: 'ramp-finished', level: 'warning', find: finishedRamps },
+  { code: 'ramp-never', level: 'error', find: rampsInVain },
   { code: 'ramp-past', level: 'error', find: stepsInVain },
   { code: 'ramp-in-freeze', level: 'warning', find: frozenSteps },
   { code: 'default-while-killed', level: 'error', find: otherDefaults },
@@ -130,6 +131,15 @@ function finishedRamps(subject: LintedDefinition, report: Report): void {
     if (due === null || due === undefined || due >= Date.parse(today)) continue;
     const message = `the last step of the ramp, ${percent} % of "${treatment}", was due at ${momentText(due, 'UTC')}`;
     report(placeOf([]), message);
+  }
+}
+
+function rampsInVain(subject: LintedDefinition, report: Report): void {
+  const { config, today } = subject.repository;
+  for (const { ramp, placeOf } of activeRamps(subject)) {
+    const calendars = calendarsOf(ramp, config, calendarIn({ config }, subject.environment));
+    if (nextOpening(calendars, Date.parse(today)) !== null) continue;
+    report(placeOf(['within']), `no step of the ramp is ever due: ${neverText(ramp)}`);
   }
 }
 

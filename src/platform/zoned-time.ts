@@ -5,13 +5,6 @@ import { Temporal } from 'temporal-polyfill';
  * epoch; zones are names of the IANA database (`Europe/Madrid`) or `UTC`.
  */
 
-interface WallClock {
-  readonly date: string;
-  /** From 1 (Monday) to 7 (Sunday). */
-  readonly weekday: number;
-  readonly minute: number;
-}
-
 export function isTimeZone(name: string): boolean {
   // A fixed offset ignores daylight saving, which is rarely what working hours mean.
   if (/^[+-]/.test(name)) return false;
@@ -23,33 +16,14 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-export function wallClock(ms: number, zone: string): WallClock {
-  const there = zoned(ms, zone);
-  return {
-    date: there.toPlainDate().toString(),
-    weekday: there.dayOfWeek,
-    minute: there.hour * 60 + there.minute,
-  };
+/** What the clocks of a zone are ahead of UTC, in milliseconds. */
+export function offsetAt(ms: number, zone: string): number {
+  return zoned(ms, zone).offsetNanoseconds / 1e6;
 }
 
 /** @param date `2026-11-24`. @returns the date `days` later, or earlier if `days` is negative. */
 export function dateAfter(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();
-}
-
-/**
- * The moments with this local time, in order: two where the clock is set back over it, none where it is set forward.
- */
-export function momentsAt(date: string, minute: number, zone: string): readonly number[] {
-  const shown = Temporal.PlainDate.from(date).toPlainDateTime({
-    hour: Math.floor(minute / 60),
-    minute: minute % 60,
-  });
-  const found = (['earlier', 'later'] as const)
-    .map((disambiguation) => shown.toZonedDateTime(zone, { disambiguation }))
-    .filter((each) => each.toPlainDateTime().equals(shown))
-    .map(({ epochMilliseconds }) => epochMilliseconds);
-  return [...new Set(found)];
 }
 
 /** The next clock change of a zone after a moment; null if none is known. */

@@ -28,24 +28,11 @@ export function dueMoments(
   return steps.map(({ percent, atMs, afterMs }) => {
     if (percent <= from || isNever) return isNever ? null : last;
     if (last === null && atMs === undefined) return null;
-    const due = openIn(calendars, Math.max((last ?? 0) + afterMs, atMs ?? 0));
+    const due = nextOpening(calendars, Math.max((last ?? 0) + afterMs, atMs ?? 0));
     if (due === null) isNever = true;
     else last = due;
     return due;
   });
-}
-
-const MAX_ROUNDS = 1_000;
-
-function openIn(calendars: readonly Calendar[], ms: number): number | null {
-  let at = ms;
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    let next: number | null = at;
-    for (const calendar of calendars) next = next === null ? null : nextOpening(calendar, next);
-    if (next === null || next === at) return next;
-    at = next;
-  }
-  return null;
 }
 
 export function calendarsOf(
@@ -59,6 +46,11 @@ export function calendarsOf(
 /** Position of the last step that is due; -1 before the first. */
 export function stepAt(dueMs: readonly (number | null)[], ms: number): number {
   return dueMs.findLastIndex((due) => due !== null && due <= ms);
+}
+
+/** Why no step of a ramp is ever due, as a clause for people. */
+export function neverText({ within = '' }: Pick<DesiredRamp, 'within'>): string {
+  return `its window "${within}" and those of its environment are never open at the same time`;
 }
 
 export interface RampFacts {
@@ -98,11 +90,9 @@ export function ladderOf(
   const sinceMs = anchor === null ? (ramp.startMs ?? null) : Date.parse(anchor.since);
   const dueMs = dueMoments(ramp, { sinceMs, from: anchor?.from ?? 0 }, calendars);
   const isExplicit = sinceMs !== null || ramp.steps.some(({ atMs }) => atMs !== undefined);
-  const held = ramp.hold
-    ? 'its spec says `hold: true`'
-    : isExplicit || unkept === null
-      ? null
-      : `${unkept}, ${MOVING}`;
+  const waits = isExplicit && dueMs.at(-1) === null ? neverText(ramp) : null;
+  const unknown = isExplicit || unkept === null ? null : `${unkept}, ${MOVING}`;
+  const held = ramp.hold ? 'its spec says `hold: true`' : (unknown ?? waits);
   const step = stepAt(dueMs, nowMs);
   return { id, ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
 }

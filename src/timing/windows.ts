@@ -1,13 +1,7 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired, Freeze, TimeWindow } from '../model/desired.js';
 import type { Closed } from '../model/run.js';
-import {
-  dateAfter,
-  momentsAt,
-  momentText,
-  nextTransition,
-  wallClock,
-} from '../platform/zoned-time.js';
+import { momentText, nextTransition, offsetAt } from '../platform/zoned-time.js';
 
 export interface Calendar {
   /** Changes may go while one of them is open; with none, at any time. */
@@ -41,9 +35,9 @@ export interface Closing {
 
 export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   const { windows } = calendar;
+  if (waitOf(calendar, ms) === 0) return undefined;
   const freeze = freezeAt(calendar, ms);
-  if (!freeze && isWindowOpen(windows, ms)) return undefined;
-  const untilMs = nextOpening(calendar, ms);
+  const untilMs = nextOpening([calendar], ms);
   if (freeze) {
     const { name, reason, zone } = freeze;
     const why = `frozen by "${name}"${reason === undefined ? '' : ` (${reason})`}`;
@@ -51,7 +45,8 @@ export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   }
   const names = windows.map(({ name }) => `"${name}"`).join(' and ');
   const why = `outside ${windows.length === 1 ? 'the window' : 'the windows'} ${names}`;
-  const opening = untilMs === null ? [] : windows.filter((each) => isOpen(each, untilMs));
+  const opening =
+    untilMs === null ? [] : windows.filter((each) => waitForHours(each, untilMs) === 0);
   return { why, untilMs, zone: (opening[0] ?? windows[0])?.zone ?? 'UTC' };
 }
 
@@ -71,65 +66,67 @@ export function openingText({ untilMs, zone }: Closing): string | null {
   return untilMs === null ? null : `${momentText(untilMs, zone)} (${zone})`;
 }
 
-const MAX_LOOKS = 1_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** In a year, clocks that are changed have shown each other every difference that they have. */
+const LOOK_AHEAD_MS = 366 * DAY_MS;
 
-/** The first moment from `ms` on at which changes may go; null if none was found. */
-export function nextOpening(calendar: Calendar, ms: number): number | null {
-  let at = ms;
-  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const freeze = freezeAt(calendar, at);
-    if (!freeze && isWindowOpen(calendar.windows, at)) return at;
-    const next = freeze ? freeze.toMs : earliest(calendar.windows, at);
-    if (next === null) return null;
-    at = next;
+/**
+ * The first moment from `ms` on at which all calendars permit changes; null if there is none in the year after the last
+ * freeze. Until a freeze ends or a clock is changed each week is like the one before, so that one week after each of
+ * these tells of all.
+ */
+export function nextOpening(calendars: readonly Calendar[], ms: number): number | null {
+  const ends = calendars.flatMap(({ freezes }) => freezes.map(({ toMs }) => toMs));
+  const lastMs = Math.max(ms, ...ends) + LOOK_AHEAD_MS;
+  for (let from = ms; from <= lastMs;) {
+    const changeMs = changeAfter(calendars, from);
+    for (let at = from; at < Math.min(changeMs, from + WEEK_MS);) {
+      const waitMs = Math.max(0, ...calendars.map((each) => waitOf(each, at)));
+      if (waitMs === 0) return at;
+      at += waitMs;
+    }
+    from = changeMs;
   }
   return null;
+}
+
+/** When a freeze ends or a clock is changed next; `Infinity` if never. */
+function changeAfter(calendars: readonly Calendar[], ms: number): number {
+  const zones = calendars.flatMap(({ windows }) => windows.map(({ zone }) => zone));
+  const clocks = [...new Set(zones)].map((zone) => nextTransition(ms, zone) ?? Infinity);
+  const ends = calendars.flatMap(({ freezes }) => freezes.map(({ toMs }) => toMs));
+  return Math.min(...clocks, ...ends.filter((toMs) => toMs > ms));
+}
+
+/** How long until a calendar may permit changes if no clock is changed before; 0 while it permits them. */
+function waitOf(calendar: Calendar, ms: number): number {
+  const freeze = freezeAt(calendar, ms);
+  if (freeze) return freeze.toMs - ms;
+  const { windows } = calendar;
+  return windows.length === 0 ? 0 : Math.min(...windows.map((each) => waitForHours(each, ms)));
+}
+
+/**
+ * How long until the hours of a window; 0 in them. Only the local time counts. So a window in an hour that daylight
+ * saving repeats is open twice, and one in an hour that it skips is not open that day.
+ */
+function waitForHours({ days, fromMinute, toMinute, zone }: TimeWindow, ms: number): number {
+  const localMs = ms + offsetAt(ms, zone);
+  const isOvernight = toMinute <= fromMinute;
+  const lengthMs = (toMinute - fromMinute) * MINUTE_MS + (isOvernight ? DAY_MS : 0);
+  const waits = days.map((day) => {
+    // The epoch began on a Thursday, and a week is added because its first days lie before.
+    const startMs = (day - 4) * DAY_MS + fromMinute * MINUTE_MS;
+    const sinceMs = (localMs - startMs + WEEK_MS) % WEEK_MS;
+    return sinceMs < lengthMs ? 0 : WEEK_MS - sinceMs;
+  });
+  return Math.min(...waits);
 }
 
 function freezeAt({ freezes }: Calendar, ms: number): Freeze | undefined {
   const holding = freezes.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs);
   // Names the freeze that ends last, because it decides when changes may go again.
   return holding.sort((a, b) => b.toMs - a.toMs)[0];
-}
-
-function isWindowOpen(windows: readonly TimeWindow[], ms: number): boolean {
-  return windows.length === 0 || windows.some((each) => isOpen(each, ms));
-}
-
-/**
- * Whether the local time is in the window. So a window in an hour that daylight saving repeats is open twice, and one
- * in an hour that it skips is not open that day.
- */
-function isOpen({ days, fromMinute, toMinute, zone }: TimeWindow, ms: number): boolean {
-  const { weekday, minute } = wallClock(ms, zone);
-  const isToday = days.includes(weekday);
-  if (fromMinute < toMinute) return isToday && fromMinute <= minute && minute < toMinute;
-  const isSinceYesterday = days.includes(weekday === 1 ? 7 : weekday - 1) && minute < toMinute;
-  return (isToday && fromMinute <= minute) || isSinceYesterday;
-}
-
-function earliest(windows: readonly TimeWindow[], afterMs: number): number | null {
-  const found = windows.flatMap((each) => windowOpening(each, afterMs) ?? []);
-  return found.length === 0 ? null : Math.min(...found);
-}
-
-/** A window opens at least once a week, and daylight saving may skip one opening: two weeks and a day suffice. */
-const DAYS_AHEAD = 15;
-const DAY_MS = 86_400_000;
-
-/** The first moment after another at which a window opens. Only its own hour or a change of the clock can open it. */
-function windowOpening(window: TimeWindow, afterMs: number): number | null {
-  const { zone, fromMinute } = window;
-  const { date } = wallClock(afterMs, zone);
-  const opens = (ms: number): boolean => ms > afterMs && isOpen(window, ms);
-  let hour: number | undefined;
-  for (let day = 0; day < DAYS_AHEAD && hour === undefined; day += 1) {
-    hour = momentsAt(dateAfter(date, day), fromMinute, zone).find(opens);
-  }
-  const last = hour ?? afterMs + DAYS_AHEAD * DAY_MS;
-  for (let at = nextTransition(afterMs, zone); at !== null && at < last;) {
-    if (opens(at)) return at;
-    at = nextTransition(at, zone);
-  }
-  return hour ?? null;
 }

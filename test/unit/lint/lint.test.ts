@@ -76,6 +76,15 @@ function pay(fields = ''): string {
   return flag('pay', { fields: fields === '' ? '' : `${fields}\n` });
 }
 
+/** A ramp of the second of two windows, where production has the first. */
+const ramped = (late: string): Record<string, string> => ({
+  'flagkeel.yaml': `${config().replace('protected: true', 'windows: [office]')}windows:
+  office: { days: [mon, tue], from: 09:00, to: 17:00, zone: Europe/Madrid }
+  late: { ${late} }
+`,
+  'flags/pay.yaml': pay().concat('    ramp: { steps: "10, 6h, 50", within: late }\n'),
+});
+
 const withDefault = (treatment: string, name = 'pay', members = ''): string =>
   threeWay('"v1", "off", "v2"', '"off": 100', members)
     .replace('flag: pay', `flag: ${name}`)
@@ -687,6 +696,17 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
           '    ramp: { start: 2026-11-01T00:00Z, steps: "20, 1d, 50" }\n',
         ),
       },
+    ],
+  ],
+  'ramp-never': [
+    [
+      'its window is never open together with those of the environment',
+      ramped('days: [mon, tue], from: 20:00, to: 23:00, zone: Europe/Madrid'),
+      'flags/pay.yaml:7:42 error[ramp-never] no step of the ramp is ever due: its window "late" and those of its environment are never open at the same time',
+    ],
+    [
+      'both are open once a year alone, while the clock of one of them is changed',
+      ramped('days: [mon], from: 11:00, to: 12:00, zone: America/New_York'),
     ],
   ],
   'ramp-past': [

@@ -191,6 +191,24 @@ it('where no state is kept a ramp stands still, for no run could tell when it be
 });
 
 describe('the ladder', () => {
+  it('says that no step is ever due where its window never meets those of the environment', async () => {
+    const { world, after } = await storyOf('ramp: { steps: "10, 6h, 25" }');
+    const hours = 'days: [mon, tue], zone: Europe/Madrid';
+    const windows = `windows:
+  office: { ${hours}, from: 09:00, to: 17:00 }
+  late: { ${hours}, from: 20:00, to: 23:00 }
+`;
+    const config = PIPELINE_CONFIG.replace('production: {}', 'production: { windows: [office] }');
+    world.repository.commit('Part the windows', { 'flagkeel.yaml': config + windows });
+    ramp(world, 'ramp: { steps: "10, 6h, 25", within: late }');
+
+    const { ramps = [] } = await world.reported({ at: after(7).now() });
+
+    expect(ramps.map(rampText)).toEqual([
+      'Ramp of on in flag/shop@production: 10 %, 25 %. It waits: its window "late" and those of its environment are never open at the same time.',
+    ]);
+  });
+
   it('does not say "now" of a step that is not served, nor that a flag is killed that the run restores', async () => {
     const { world, after } = await storyOf();
     const { repository } = world;

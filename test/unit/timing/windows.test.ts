@@ -16,7 +16,7 @@ function aFreeze(from: string, to: string, name = 'sale'): Freeze {
 
 /** When a calendar with this window alone opens next. */
 function opens(window: TimeWindow, from: string): string | null {
-  return iso(nextOpening({ windows: [window], freezes: [] }, at(from)));
+  return iso(nextOpening([{ windows: [window], freezes: [] }], at(from)));
 }
 
 describe('a window', () => {
@@ -31,6 +31,35 @@ describe('a window', () => {
     expect(closingAt(two, at('2026-11-23T17:00:00Z'))?.why).toBe(
       'outside the windows "office" and "evening"',
     );
+  });
+});
+
+describe('two calendars', () => {
+  const madrid = { windows: [aWindow()], freezes: [] };
+
+  it.each<[string, Partial<TimeWindow>, string | null]>([
+    // Madrid is open from 8:00 to 16:00 UTC in winter, and an hour earlier in summer.
+    ['that meet', { fromMinute: 900, toMinute: 1080, zone: 'UTC' }, '2026-11-23T15:00:00.000Z'],
+    [
+      'that meet once a week',
+      { days: [7], fromMinute: 0, toMinute: 1440, zone: 'UTC' },
+      '2026-11-29T08:00:00.000Z',
+    ],
+    [
+      'that meet in summer alone',
+      { fromMinute: 420, toMinute: 480, zone: 'UTC' },
+      '2027-03-28T07:00:00.000Z',
+    ],
+    [
+      'that meet in the weeks in which the clock of one alone is changed',
+      { fromMinute: 660, toMinute: 720, zone: 'America/New_York' },
+      '2027-03-14T15:00:00.000Z',
+    ],
+    ['that never meet', { fromMinute: 1200, toMinute: 1380 }, null],
+  ])('%s', (_, parts, opening) => {
+    const other = { windows: [aWindow({ name: 'late', ...parts })], freezes: [] };
+
+    expect(iso(nextOpening([madrid, other], at('2026-11-23T12:30:00Z')))).toBe(opening);
   });
 });
 
