@@ -32,10 +32,7 @@ export async function observe(
     observeSegments(reader, at, scope, onSeen),
   ]);
   return {
-    workspace: at.workspace,
-    environments: new Map(at.environments.map((each) => [each.name, each])),
     rolloutStatuses: at.rolloutStatuses ?? [],
-    trafficTypes: at.trafficTypes,
     trafficTypeIds: new Map([...typesOf(segments.listed), ...flags.types, ...at.trafficTypeIds]),
     flags: flags.flags,
     segments: segments.segments,

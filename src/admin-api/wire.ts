@@ -188,13 +188,6 @@ export interface WireIdentitiesResult {
   total: null;
 }
 
-export interface WireRemoveKeysResult {
-  code: 200;
-  message: string;
-  details: null;
-  transactionId: null;
-}
-
 export interface WirePatchOperation {
   op: 'add' | 'replace' | 'remove';
   /** JSON Pointer (RFC 6901). */

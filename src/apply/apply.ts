@@ -21,7 +21,7 @@ import {
   type RequestDraft,
 } from '../model/change-request.js';
 import { NameArchivedError } from '../admin-api/flag-writes.js';
-import type { Catalog } from '../admin-api/workspace.js';
+import type { LiveWorkspace } from '../admin-api/workspace.js';
 import { StepError, type StepPlace, type WriteAnswer } from '../admin-api/write-call.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import { takeSideBySide } from './schedule.js';
@@ -35,7 +35,7 @@ const FRESH_MS = 3_000;
 
 export interface ApplyContext {
   readonly writer: AdminWriter;
-  readonly at: Catalog;
+  readonly at: LiveWorkspace;
   readonly notes: ReadonlyMap<ObjectId, ChangeNote>;
   readonly now: () => number;
   /** Start of the observation behind the plan, by the clock `now`. */

@@ -3,21 +3,14 @@ import type { ObjectId } from './ref.js';
 import type { KeyDigest, KeyList } from './segment-keys.js';
 import type {
   WireDefinition,
-  WireEnvironment,
   WireFlag,
   WireRolloutStatus,
   WireSegment,
-  WireWorkspace,
 } from '../admin-api/wire.js';
 
 /** The state of the service, for the objects that a run asked for. A failed read never leaves a guess in here. */
 export interface Actual {
-  readonly workspace: WireWorkspace;
-  /** By their name on the service, in the service's order. */
-  readonly environments: ReadonlyMap<string, WireEnvironment>;
   readonly rolloutStatuses: readonly WireRolloutStatus[];
-  /** Names; null where the service does not list them. */
-  readonly trafficTypes: readonly string[] | null;
   /** Name → id of every traffic type that any answer named. */
   readonly trafficTypeIds: ReadonlyMap<string, string>;
   readonly flags: ReadonlyMap<string, ActualFlag>;

@@ -288,4 +288,3 @@ type StepAct =
     };
 
 export type StepAction = StepRequest['action'];
-export type StepOf<A extends StepAction> = StepHeader & Extract<StepRequest, { action: A }>;

@@ -5,7 +5,6 @@ import type { LoggedChange, LoggedField, LoggedKeys, LoggedWrite } from '../mode
 import { type Git, runGit } from '../git/git.js';
 
 export interface LoggedApply {
-  readonly commit: string;
   /** Milliseconds since the epoch, by the clock of the machine that wrote it. */
   readonly timeMs: number;
   /** HEAD that was applied; null if the commit does not name it. */
@@ -100,7 +99,6 @@ function parseApply(text: string): LoggedApply {
     );
   }
   return {
-    commit,
     timeMs: Number(time) * 1_000,
     head: found(HEAD_LINE) ?? null,
     subject,

@@ -6,7 +6,7 @@ import { RejectedError } from '../../src/errors.js';
 import type { ChangeNote } from '../../src/model/outcome.js';
 import type { Fence } from '../../src/model/run.js';
 import type { StepRequest } from '../../src/model/plan.js';
-import { ENVIRONMENTS } from '../support/builders.js';
+import { ENVIRONMENTS, WORKSPACE } from '../support/builders.js';
 import {
   applyStep,
   observeWorld,
@@ -36,7 +36,6 @@ export class MemoryService {
   /** The real reader, over answers from the world: every route that it asks for, and 404 for all else. */
   reader(): AdminReader {
     const seen = () => observeWorld(this.world);
-    const { workspace } = seen();
     const flags = (): WireFlag[] =>
       [...seen().flags.values()].flatMap(({ flag }) => (flag ? [flag] : []));
     const definitionIn = (flag: string, place: string): WireDefinition | undefined =>
@@ -44,7 +43,7 @@ export class MemoryService {
     const answers: Readonly<
       Record<string, (at: (word: string) => string, from: number, to: number) => unknown>
     > = {
-      workspaces: () => page([workspace]),
+      workspaces: () => page([WORKSPACE]),
       'environments/ws/:workspace': () => [...ENVIRONMENTS],
       rolloutStatuses: () => [...seen().rolloutStatuses],
       'trafficTypes/ws/:workspace': () => [{ id: 'tt', name: 'user' }],

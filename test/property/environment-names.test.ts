@@ -10,7 +10,7 @@ import { planChanges } from '../../src/plan/plan.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { resolvePolicy } from '../../src/reconcile/policy.js';
 import { someDesired } from '../support/arbitraries.js';
-import { anActual, aPolicy, ENVIRONMENTS, NO_STATE } from '../support/builders.js';
+import { aPolicy, ENVIRONMENTS, NO_STATE, WORKSPACE } from '../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
 import { provenIn } from '../support/planning.js';
 import { stateOf } from '../support/state-of.js';
@@ -19,7 +19,7 @@ import { lawSettings } from './law-settings.js';
 const settings = lawSettings('law of the names of environments', 100);
 
 const NAMES = environmentNames(ENVIRONMENTS);
-const PLACE = { workspace: anActual().workspace, environments: ENVIRONMENTS };
+const PLACE = { workspace: WORKSPACE, environments: ENVIRONMENTS };
 const HEAD = 'd'.repeat(40);
 
 /** Environment → what the config calls it: its name or its id. */

@@ -5,7 +5,7 @@ import { applyPlan } from '../../src/apply/apply.js';
 import { RejectedError } from '../../src/errors.js';
 import type { Plan, Step } from '../../src/model/plan.js';
 import { keyOfId } from '../../src/model/ref.js';
-import { anActual } from '../support/builders.js';
+import { WORKSPACE } from '../support/builders.js';
 import { aChange, aPlan } from '../support/plan-builder.js';
 import { lawSettings } from './law-settings.js';
 
@@ -96,7 +96,7 @@ async function applied(
     },
   } as unknown as AdminWriter;
   const notes = new Map(plan.changes.map(({ id }) => [id, { title: 't', comment: 'c' }]));
-  const at = { ...anActual(), environments: [] };
+  const at = { workspace: WORKSPACE, environments: [] };
   const context = {
     ...{ writer, at, notes },
     ...{ now: () => 0, observedAtMs: 0, killed: new Set<string>() },

@@ -3,6 +3,7 @@ import type {
   WireEnvironment,
   WireFlag,
   WireSegment,
+  WireWorkspace,
 } from '../../src/admin-api/wire.js';
 import type { Definition, FlagFields } from '../../src/model/flag/flag.js';
 import { definitionBody } from '../../src/model/flag/wire.js';
@@ -259,19 +260,23 @@ export function noSegment(name: string): [string, ActualSegment] {
   return [name, { environments: new Map(activations) }];
 }
 
+export const WORKSPACE: WireWorkspace = {
+  id: 'ws-1',
+  name: 'Default',
+  type: 'workspace',
+  requiresTitleAndComments: false,
+};
+
 export function anActual(
   parts: { flags?: [string, ActualFlag][]; segments?: [string, ActualSegment][] } = {},
 ): Actual {
   const flags = new Map(parts.flags);
   const segments = new Map(parts.segments);
   return {
-    workspace: { id: 'ws-1', name: 'Default', type: 'workspace', requiresTitleAndComments: false },
-    environments: new Map(ENVIRONMENTS.map((each) => [each.name, each])),
     rolloutStatuses: [
       { id: 'rs-1', name: 'Pre-Production', description: '' },
       { id: 'rs-2', name: 'Ramping', description: '' },
     ],
-    trafficTypes: ['user'],
     trafficTypeIds: new Map([[TRAFFIC_TYPE.name, TRAFFIC_TYPE.id]]),
     flags,
     segments,

@@ -19,7 +19,7 @@ export function inputOf(
   live: Actual | Parameters<typeof anActual>[0] = {},
   { state = NO_STATE, policy }: Given = {},
 ): PlanInput {
-  const actual = 'workspace' in live ? live : anActual(live);
+  const actual = 'showsFlags' in live ? live : anActual(live);
   return { desired, actual, state, policy: aPolicy(policy) };
 }
 

@@ -266,10 +266,7 @@ export function observeWorld(
   const flagNames = [...new Set([...world.flags.keys(), ...(also.flags ?? [])])];
   const segmentNames = [...new Set([...world.segments.keys(), ...(also.segments ?? [])])];
   return {
-    workspace: { id: 'ws-1', name: 'Default', type: 'workspace', requiresTitleAndComments: false },
-    environments: new Map(ENVIRONMENTS.map((each) => [each.name, each])),
     rolloutStatuses: STATUSES,
-    trafficTypes: ['user'],
     trafficTypeIds: new Map([['user', 'tt']]),
     flags: new Map(flagNames.map((name) => [name, actualFlag(name, world.flags.get(name))])),
     segments: new Map(

@@ -238,16 +238,14 @@ export function seenLiveKills({
       if (seenAt === undefined) continue;
       const definition = desired.flags.get(entry.name)?.environments.get(environment);
       if (definition?.fields.killed !== false) continue;
-      const ref = { kind: 'flag' as const, name: entry.name, environment };
-      seen.push({ id: objectId(ref), ref, seenAt });
+      seen.push({ ref: { kind: 'flag', name: entry.name, environment }, seenAt });
     }
   }
   return seen;
 }
 
 export interface LiveKillSeen {
-  readonly id: string;
-  readonly ref: { readonly kind: 'flag'; readonly name: string; readonly environment: string };
+  readonly ref: ObjectRef;
   /** HEAD of the run that first saw it. */
   readonly seenAt: string;
 }

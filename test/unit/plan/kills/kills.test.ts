@@ -285,7 +285,7 @@ describe('the live kills of a plan', () => {
 
 describe('live kills that were seen', () => {
   const seenAt = { liveKillSeenAt: 'c0ffee' };
-  const seen = { id: ID, ref: REF, seenAt: 'c0ffee' };
+  const seen = { ref: REF, seenAt: 'c0ffee' };
 
   it.each<[string, Definition, State, object[]]>([
     ['against the spec', { killed: false }, remembered(seenAt), [seen]],

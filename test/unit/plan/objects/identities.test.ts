@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { identitiesSha256, type Attributes } from '../../../../src/model/identities.js';
 import type { DesiredIdentities } from '../../../../src/model/desired.js';
-import type { Plan, StepOf } from '../../../../src/model/plan.js';
+import type { Plan } from '../../../../src/model/plan.js';
 import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
 import type { State } from '../../../../src/model/state.js';
 import { guardFindings } from '../../../../src/plan/guards/guards.js';
@@ -73,9 +73,9 @@ function refusing(...keys: string[]): Outcomes {
 }
 
 function sent({ steps }: Plan): string[] {
-  return steps
-    .filter((step): step is StepOf<'write-identities'> => step.action === 'write-identities')
-    .flatMap(({ identities }) => identities.map(({ key }) => key));
+  return steps.flatMap((step) =>
+    step.action === 'write-identities' ? step.identities.map(({ key }) => key) : [],
+  );
 }
 
 describe('identities', () => {
