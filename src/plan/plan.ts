@@ -69,7 +69,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
       flags: strangers.flags.length,
       segments: strangers.segments.length,
     },
-    liveKills: liveKillsIn(input, changes),
+    liveKills: liveKillsIn(input, { changes, withheld }),
     notCompared,
     ...(withdrawals.length > 0 && { withdrawals }),
   };

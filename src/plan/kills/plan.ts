@@ -4,7 +4,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
-import { takesKillBack, type Change, type FieldChange, type LiveKill } from '../../model/plan.js';
+import { takesKillBack, type FieldChange, type LiveKill, type Plan } from '../../model/plan.js';
 import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import type { PlacedObject } from '../objects/placed-object.js';
 import type { Sighting } from '../objects/planned-kind.js';
@@ -137,11 +137,15 @@ function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'dr
 
 /**
  * Declared definitions that are killed on the service without an order of git, whatever their specs say of `killed`;
- * sorted by id. Leaves out those that the plan restores, which are changes, and those that the run did not read.
+ * sorted by id. Leaves out those that git takes back, even if that is withheld, and those that the run did not read.
  */
-export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveKill[] {
+export function liveKillsIn(
+  input: PlanInput,
+  { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
+): LiveKill[] {
   const { desired, actual, policy, state } = input;
-  const restored = new Set(changes.filter(takesKillBack).map(({ id }) => id));
+  const later = withheld.filter(({ reason }) => reason === 'restore');
+  const restored = new Set([...changes.filter(takesKillBack), ...later].map(({ id }) => id));
   return plannedObjects(policy, 'flag', desired.flags)
     .flatMap(({ name, environments }) =>
       policy.environments.flatMap((environment): LiveKill[] => {

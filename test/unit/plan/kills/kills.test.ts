@@ -257,6 +257,7 @@ describe('the live kills of a plan', () => {
   const unordered = { id: ID, ref: REF, seen: null, commit: null };
   const only = new Set(['flag/cart']);
   const taken = { state: stateOf(saying({ killed: false })), policy: { environments: reverting } };
+  const held = { state: ordered, policy: { suspended: SUSPENDED_BY_CONFIG } };
 
   it('count as no change, and say that git ordered it until now where a revert leaves it standing', () => {
     const silent = planFor(saying({}), killed, { state: stateOf(saying({})) });
@@ -274,6 +275,7 @@ describe('the live kills of a plan', () => {
     ['none that the spec orders', saying(killed), killed, {}, []],
     ['none that the list orders', saying({}, [listed('pay')]), killed, {}, []],
     ['none that HEAD takes back', saying({ killed: false }), killed, { state: ordered }, []],
+    ['none that HEAD takes back while suspended', saying({ killed: false }), killed, held, []],
     ['none that the plan reverts', saying({ killed: false }), killed, taken, []],
     ['none beyond the filter of flags', saying({}), killed, { policy: { only } }, []],
     ['none elsewhere', saying({}), killed, { policy: { environments: unselected } }, []],
