@@ -123,3 +123,19 @@ it('keeps an approval while the service is away, for the run that finds it again
 
   expect(await shares()).toEqual([60, 60]);
 });
+
+it('keeps an approval while it is suspended, for the run that may write again', async () => {
+  scenario.commit({ 'flagkeel.yaml': SHIFT, ...BY_FAR }, 'Ramp by far');
+  const hash = (await watched.run()).plan?.heldHash ?? '';
+  const until = new Date(Date.now() + 60_000).toISOString();
+  watched.daemon.override('default', { suspension: { reason: 'INC-1', until } });
+  await approve(hash);
+  expect([watched.runs.at(-1)?.result, watched.view.approved?.hash]).toEqual(['suspended', hash]);
+  expect(watched.log.join('')).not.toContain('approved plan was let pass');
+
+  const before = watched.runs.length;
+  watched.daemon.override('default', { suspension: null });
+  await watched.rest(before + 1);
+
+  expect([await shares(), watched.view.approved]).toEqual([[60, 60], null]);
+});

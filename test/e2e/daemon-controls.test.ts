@@ -107,6 +107,17 @@ describe('what may be asked of a daemon', () => {
     expect(await definition()).toEqual({ killed: true, on: 20 });
   });
 
+  it('makes one run of all that it is asked for before the run has chosen its commit', async () => {
+    const before = watched.runs.length;
+    watched.daemon.trigger(null, 'request');
+    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
+    watched.daemon.trigger('default', 'webhook');
+    await watched.rest(before + 1);
+
+    const runs = watched.runs.slice(before).map(({ result, triggers }) => [result, ...triggers]);
+    expect(runs).toEqual([['suspended', 'request', 'webhook']]);
+  });
+
   it('stays at the commit that it is pinned to but for newer kills, and leaves it when it is unpinned', async () => {
     ramp(20);
     await watched.run();

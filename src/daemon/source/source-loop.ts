@@ -53,7 +53,7 @@ export class SourceLoop {
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
   #confirming: Promise<void> = Promise.resolve();
-  /** Triggers of a run that has not chosen its commit yet. A change found now joins that run. */
+  /** Triggers of a run that has not chosen its commit and its overrides yet. Others join that run. */
   #choosing: Trigger[] | null = null;
 
   constructor(options: SourceOptions, around: LoopSurroundings) {
@@ -88,7 +88,7 @@ export class SourceLoop {
       intervalMs: options.intervalMs,
       jitterMs: options.jitterMs,
       addsKill: async (before, after) => addsKill(options.upstream, before, after),
-      onChange: this.#onChange,
+      onChange: this.trigger,
       onPoll: this.#onPoll,
     });
     this.#leadership = options.leadership?.(this.#electionEvents()) ?? ALONE;
@@ -159,7 +159,9 @@ export class SourceLoop {
   readonly trigger = (trigger: Trigger): void => {
     this.#log.debug({ trigger }, 'trigger');
     if (!CHANGE_TRIGGERS.includes(trigger)) this.#polled = this.#follower.poll();
-    this.#driver.trigger(trigger);
+    // The run under way may be one that sends kills only, and the first run of a leader is none.
+    if (this.#choosing === null || trigger === 'start') this.#driver.trigger(trigger);
+    else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
   };
 
   /** Shares even what changes nothing here: this replica may not know yet of the suspension that a request ends. */
@@ -171,7 +173,7 @@ export class SourceLoop {
 
   #onOverride(): void {
     const { suspension: suspended, pin: pinned, approval: approved } = this.#overrides.inForce;
-    if (suspended) this.#driver.interrupt('suspended');
+    if (suspended && this.#choosing === null) this.#driver.interrupt('suspended');
     this.#log.info({ suspended, pinned, approved }, 'held back or let pass by request');
     this.#overrideEnd.at = this.#overrides.endsAt;
     this.trigger('request');
@@ -218,11 +220,6 @@ export class SourceLoop {
       leader: this.#leadership.isLeader,
     };
   }
-
-  readonly #onChange = (trigger: Trigger): void => {
-    if (this.#choosing === null) this.trigger(trigger);
-    else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
-  };
 
   readonly #onPoll = (why: string | null): void => {
     this.#note('source', why === null ? null : { what: this.#options.upstream.kind, why });
@@ -295,7 +292,8 @@ export class SourceLoop {
 
   /** An approval is for one plan: a run with a plan has either used it or shown that the plan has changed. */
   #settle(approval: Approval, { plan, result }: CycleEnd): void {
-    if (plan === null || result === 'interrupted' || !this.#overrides.spend(approval)) return;
+    const isUntried = plan === null || result === 'interrupted' || result === 'suspended';
+    if (isUntried || !this.#overrides.spend(approval)) return;
     const { hash, by, token } = approval;
     const isUsed = plan.planHash === hash;
     const { planHash, heldHash = null } = plan;
