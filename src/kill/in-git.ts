@@ -140,7 +140,8 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
   for (const commit of [since, ...later]) {
     const then = await of.history.atAncestor(commit);
     const definition = then?.flags.get(ref.name)?.environments.get(ref.environment ?? '');
-    if (then && definition?.fields.killed !== false) return true;
+    // A commit without the flag says nothing: bringing it back, by a revert, does not speak of the kill.
+    if (definition && definition.fields.killed !== false) return true;
   }
   return false;
 }

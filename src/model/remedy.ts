@@ -3,6 +3,7 @@ import {
   FORCED_GUARDS,
   isCreation,
   type GuardFinding,
+  type LiveKill,
   type Withheld,
   type WithheldWhy,
 } from './plan.js';
@@ -184,14 +185,19 @@ function asYaml(value: unknown): string {
 }
 
 /** For a kill that git does not order. */
-export function killRemedy({ id, place }: Pick<Remediable, 'id' | 'place'>): Remedy {
+export function killRemedy({
+  id,
+  place,
+  comesBack,
+}: Pick<LiveKill, 'id' | 'place' | 'comesBack'>): Remedy {
   const { name = '', environment = '' } = refOfId(id) ?? {};
   const at = [name, '--environment', place ?? environment ?? ''];
+  const once = comesBack && { once: 'it is there again' };
   return {
     because: null,
     ways: [
-      { run: ['restore', ...at], to: 'bring it back' },
-      { run: ['kill', ...at], to: 'have git order the kill' },
+      { run: ['restore', ...at], to: 'bring it back', ...once },
+      { run: ['kill', ...at], to: 'have git order the kill', ...once },
     ],
   };
 }

@@ -133,6 +133,12 @@ export type RampRecords = Readonly<Record<string, RampRecord>>;
 /** ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */
 export type UsedApprovals = Readonly<Record<string, string>>;
 
+/**
+ * Definitions that were killed when they left the inventory, and are not back: their creation must not undo the kill.
+ * `flag/NAME@ENVIRONMENT ID` → when the kill was first seen, ISO 8601 in UTC.
+ */
+export type LeftKilled = Readonly<Record<string, string>>;
+
 const BUCKETS: Form = [{ treatment: 'text', size: 'count' }];
 
 const FIELD_FORMS: Readonly<Record<FieldType, Form>> = {

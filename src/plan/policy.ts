@@ -22,7 +22,7 @@ import {
   type WithheldWhy,
 } from '../model/plan.js';
 import type { Closed, Suspension } from '../model/run.js';
-import type { State, StateEntry } from '../model/state.js';
+import type { LeftKilled, State, StateEntry } from '../model/state.js';
 import { WORKSPACE, type Workspace } from './place.js';
 
 /** Permissions and limits of a run, apart from the differences. */
@@ -55,6 +55,8 @@ export interface PlanPolicy {
   readonly archives?: boolean;
   /** Definitions whose kill HEAD takes back according to history, though no base has the kill. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
+  /** Default: no definition left the inventory killed. */
+  readonly leftKilled?: LeftKilled;
   /** Objects that an earlier, wider observation of the same run held back for the sake of other objects. */
   readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
   /** Ids of the objects in the reviewed plan; changes to others are held back. Default, or null: all may change. */

@@ -14,6 +14,7 @@ import {
   stateOfCovered,
 } from '../plan/bases/next-state.js';
 import { stateWithRequests } from '../plan/bases/requests-state.js';
+import { leftKilledAfter } from '../plan/kills/plan.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -92,14 +93,16 @@ export async function settle(
           ...{ state, known, ...killsAndRestoresIn(plan, outcomes) },
           isPlanned: plannedIn(policy),
         });
+  const leftKilled = leftKilledAfter(input, state, momentOf(options));
+  const facts = { outOfSync, timing, leftKilled };
   const applied = {
     ...{ ...done, outcomes, ...verified, state, verdict, converged: isConverged(verdict) },
-    remembered: { ...remembered, timing, outOfSync },
+    remembered: { ...remembered, ...facts },
   };
   const isInterrupted = options.signal.aborted;
   const said = runMessage('Apply', done, head, { outcomes, isInterrupted });
   const last = isDone(verdict);
-  const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, timing };
+  const meta = { ...said, head: policy.behind ? before : head, last, ...facts };
   return { applied, meta };
 }
 

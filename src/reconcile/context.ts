@@ -127,7 +127,7 @@ export function historyOf(
 
 export interface Remembered extends Pick<
   StateReading,
-  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals'
+  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals' | 'leftKilled'
 > {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;

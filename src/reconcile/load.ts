@@ -59,10 +59,10 @@ export async function readState(
 ): Promise<Remembered> {
   context.memory.states.intern = internBases(desired);
   const last = await traced('read state', async () => home?.read());
-  const { commit, state, head: applied, outOfSync, timing, approvals } = last ?? NO_STATE;
+  const { head: applied, ...known } = last ?? NO_STATE;
   const isBehind = await isBehindApplied(context, applied);
-  const isWritten = applied !== null || state.size > 0;
-  return { home, commit, state, applied, isBehind, outOfSync, isWritten, timing, approvals };
+  const isWritten = applied !== null || known.state.size > 0;
+  return { ...known, home, applied, isBehind, isWritten };
 }
 
 const NO_STATE = { ...NOTHING, commit: null };

@@ -59,7 +59,8 @@ export async function decidePolicy(
   const policy = { ...resolved, ...review, start, shows, quarantined, closed: moment.closed };
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
-  return { policy: { ...policy, restorable }, moment };
+  const { leftKilled } = remembered;
+  return { policy: { ...policy, restorable, leftKilled }, moment };
 }
 
 /** If HEAD is behind, the review covers no object that later commits changed. */

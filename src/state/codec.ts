@@ -12,6 +12,7 @@ import { KINDS } from '../model/ref.js';
 import {
   BASE_FORMS,
   EMPTY_STATE,
+  type LeftKilled,
   type RampRecords,
   type State,
   type StateEntry,
@@ -42,6 +43,7 @@ export interface RunRecord {
   /** The commit whose kills were sent last, all of them; a run may have failed after that. */
   readonly killsOf?: string | undefined;
   readonly flagIds?: Readonly<Record<string, string>> | undefined;
+  readonly leftKilled?: LeftKilled | undefined;
 }
 
 export type StateContent = StateEntry | string;
@@ -226,6 +228,7 @@ const RUN_MEMBERS: Readonly<Record<string, Form>> = {
   approvals: { '*': isMoment },
   killsOf: isCommit,
   flagIds: { '*': 'text' },
+  leftKilled: { '*': isMoment },
 };
 
 const isCorrections: Check = (value) =>

@@ -3,6 +3,7 @@ import {
   EMPTY_STATE,
   entryId,
   type Base,
+  type LeftKilled,
   type RampRecords,
   type State,
   type StateEntry,
@@ -37,6 +38,7 @@ export interface KnownState {
    * alone.
    */
   readonly flagIds: Readonly<Record<string, string>>;
+  readonly leftKilled: LeftKilled;
 }
 
 export const NOTHING: KnownState = {
@@ -47,20 +49,21 @@ export const NOTHING: KnownState = {
   approvals: {},
   killsOf: null,
   flagIds: {},
+  leftKilled: {},
 };
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
-  const { head, outOfSync, ...rest } = parseRunFile(record);
-  const { ramps: timing = {}, approvals = {}, killsOf = null, flagIds = {} } = rest;
+  const { head, outOfSync, ramps: timing = {}, leftKilled = {}, ...rest } = parseRunFile(record);
+  const { approvals = {}, killsOf = null, flagIds = {} } = rest;
   const listed = outOfSync === undefined ? null : new Set(outOfSync);
-  return { state, head, outOfSync: listed, timing, approvals, killsOf, flagIds };
+  return { state, head, outOfSync: listed, timing, approvals, killsOf, flagIds, leftKilled };
 }
 
 export function treeOf(
-  { state, head, outOfSync, timing, approvals, killsOf, flagIds }: KnownState,
+  { state, head, outOfSync, timing, approvals, killsOf, flagIds, leftKilled }: KnownState,
   { workspaceId: workspace, ...place }: StateKey,
 ): StateTree {
   return stateTree(state, {
@@ -70,6 +73,7 @@ export function treeOf(
     ...(!isEmpty(approvals) && { approvals }),
     ...(killsOf !== null && { killsOf }),
     ...(!isEmpty(flagIds) && { flagIds }),
+    ...(!isEmpty(leftKilled) && { leftKilled }),
   });
 }
 
@@ -107,6 +111,7 @@ export async function mergeStates(
     approvals: await records(({ approvals }) => approvals),
     killsOf: our.killsOf === was.killsOf ? their.killsOf : our.killsOf,
     flagIds: await records(({ flagIds }) => flagIds),
+    leftKilled: await records(({ leftKilled }) => leftKilled),
   };
 }
 

@@ -1,7 +1,8 @@
 import { FlagkeelError } from '../../src/errors.js';
 import { keyOf } from '../../src/model/ref.js';
-import type { State, StateEntry } from '../../src/model/state.js';
+import type { LeftKilled, State, StateEntry } from '../../src/model/state.js';
 import { entryPath, fileText, parseEntryFile } from '../../src/state/codec.js';
+import { NOTHING } from '../../src/state/known-state.js';
 import type { StateHome, StateMeta } from '../../src/state/store.js';
 
 /** All that a state ref holds, as text: path → content of its entries, and what its record says. */
@@ -9,6 +10,7 @@ export interface Remembered {
   readonly files: readonly (readonly [path: string, text: string])[];
   readonly head: string | null;
   readonly outOfSync: readonly string[] | null;
+  readonly leftKilled: LeftKilled;
   /** Whether there is a ref at all. */
   readonly exists: boolean;
 }
@@ -17,6 +19,7 @@ export const NOTHING_REMEMBERED: Remembered = {
   files: [],
   head: null,
   outOfSync: null,
+  leftKilled: {},
   exists: false,
 };
 
@@ -42,10 +45,14 @@ export class MemoryRef {
     const after = (
       from: Remembered,
       next: State,
-      { head, outOfSync }: Pick<StateMeta, 'head' | 'outOfSync'>,
+      {
+        head,
+        outOfSync,
+        leftKilled = from.leftKilled,
+      }: Partial<StateMeta> & Pick<StateMeta, 'head'>,
     ): Remembered => {
       const listed = outOfSync === undefined ? from.outOfSync : outOfSync && [...outOfSync].sort();
-      return { files: filesOf(next), head, outOfSync: listed, exists: true };
+      return { files: filesOf(next), head, outOfSync: listed, leftKilled, exists: true };
     };
     const home: StateHome = {
       beforeWrite: async () => Promise.resolve(),
@@ -54,18 +61,14 @@ export class MemoryRef {
       lock: async () => Promise.resolve(async () => Promise.resolve()),
       read: async () => {
         read = this.held;
-        const { head, outOfSync, exists } = this.held;
+        const { head, outOfSync, leftKilled, exists } = this.held;
         const state = this.reads(stateOf(this.held), this.held);
         const listed = outOfSync && new Set(outOfSync);
         return Promise.resolve({
-          state,
-          head,
+          ...NOTHING,
+          ...{ state, head, leftKilled },
           commit: exists ? String(this.messages.length).padStart(40, '1') : null,
           outOfSync: listed,
-          timing: {},
-          approvals: {},
-          killsOf: null,
-          flagIds: {},
         });
       },
       wouldChange: (next, meta) => {
@@ -131,7 +134,8 @@ function isSame(a: Remembered, b: Remembered): boolean {
 }
 
 /** All of it in one text: what is equal has the same. */
-export function rememberedText({ files, head, outOfSync, exists }: Remembered): string {
+export function rememberedText({ files, head, outOfSync, leftKilled, exists }: Remembered): string {
   const listed = outOfSync?.join(' ') ?? 'null';
-  return `${head ?? ''}\n${listed}\n${Number(exists)}\n${files.map(([, text]) => text).join('')}`;
+  const left = JSON.stringify(leftKilled);
+  return `${head ?? ''}\n${listed}\n${left}\n${Number(exists)}\n${files.map(([, text]) => text).join('')}`;
 }

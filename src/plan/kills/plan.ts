@@ -4,8 +4,15 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
-import { takesKillBack, type FieldChange, type LiveKill, type Plan } from '../../model/plan.js';
-import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
+import {
+  isCreation,
+  isKill,
+  takesKillBack,
+  type FieldChange,
+  type LiveKill,
+  type Plan,
+} from '../../model/plan.js';
+import { entriesOf, flagEntry, type Base, type LeftKilled, type State } from '../../model/state.js';
 import type { PlacedObject } from '../objects/placed-object.js';
 import type { Sighting } from '../objects/planned-kind.js';
 import {
@@ -111,6 +118,52 @@ export function plannedRestore(
   return isDrift ? killedChange(false, 'drift') : undefined;
 }
 
+/**
+ * Whether a definition that the service lacks went killed, by a run or by hand, and nobody took that back. It is created
+ * killed then: git's silence restores nothing.
+ */
+export function wentKilled(of: PlacedDefinition, input: PlanInput): boolean {
+  const { base, environment, flag } = of;
+  const left = input.policy.leftKilled?.[stateId(flag.name, environment)];
+  if (left === undefined && !isKilledIn(base)) return false;
+  const restore = plannedRestore(of, true, input);
+  return restore === undefined || liveKillHold(restore, environment) !== undefined;
+}
+
+function isKilledIn(base: Base<unknown> | undefined): boolean {
+  const spec = base?.spec as Definition | undefined;
+  return base?.liveKillSeenAt !== undefined || spec?.killed === true;
+}
+
+function stateId(flag: string, { id: environment }: Pick<PlannedEnvironment, 'id'>): ObjectId {
+  return definitionId({ flag, environment });
+}
+
+/**
+ * What a run leaves to remember of definitions that leave the inventory killed.
+ *
+ * @param now the time of the run, ISO 8601 in UTC.
+ */
+export function leftKilledAfter(
+  { actual, policy, state: before }: PlanInput,
+  after: State,
+  now: string,
+): LeftKilled {
+  const left = new Map(Object.entries(policy.leftKilled ?? {}));
+  for (const { name: flag } of entriesOf(new Map([...before, ...after]), 'flag')) {
+    const [was, is] = [before, after].map((state) => flagEntry(state, flag)?.environments);
+    for (const place of policy.environments) {
+      const [base, live] = [was?.[place.id], actual.flags.get(flag)?.definitions.get(place.name)];
+      if (is?.[place.id]?.spec) left.delete(stateId(flag, place));
+      else if (!base || is?.[place.id]) continue;
+      else if (live?.killed ?? isKilledIn(base)) {
+        left.set(stateId(flag, place), base.liveKillSeen ?? now);
+      }
+    }
+  }
+  return Object.fromEntries(left);
+}
+
 /** Why a live kill stays, if the config does not revert it. */
 export function liveKillHold(
   { path, reason }: FieldChange,
@@ -146,21 +199,27 @@ export function liveKillsIn(
   const { desired, actual, policy, state } = input;
   const later = withheld.filter(({ reason }) => reason === 'restore');
   const restored = new Set([...changes.filter(takesKillBack), ...later].map(({ id }) => id));
+  const creations = changes.filter((each) => isCreation(each) && each.fields.some(isKill));
+  const created = new Set(creations.map(({ id }) => id));
   return plannedObjects(policy, 'flag', desired.flags)
     .flatMap(({ name, environments }) =>
       policy.environments.flatMap((environment): LiveKill[] => {
         const declared = environments.get(environment.name);
         if (!environment.selected || !declared) return [];
         const live = actual.flags.get(name)?.definitions.get(environment.name);
-        if (!live?.killed || isKillOrdered(desired, name, environment.name)) return [];
         const ref = { kind: 'flag' as const, name, environment: environment.name };
+        const id = objectId(ref);
+        const isKilled = live?.killed ?? created.has(id);
+        if (!isKilled || isKillOrdered(desired, name, environment.name)) return [];
         const base = flagEntry(state, name)?.environments[environment.id];
-        const [seen, commit] = [base?.liveKillSeen ?? null, base?.liveKillSeenAt ?? null];
+        const left = policy.leftKilled?.[stateId(name, environment)];
+        const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];
         const { place } = environment;
         const found = {
-          ...{ id: objectId(ref), ref, location: declared.location, seen, commit },
+          ...{ id, ref, location: declared.location, seen, commit },
           ...(place !== undefined && { place }),
         };
+        if (!live) return [{ ...found, comesBack: true }];
         return [base?.spec?.killed === true ? { ...found, wasOrdered: true } : found];
       }),
     )
@@ -189,7 +248,7 @@ export function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInpu
 export function rememberingKills(
   base: Base<unknown>,
   { ref: { name: flag, environment }, before, head, now }: Sighting,
-  { desired, actual }: PlanInput,
+  { desired, actual, policy }: PlanInput,
 ): Base<unknown> {
   if (environment === null) return base;
   const {
@@ -206,9 +265,11 @@ export function rememberingKills(
   const live = actual.flags.get(flag)?.definitions.get(environment);
   const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
   const seenAt = before?.liveKillSeenAt ?? heldSeenAt;
-  const seen = live === undefined ? seenAt : live?.killed && !isOrdered ? (seenAt ?? head) : null;
+  const seen = !live ? seenAt : live.killed && !isOrdered ? (seenAt ?? head) : null;
   // Without its commit, the time would belong to another sighting.
-  const moment = seenAt === undefined ? now : (before?.liveKillSeen ?? heldMoment);
+  const place = environmentNamed(policy, environment);
+  const first = place && policy.leftKilled?.[stateId(flag, place)];
+  const moment = seenAt === undefined ? (first ?? now) : (before?.liveKillSeen ?? heldMoment);
   return {
     ...rest,
     ...(isListed === true && { killListed: true }),
@@ -235,20 +296,17 @@ export function seenLiveKills({
   state,
   policy,
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
-  const seen: LiveKillSeen[] = [];
-  for (const entry of entriesOf(state, 'flag')) {
-    for (const { id, name: environment } of policy.environments) {
-      const seenAt = entry.environments[id]?.liveKillSeenAt;
-      if (seenAt === undefined) continue;
-      const definition = desired.flags.get(entry.name)?.environments.get(environment);
-      if (definition?.fields.killed !== false) continue;
-      seen.push({ ref: { kind: 'flag', name: entry.name, environment }, seenAt });
-    }
-  }
-  return seen;
+  return entriesOf(state, 'flag').flatMap(({ name, environments }) =>
+    policy.environments.flatMap(({ id, name: environment }): LiveKillSeen[] => {
+      const seenAt = environments[id]?.liveKillSeenAt;
+      const definition = desired.flags.get(name)?.environments.get(environment);
+      if (seenAt === undefined || definition?.fields.killed !== false) return [];
+      return [{ ref: { kind: 'flag', name, environment }, seenAt }];
+    }),
+  );
 }
 
-export interface LiveKillSeen {
+interface LiveKillSeen {
   readonly ref: ObjectRef;
   /** HEAD of the run that first saw it. */
   readonly seenAt: string;

@@ -21,7 +21,7 @@ import {
 } from '../planned-change.js';
 import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
-import { liveKillHold, plannedRestore, type PlacedDefinition } from '../kills/plan.js';
+import { liveKillHold, plannedRestore, wentKilled, type PlacedDefinition } from '../kills/plan.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
@@ -90,13 +90,13 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
 function planDefinitionCreation(
   of: PlacedDefinition,
   isKilled: boolean,
-  { desired }: PlanInput,
+  input: PlanInput,
 ): ObjectPlan {
   const { flag, environment } = of;
   const said = canonicalDefinition(of.definition.creation) as Required<Definition>;
-  // Created killed, so that it never serves what git has ordered off.
-  const creation = isKilled ? { ...said, killed: true } : said;
-  const spec = definitionSpec(desired, { name: flag.name, environment: environment.name });
+  // Created killed, so that it never serves what git, or a person, has ordered off.
+  const creation = isKilled || wentKilled(of, input) ? { ...said, killed: true } : said;
+  const spec = definitionSpec(input.desired, { name: flag.name, environment: environment.name });
   return planCreation(of, { spec, fields: definitionFields(creation, []) }, () => [
     {
       action: 'create-definition',

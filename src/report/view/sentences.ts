@@ -240,7 +240,9 @@ export function sinceText({
   commit,
   wasOrdered,
   orderedIn,
-}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn'>): string {
+  comesBack,
+}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn' | 'comesBack'>): string {
+  if (comesBack) return 'it was killed when it went from the service, and comes back killed';
   if (orderedIn !== undefined) {
     const commit = clean(shortSha(orderedIn));
     return `git ordered it in commit ${commit} and took it back before a run saw it`;

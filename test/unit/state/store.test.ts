@@ -62,6 +62,7 @@ describe('state', () => {
       approvals: {},
       killsOf: null,
       flagIds: {},
+      leftKilled: {},
     });
     await home.write(state, said('Apply 3 changes'));
     await home.write(state, said('Nothing'));

@@ -1,0 +1,155 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/report/text/layout.js';
+import { liveKillRow } from '../../../src/report/view/sentences.js';
+import {
+  appliedWorld,
+  flagSpec,
+  PIPELINE_CONFIG,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const FILE = 'flags/pay.yaml';
+const ID = 'flag/pay@production';
+const CONFIG = `${PIPELINE_CONFIG}guards: { maxDeletePercent: 100 }\n`;
+const SAYS_ALIVE = flagSpec('pay', { production: 'killed: false' });
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await appliedWorld({
+    'flagkeel.yaml': CONFIG,
+    [FILE]: flagSpec('pay'),
+    'flags/other.yaml': flagSpec('other'),
+  });
+});
+
+const killByHand = async (): Promise<void> => world.live.set('pay', { killed: true });
+const isKilled = async (): Promise<boolean> => (await world.live.definition('pay')).killed;
+const revert = (): string => world.repository.git('revert', '--no-edit', 'HEAD');
+
+/** Removes the flag from git, and from the service. */
+async function pruned(): Promise<void> {
+  world.repository.commit('Remove pay', { [FILE]: null });
+  await world.applied({ prune: true });
+  await expect(world.live.definition('pay')).rejects.toThrow('404');
+}
+
+describe('a flag that was killed by hand, pruned, and brought back by `git revert`', () => {
+  it.each([
+    ['that a run saw', async () => world.applied()],
+    ['that only the deleting run saw', async () => undefined],
+  ])('comes back killed after a kill %s, and the plan says so', async (_, seen) => {
+    await killByHand();
+    await seen();
+    await pruned();
+    revert();
+
+    const { plan } = await world.planned();
+    const [kill] = plan.liveKills;
+    if (!kill) throw new Error('the plan does not tell of the kill');
+    expect(kill).toMatchObject({ id: ID, comesBack: true, seen: expect.any(String) });
+    expect(plainText([liveKillRow(kill).deed])).toBe(
+      'it was killed when it went from the service, and comes back killed',
+    );
+    const { converged } = await world.applied();
+
+    expect(converged).toBe(true);
+    expect(await isKilled()).toBe(true);
+    const again = await world.planned();
+    expect(again.plan.changes).toEqual([]);
+    const [standing] = again.plan.liveKills;
+    expect(standing).toMatchObject({ id: ID, seen: kill.seen });
+    expect(standing).not.toHaveProperty('comesBack');
+  });
+
+  it('is brought back alive by `flagkeel restore`, and stays alive when it is pruned and created again', async () => {
+    await killByHand();
+    await pruned();
+    revert();
+    await world.applied();
+
+    await world.command('restore', '--environment', 'production', 'pay');
+    await world.applied();
+    expect(await isKilled()).toBe(false);
+    await pruned();
+    revert();
+    await world.applied();
+
+    expect(await isKilled()).toBe(false);
+  });
+
+  it('stays killed where only one environment was taken out of its file', async () => {
+    await killByHand();
+    world.repository.commit('Only staging', {
+      [FILE]: flagSpec('pay').replace(/^ {2}production: .*\n/m, ''),
+    });
+    await world.applied({ prune: true });
+    revert();
+
+    await world.applied();
+
+    expect(await isKilled()).toBe(true);
+    expect((await world.live.definition('pay', 'staging')).killed).toBe(false);
+  });
+
+  it('stays killed where it said `killed: false` all the time, and comes back alive with `onLiveKill: revert`', async () => {
+    world.repository.commit('Say that pay is alive', { [FILE]: SAYS_ALIVE });
+    await world.applied();
+    await killByHand();
+    await pruned();
+    revert();
+    const { plan } = await world.applied();
+    expect(plan.liveKills).toMatchObject([{ id: ID }]);
+    expect(await isKilled()).toBe(true);
+
+    await pruned();
+    revert();
+    world.repository.commit('Undo kills', { 'flagkeel.yaml': `${CONFIG}onLiveKill: revert\n` });
+    const { converged } = await world.applied();
+
+    expect(converged).toBe(true);
+    expect(await isKilled()).toBe(false);
+  });
+});
+
+describe('a flag that was killed by hand, and then', () => {
+  beforeEach(async () => {
+    world.repository.commit('Say that pay is alive', { [FILE]: SAYS_ALIVE });
+    await world.applied();
+    await killByHand();
+    await world.applied();
+  });
+
+  it('left git for a while without being pruned, stays killed when a revert brings back its `killed: false`', async () => {
+    world.repository.commit('Remove pay', { [FILE]: null });
+    await world.applied();
+    revert();
+
+    const { plan } = await world.applied();
+
+    expect(await isKilled()).toBe(true);
+    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
+  });
+
+  it('was deleted on the service by hand, is created killed', async () => {
+    await world.live.ok('DELETE', world.live.at('pay'));
+    expect((await world.applied()).plan.withheld).toMatchObject([{ id: ID }]);
+
+    const { plan } = await world.applied({ revertDrift: true });
+
+    expect(plan.changes).toMatchObject([{ id: ID, action: 'create' }]);
+    expect(plan.liveKills).toMatchObject([{ id: ID, comesBack: true }]);
+    expect(await isKilled()).toBe(true);
+  });
+
+  it('was deleted on the service by hand while no file had it, is created killed when one has it again', async () => {
+    world.repository.commit('Remove pay', { [FILE]: null });
+    await world.live.ok('DELETE', world.live.at('pay'));
+    await world.applied();
+    revert();
+
+    await world.applied();
+
+    expect(await isKilled()).toBe(true);
+  });
+});
