@@ -1,11 +1,10 @@
 import { basename } from 'node:path/posix';
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
-import { flagFieldsFromWire, withTag } from '../model/flag/fields.js';
+import { flagFieldsFromWire, lacksOnly } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { FlagFields } from '../model/flag/flag.js';
 import { leavesSteps } from '../model/desired.js';
 import { sortedMap } from '../model/collections.js';
-import { sameJson } from '../model/json.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
@@ -116,12 +115,8 @@ const ADOPTIONS: Readonly<Record<Kind, KindAdoption | null>> = {
 /** The reason to leave a flag that lacks nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
 function lacksOwnershipTag({ fields }: Change, { config }: BoundDesired): string | undefined {
   const { ownershipTag } = config;
-  const isLacking = fields.every(({ path, before, after }) => {
-    const lacked = withTag({ tags: before as readonly string[] }, ownershipTag).tags;
-    return path === '/tags' && sameJson(lacked, after);
-  });
-  return isLacking && ownershipTag !== undefined
-    ? `the service lacks only the tag "${ownershipTag}" of flagkeel.yaml: let a run set it again`
+  return lacksOnly(ownershipTag, fields)
+    ? `the service lacks only the tag "${ownershipTag ?? ''}" of flagkeel.yaml: let a run set it again`
     : undefined;
 }
 

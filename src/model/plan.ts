@@ -94,6 +94,8 @@ export interface Withheld extends Change {
   readonly until?: string;
   /** Ours: an open one that brings the change, or one that was rejected. */
   readonly request?: ChangeRequest;
+  /** Only flagkeel.yaml says it, so that no file of the object can say what is live. */
+  readonly ofConfig?: true;
   /** Runs write nothing but kills now, whatever else holds it. */
   readonly suspended?: true;
 }

@@ -44,7 +44,7 @@ export type Way =
 
 /** The parts of a withheld change, or of its document, that decide about its remedy. */
 export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
-  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request' | 'suspended'>>;
+  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request' | 'ofConfig' | 'suspended'>>;
 
 export function remedyOf(withheld: Remediable): Remedy {
   const ways = WAYS[withheld.why](withheld);
@@ -149,6 +149,7 @@ function forget(id: ObjectId, to: string): Way {
 
 function keepLive(withheld: Remediable): Way[] {
   if (isCreation(withheld)) return [{ edit: 'take it out of git' }];
+  if (withheld.ofConfig) return [];
   return [
     onlyThis(withheld.id, 'write what is live into the files, and commit', 'drift', '--adopt'),
   ];

@@ -65,4 +65,20 @@ describe('the tag that marks flags of git', () => {
     expect(await tagsOf('free')).toEqual(['theirs']);
     expect(await scenario.dryRun()).toMatchObject({ changes: [], withheld: [] });
   });
+
+  it('has a way out that sets it again where drift is only reported, and not the one that leaves it lost', async () => {
+    const live = await liveWorkspace(scenario.service);
+    const place = `/splits/ws/${live.id}/pay`;
+    const reported = `${marked('git')}onDrift: report\n`;
+    scenario.commit({ 'flagkeel.yaml': reported, 'flags/pay.yaml': pay }, 'Add');
+    await scenario.reconcile();
+    await live.ok('PATCH', place, [{ op: 'replace', path: '/tags', value: [] }]);
+
+    const { withheld } = await scenario.dryRun();
+
+    const way = 'flagkeel reconcile --revert-drift --only flag/pay';
+    expect(withheld).toMatchObject([{ wayOut: `run \`${way}\` to write what git says` }]);
+    expect(await scenario.run(...way.split(' ').slice(1))).toMatchObject({ code: 0 });
+    expect((await live.ok<WireFlag>('GET', place)).tags).toMatchObject([{ name: 'git' }]);
+  });
 });

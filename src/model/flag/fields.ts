@@ -1,6 +1,7 @@
 import type { WireFlag, WirePatchOperation, WireRolloutStatus } from '../../admin-api/wire.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
-import { sortedSet } from '../json.js';
+import { sameJson, sortedSet } from '../json.js';
+import type { FieldChange } from '../plan.js';
 import type { FlagField, FlagFields } from './flag.js';
 
 /** Decides how a value is written into a file, checked in a state, and shown: `names` is a sorted set. */
@@ -76,6 +77,13 @@ export function withTag(
   tags: readonly string[] = fields.tags ?? [],
 ): FlagFields {
   return added === undefined ? fields : { ...fields, tags: sortedSet([...tags, added]) };
+}
+
+/** Whether a flag differs in nothing but this tag, which it lacks on the service. */
+export function lacksOnly(tag: string | undefined, fields: readonly FieldChange[]): boolean {
+  const isLacked = ({ path, before, after }: FieldChange): boolean =>
+    path === '/tags' && sameJson(withTag({ tags: before as readonly string[] }, tag).tags, after);
+  return tag !== undefined && fields.every(isLacked);
 }
 
 export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {

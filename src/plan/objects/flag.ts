@@ -1,6 +1,11 @@
 import { posix } from 'node:path';
 import type { FlagFields, FlagFieldsChange } from '../../model/flag/flag.js';
-import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
+import {
+  flagFieldsFromWire,
+  flagFieldsPatch,
+  lacksOnly,
+  withTag,
+} from '../../model/flag/fields.js';
 import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
@@ -46,7 +51,12 @@ function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: Plan
   const base = placed.base as Base<FlagBase> | undefined;
   if (isToBeCreated(actual, base)) return planFlagCreation(flag, actual, placed, input);
   const differences = workspaceDifferences(flag, actual, base, input);
-  return plannedUpdate(placed, splitFields(placed, differences, placed.rules, base), (allowed) =>
+  const { allowed, withheld } = splitFields(placed, differences, placed.rules, base);
+  const { ownershipTag } = input.desired.config;
+  const held = withheld.map((each) =>
+    lacksOnly(ownershipTag, each.fields) ? { ...each, ofConfig: true as const } : each,
+  );
+  return plannedUpdate(placed, { allowed, withheld: held }, () =>
     patchRequests(flag, flagFieldsChange(allowed), input),
   );
 }
