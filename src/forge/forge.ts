@@ -7,10 +7,11 @@ import type { Approval } from '../model/run.js';
 export interface Forge {
   readonly name: string;
   /**
-   * The comments of our own account with `marker` as their first line. Comments of others do not count, since anyone can
-   * write a marker; nor do markers below the first line, because our comments quote text of others.
+   * The comments of our own account with `marker` as their first line; a later one has a higher id. Comments of others do
+   * not count, since anyone can write a marker; nor do markers below the first line, because our comments quote text of
+   * others.
    */
-  findComments(pullRequest: number, marker: string): Promise<readonly OwnComment[]>;
+  findComments(pullRequest: number, marker: string): Promise<{ id: number; body: string }[]>;
   postComment(pullRequest: number, body: string): Promise<void>;
   updateComment(pullRequest: number, id: number, body: string): Promise<void>;
   deleteComment(pullRequest: number, id: number): Promise<void>;
@@ -25,12 +26,6 @@ export interface Forge {
    * said no. A branch without one is what an interrupted run left.
    */
   propose(proposal: Proposal): Promise<{ readonly url: string } | null>;
-}
-
-export interface OwnComment {
-  /** Grows with each comment. */
-  readonly id: number;
-  readonly body: string;
 }
 
 export interface StatusPlace {
@@ -92,9 +87,6 @@ export interface ForgeOptions {
 export function endOf({ timeoutMs, signal }: ForgeOptions): AbortSignal {
   return AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 }
-
-/** The status of an answer that is empty by design. */
-export const NO_CONTENT = 204;
 
 /** `status` is null if no answer came. */
 export class ForgeError extends FlagkeelError {
@@ -253,10 +245,9 @@ interface WrittenComment {
   readonly updatedAt: string;
 }
 
-/** The forge is asked only if a comment approves something. */
 interface PullRequestFacts {
   /** Time of the last push, in ms since the epoch; null if the forge does not say, and then no approval counts. */
-  readonly pushedAt: () => Promise<number | null>;
+  readonly pushedAt: number | null;
   /** Whether an account may merge it; called once for each account. */
   readonly mayMerge: (author: string) => Promise<boolean>;
 }
@@ -264,24 +255,27 @@ interface PullRequestFacts {
 /** The first line of a comment. A command in a quotation or within other text does not count. */
 const COMMAND = /^\/flagkeel approve (sha256:[0-9a-f]{64})[ \t]*(?:\r?\n|$)/;
 
-/** An edited comment does not count, nor does one from before the last push. */
+/**
+ * An edited comment does not count, nor does one from before the last push. @param ask called only if a comment approves
+ * something.
+ */
 export async function approvalsIn(
   comments: readonly WrittenComment[],
-  { pushedAt, mayMerge }: PullRequestFacts,
+  ask: () => Promise<PullRequestFacts>,
 ): Promise<CommentApprovals> {
   const written = comments.flatMap((each) => {
     const hash = COMMAND.exec(each.body)?.[1];
     return hash === undefined ? [] : [{ ...each, hash }];
   });
   if (written.length === 0) return { approvals: [], refused: [] };
-  const pushed = (await pushedAt()) ?? Infinity;
+  const { pushedAt, mayMerge } = await ask();
   const mergers = new Map<string, boolean>();
   const approvals: PlanApproval[] = [];
   const refused: RefusedApproval[] = [];
   for (const { hash, author: by, comment, createdAt, updatedAt } of written) {
     const approval = { hash, by, comment };
     if (createdAt !== updatedAt) refused.push({ ...approval, why: 'edited' });
-    else if (!(Date.parse(createdAt) > pushed)) {
+    else if (!(Date.parse(createdAt) > (pushedAt ?? Infinity))) {
       refused.push({ ...approval, why: 'before the last push' });
     } else {
       if (!mergers.has(by)) mergers.set(by, await mayMerge(by));

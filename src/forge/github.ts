@@ -5,7 +5,6 @@ import { packageVersion } from '../platform/package-files.js';
 import {
   approvalsIn,
   endOf,
-  NO_CONTENT,
   ForgeError,
   forgeRefusal,
   isMarked,
@@ -71,10 +70,10 @@ export function connect(options: ForgeOptions): Forge {
         if (user?.type !== 'User') return [];
         return [{ comment: `github ${id}`, body, author: user.login, createdAt, updatedAt }];
       });
-      return approvalsIn(written, {
-        pushedAt: async () => lastPush(octokit, at, pullRequest),
+      return approvalsIn(written, async () => ({
+        pushedAt: await lastPush(octokit, at, pullRequest),
         mayMerge: async (author) => mayWrite(octokit, at, author),
-      });
+      }));
     },
     propose: async (proposal) => propose(octokit, at, proposal),
   };
@@ -219,7 +218,7 @@ function githubClient(options: ForgeOptions): Octokit {
     const send = async () => {
       const answer = await request(asked);
       // The library takes an answer that breaks off for a success, with a text in place of its JSON.
-      const isPart = typeof answer.data === 'string' && answer.status !== NO_CONTENT;
+      const isPart = typeof answer.data === 'string' && answer.status !== 204;
       if (isPart) throw new Error('only a part of one, or no JSON');
       return answer;
     };

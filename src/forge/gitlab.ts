@@ -4,7 +4,6 @@ import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
   endOf,
-  NO_CONTENT,
   forgeRefusal,
   isMarked,
   limited,
@@ -87,51 +86,55 @@ async function readApprovals(at: Project, pullRequest: number): Promise<CommentA
     createdAt: note.created_at,
     updatedAt: note.updated_at,
   }));
-  let mergers: Promise<MayMerge> | undefined;
-  return approvalsIn(written, {
+  return approvalsIn(written, async () => {
     // Each push makes a new version of the merge request.
-    pushedAt: async () => {
-      const versions = await gitlab.MergeRequests.allDiffVersions(project, pullRequest);
-      const times = versions.map(({ created_at: createdAt }) => Date.parse(createdAt));
-      return times.length === 0 ? null : Math.max(...times);
-    },
-    mayMerge: async (author) => {
-      mergers ??= mergersOf(at, pullRequest);
-      return (await mergers)(ids.get(author) ?? 0);
-    },
+    const versions = await gitlab.MergeRequests.allDiffVersions(project, pullRequest);
+    const times = versions.map(({ created_at: createdAt }) => Date.parse(createdAt));
+    const isMerger = await mergersOf(at, pullRequest);
+    return {
+      pushedAt: times.length === 0 ? null : Math.max(...times),
+      mayMerge: async (author) => isMerger(ids.get(author) ?? 0),
+    };
   });
 }
-
-type MayMerge = (userId: number) => Promise<boolean>;
 
 /** GitLab's default: developers may merge into a branch that is not protected. */
 const DEVELOPER = 30;
 
 /**
- * The accounts that may merge into the target branch. Permissions that a protected branch gives to a group are ignored,
- * so that its members count by their own level alone.
+ * The accounts that may merge into the target branch, by any of the rules that protect it. Permissions that a rule gives
+ * to a group are ignored, so that its members count by their own level alone.
  */
-async function mergersOf({ gitlab, project }: Project, pullRequest: number): Promise<MayMerge> {
+async function mergersOf({ gitlab, project }: Project, pullRequest: number) {
   const { target_branch: branch } = await gitlab.MergeRequests.show(project, pullRequest);
-  const rule = await unlessRefused(gitlab.ProtectedBranches.show(project, branch), 404);
-  const levels: readonly MergeLevel[] = rule?.merge_access_levels ?? [{ access_level: DEVELOPER }];
-  return async (userId) => {
+  const all = await gitlab.ProtectedBranches.all(project, { perPage: PAGE });
+  const rules = all.filter(({ name }) => patternOf(name).test(branch));
+  const levels: readonly MergeLevel[] =
+    rules.length === 0
+      ? [{ access_level: DEVELOPER }]
+      : rules.flatMap(({ merge_access_levels: own = [] }) => own);
+  return async (userId: number): Promise<boolean> => {
     if (levels.some(({ user_id: id }) => id === userId)) return true;
     const asked = gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
     const level: number = (await unlessRefused(asked, 404))?.access_level ?? 0;
-    return levels.some((each) => isForRole(each) && each.access_level <= level);
+    return levels.some(({ access_level: least, user_id: user, group_id: group }) => {
+      const isForRole = (user ?? group ?? null) === null;
+      // Level 0 stands for no role at all.
+      return isForRole && least > 0 && least <= level;
+    });
   };
+}
+
+/** The branches of a rule: `*` stands for any text. */
+function patternOf(rule: string): RegExp {
+  const texts = rule.split('*').map((text) => text.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${texts.join('.*')}$`);
 }
 
 interface MergeLevel {
   readonly access_level: number;
   readonly user_id?: number | null;
   readonly group_id?: number | null;
-}
-
-/** Whether a rule is for a role, not for a user or a group. Level 0 stands for no role at all. */
-function isForRole({ access_level: level, user_id: user, group_id: group }: MergeLevel): boolean {
-  return level > 0 && (user ?? null) === null && (group ?? null) === null;
 }
 
 async function propose(
@@ -209,7 +212,7 @@ function sending(options: ForgeOptions) {
         const retryMs = retryAfterMs(answered, Date.now()) ?? null;
         throw new Refused(status, retryMs, complaintIn(text));
       }
-      const answer: unknown = status === NO_CONTENT ? {} : JSON.parse(text);
+      const answer: unknown = status === 204 ? {} : JSON.parse(text);
       return { status, headers: answered, body: answer as Record<string, unknown> };
     };
     // A status replaces the one before it.

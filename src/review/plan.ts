@@ -69,12 +69,8 @@ async function applyAt(
   const open = async () => openSource(directory, { workingTree: false, at: commit });
   await using run = await openRun(directory, flags, { ...surroundings, open, asksNoChecks: true });
   const options = {
-    openWriter: run.openWriter,
-    now: Date.now,
-    signal: surroundings.signal,
-    progress: {},
-    note: {},
-    onKill: () => undefined,
+    ...{ openWriter: run.openWriter, now: Date.now, signal: surroundings.signal },
+    ...{ progress: {}, note: {}, onKill: () => undefined },
   };
   const first = await reconcile(run.context, options);
   if ('outcomes' in first) return;

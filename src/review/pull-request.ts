@@ -243,11 +243,12 @@ function commentedPull(event: unknown): number | undefined {
  */
 function gitlabContext(environment: Environment): CiContext {
   const project = nonEmpty(environment['CI_PROJECT_ID']);
+  const target = nonEmpty(environment['CI_MERGE_REQUEST_PROJECT_ID']);
   return {
     kind: 'gitlab',
     apiUrl: nonEmpty(environment['CI_API_V4_URL']),
     // A fork's pipeline runs in the fork, which knows its commits, but not the merge request.
-    repository: nonEmpty(environment['CI_MERGE_REQUEST_PROJECT_ID']) ?? project,
+    repository: target ?? project,
     project,
     pullRequest: count(Number(environment['CI_MERGE_REQUEST_IID'])),
     commit:
@@ -258,10 +259,7 @@ function gitlabContext(environment: Environment): CiContext {
     target: nonEmpty(environment['CI_MERGE_REQUEST_TARGET_BRANCH_NAME']),
     runUrl: nonEmpty(environment['CI_JOB_URL']),
     token: nonEmpty(environment['GITLAB_TOKEN']),
-    isFork: differs(
-      environment['CI_MERGE_REQUEST_SOURCE_PROJECT_ID'],
-      environment['CI_MERGE_REQUEST_PROJECT_ID'],
-    ),
+    isFork: differs(environment['CI_MERGE_REQUEST_SOURCE_PROJECT_ID'], target),
   };
 }
 

@@ -17,8 +17,8 @@ export interface TestForge extends Behaviour {
   readonly annotations: TestAnnotation[];
   /** What accounts may do: on GitHub `read`, `write`, `admin`; on GitLab a level. Others are no members. */
   readonly members: Map<string, string | number>;
-  /** On GitLab, who merges into the protected branch `main`; absent: it is not protected. */
-  mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
+  /** On GitLab, who merges into protected branches, by their name or pattern. */
+  readonly mergers: Map<string, readonly TestMergeLevel[]>;
   /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
   readonly pull: { pushedAt: string | null; mergedAt: string | null; base?: string };
   /** Branches that were made, without a pull request yet, with their files: text, or null where it is removed. */
@@ -55,6 +55,11 @@ interface Behaviour {
 interface Limit {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface TestMergeLevel {
+  readonly access_level: number;
+  readonly user_id?: number;
 }
 
 export interface TestComment {
@@ -126,7 +131,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
   const forge: TestForge = {
     ...{ url: '', token: TOKEN, requests: [] },
     ...{ comments: [], statuses: [], annotations: [], proposals: [] },
-    ...{ branches: new Map(), members: new Map() },
+    ...{ branches: new Map(), members: new Map(), mergers: new Map() },
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     ...{ limited: 0, limit: AT_ONCE, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
     ...{ isReadOnly: false, together: 0, refused: null },
@@ -302,8 +307,11 @@ function gitlabRoutes(forge: TestForge): Routes {
       const first = { id: 1, head_commit_sha: HEAD, created_at: '2026-09-01T09:00:00Z' };
       return ok(pushedAt === null ? [] : [{ ...first, id: 2, created_at: pushedAt }, first]);
     },
-    [`GET ${numbered}/protected_branches/main`]: () =>
-      forge.mergers ? ok({ name: 'main', merge_access_levels: forge.mergers }) : NOT_FOUND,
+    [`GET ${numbered}/protected_branches`]: (asked) =>
+      page(
+        asked,
+        [...forge.mergers].map(([name, levels]) => ({ name, merge_access_levels: levels })),
+      ),
     [`GET ${numbered}/members/all/:id`]: ({ params }) => {
       const id = Number(params['id']);
       const [, level] = [...forge.members].find(([name]) => gitlabId(name) === id) ?? [];

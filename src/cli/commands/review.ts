@@ -245,8 +245,7 @@ async function warnOfOldBranch(
 /** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
 async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
-  const { pull } = place;
-  const { summaryFile } = place;
+  const { pull, summaryFile } = place;
   if (summaryFile !== undefined) {
     await appendFile(summaryFile, `${verdict.markdown}\n`).catch((error: unknown) => {
       screen.note(`warning: cannot write the summary of the job: ${clean(messageOf(error))}`);

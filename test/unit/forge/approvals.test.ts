@@ -140,13 +140,24 @@ describe('approvals', () => {
   });
 
   it.each([
-    ['maintainers alone, where the branch says so', [{ access_level: 40 }], ['lead']],
-    ['nobody, where it says so', [{ access_level: 0 }], []],
-    ['who is named', [{ access_level: 40, user_id: gitlabId('ana') }], ['ana']],
-    ['developers, where it is not protected', undefined, ['lead', 'ana']],
+    ['maintainers alone, where the branch says so', { main: [{ access_level: 40 }] }, ['lead']],
+    ['nobody, where it says so', { main: [{ access_level: 0 }] }, []],
+    ['who is named', { main: [{ access_level: 40, user_id: gitlabId('ana') }] }, ['ana']],
+    ['maintainers alone, where a pattern says so', { 'm*n': [{ access_level: 40 }] }, ['lead']],
+    [
+      'those whom one of several rules allows',
+      { main: [{ access_level: 0 }], '*': [{ access_level: 40 }] },
+      ['lead'],
+    ],
+    [
+      'developers, where the rules are for other branches',
+      { 'main.*': [{ access_level: 40 }], '.ain': [{ access_level: 0 }] },
+      ['lead', 'ana'],
+    ],
+    ['developers, where nothing is protected', {}, ['lead', 'ana']],
   ])('count on GitLab of %s', async (_, mergers, expected) => {
     forge = await startTestForge('gitlab');
-    forge.mergers = mergers;
+    for (const [rule, levels] of Object.entries(mergers)) forge.mergers.set(rule, levels);
     forge.members.set('lead', 40).set('ana', 30);
     for (const author of ['lead', 'ana']) forge.comments.push({ id: 1, author, body: COMMAND });
 
