@@ -90,10 +90,10 @@ async function readApprovals(at: Project, pullRequest: number): Promise<CommentA
     // Each push makes a new version of the merge request.
     const versions = await gitlab.MergeRequests.allDiffVersions(project, pullRequest);
     const times = versions.map(({ created_at: createdAt }) => Date.parse(createdAt));
-    const isMerger = await mergersOf(at, pullRequest);
+    const levels = await mergeLevels(at, pullRequest);
     return {
       pushedAt: times.length === 0 ? null : Math.max(...times),
-      mayMerge: async (author) => isMerger(ids.get(author) ?? 0),
+      mayMerge: async (author) => reaches(at, levels, ids.get(author) ?? 0),
     };
   });
 }
@@ -101,28 +101,16 @@ async function readApprovals(at: Project, pullRequest: number): Promise<CommentA
 /** GitLab's default: developers may merge into a branch that is not protected. */
 const DEVELOPER = 30;
 
-/**
- * The accounts that may merge into the target branch, by any of the rules that protect it. Permissions that a rule gives
- * to a group are ignored, so that its members count by their own level alone.
- */
-async function mergersOf({ gitlab, project }: Project, pullRequest: number) {
+/** Who may merge into the target branch, by any of the rules that protect it. */
+async function mergeLevels(
+  { gitlab, project }: Project,
+  pullRequest: number,
+): Promise<readonly MergeLevel[]> {
   const { target_branch: branch } = await gitlab.MergeRequests.show(project, pullRequest);
   const all = await gitlab.ProtectedBranches.all(project, { perPage: PAGE });
   const rules = all.filter(({ name }) => patternOf(name).test(branch));
-  const levels: readonly MergeLevel[] =
-    rules.length === 0
-      ? [{ access_level: DEVELOPER }]
-      : rules.flatMap(({ merge_access_levels: own = [] }) => own);
-  return async (userId: number): Promise<boolean> => {
-    if (levels.some(({ user_id: id }) => id === userId)) return true;
-    const asked = gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
-    const level: number = (await unlessRefused(asked, 404))?.access_level ?? 0;
-    return levels.some(({ access_level: least, user_id: user, group_id: group }) => {
-      const isForRole = (user ?? group ?? null) === null;
-      // Level 0 stands for no role at all.
-      return isForRole && least > 0 && least <= level;
-    });
-  };
+  if (rules.length === 0) return [{ access_level: DEVELOPER }];
+  return rules.flatMap(({ merge_access_levels: levels = [] }) => levels);
 }
 
 /** The branches of a rule: `*` stands for any text. */
@@ -135,6 +123,27 @@ interface MergeLevel {
   readonly access_level: number;
   readonly user_id?: number | null;
   readonly group_id?: number | null;
+}
+
+/**
+ * Permissions that a rule gives to a group are ignored, so that its members count by their own level alone. The bot of a
+ * token counts for nothing, because any pipeline that has the token may write as it.
+ */
+async function reaches(
+  { gitlab, project }: Project,
+  levels: readonly MergeLevel[],
+  userId: number,
+): Promise<boolean> {
+  const { bot, state } = await gitlab.Users.show(userId);
+  if (bot === true || state !== 'active') return false;
+  if (levels.some(({ user_id: id }) => id === userId)) return true;
+  const asked = gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
+  const own: number = (await unlessRefused(asked, 404))?.access_level ?? 0;
+  return levels.some(({ access_level: level, user_id: user, group_id: group }) => {
+    const isForRole = (user ?? group ?? null) === null;
+    // Level 0 stands for no role at all.
+    return isForRole && level > 0 && level <= own;
+  });
 }
 
 async function propose(

@@ -17,6 +17,8 @@ export interface TestForge extends Behaviour {
   readonly annotations: TestAnnotation[];
   /** What accounts may do: on GitHub `read`, `write`, `admin`; on GitLab a level. Others are no members. */
   readonly members: Map<string, string | number>;
+  /** Accounts that were blocked. */
+  readonly blocked: Set<string>;
   /** On GitLab, who merges into protected branches, by their name or pattern. */
   readonly mergers: Map<string, readonly TestMergeLevel[]>;
   /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
@@ -131,7 +133,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
   const forge: TestForge = {
     ...{ url: '', token: TOKEN, requests: [] },
     ...{ comments: [], statuses: [], annotations: [], proposals: [] },
-    ...{ branches: new Map(), members: new Map(), mergers: new Map() },
+    ...{ branches: new Map(), members: new Map(), mergers: new Map(), blocked: new Set() },
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     ...{ limited: 0, limit: AT_ONCE, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
     ...{ isReadOnly: false, together: 0, refused: null },
@@ -293,6 +295,11 @@ function gitlabRoutes(forge: TestForge): Routes {
       return opened(forge, { branch, base, title, body: description }, 'web_url');
     },
     'GET /api/v4/user': () => ok({ id: 1, username: OUR_ACCOUNT }),
+    'GET /api/v4/users/:id': ({ params }) => {
+      const named = (name: string): boolean => gitlabId(name) === Number(params['id']);
+      const isBlocked = [...forge.blocked].some(named);
+      return ok({ bot: named(OUR_ACCOUNT), state: isBlocked ? 'blocked' : 'active' });
+    },
     [`GET ${request}/notes`]: (asked) => page(asked, forge.comments.map(gitlabNote)),
     [`POST ${request}/notes`]: ({ body }) => post(forge, body, 'gitlab'),
     [`PUT ${request}/notes/:id`]: ({ body, params }) =>

@@ -117,6 +117,24 @@ describe('approvals', () => {
   let forge: TestForge;
   afterEach(async () => forge.close());
 
+  it('of bots, and of accounts that were blocked since, count for nothing on GitLab', async () => {
+    forge = await startTestForge('gitlab');
+    const authors = [OUR_ACCOUNT, 'who left', 'ana'];
+    forge.blocked.add('who left');
+    for (const author of authors) {
+      forge.members.set(author, 40);
+      forge.comments.push({ id: 1, author, body: COMMAND });
+    }
+
+    const { approvals, refused } = await foundIn(forge, 'gitlab');
+
+    expect(approvals.map(({ by }) => by)).toEqual(['ana']);
+    expect(refused.map(({ by, why }) => [by, why])).toEqual([
+      [OUR_ACCOUNT, 'may not merge'],
+      ['who left', 'may not merge'],
+    ]);
+  });
+
   it('of a merged pull request count where its branch cannot be asked any more, and those of bots never', async () => {
     forge = await startTestForge('github');
     forge.members.set('ana', 'write');
