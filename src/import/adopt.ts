@@ -38,40 +38,54 @@ export async function adoptDrift(
   input: PlanInput,
   tree: SpecTree,
 ): Promise<Adoption> {
-  let files: Files = new Map();
-  const taken = new Set(tree.list().map(({ path }) => path));
   const adopted: Adopted[] = [];
   const left: { id: string; why: string }[] = [];
-  for (const difference of differences) {
-    const { change } = difference;
-    const before = files;
-    const read = async (path: string): Promise<string> =>
-      before.get(path) ?? (await tree.read(path)).toString('utf8');
-    const refused = whyNot(difference, input);
-    // One by one, because two objects may share a file.
-    const adoption = refused === undefined ? ADOPTIONS[change.ref.kind] : undefined;
-    const written =
-      (await adoption?.files(change, input, read, taken)) ?? new Map<string, string>();
-    const after = new Map([...before, ...written]);
-    const why = refused ?? (await faultOf(after, tree));
-    if (why !== undefined) {
-      left.push({ id: change.id, why });
-      continue;
+  // One reading of all specs judges a group, and only the halves of one at fault are judged by themselves.
+  const adopt = async (changes: readonly Change[], before: Files): Promise<Files> => {
+    const after = new Map(before);
+    const written: Adopted[] = [];
+    // In sequence, because two objects may share a file.
+    for (const change of changes) {
+      const files = await writtenFiles(change, input, tree, after);
+      for (const [path, text] of files) after.set(path, text);
+      const paths = [...files.keys()];
+      written.push({ id: change.id, paths, endsSteps: endsSteps(change, input) });
     }
-    files = after;
-    adopted.push({
-      id: change.id,
-      paths: [...written.keys()],
-      endsSteps: endsSteps(change, input),
-    });
-  }
-  const sorted = sortedMap(files);
-  const still = await stillDifferent(sorted, input, tree, new Set(adopted.map(({ id }) => id)));
+    const why = await faultOf(after, tree);
+    if (why !== undefined && changes.length > 1) {
+      const middle = changes.length >> 1;
+      return adopt(changes.slice(middle), await adopt(changes.slice(0, middle), before));
+    }
+    if (why === undefined) adopted.push(...written);
+    else left.push(...changes.map(({ id }) => ({ id, why })));
+    return why === undefined ? after : before;
+  };
+  const able = differences.flatMap((difference) => {
+    const why = whyNot(difference, input);
+    if (why === undefined) return [difference.change];
+    left.push({ id: difference.change.id, why });
+    return [];
+  });
+  const files = sortedMap(await adopt(able, new Map()));
+  const still = await stillDifferent(files, input, tree, new Set(adopted.map(({ id }) => id)));
   return {
-    files: sorted,
+    files,
     adopted: adopted.filter(({ id }) => !still.has(id)),
     left: [...left, ...[...still].map((id) => ({ id, why: 'specs cannot say all of it' }))],
   };
+}
+
+async function writtenFiles(
+  change: Change,
+  input: PlanInput,
+  tree: SpecTree,
+  before: Files,
+): Promise<Files> {
+  const read = async (path: string): Promise<string> =>
+    before.get(path) ?? (await tree.read(path)).toString('utf8');
+  const taken = new Set([...tree.list().map(({ path }) => path), ...before.keys()]);
+  const adoption = ADOPTIONS[change.ref.kind];
+  return adoption ? adoption.files(change, input, read, taken) : new Map<string, string>();
 }
 
 function whyNot(
