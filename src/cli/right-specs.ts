@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import { openSource } from '../git/spec-source.js';
 import type { Checkout } from '../git/checkout.js';
@@ -15,13 +13,17 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { ConnectionFlags, Run, RunFlags } from '../compose/run.js';
 import { placeOptions, timeoutOption } from './options.js';
 
+/** The text of a file by its path from the top of the repository; null if there is none. */
+export type ReadBeside = (path: string) => Promise<string | null>;
+
 /** The CODEOWNERS of a repository as its specs want it, by its path from the top; null if there is nothing to change. */
 export async function changedCodeOwners(
-  { root, prefix }: { readonly root: string; readonly prefix: string },
+  prefix: string,
   loaded: LoadedFiles,
+  read: ReadBeside,
 ): Promise<{ readonly path: string; readonly text: string } | null> {
   for (const path of CODE_OWNERS_PATHS) {
-    const before = await readFile(join(root, path), 'utf8').catch(() => null);
+    const before = await read(path);
     if (before === null) continue;
     const text = withCodeOwners(before, prefix, loaded);
     return text === before ? null : { path, text };

@@ -102,6 +102,23 @@ describe('flags that may go', () => {
       );
     }
 
+    const block = (names: readonly string[]): string =>
+      `# flagkeel: the owners of flags, kept by \`flagkeel fmt\`\n${names.join('')}# flagkeel: end\n`;
+    const line = '/flags/old.yaml @shop\n';
+    scenario.commit({ CODEOWNERS: `* @all\n${block([line])}` }, 'Own them');
+    scenario.repository.write({ CODEOWNERS: `* @me # a draft\n${block([line])}` });
+    const owned = await stale('github');
+    await owned.propose();
+    expect(owned.forge.proposals[1]?.files).toMatchObject({ CODEOWNERS: `* @all\n${block([])}` });
+    scenario.repository.write({ 'flags/old.yaml': `${flag('old')}tags: [draft]\n` });
+    expect(await owned.propose()).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining(
+        'cannot propose: the files here are no commit, or differ from it (commit',
+      ),
+    });
+    scenario.repository.write({ 'flags/old.yaml': flag('old') });
+
     const user = `${flagText('user', 100, {})}  staging:
     rules: [{ if: { flag: needed, treatments: ["on"] }, serve: "on" }]
     defaultRule: "off"

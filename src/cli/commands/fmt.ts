@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
@@ -70,7 +71,9 @@ async function formatDirectory(
   }
   // A file that cannot be read may have an owner.
   const hasOwners = !isWrong && named.within === null && repository !== null;
-  const owners = hasOwners ? await changedCodeOwners(repository, loaded) : null;
+  const onDisk = async (file: string): Promise<string | null> =>
+    readFile(join(repository?.root ?? '', file), 'utf8').catch(() => null);
+  const owners = hasOwners ? await changedCodeOwners(repository.prefix, loaded, onDisk) : null;
   if (repository && owners) {
     changed.push(owners.path);
     if (!check) await screen.writeFile(join(repository.root, owners.path), owners.text);

@@ -1,5 +1,6 @@
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { forgeToken } from '../../compose/settings.js';
+import { runGit } from '../../git/git.js';
 import { fileAges } from '../../git/log.js';
 import { agedFlags, type AgedFlag, type FlagUse } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
@@ -10,6 +11,7 @@ import {
   type OnlineOptions,
   changedCodeOwners,
   readRightSpecs,
+  type ReadBeside,
   type RightSpecs,
 } from '../right-specs.js';
 import { collect, commonOptions, positive, type CommonOptions } from '../options.js';
@@ -60,6 +62,13 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   const specs = await readRightSpecs(directory, screen);
   const { staleAfter = DEFAULT_DAYS, fullRollout: lasting = [] } = specs.desired.config.lint ?? {};
   const { days = staleAfter } = options;
+  if (options.propose !== undefined && specs.commit === null) {
+    const wayOut = 'commit them, or leave --propose out';
+    throw new FlagkeelError(
+      'USAGE',
+      `cannot propose: the files here are no commit, or differ from it (${wayOut})`,
+    );
+  }
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout);
   if (ages.size === 0) {
@@ -222,7 +231,7 @@ async function proposeRemoval(
 
 async function filesWithout(
   { flag }: AgedFlag,
-  { parts, checkout, prefix }: RightSpecs,
+  { parts, checkout, prefix, commit }: RightSpecs,
 ): Promise<ReadonlyMap<string, string | null> | Refused> {
   const { overlays, loaded } = parts.specs;
   const tests = validOf(loaded, 'spec-test');
@@ -239,10 +248,22 @@ async function filesWithout(
   if (!result.ok) {
     return { refused: `the specs would be invalid: ${result.diagnostics[0]?.message ?? ''}` };
   }
-  const root = checkout.repository?.root ?? checkout.directory;
-  const owners = await changedCodeOwners({ root, prefix }, rest.specs.loaded);
+  const read = committedFiles(checkout, commit ?? '');
+  const owners = await changedCodeOwners(prefix, rest.specs.loaded, read);
   return new Map([
     ...gone.map((path) => [prefix + path, null] as const),
     ...(owners ? [[owners.path, owners.text] as const] : []),
   ]);
+}
+
+/** Reads beside the specs what is committed, as the specs of a proposal are. */
+function committedFiles({ repository }: RightSpecs['checkout'], commit: string): ReadBeside {
+  return async (path) => {
+    if (repository === null) return null;
+    const purpose = `read ${path} of ${commit}`;
+    const ask = async (args: string[]): Promise<string> =>
+      runGit(repository.git, { args, purpose });
+    const isThere = await ask(['ls-tree', '--full-tree', commit, '--', path]);
+    return isThere === '' ? null : ask(['cat-file', 'blob', `${commit}:${path}`]);
+  };
 }
