@@ -162,7 +162,7 @@ export function refOfId(id: ObjectId): ObjectRef | undefined {
   return object && { ...object, environment: at === -1 ? null : id.slice(at + 1) };
 }
 
-/** The product's editor refuses these names, and names that do not begin with a letter. */
+/** The product's editor refuses these names, and those that do not have the form of a flag's. */
 export const RESERVED_TREATMENT_NAMES: ReadonlySet<string> = new Set(
   (
     'all and between contain contains control datetime does end ends false has have if in is match matches not ' +

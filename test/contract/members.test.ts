@@ -100,12 +100,13 @@ describe('a definition', () => {
     for (const value of values) await expectRefused(wholeWith(path, value));
   });
 
-  const FORM = 'Treatment names must start with a letter or _ and can contain "-_ a-z A-Z 0-9"';
+  const FORM =
+    'Treatment names must start with a letter, a digit or _ and can contain "-_. a-z A-Z 0-9"';
   const half = { treatment: 'off', size: 50 };
 
   it.each<[string, unknown, string]>([
     ['/treatments/2', { name: 'control' }, 'Treatment name control is reserved'],
-    ...['1st', 'a b', ' on', 'on '].map((name): [string, unknown, string] => [
+    ...['.5', '-1', 'a b', ' on', 'on '].map((name): [string, unknown, string] => [
       '/treatments/2',
       { name },
       FORM,
@@ -171,7 +172,10 @@ describe('a definition', () => {
 
     const { rules, treatments } = await create({
       ...WHOLE,
-      treatments: [...TREATMENTS, ...many(18, (index) => ({ name: `_t-${index}` }))],
+      treatments: [
+        ...TREATMENTS,
+        ...many(18, (index) => ({ name: `${'_1t'.charAt(index % 3)}-.${index}` })),
+      ],
       rules: many(250, () => rule),
     });
 

@@ -38,8 +38,8 @@ const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 
 /** Clients get this treatment if a flag cannot be evaluated; a treatment of the same name would hide that. */
 const RESERVED_TREATMENT_NAME = 'control';
 
-/** Names of treatments may start with `_` too. */
-const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
+/** Names of treatments may be versions and numbers too: the clients of such services know `1.0` and `20`. */
+const TREATMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /** @throws Problem (400) the name, which fits `NAME_SCHEMA`, is a reserved word. */
 export function checkFlagName(name: string): void {
@@ -48,22 +48,21 @@ export function checkFlagName(name: string): void {
 
 /** For seeds; `NAME_SCHEMA` checks the bodies of requests. @throws Problem (400) */
 export function checkTrafficTypeName(name: string): void {
-  checkForm('Traffic type', name, NAME, 'a letter');
+  checkForm('Traffic type', name, NAME, 'start with a letter and can contain "-_ a-z A-Z 0-9"');
 }
 
 /** @throws Problem (400) */
 export function checkTreatmentName(name: string): void {
   if (name === RESERVED_TREATMENT_NAME) throw badRequest(`Treatment name ${name} is reserved`);
-  checkForm('Treatment', name, TREATMENT_NAME, 'a letter or _');
+  const words = 'start with a letter, a digit or _ and can contain "-_. a-z A-Z 0-9"';
+  checkForm('Treatment', name, TREATMENT_NAME, words);
 }
 
-function checkForm(what: string, name: string, form: RegExp, first: string): void {
+function checkForm(what: string, name: string, form: RegExp, words: string): void {
   if (name.length > MAX_NAME_LENGTH) {
     throw badRequest(`${what} names have at most ${MAX_NAME_LENGTH} characters`);
   }
-  if (!form.test(name)) {
-    throw badRequest(`${what} names must start with ${first} and can contain "-_ a-z A-Z 0-9"`);
-  }
+  if (!form.test(name)) throw badRequest(`${what} names must ${words}`);
 }
 
 /** @throws Problem (400) the name is blank, too long, or holds a control character. */

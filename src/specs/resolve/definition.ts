@@ -7,7 +7,12 @@ import {
   treatmentsOf,
   type SpecifiedDefinition,
 } from '../../model/flag/from-spec.js';
-import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/ref.js';
+import {
+  FLAG_NAME,
+  RESERVED_TREATMENT_NAMES,
+  TREATMENT_COUNT,
+  TREATMENT_NAME,
+} from '../../model/ref.js';
 import {
   invalid,
   unknownTreatment,
@@ -254,20 +259,25 @@ export function treatmentDiagnostics({ file, path, block }: BlockSource): Diagno
   return diagnostics;
 }
 
-/** A warning only: no source is certain that the service refuses the name. */
+/** The contract has no rule, so what no source is certain that the service refuses is a warning only. */
 function treatmentNameDiagnostics(
   file: SpecFile,
   path: readonly string[],
   name: string,
 ): Diagnostic[] {
-  if (!TREATMENT_NAME.test(name)) {
-    const message = `treatment "${name}": a name has letters, digits, '-', '_' and '.' only`;
-    return [file.diagnostic('treatment-name', { path, at: 'key' }, message)];
+  const place = { path, at: 'key' } as const;
+  const isControl = name === 'control';
+  if (isControl || !TREATMENT_NAME.test(name)) {
+    const why = isControl
+      ? 'clients answer it where a flag cannot be evaluated, so no flag may have it'
+      : "a name has letters, digits, '-', '_' and '.' only";
+    return [file.diagnostic('treatment-name', place, `treatment "${name}": ${why}`)];
   }
-  if (!RESERVED_TREATMENT_NAMES.has(name) && /^[A-Za-z]/.test(name)) return [];
   const isReserved = RESERVED_TREATMENT_NAMES.has(name);
-  const why = isReserved ? 'is a reserved word' : 'does not begin with a letter';
+  if (!isReserved && FLAG_NAME.test(name)) return [];
+  const why = isReserved
+    ? 'is a reserved word'
+    : "is not a letter with letters, digits, '-' and '_' behind it";
   const message = `treatment "${name}" ${why}; the service may refuse it`;
-  const place = { path, at: 'key', severity: 'warning' } as const;
-  return [file.diagnostic('treatment-name-reserved', place, message)];
+  return [file.diagnostic('treatment-name-reserved', { ...place, severity: 'warning' }, message)];
 }

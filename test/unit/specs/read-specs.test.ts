@@ -154,6 +154,17 @@ environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
       ['warning treatment-name-reserved flags/a.yaml:2:15'],
     ],
     [
+      'treatments of another form than a flag are warnings, and one that stands for no answer is an error',
+      {
+        'flags/a.yaml':
+          'flag: a\ntreatments: { v1.0: x, 20: x, _a: x, control: y }\ndefaultTreatment: v1.0\n',
+      },
+      [
+        'error treatment-name flags/a.yaml:2:38',
+        ...[15, 24, 31].map((at) => `warning treatment-name-reserved flags/a.yaml:2:${at}`),
+      ],
+    ],
+    [
       'an unknown segment in a raw matcher',
       { 'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')) },
       [expect.stringContaining('unknown-segment')],
