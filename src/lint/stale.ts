@@ -1,3 +1,4 @@
+import { present } from '../model/collections.js';
 import { isKillListed } from '../plan/kills/orders.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import type { ResolvedFlag } from '../specs/resolve/flags.js';
@@ -66,11 +67,7 @@ function agedFlag(
     ...(isQuiet && lastTraffic !== undefined && !hasTraffic ? (['unused'] as const) : []),
     ...(isQuiet && unread?.has(flag.name) === true ? (['unread'] as const) : []),
   ];
-  return {
-    ...{ flag, why, ...(lastTraffic !== undefined && { lastTraffic }) },
-    ...(age && quietDays !== undefined && { age, quietDays }),
-    ...(served !== undefined && { servedToAll: served }),
-  };
+  return { flag, why, ...present({ lastTraffic, age, quietDays, servedToAll: served }) };
 }
 
 /** Some kinds of flags may stay on for all keys for ever. */

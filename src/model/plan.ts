@@ -5,6 +5,7 @@ import type {
   Withheld as WrittenWithheld,
 } from '../generated/plan.schema.d.js';
 import type { ChangeRequest, RequestDraft } from './change-request.js';
+import { present } from './collections.js';
 import type { Location } from './diagnostic.js';
 import type { Frozen, ItemOf } from './json.js';
 import type { ChangeNote } from './outcome.js';
@@ -52,6 +53,14 @@ export interface KeyChange {
   readonly changed?: readonly string[];
   /** Of the keys after the change, see `KeyDigest`; of written identities, with their attributes. */
   readonly sha256: string;
+}
+
+/** As records and hashes have it. */
+export function keyCounts({ added, removed, changed }: KeyChange) {
+  return {
+    ...{ added: added.length, removed: removed.length },
+    ...present({ changed: changed?.length }),
+  };
 }
 
 /** The unit of review. */

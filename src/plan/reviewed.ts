@@ -9,15 +9,16 @@ import {
   type Ladder,
 } from '../model/flag/ramp.js';
 import { byCodeUnits, canonicalJson, sameJson, sha256, type Json } from '../model/json.js';
-import type {
-  Action,
-  Change,
-  FieldChange,
-  KeyChange,
-  Plan,
-  Reason,
-  ReviewedPlan,
-  ShownField,
+import {
+  keyCounts,
+  type Action,
+  type Change,
+  type FieldChange,
+  type KeyChange,
+  type Plan,
+  type Reason,
+  type ReviewedPlan,
+  type ShownField,
 } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
 import type { Place, ShownChanges } from '../model/run.js';
@@ -64,9 +65,9 @@ function hashedChange(change: Change, facts: HashFacts): object {
       path: field.path,
       ...startOf(change, field, facts),
       ...(field.after !== undefined && { after: writtenValue(field, ladders) }),
-      ...(field.keys && { keys: hashedKeys(field.keys) }),
+      ...(field.keys && { keys: { ...keyCounts(field.keys), sha256: field.keys.sha256 } }),
     })),
-    ...(keys && { keys: hashedKeys(keys) }),
+    ...(keys && { keys: { ...keyCounts(keys), sha256: keys.sha256 } }),
     ...(ladders.length > 0 && { ramp: ladders.map(({ ramp }) => writtenRamp(ramp)) }),
   };
 }
@@ -143,15 +144,6 @@ function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]):
     after,
     (buckets, rule) => own.find((each) => each.rule === rule)?.written ?? buckets,
   );
-}
-
-function hashedKeys({ added, removed, changed, sha256: digest }: Change['keys'] & object): object {
-  return {
-    added: added.length,
-    removed: removed.length,
-    ...(changed && { changed: changed.length }),
-    sha256: digest,
-  };
 }
 
 type KeyCounts = NonNullable<ReviewedPlan['changes'][number]['keys']>;

@@ -2,6 +2,7 @@ import { applyPlan, type ApplyProgress, type ApplySettings } from '../apply/appl
 import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
+import { present } from '../model/collections.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
@@ -303,10 +304,7 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const outOfSync = new Set([...known, ...second.outOfSync]);
   const { state, unverified, unsaved } = second;
   const remembered = { ...first.remembered, outOfSync: second.remembered.outOfSync };
-  const done = {
-    ...{ outcomes, state, left, outOfSync, remembered },
-    ...(unverified !== undefined && { unverified }),
-  };
+  const done = { outcomes, state, left, outOfSync, remembered, ...present({ unverified }) };
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
   const plan = { ...first.plan, changes: [...first.plan.changes, ...besides] };

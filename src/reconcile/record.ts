@@ -1,6 +1,7 @@
 import type { Workspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import { flagIdsIn } from '../kill/send.js';
+import { present } from '../model/collections.js';
 import { flagEntry, type State } from '../model/state.js';
 import { afterRestore } from '../plan/kills/plan.js';
 import { objectId, type ObjectId } from '../model/ref.js';
@@ -10,12 +11,11 @@ import type {
   KillResults,
   LoggedChange,
   LoggedField,
-  LoggedKeys,
   LoggedWrite,
   Outcome,
   Outcomes,
 } from '../model/outcome.js';
-import type { Change } from '../model/plan.js';
+import { keyCounts, type Change } from '../model/plan.js';
 import { plural } from '../report/values.js';
 import { applyMessage, type LoggedApply } from '../state/run-log.js';
 import type { StateHome, StateMeta } from '../state/store.js';
@@ -66,26 +66,15 @@ export function loggedWrite(
   comment: string,
 ): LoggedWrite {
   const told = fields.map(({ path, before, after, keys: targets }): LoggedField => {
-    return {
-      path,
-      ...(isShort(before) && { before }),
-      ...(isShort(after) && { after }),
-      ...(targets && { keys: keyNumbers(targets) }),
-    };
+    const [was, is] = [before, after].map(ifShort);
+    return { path, ...present({ before: was, after: is, keys: targets && keyCounts(targets) }) };
   });
-  return { comment, fields: told, ...(keys && { keys: keyNumbers(keys) }) };
+  return { comment, fields: told, ...present({ keys: keys && keyCounts(keys) }) };
 }
 
-function isShort(value: unknown): boolean {
-  return value !== undefined && JSON.stringify(value).length <= MAX_VALUE;
-}
-
-function keyNumbers({ added, removed, changed }: Change['keys'] & object): LoggedKeys {
-  return {
-    added: added.length,
-    removed: removed.length,
-    ...(changed && { changed: changed.length }),
-  };
+function ifShort(value: unknown): unknown {
+  const isLong = value !== undefined && JSON.stringify(value).length > MAX_VALUE;
+  return isLong ? undefined : value;
 }
 
 /** Creations of interrupted runs, by id; empty if the last run was not interrupted, or did not come to its end. */
@@ -190,20 +179,15 @@ function liveChange({
   wasKilled,
   note,
 }: Omit<ActRecord, 'flag' | 'environment'> & { readonly id: ObjectId }): LoggedChange {
+  const action = isKill ? 'kill' : 'restore';
   const field: Change['fields'][number] = {
     path: '/killed',
-    reason: isKill ? 'kill' : 'restore',
+    reason: action,
     ...(wasKilled !== null && { before: wasKilled }),
     after: isKill,
   };
   const written: LoggedWrite = loggedWrite({ fields: [field] }, note.comment);
-  return {
-    outcome: 'applied',
-    action: isKill ? 'kill' : 'restore',
-    id,
-    title: note.title,
-    written,
-  };
+  return { outcome: 'applied', action, id, title: note.title, written };
 }
 
 /** Tries against runs that write the state at the same time. */

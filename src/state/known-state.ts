@@ -1,3 +1,4 @@
+import { present } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
 import {
   EMPTY_STATE,
@@ -170,16 +171,12 @@ async function mergeEntries(
   );
   const whole = ours ?? theirs;
   if (!whole || places.size === 0) return undefined;
+  const { kind, name } = whole;
   const workspace = places.get(WORKSPACE);
   places.delete(WORKSPACE);
+  const environments = Object.fromEntries(places);
   const id = entryId(ours) ?? entryId(theirs);
-  return {
-    kind: whole.kind,
-    name: whole.name,
-    ...(id !== undefined && { id }),
-    ...(workspace && { workspace }),
-    environments: Object.fromEntries(places),
-  } as StateEntry;
+  return { kind, name, ...present({ id, workspace }), environments } as StateEntry;
 }
 
 /** An entry that one side removed and the other rewrote is kept, so that the inventory loses nothing still in use. */

@@ -1,5 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import { cleanLine, cleanText } from '../model/audit-note.js';
+import { present } from '../model/collections.js';
 import { isDeeperThan, isRecord } from '../model/json.js';
 import type { LoggedChange, LoggedField, LoggedKeys, LoggedWrite } from '../model/outcome.js';
 import { type Git, runGit } from '../git/git.js';
@@ -128,23 +129,14 @@ function parseWrite(json: string): LoggedWrite | undefined {
   if (!isRecord(value) || isDeeperThan(value, MAX_DEPTH)) return undefined;
   const { comment, fields, keys } = value;
   if (typeof comment !== 'string' || !Array.isArray(fields)) return undefined;
-  const counted = parseKeys(keys);
   return {
     comment: cleanText(comment),
     fields: fields.flatMap((field: unknown): LoggedField[] => {
       if (!isRecord(field) || typeof field['path'] !== 'string') return [];
       const { path, before, after } = field;
-      const targets = parseKeys(field['keys']);
-      return [
-        {
-          path,
-          ...(before !== undefined && { before }),
-          ...(after !== undefined && { after }),
-          ...(targets && { keys: targets }),
-        },
-      ];
+      return [{ path, ...present({ before, after, keys: parseKeys(field['keys']) }) }];
     }),
-    ...(counted && { keys: counted }),
+    ...present({ keys: parseKeys(keys) }),
   };
 }
 
