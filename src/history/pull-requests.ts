@@ -1,9 +1,6 @@
 import type { Checkout } from '../git/checkout.js';
-import { runGit } from '../git/git.js';
+import { parseCommit, readLog, type CommitText } from '../git/log.js';
 import type { Plan, Withheld } from '../model/plan.js';
-
-/** Each file costs one look into history. */
-const MOST_FILES = 20;
 
 /** Names the pull request that brought a change no review showed, if the branch names it. @throws FlagkeelError `GIT` */
 export async function withPullRequests(
@@ -13,17 +10,12 @@ export async function withPullRequests(
 ): Promise<Plan> {
   const files = new Set(plan.withheld.flatMap((each) => fileOf(each) ?? []));
   if (repository === null || head === null || files.size === 0) return plan;
+  const log = await readLog(repository, null, head, 'first-parents');
   const brought = new Map<string, string>();
-  for (const file of [...files].slice(0, MOST_FILES)) {
-    const message = await runGit(repository.git, {
-      args: [
-        ...['--literal-pathspecs', 'log', '--first-parent', '--max-count=1', '--format=%s%n%b'],
-        ...['--no-show-signature', '--no-color', '--end-of-options', head],
-        ...['--', repository.prefix + file],
-      ],
-      purpose: `read who changed ${file}`,
-    });
-    const name = pullRequestIn(message);
+  for (const file of files) {
+    const id = log.find(({ paths }) => paths.includes(file))?.id ?? '';
+    const commit = id === '' ? null : await repository.objects.read(id);
+    const name = commit && pullRequestIn(parseCommit(id, commit));
     if (name !== null) brought.set(file, name);
   }
   const withheld = plan.withheld.map((each) => {
@@ -38,10 +30,9 @@ function fileOf({ why, location }: Withheld): string | undefined {
 }
 
 /** The words that GitHub and GitLab write into the commits that they make; null if there are none. */
-function pullRequestIn(message: string): string | null {
-  const [subject = ''] = message.split('\n');
+function pullRequestIn({ subject, body }: CommitText): string | null {
   const pull = /^Merge pull request #(\d+) /.exec(subject) ?? /\(#(\d+)\)$/.exec(subject);
   if (pull) return `pull request #${pull[1] ?? ''}`;
-  const merge = /^See merge request \S*!(\d+)$/m.exec(message);
+  const merge = /^See merge request \S*!(\d+)$/m.exec(body);
   return merge ? `merge request !${merge[1] ?? ''}` : null;
 }
