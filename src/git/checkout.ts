@@ -11,6 +11,7 @@ import {
   runGit,
 } from './git.js';
 import { GitCache } from './cache.js';
+import { mergeBase } from './lineage.js';
 import { ObjectReader } from './objects.js';
 import { ownRepository } from './own-repository.js';
 
@@ -99,6 +100,14 @@ export async function resolveRevision(
     if (exitCodeOf(error) === null) throw error;
     throw refused('no such commit here');
   }
+}
+
+/** The revision itself if no merge base with HEAD is found. @throws FlagkeelError `GIT` there is no such revision. */
+export async function mergeBaseWith(checkout: Checkout, revision: string): Promise<string> {
+  const commit = await resolveRevision(checkout, revision);
+  const { head, repository } = checkout;
+  const base = repository && head !== null ? await mergeBase(repository.git, commit, head) : null;
+  return base ?? commit;
 }
 
 function withoutRepository(directory: string): Checkout {

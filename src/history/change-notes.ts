@@ -16,7 +16,14 @@ import { placeNamed } from '../plan/policy.js';
 import type { SpecCache } from '../specs/cache.js';
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
+import {
+  differing,
+  SnapshotCache,
+  textIn,
+  UNKNOWN,
+  type Snapshot,
+  type SnapshotsAt,
+} from './spec-history.js';
 
 /** Title and comment of all changes, the withheld ones included, from the commits that changed their fields. */
 export async function notesFor(
@@ -126,8 +133,9 @@ const SHORT_ID = 8;
  * leave out commits to other fields of the object.
  *
  * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
- * parent. Without a base in this clone, or with one after HEAD, only the newest such commit is named, except that a
- * creation or an activation names all. If a form is unknown, the object's own files decide.
+ * parent. Those whose values a later merge dropped are left out. Without a base in this clone, or with one after HEAD,
+ * only the newest such commit is named, except that a creation or an activation names all. If a form is unknown, the
+ * object's own files decide.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -144,6 +152,7 @@ export async function attribute(
   const treeOf = async (commit: string) => commitTree(checkout, commit);
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
   const past: Past = {
+    head,
     // A commit that made a thousand flags is needed by each of them.
     textOf: eachOnce(async (id) => {
       const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
@@ -157,6 +166,7 @@ export async function attribute(
     const own: Search[] = [];
     // In sequence, because most requests share their log, and each other log needs a process of git.
     for (const part of request.parts) own.push(await searchOf(request, part, past));
+    forms.expect(head, request.ref);
     for (const { id, parents } of own.flatMap(({ candidates }) => candidates)) {
       for (const commit of [id, ...parents]) forms.expect(commit, request.ref);
     }
@@ -171,6 +181,7 @@ export async function attribute(
 }
 
 interface Past {
+  readonly head: string;
   /** The text of a commit; null if it is not in this clone, or the id names no commit. */
   readonly textOf: (id: string) => Promise<CommitText | null>;
   readonly isBefore: (base: string) => Promise<boolean>;
@@ -220,16 +231,25 @@ async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
   forms: SnapshotCache,
-  { textOf }: Past,
+  { textOf, head }: Past,
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();
   for (const { part, candidates, newestOnly } of searches) {
+    // Of a single commit it is clear that it led to HEAD.
+    const isClear = candidates.length < 2;
+    const trail: Snapshot[] = [isClear ? UNKNOWN : await forms.snapshotOf(head, request.id)];
+    const found = { led: [] as string[], dropped: [] as string[] };
     // In sequence, because the older ones are not read if the newest is enough.
     for (const candidate of candidates) {
-      if (!(await changed(candidate, request, part, forms))) continue;
-      (part.isDrift ? restored : commits).add(candidate.id);
-      if (newestOnly) break;
+      const became = await becameOf(candidate, request, { part, forms, trail });
+      if (became !== null) found[became].push(candidate.id);
+      if (newestOnly && found.led.length > 0) break;
+    }
+    // A merge of several files may give a field a value that no commit gave it.
+    const causes = found.led.length > 0 ? found.led : found.dropped;
+    for (const id of causes.slice(0, newestOnly ? 1 : undefined)) {
+      (part.isDrift ? restored : commits).add(id);
     }
   }
   // The stretches of the parts all end at HEAD: the longest has the order of all of them.
@@ -249,24 +269,35 @@ async function causesOf(
   };
 }
 
-async function changed(
+/**
+ * What became of the change that a commit made: it led to HEAD, or a merge dropped it. null if it changed nothing.
+ *
+ * @param trail the forms at HEAD, and before each later commit that led there; those before this one are added.
+ */
+async function becameOf(
   { id, parents, paths }: LoggedCommit,
-  { ref, reason }: AttributionRequest,
-  part: AttributedPart,
-  forms: SnapshotCache,
-): Promise<boolean> {
-  const object = objectId(ref);
+  { id: object, ref, reason }: AttributionRequest,
+  { part, forms, trail }: { part: AttributedPart; forms: SnapshotCache; trail: Snapshot[] },
+): Promise<'led' | 'dropped' | null> {
   const after = await forms.snapshotOf(id, object);
   const before = await Promise.all(parents.map(async (parent) => forms.snapshotOf(parent, object)));
   const known = before.filter((form) => form !== UNKNOWN);
   if (after === UNKNOWN || known.length < before.length) {
+    trail.push(UNKNOWN);
     // The names of files are the only evidence if forms cannot be compared.
     const { isOwn } = plannedKind(ref.kind).files;
-    return paths.some((path) => isOwn(path, ref, reason));
+    return paths.some((path) => isOwn(path, ref, reason)) ? 'led' : null;
   }
   // Before the first commit there was nothing.
   const earlier = known.length === 0 ? [undefined] : known;
-  return earlier.every((form) => differs(form, after, part.paths));
+  const fields = earlier.map((form) => differing(form, after, part.paths));
+  if (fields.some((each) => each.length === 0)) return null;
+  const hasLed = trail.some(
+    (form) =>
+      form === UNKNOWN || fields.flat().some((path) => textIn(form, path) === textIn(after, path)),
+  );
+  if (hasLed) trail.push(...earlier);
+  return hasLed ? 'led' : 'dropped';
 }
 
 function noteOf(request: AttributionRequest, { texts, count, restored }: Causes): ChangeNote {

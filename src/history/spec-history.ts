@@ -1,6 +1,6 @@
 import { FlagkeelError } from '../errors.js';
-import { resolveRevision, type Checkout } from '../git/checkout.js';
-import { isAncestor, mergeBase, parentsIn } from '../git/lineage.js';
+import { mergeBaseWith, type Checkout } from '../git/checkout.js';
+import { isAncestor, parentsIn } from '../git/lineage.js';
 import { commitTree } from '../git/trees.js';
 import { readLog } from '../git/log.js';
 import {
@@ -119,12 +119,8 @@ export class SpecHistory {
     return touching.filter((_, index) => isAfter[index]);
   }
 
-  /** The revision itself if no merge base with HEAD is found. @throws FlagkeelError `GIT` there is no such revision. */
   async mergeBaseWith(revision: string): Promise<string> {
-    const commit = await resolveRevision(this.#checkout, revision);
-    const { head, repository } = this.#checkout;
-    const base = repository && head !== null ? await mergeBase(repository.git, commit, head) : null;
-    return base ?? commit;
+    return mergeBaseWith(this.#checkout, revision);
   }
 
   /** For a merge, the commit that it was merged into; null if there is none, or it is unknown. */
@@ -163,6 +159,7 @@ export type SnapshotsAt = (
 ) => Promise<ReadonlyMap<ObjectId, Forms | undefined>>;
 
 export const UNKNOWN = Symbol('unknown');
+export type Snapshot = Forms | undefined | typeof UNKNOWN;
 
 /** Further ones are judged by file. */
 const MAX_COMMITS = 500;
@@ -191,7 +188,7 @@ export class SnapshotCache {
     this.#expected.set(commit, refs);
   }
 
-  async snapshotOf(commit: string, id: ObjectId): Promise<Forms | undefined | typeof UNKNOWN> {
+  async snapshotOf(commit: string, id: ObjectId): Promise<Snapshot> {
     let found = this.#found.get(commit);
     if (found === undefined) {
       if (this.#found.size >= this.#maxCommits) return UNKNOWN;
@@ -204,13 +201,21 @@ export class SnapshotCache {
   }
 }
 
+/** Stands for the object itself among its fields. */
+const WHOLE = '(whole)';
+
+export function textIn(form: Forms | undefined, path: string): string | undefined {
+  return path === WHOLE ? String(form !== undefined) : form?.get(path);
+}
+
 /** @param paths the fields that count; null means the whole object. */
-export function differs(
+export function differing(
   before: Forms | undefined,
   after: Forms | undefined,
   paths: ReadonlySet<string> | null,
-): boolean {
-  if (paths === null && (before === undefined) !== (after === undefined)) return true;
-  const counted = paths ?? new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
-  return [...counted].some((path) => before?.get(path) !== after?.get(path));
+): string[] {
+  const all = [WHOLE, ...(before?.keys() ?? []), ...(after?.keys() ?? [])];
+  return [...(paths ?? new Set(all))].filter(
+    (path) => textIn(before, path) !== textIn(after, path),
+  );
 }

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRun, type Surroundings } from '../compose/run.js';
-import { openCheckout, resolveRevision } from '../git/checkout.js';
-import { mergeBase } from '../git/lineage.js';
+import { mergeBaseWith, openCheckout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
 import { deedsText, type PlanReport } from '../report/plan-report.js';
 import { plan, reconcile } from '../reconcile/reconcile.js';
@@ -82,12 +81,9 @@ async function applyAt(
 async function partingCommit(directory: string, since: string): Promise<string | null> {
   const checkout = await openCheckout(directory);
   try {
-    const revision = await resolveRevision(checkout, since);
-    const { head, repository } = checkout;
-    const parted =
-      repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
-    const tree = await commitTree(checkout, parted ?? revision);
-    return tree.list().length === 0 ? null : (parted ?? revision);
+    const parted = await mergeBaseWith(checkout, since);
+    const tree = await commitTree(checkout, parted);
+    return tree.list().length === 0 ? null : parted;
   } finally {
     await checkout.close();
   }

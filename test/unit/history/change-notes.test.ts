@@ -15,7 +15,7 @@ const PAY: ObjectRef = { kind: 'flag', name: 'pay', environment: 'production' };
 
 /**
  * Stands in for the specs: the form of a flag is its file without comment lines, wherever the file lies, and the
- * defaults of the config. Lines such as `/rules 2` are fields. A file that says `invalid` makes the object unknown.
+ * defaults of the config. Lines such as `/rules 2` are fields, in which `$config` is replaced by the config. A file that says `invalid` makes the object unknown.
  */
 const snapshotsAt: SnapshotsAt = async (tree, refs) => {
   const entries = tree.list();
@@ -29,7 +29,7 @@ const snapshotsAt: SnapshotsAt = async (tree, refs) => {
     const lines = text?.replace(/^#.*\n/gm, '').split('\n');
     const fields = lines?.map((line): [string, string] => {
       const [, path = '', value = line] = /^(\/\w+) (.*)$/.exec(line) ?? [];
-      return [path, value];
+      return [path, value.replace('$config', config ?? '')];
     });
     forms.set(objectId(ref), fields && new Map([['config', config ?? ''], ...fields]));
   }
@@ -159,6 +159,67 @@ describe('attribution', () => {
     repository.commit('Merge', ofMerge);
 
     expect(await wordsFor({ base })).toMatchObject({ title });
+  });
+
+  /**
+   * The branch and main change pay, or what shapes it; the merge has what main says of pay unless `ofMerge` says more,
+   * and takes another flag from the branch.
+   */
+  function mergedWith(
+    ofSide: Files,
+    ofMain: Files,
+    ofMerge: Files = {},
+    ofBase = fields(1, 1),
+  ): { base: string; main: string } {
+    const [base = ''] = commits(['Add', { ...ofBase, 'flagkeel.yaml': 'a' }]);
+    repository.git('checkout', '-q', '-b', 'topic');
+    commits(['Side', ofSide], ['Another flag', { 'flags/other.yaml': '1' }]);
+    repository.git('checkout', '-q', 'main');
+    const main = repository.commit('Main', ofMain);
+    repository.git('merge', '-q', '--no-ff', '--no-commit', '-Xours', 'topic');
+    repository.commit('Merge', ofMerge);
+    return { base, main };
+  }
+
+  it.each<[string, string, Files]>([
+    ['Main', 'main', {}],
+    ['Side', 'the branch', fields(2, 1)],
+    ['Merge (+2 more)', 'neither', fields(4, 1)],
+  ])(
+    'names %s where both sides of a merge changed a field and it kept that of %s',
+    async (...row) => {
+      const [title, , ofMerge] = row;
+      const { base } = mergedWith(fields(2, 1), fields(3, 1), ofMerge);
+
+      expect(await wordsFor({ base })).toMatchObject({ title });
+    },
+  );
+
+  it('names both sides of a merge that kept a field of each', async () => {
+    const { base } = mergedWith(fields(1, 2), fields(3, 1), fields(3, 2));
+
+    const { comment } = await wordsFor({ base });
+
+    expect(comment).toMatch(/Ana: Side$/m);
+    expect(comment).toMatch(/Ana: Main$/m);
+  });
+
+  it('names both sides of a merge where each wrote one file of two that make a field', async () => {
+    const sized = (text: string): Files => pay(`/rules 1\n/size $config ${text}`);
+    const { base } = mergedWith(sized('2'), { 'flagkeel.yaml': 'b' }, {}, sized('1'));
+
+    const { comment } = await wordsFor({ base, paths: new Set(['/size']) });
+
+    expect(comment).toMatch(/Ana: Side$/m);
+    expect(comment).toMatch(/Ana: Main$/m);
+  });
+
+  it('corrects drift as of the commit whose value a merge kept, not of the newer one that it dropped', async () => {
+    const { base, main } = mergedWith(fields(2, 1), fields(3, 1));
+
+    expect(await wordsFor({ base, reason: 'drift', isDrift: true })).toMatchObject({
+      title: `Correct drift of flag/pay@production, as of ${short(main)}`,
+    });
   });
 
   it('names the commit whose value comes back where a run goes back to an older HEAD', async () => {
