@@ -170,6 +170,11 @@ export function accessTroubleOf(error: unknown): NewTrouble | undefined {
   return what && { what, why: messageOf(error) };
 }
 
+/** Equal for equal causes, whatever moments, counts and commits their texts have. */
+export function causeOf(why: string): string {
+  return why.replace(/\b[0-9a-f]{7,64}\b|\d+/g, '#');
+}
+
 export const RESULTS: Readonly<
   Record<
     RunResult,

@@ -8,7 +8,7 @@ import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
 import { remedyText, headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import { byEnvironment, WHY_WORDS } from '../../report/plan-report.js';
-import { isApplied, isDrift, unsignedVerdict } from '../health.js';
+import { causeOf, isApplied, isDrift, unsignedVerdict } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
@@ -227,9 +227,8 @@ function wrote({ plan }: RunRecord): boolean {
 /** Identifies a failure by cause and kind, without the numbers, times and commits around it. */
 function fingerprintOf({ result, plan, text, summary }: RunRecord): string {
   if (plan === null) {
-    // Lines and columns identify invalid specs; durations and retry counts vary between equal failures.
-    const cause = summary.replace(/\b[0-9a-f]{7,64}\b|\d+/g, '#');
-    return JSON.stringify([result, result === 'invalid' ? text : cause]);
+    // Lines and columns identify invalid specs.
+    return JSON.stringify([result, result === 'invalid' ? text : causeOf(summary)]);
   }
   const failed = plan.changes
     .filter((change) => !isApplied(change))

@@ -5,7 +5,7 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
-import { APPLIED, endMs, newestPlanned, RESULTS, type NewTrouble } from '../health.js';
+import { APPLIED, causeOf, endMs, newestPlanned, RESULTS, type NewTrouble } from '../health.js';
 import { ObjectStandings, standingsUnder, type Doubt } from '../standings.js';
 import { observationFor, type CycleEnd } from './cycle.js';
 import type { SharedRun } from './leadership.js';
@@ -61,9 +61,10 @@ export class RunLog {
 }
 
 /** Invalid specs count as the same failure, whatever else the run did. */
-function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEnd): string {
+function misfortuneOf({ result, plan, text }: RunRecord, { diagnostics = [] }: CycleEnd): string {
   const found = diagnostics.map(({ code, location, message }) => [code, location, message]);
-  return JSON.stringify([result, found.length > 0 ? found : text]);
+  const cause = plan === null ? causeOf(text) : text;
+  return JSON.stringify([result, found.length > 0 ? found : cause]);
 }
 
 function failures(log: Log, { plan }: RunRecord): void {
@@ -203,7 +204,7 @@ export class SourceRecord {
     if (!isSame) this.#troubles.delete(part);
     const since = isSame ? before.since : now;
     this.#troubles.set(part, { ...trouble, since, failures: (before?.failures ?? 0) + 1 });
-    return !isSame || before.why !== trouble.why;
+    return !isSame || causeOf(before.why) !== causeOf(trouble.why);
   }
 
   ended(

@@ -122,12 +122,16 @@ export class SourceLoop {
     this.#around.onChange();
   }
 
-  /** Logs a trouble when it begins, changes or ends. */
+  /** Logs a trouble when it begins, changes or ends. What failed meanwhile, a kill perhaps, backs off no longer. */
   #note(part: 'source' | 'service', trouble: NewTrouble | null): void {
     if (!this.#record.note(part, trouble)) return;
+    if (trouble !== null) {
+      this.#log.error({ ...trouble, why: clean(trouble.why) }, `${part} out of reach`);
+      return;
+    }
     const ended = part === 'source' ? { what: this.#options.upstream.kind } : {};
-    if (trouble === null) this.#log.info(ended, `${part} within reach again`);
-    else this.#log.error({ ...trouble, why: clean(trouble.why) }, `${part} out of reach`);
+    this.#log.info(ended, `${part} within reach again`);
+    if (this.#driver.phase === 'backing-off') this.trigger('retry');
   }
 
   start(): void {

@@ -51,3 +51,26 @@ it('a service that answers stays in sync, and of one that refuses the key nothin
 
   expect(state()).toEqual(IN_SYNC);
 });
+
+it('a service that answers again is asked at once by what failed meanwhile, and is away once in the log, whatever it counts', async () => {
+  const { watched, service, isUnknown } = await inSync();
+  let left = 3_600;
+  const message = (): string => `try again in ${String((left -= 1))} s`;
+  service.answer = { status: 401, body: { code: 401, toJSON: () => ({ message: message() }) } };
+  await watched.until(isUnknown, 'the end of what was known');
+  // So often that the next try is many seconds away.
+  for (let runs = 2; runs <= 7; runs += 1) {
+    watched.daemon.trigger(null, 'request');
+    await watched.until(() => watched.runs.length >= runs, 'a run that fails');
+  }
+  await watched.until(() => watched.view.phase === 'backing-off');
+  service.answer = undefined;
+  const began = performance.now();
+
+  await watched.until(() => watched.runs.at(-1)?.result === 'in-sync', 'the run after it');
+
+  expect(performance.now() - began).toBeLessThan(10_000);
+  const log = watched.log.join('');
+  expect(log.match(/service out of reach/g)).toHaveLength(1);
+  expect(log.match(/"run ended"/g)).toHaveLength(3);
+});
