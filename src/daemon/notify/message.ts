@@ -87,7 +87,7 @@ const NOTICES = {
 
 interface Reported {
   /** The last failure that has not ended. */
-  failure?: string;
+  failure?: { readonly result: RunResult; readonly cause: string };
   /** By id, of objects that are not live again. */
   standing: ReadonlyMap<string, StandingName>;
   isDoubted: boolean;
@@ -117,8 +117,9 @@ export class MessageMemory {
 
   messagesAbout(source: SourceView): Message[] {
     const [run] = source.runs;
-    if (run === undefined || !source.leader) return [];
+    if (run === undefined) return [];
     const reported = this.#of(source);
+    if (!source.leader) return follow(reported, source, run);
     return [...unsignedOf(reported, source, run), ...standingsOf(reported, source, run)];
   }
 
@@ -129,6 +130,21 @@ export class MessageMemory {
     this.#sources.set(name, none);
     return none;
   }
+}
+
+/**
+ * Remembers what another replica reports. Once this one leads, it reports again what still lasts, because the one before
+ * may have died before it did, and reports what has ended.
+ */
+function follow(reported: Reported, { standings }: SourceView, { result }: RunRecord): [] {
+  if (FAILURES.has(result)) reported.failure ??= { result, cause: '' };
+  else if (result !== 'interrupted') delete reported.failure;
+  reported.noticed.clear();
+  if (standings === null || standings.doubt !== null) return [];
+  const { standing: before } = reported;
+  const bad = standings.objects.filter(({ standing }) => isBad(standing.is));
+  reported.standing = new Map(bad.map(({ id }) => [id, before.get(id) ?? 'waits']));
+  return [];
 }
 
 function unsignedOf(reported: Reported, source: SourceView, run: RunRecord): Message[] {
@@ -146,6 +162,8 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   if (standings === null) return [];
   if (standings.doubt !== null) return doubtOf(reported, source, standings.doubt, run);
   const { standing: before, isDoubted: wasDoubted } = reported;
+  // What was known is that of an older run: only the next plan says what is live now.
+  if (wasDoubted && run.plan === null) return [];
   const now = new Map(standings.objects.map(({ id, standing }) => [id, standing.is]));
   const ended = [...before.keys()].filter((id) => !now.has(id));
   reported.isDoubted = false;
@@ -184,12 +202,17 @@ function doubtOf(reported: Reported, source: SourceView, doubt: Doubt, run: RunR
 }
 
 function kindOf(reported: Reported, run: RunRecord): RunKind | undefined {
-  // An interrupted run neither confirms nor ends a failure.
-  if (run.result === 'interrupted') return wrote(run) ? 'changed' : undefined;
+  const { result } = run;
   const before = reported.failure;
-  if (FAILURES.has(run.result)) {
-    reported.failure = fingerprintOf(run);
-    return reported.failure !== before || wrote(run) ? 'failed' : undefined;
+  // Neither confirms nor ends a failure: it did not try again.
+  const isUntried = before?.result === 'refused' || before?.result === 'partial';
+  if (result === 'interrupted' || (result === 'suspended' && isUntried)) {
+    return wrote(run) ? 'changed' : undefined;
+  }
+  if (FAILURES.has(result)) {
+    const cause = fingerprintOf(run);
+    reported.failure = { result, cause };
+    return cause !== before?.cause || wrote(run) ? 'failed' : undefined;
   }
   delete reported.failure;
   if (before !== undefined) return 'recovered';

@@ -13,6 +13,7 @@ import {
   aSource,
   appliedReport,
   DaemonInMemory,
+  standingsAfter,
 } from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
@@ -154,6 +155,11 @@ describe('what is told of these runs, in their order', () => {
       [`held ${PAY}`, `live-again ${PAY}`],
     ],
     [
+      'a refusal that a suspension leaves as it is, until it ends',
+      [aRun(null, { result: 'refused' }), SUSPENDED, aRun(null, { result: 'refused' }), CALM()],
+      ['failed', 'recovered'],
+    ],
+    [
       'reminders, once a day',
       [
         ...[remindedAt('2026-10-03T09:00:00.000Z'), remindedAt('2026-10-03T23:00:00.000Z')],
@@ -234,6 +240,73 @@ describe('what is told of these runs, in their order', () => {
       ['unsigned', 'bbbbbbb '],
     ]);
     expect(JSON.stringify(told[0]?.objects)).toContain('the service does not answer');
+  });
+});
+
+describe('a message about what was not known', () => {
+  it('does not call live what an older commit had, while the newest run has no plan', async () => {
+    const since = '2026-10-03T14:00:00.000Z';
+    const bodies = await bodiesAfter((daemon) => {
+      daemon.end(aRun(aReport({ unchanged: [A] })));
+      const source = daemon.end(DOWN());
+      if (source.standings === null) throw new Error('no standings');
+      const standings = standingsUnder(source.standings, { why: 'service-away', since });
+      daemon.show({ ...source, standings });
+      daemon.show(source);
+      daemon.end(held(CONFLICT));
+    });
+
+    const told = bodies.map((body) => JSON.parse(body) as Told);
+    expect(told.map(({ event }) => event)).toEqual([
+      ...['failed', 'unknown', 'held', 'live-again', 'recovered'],
+    ]);
+  });
+});
+
+describe('messages of a replica that takes a source over', () => {
+  const told = async (play: (daemon: DaemonInMemory, other: (run: RunRecord) => void) => void) => {
+    const bodies = await bodiesAfter((daemon) => {
+      play(daemon, (run) => {
+        const [source = aSource()] = daemon.sources();
+        const standings = standingsAfter([run]);
+        daemon.show({ ...source, leader: false, runs: [run], standings });
+      });
+    });
+    return bodies.map((body) => {
+      const { event, objects } = JSON.parse(body) as Told;
+      return [event, ...objects.map(({ id }) => id)].join(' ');
+    });
+  };
+  const lead = (daemon: DaemonInMemory, run: RunRecord): void => {
+    const [source = aSource()] = daemon.sources();
+    daemon.show({ ...source, leader: true });
+    daemon.end(run);
+  };
+
+  it('say the end of what the one before has reported', async () => {
+    const messages = await told((daemon, other) => {
+      other(DOWN());
+      other(held(CONFLICT));
+      other(aRun(null, { result: 'partial' }));
+      lead(daemon, held());
+    });
+
+    expect(messages).toEqual([`live-again ${PAY}`, 'recovered']);
+  });
+
+  it('say again what lasts, and say nothing again that has ended under the one before', async () => {
+    const messages = await told((daemon, other) => {
+      daemon.end(held(CONFLICT));
+      daemon.end(DOWN());
+      other(held());
+      lead(daemon, held());
+      other(KILLED);
+      lead(daemon, KILLED);
+      other(held(CONFLICT));
+      lead(daemon, held(CONFLICT));
+    });
+
+    expect(messages).toEqual([...[`held ${PAY}`, 'failed', `live-kill ${PAY}`, `held ${PAY}`]]);
   });
 });
 
