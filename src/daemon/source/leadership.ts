@@ -8,6 +8,7 @@ export interface SharedRun {
   readonly at: CommitView | null;
   readonly environments?: readonly string[] | undefined;
   readonly suspendedByConfig?: boolean | undefined;
+  readonly dueAt?: number | null | undefined;
   readonly standings?: StandingsView | undefined;
   /** Not set if the run before still has the current ones. */
   readonly flags?: readonly SeenFlags[] | undefined;

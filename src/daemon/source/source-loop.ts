@@ -194,7 +194,11 @@ export class SourceLoop {
       },
       onTrigger: this.trigger,
       onRuns: (runs) => {
-        for (const { run, at, ...facts } of runs) this.#record.ended(run, at, facts);
+        for (const { run, at, dueAt, ...facts } of runs) {
+          this.#record.ended(run, at, facts);
+          // A leader has planned since, and must not miss what is due by its own plan.
+          if (dueAt !== undefined && !this.#leadership.isLeader) this.#due.at = dueAt;
+        }
         this.#around.onChange();
       },
       onOverrides: (overrides) => {
@@ -283,10 +287,10 @@ export class SourceLoop {
     this.#record.ended(record, at, end);
     if (end.dueAt !== undefined) this.#due.at = end.dueAt;
     this.#runLog.ended(record, end);
-    const { environments, suspendedByConfig, judged, result } = end;
+    const { environments, suspendedByConfig, dueAt, judged, result } = end;
     const { standings } = this.#record.view();
     await this.#leadership.keep({
-      ...{ run: record, at, environments, suspendedByConfig },
+      ...{ run: record, at, environments, suspendedByConfig, dueAt },
       standings: judged && (standings ?? undefined),
       flags: result === 'in-sync' ? undefined : end.flags,
     });
