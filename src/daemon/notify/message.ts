@@ -140,7 +140,7 @@ function follow(reported: Reported, { standings }: SourceView, { result }: RunRe
   if (FAILURES.has(result)) reported.failure ??= { result, cause: '' };
   else if (result !== 'interrupted') delete reported.failure;
   reported.noticed.clear();
-  if (standings === null || standings.doubt !== null) return [];
+  if (standings?.doubt !== null) return [];
   const { standing: before } = reported;
   const bad = standings.objects.filter(({ standing }) => isBad(standing.is));
   reported.standing = new Map(bad.map(({ id }) => [id, before.get(id) ?? 'waits']));

@@ -36,18 +36,19 @@ async function pruned(): Promise<void> {
 
 describe('a flag that was killed by hand, pruned, and brought back by `git revert`', () => {
   it.each([
-    ['that a run saw', async () => world.applied()],
-    ['that only the deleting run saw', async () => undefined],
-  ])('comes back killed after a kill %s, and the plan says so', async (_, seen) => {
+    ['that a run saw', true],
+    ['that only the deleting run saw', false],
+  ])('comes back killed after a kill %s, and the plan says so', async (_, isSeen) => {
     await killByHand();
-    await seen();
+    if (isSeen) await world.applied();
     await pruned();
     revert();
 
     const { plan } = await world.planned();
     const [kill] = plan.liveKills;
     if (!kill) throw new Error('the plan does not tell of the kill');
-    expect(kill).toMatchObject({ id: ID, comesBack: true, seen: expect.any(String) });
+    expect(kill).toMatchObject({ id: ID, comesBack: true });
+    expect(kill.seen).not.toBeNull();
     expect(plainText([liveKillRow(kill).deed])).toBe(
       'it was killed when it went from the service, and comes back killed',
     );
