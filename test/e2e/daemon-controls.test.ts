@@ -112,10 +112,12 @@ describe('what may be asked of a daemon', () => {
     watched.daemon.trigger(null, 'request');
     watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
     watched.daemon.trigger('default', 'webhook');
+    const asked = new Date().toISOString();
     await watched.rest(before + 1);
 
     const runs = watched.runs.slice(before).map(({ result, triggers }) => [result, ...triggers]);
     expect(runs).toEqual([['suspended', 'request', 'webhook']]);
+    expect(watched.runs.at(-1)?.startedAt.localeCompare(asked)).toBeGreaterThanOrEqual(0);
   });
 
   it('stays at the commit that it is pinned to but for newer kills, and leaves it when it is unpinned', async () => {

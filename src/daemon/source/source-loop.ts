@@ -266,9 +266,10 @@ export class SourceLoop {
   ): Promise<boolean> {
     const { time, newRunId, onBegin, onRun } = this.#around;
     const id = newRunId();
+    const named = await this.#finish(triggers);
+    // Whoever asked for what this run has taken in sees that it began after that.
     const startedAt = new Date(time.now()).toISOString();
     const started = performance.now();
-    const named = await this.#finish(triggers);
     const { seen, seenAtMs } = this.#follower;
     const overrides = this.#overrides.inForce;
     const { pin, approval } = overrides;
