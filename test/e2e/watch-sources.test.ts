@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
 import { openDatabase } from '../support/database.js';
 import { ConfigRepository } from '../support/git.js';
+import { HttpGitServer } from '../support/git-server.js';
 import { startScripted } from '../support/http.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService } from '../support/service.js';
@@ -45,6 +47,33 @@ describe('watching many sources', () => {
       await daemon.stop('SIGKILL');
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('shares the state of a checkout over its origin, if the operator names that server', async () => {
+    const service = await startTestService();
+    const server = await HttpGitServer.start();
+    using shop = new ConfigRepository();
+    const files = { 'flagkeel.yaml': CONFIG, 'segments/staff.yaml': `segment: staff\n${SEGMENT}` };
+    const commit = shop.commit('Add staff', files);
+    shop.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
+    shop.git('remote', 'add', 'origin', server.url);
+    const config = join(server.root, 'sources.yaml');
+    writeFileSync(config, `sources:\n  - { name: shop, directory: ${shop.directory} }\n`);
+    const env = {
+      FLAGKEEL_API_KEY: service.key,
+      FLAGKEEL_GIT_TOKEN: server.token,
+      FLAGKEEL_GIT_ORIGINS: new URL(server.url).origin,
+    };
+    const daemon = new Watching(['--config', config, '--url', service.origin], env);
+    try {
+      await daemon.ran(commit, 'applied');
+      const refs = ['-C', server.repository, 'for-each-ref', 'refs/flagkeel'];
+      expect(execFileSync('git', refs, { encoding: 'utf8' })).toContain('refs/flagkeel/');
+    } finally {
+      await daemon.stop('SIGKILL');
+      await server.stop();
+      await service.stop();
     }
   });
 

@@ -280,6 +280,7 @@ function ownSettings(
     ...settings,
     apiKey: own(apiKeyFile, secret('Admin API key'), apiKey),
     git: {
+      ...git,
       user: gitUser ?? git.user,
       token: own(gitTokenFile, secret('token of the git server'), git.token),
       sshKeyFile: own(sshKeyFile, String, git.sshKeyFile),
