@@ -1,4 +1,4 @@
-import type { Desired } from '../model/desired.js';
+import { mostProtectedFirst, type Desired } from '../model/desired.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
 import { keyOf, type NamedKind } from '../model/ref.js';
 import { isSelected } from '../model/run.js';
@@ -10,7 +10,6 @@ import {
   nameProblem,
   readBack,
   repositoryFiles,
-  shownNames,
   type EnvironmentToWrite,
   type RepositoryToWrite,
 } from './workspace-files.js';
@@ -68,17 +67,19 @@ export async function importFile(
     segments: sorted(segments, environments),
   };
   const files = repositoryFiles(repository);
-  const problems = differing(await readBack(files, 'the file'), repository);
+  const { desired, parts } = await readBack(files, 'the file');
+  const problems = differing(desired, repository);
   if (problems.length > 0) throw cannotSay(problems, 'the file');
   return {
     workspace: repository.workspace,
-    environments: shownNames(environments),
+    environments: mostProtectedFirst(environments),
     files,
+    parts,
     departures,
   };
 }
 
-/** In the requested order. By default in the file's order, production last. */
+/** In the requested order. By default in the file's order, protected ones last. */
 function chosenEnvironments(
   path: string,
   found: readonly EnvironmentToWrite[],
@@ -92,7 +93,7 @@ function chosenEnvironments(
     throw cannotImport('USAGE', path, why);
   }
   if (wanted.length > 0) return [...new Set(wanted)].flatMap((name) => byName.get(name) ?? []);
-  return found.toSorted((a, b) => Number(a.production) - Number(b.production));
+  return found.toSorted((a, b) => Number(a.protected) - Number(b.protected));
 }
 
 function refuseAbsent(

@@ -15,6 +15,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { Actual } from '../model/actual.js';
 import type { Progress } from '../model/run.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
+import { mostProtectedFirst } from '../model/desired.js';
 import { sortedSet } from '../model/json.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { OBSERVED_KINDS, observedKind } from '../plan/objects/kinds.js';
@@ -23,12 +24,12 @@ import {
   cannotSay,
   nameProblems,
   readBack,
-  shownNames,
   workspaceFiles,
   type LiveEnvironment,
 } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
+import type { SpecParts } from '../specs/read-specs.js';
 import { openCheckout } from '../git/checkout.js';
 import { directoryTree } from '../git/trees.js';
 import { localChanges } from '../git/spec-source.js';
@@ -52,6 +53,8 @@ export interface Imported {
   readonly environments: readonly string[];
   /** Path → text, sorted by path. */
   readonly files: ReadonlyMap<string, string>;
+  /** What was read from them. */
+  readonly parts: SpecParts;
 }
 
 /** The files make the next plan empty. @throws FlagkeelError `SPECS_INVALID`: specs cannot say it. */
@@ -73,11 +76,11 @@ export async function importWorkspace(
   refuseAbsent(names, actual, at);
   const workspace = clearName(at.workspace, all);
   const files = workspaceFiles({ workspace, environments, actual, unmanaged: options.unmanaged });
-  await prove(files, actual, at);
   return {
     workspace: at.workspace.name,
-    environments: shownNames(environments),
+    environments: mostProtectedFirst(environments),
     files,
+    parts: await prove(files, actual, at),
   };
 }
 
@@ -108,8 +111,11 @@ function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment
   const named = new Set(wanted.map((each) => findEnvironment(at, each, '--environment')));
   return at.environments
     .filter((each) => wanted.length === 0 || named.has(each))
-    .map((each) => ({ ...each, configName: clearName(each, at.environments) }))
-    .toSorted((a, b) => Number(a.production) - Number(b.production));
+    .toSorted((a, b) => Number(a.production) - Number(b.production))
+    .map((each) => {
+      const { name, production } = each;
+      return { name, protected: production, configName: clearName(each, at.environments) };
+    });
 }
 
 async function namesToImport(
@@ -170,8 +176,8 @@ async function prove(
   files: ReadonlyMap<string, string>,
   actual: Actual,
   at: Catalog,
-): Promise<void> {
-  const specs = await readBack(files, 'the service');
+): Promise<SpecParts> {
+  const { desired: specs, parts } = await readBack(files, 'the service');
   const desired = bindEnvironments(specs, environmentNames(at.environments));
   const none = { prune: false, adopt: false, revertDrift: false, allowOlder: false };
   const options = { environments: [], only: [], ...none };
@@ -181,6 +187,7 @@ async function prove(
     ({ id }) => `${id}: it differs once read`,
   );
   if (differing.length > 0) throw cannotSay(differing);
+  return parts;
 }
 
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */

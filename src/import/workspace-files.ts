@@ -1,20 +1,21 @@
 import { FlagkeelError } from '../errors.js';
 import type { Actual } from '../model/actual.js';
 import { sortedMap } from '../model/collections.js';
-import { mostProtectedFirst, type Desired } from '../model/desired.js';
+import type { Desired } from '../model/desired.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 import { NAMED, NAMED_KINDS, type Kind, type NamedKind } from '../model/ref.js';
 import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
 import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
-import { readSpecs } from '../specs/read-specs.js';
+import { withSchemaLines } from '../specs/parse/schemas.js';
+import { readWithParts, type SpecParts } from '../specs/read-specs.js';
 import { flagFileText, liveFlags, type FlagToWrite } from './flag-files.js';
 import { liveSegments, segmentFiles, type SegmentToWrite } from './segment-files.js';
 
 export interface EnvironmentToWrite {
   readonly name: string;
-  readonly production: boolean;
+  readonly protected: boolean;
 }
 
 export interface RepositoryToWrite {
@@ -23,12 +24,6 @@ export interface RepositoryToWrite {
   /** Sorted by name. */
   readonly flags: readonly FlagToWrite[];
   readonly segments: readonly SegmentToWrite[];
-}
-
-export function shownNames(environments: readonly EnvironmentToWrite[]): string[] {
-  return mostProtectedFirst(
-    environments.map(({ name, production }) => ({ name, protected: production })),
-  );
 }
 
 export interface LiveEnvironment extends EnvironmentToWrite {
@@ -61,14 +56,14 @@ export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, stri
     flag: of.flags.map((flag) => [`flags/${flag.name}.yaml`, flagFileText(flag)]),
     segment: of.segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
   };
-  return sortedMap([[CONFIG_PATH, configText(of)], ...Object.values(files).flat()]);
+  const all = sortedMap([[CONFIG_PATH, configText(of)], ...Object.values(files).flat()]);
+  return withSchemaLines(all);
 }
 
 function configText({ workspace, environments, flags, segments }: RepositoryToWrite): string {
   const foreign = foreignReferences(flags, segments);
-  const blocks = environments.map(({ name, production }): Member => {
-    const policies: Member[] = production ? [['protected', true]] : [];
-    return [name, new Flow(mapping(...policies))];
+  const blocks = environments.map((each): Member => {
+    return [each.name, new Flow(mapping(['protected', each.protected || undefined]))];
   });
   const references = mapping(...Object.entries(foreign).filter(([, names]) => names.length > 0));
   return yamlText(
@@ -107,12 +102,12 @@ function foreignReferences(
   const flagByName = new Map(flags.map((flag) => [flag.name, flag]));
   const segmentByName = new Map(segments.map((segment) => [segment.name, segment]));
   const foreign: Record<'segments' | 'flags', string[]> = { segments: [], flags: [] };
-  for (const { matcher, flag, environment } of matchersOf(flags)) {
+  const check = (matcher: Matcher, environment: string, trafficType: string): void => {
     const segment = segmentOf(matcher);
     const dependency = dependencyOf(matcher);
     if (segment !== undefined) {
       const found = segmentByName.get(segment);
-      const fits = found?.trafficType === flag.trafficType && found.environments.has(environment);
+      const fits = found?.trafficType === trafficType && found.environments.has(environment);
       if (!fits) foreign.segments.push(segment);
     }
     if (dependency !== undefined) {
@@ -121,18 +116,15 @@ function foreignReferences(
       const fits = names && dependency.treatments.every((each) => names.includes(each));
       if (!fits) foreign.flags.push(dependency.flag);
     }
+  };
+  for (const { environments, trafficType } of flags) {
+    for (const [environment, { rules }] of environments) {
+      for (const { matchers } of rules) {
+        for (const matcher of matchers) check(matcher, environment, trafficType);
+      }
+    }
   }
   return { segments: sortedSet(foreign.segments), flags: sortedSet(foreign.flags) };
-}
-
-function matchersOf(
-  flags: readonly FlagToWrite[],
-): { matcher: Matcher; flag: FlagToWrite; environment: string }[] {
-  return flags.flatMap((flag) =>
-    [...flag.environments].flatMap(([environment, { rules }]) =>
-      rules.flatMap(({ matchers }) => matchers.map((matcher) => ({ matcher, flag, environment }))),
-    ),
-  );
 }
 
 /** Unwritten files, path → text, as a tree of specs. They replace files of the same path in the tree `below`. */
@@ -161,10 +153,10 @@ export function filesTree(files: ReadonlyMap<string, string>, below?: SpecTree):
 export async function readBack(
   files: ReadonlyMap<string, string>,
   holder: string,
-): Promise<Desired> {
-  const specs = await readSpecs(filesTree(files));
-  if (specs.ok) return specs.desired;
-  const errors = specs.diagnostics.filter(({ severity }) => severity === 'error');
+): Promise<{ readonly desired: Desired; readonly parts: SpecParts }> {
+  const { result, parts } = await readWithParts(filesTree(files));
+  if (result.ok) return { desired: result.desired, parts };
+  const errors = result.diagnostics.filter(({ severity }) => severity === 'error');
   throw cannotSay(
     errors.map(({ location, message, excerpt }) => {
       const line = excerpt ? `, in: ${excerpt.text.trim().slice(0, MOST_OF_LINE)}` : '';

@@ -39,7 +39,8 @@ const someActual: fc.Arbitrary<Actual> = fc
 /** @param byId environments that the files call by their ids. */
 function filesOf(actual: Actual, byId: readonly string[] = []): ReadonlyMap<string, string> {
   const environments = ENVIRONMENTS.map((each) => {
-    return { ...each, configName: byId.includes(each.id) ? each.id : each.name };
+    const { id, name, production } = each;
+    return { name, protected: production, configName: byId.includes(id) ? id : name };
   });
   return workspaceFiles({ workspace: 'Default', environments, actual });
 }

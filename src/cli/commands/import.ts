@@ -9,18 +9,11 @@ import { fileKindOf } from '../../model/spec-tree.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { plural } from '../../report/values.js';
-import { readWithParts } from '../../specs/read-specs.js';
-import { filesTree } from '../../import/workspace-files.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
-import {
-  importFile,
-  SOURCE_NAMES,
-  type ImportedFile,
-  type SourceName,
-} from '../../import/from-file.js';
+import { importFile, SOURCE_NAMES, type SourceName } from '../../import/from-file.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
-import { withSchemaLines, writeSchemas } from './schema.js';
+import { writeSchemas } from './schema.js';
 import { tracedCommand } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
@@ -111,23 +104,16 @@ async function importFromFile(
   screen: Screen,
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
-  const { workspace, environment: environments, only, exclude, trafficType } = options;
   const { signal } = screen.terminal;
-  const wanted = { workspace, environments, only, exclude, trafficType, signal };
+  const wanted = { ...options, environments: options.environment, signal };
   const imported = await importFile(from, file, wanted);
-  return finish(directory, imported, screen, () => fileText(file, directory, imported));
-}
-
-function fileText(file: string, directory: string, imported: ImportedFile): string {
-  const { workspace, environments, departures } = imported;
-  return [
-    `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${countsText(imported)}.`,
-    ...departureLines(departures),
+  return finish(directory, imported, screen, [
+    `${clean(file)} for ${whatText(imported)}`,
+    ...departureLines(imported.departures),
     'See that they are right, and what an apply would do:',
     `  flagkeel validate ${shellWord(directory)}`,
     `  flagkeel plan ${shellWord(directory)}`,
-    '',
-  ].join('\n');
+  ]);
 }
 
 /** The specs are valid here, and lint may still refuse what was live. */
@@ -135,16 +121,15 @@ async function finish(
   directory: string,
   imported: Imported,
   screen: Screen,
-  text: () => string,
+  lines: readonly string[],
 ): Promise<ExitCode> {
-  const files = withSchemaLines(imported.files);
-  await writeTarget(directory, files);
+  await writeTarget(directory, imported.files);
   await writeSchemas(directory);
-  const { parts } = await readWithParts(filesTree(files));
   const today = new Date().toISOString().slice(0, 10);
-  const refused = lint(parts, { today }).filter(({ severity }) => severity === 'error');
+  const refused = lint(imported.parts, { today }).filter(({ severity }) => severity === 'error');
   const document = { ...documentOf(directory, imported), refused };
-  await screen.print(document, () => text() + refusalText(refused, screen));
+  const text = `Imported ${lines.map((line) => `${line}\n`).join('')}`;
+  await screen.print(document, () => text + refusalText(refused, screen));
   return EXIT.ok;
 }
 
@@ -176,20 +161,13 @@ async function importInto(
 ): Promise<ExitCode> {
   await checkTarget(directory, options.overwrite === true);
   await using opened = await openReading(directory, options, screen.surroundings(), null);
-  const { workspace, environment: environments, only, exclude, unmanaged } = options;
   const { progress } = screen;
-  const wanted = { workspace, environments, only, exclude, unmanaged, progress };
+  const wanted = { ...options, environments: options.environment, progress };
   const imported = await importWorkspace(opened.reader, wanted);
-  return await finish(directory, imported, screen, () => asText(directory, imported, options));
-}
-
-function asText(directory: string, imported: Imported, options: ServiceOptions): string {
-  const { workspace, environments } = imported;
-  return [
-    `Imported workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${countsText(imported)}.`,
+  return await finish(directory, imported, screen, [
+    whatText(imported),
     `Commit them, and the next plan is empty: ${nextPlan(directory, options)}`,
-    '',
-  ].join('\n');
+  ]);
 }
 
 function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOptions): string {
@@ -201,9 +179,10 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
   return ['flagkeel', 'reconcile', '--dry-run', ...service, directory].map(shellWord).join(' ');
 }
 
-function countsText({ files }: Imported): string {
+function whatText({ workspace, environments, files }: Imported): string {
   const objects = NAMED.map((kind) => plural(countOf(kind, files), kind));
-  return [...objects, plural(files.size, 'file')].join(', ');
+  const counts = [...objects, plural(files.size, 'file')].join(', ');
+  return `workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts}.`;
 }
 
 /** Each object has one file of its kind. */
@@ -212,7 +191,7 @@ function countOf(kind: string, files: Imported['files']): number {
 }
 
 function documentOf(directory: string, imported: Imported): object {
-  const { workspace, environments, files, ...others } = imported;
+  const { workspace, environments, files, parts: _, ...others } = imported;
   const counts = NAMED.map((kind) => [NAMED_KINDS[kind].folder, countOf(kind, files)] as const);
   return {
     directory,

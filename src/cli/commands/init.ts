@@ -7,6 +7,7 @@ import { nearestWith } from '../../git/checkout.js';
 import { packageFile, packageVersion } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
+import { withSchemaLines } from '../../specs/parse/schemas.js';
 import {
   mapping,
   yamlText,
@@ -15,7 +16,7 @@ import {
 } from '../../specs/edit/yaml-text.js';
 import { collect, commonOptions, namedDirectory, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { schemaFiles, withSchemaLines, writeNew } from './schema.js';
+import { schemaFiles, writeNew } from './schema.js';
 import { ending, type Screen } from '../terminal.js';
 
 type ForgeName = 'github' | 'gitlab';

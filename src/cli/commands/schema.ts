@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { SPEC_KINDS } from '../../model/ref.js';
-import { fileKindOf } from '../../model/spec-tree.js';
 import { editorSchemaOf, SCHEMA_NAMES, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
@@ -32,18 +31,6 @@ export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
     SPEC_KINDS.map((name) => [`schemas/${name}.schema.json`, prettyJson(editorSchemaOf(name))]),
   );
-}
-
-/** Specs, by path in the config directory, with the first lines by which an editor finds their schemas. */
-export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string, string> {
-  return new Map([...files].map(([path, text]) => [path, withSchemaLine(path, text)]));
-}
-
-function withSchemaLine(path: string, text: string): string {
-  const kind = fileKindOf(path);
-  if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
-  const up = '../'.repeat(path.split('/').length - 1);
-  return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
 }
 
 /** @returns false: there is a file already. @throws FlagkeelError `OUTPUT`: it cannot be written. */

@@ -56,8 +56,9 @@ export class Conversion {
     this.#departures.push({ place: text, what });
   };
 
-  addEnvironment(name: string, production = false): void {
-    if (!this.#environments.has(name)) this.#environments.set(name, { name, production });
+  addEnvironment(name: string, isProtected = false): void {
+    const environment = { name, protected: isProtected };
+    if (!this.#environments.has(name)) this.#environments.set(name, environment);
   }
 
   flag(flag: Named<FlagToWrite>): OpenFlag['environments'] {

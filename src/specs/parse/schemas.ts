@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SPEC_KINDS } from '../../model/ref.js';
+import { fileKindOf } from '../../model/spec-tree.js';
 import { packageFile } from '../../platform/package-files.js';
 
 /** `watch` describes the sources of a daemon, which are outside config repositories. */
@@ -72,4 +73,16 @@ function fileReference(reference: string): string {
   const [id = '', fragment = ''] = reference.split('#');
   const name = schemaNameOf(id);
   return name === undefined ? reference : `${name}.schema.json#${fragment}`;
+}
+
+/** Specs, by path in the config directory, with the first lines by which an editor finds their schemas. */
+export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...files].map(([path, text]) => [path, withSchemaLine(path, text)]));
+}
+
+function withSchemaLine(path: string, text: string): string {
+  const kind = fileKindOf(path);
+  if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
+  const up = '../'.repeat(path.split('/').length - 1);
+  return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
 }

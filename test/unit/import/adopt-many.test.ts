@@ -24,7 +24,9 @@ function living(definitionOf: (name: string) => Definition) {
 }
 
 it('adopts many objects without reading all specs for each, and leaves the one that specs cannot say', async () => {
-  const environments = ENVIRONMENTS.map((each) => ({ ...each, configName: each.name }));
+  const environments = ENVIRONMENTS.map(({ name, production }) => ({
+    ...{ name, configName: name, protected: production },
+  }));
   const before = living(() => ({}));
   const written = workspaceFiles({ workspace: 'Default', environments, actual: before });
   const tree = treeOf(Object.fromEntries(written));
