@@ -5,16 +5,17 @@ import {
   type FlagField,
   type FlagFields,
 } from '../model/flag/flag.js';
-import type { Actual, ActualFlag } from '../model/actual.js';
+import type { Actual } from '../model/actual.js';
 import { grouped, ownMember, sortedMap } from '../model/collections.js';
 import { FLAG_FIELDS, FLAG_FIELDS_IN_FILE, flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { canonicalJson, sameJson } from '../model/json.js';
+import { liveTrafficType } from '../plan/objects/flag-base.js';
 import {
   mapping,
   writtenBuckets,
   writtenFlagField,
-  writtenRules,
+  writtenRule,
   writtenTexts,
   writtenTreatments,
   yamlText,
@@ -47,16 +48,11 @@ export function liveFlags(
     return {
       name,
       fields: flag.flag ? flagFieldsFromWire(flag.flag) : {},
-      trafficType: trafficTypeOf(flag),
+      trafficType: liveTrafficType(flag) ?? '',
       environments: new Map(definitions),
       unmanaged,
     };
   });
-}
-
-function trafficTypeOf({ flag, definitions }: ActualFlag): string {
-  const defined = [...definitions.values()].find((each) => each !== null);
-  return (flag ?? defined)?.trafficType.name ?? '';
 }
 
 /** Parts that environments share; an environment names only its deviations. */
@@ -143,7 +139,7 @@ function writtenDefinition(
     ['killed', definition.killed],
     ['trafficAllocation', definition.trafficAllocation],
     ['targets', mapping(...targets)],
-    ['rules', writtenRules(definition.rules, names)],
+    ['rules', definition.rules.map((rule) => writtenRule(rule, names))],
     ['defaultRule', writtenBuckets(definition.defaultRule, names)],
   ];
   const unsaid: Definition = { ...UNSAID, ...shared };

@@ -31,7 +31,11 @@ export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<s
   const files = new Map<string, string>();
   const environments = [...segment.environments].map(([environment, keys], position): Member => {
     if (keys === null) return [environment, new Flow(mapping(['mode', 'external']))];
-    if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
+    if (keys.length <= MOST_INLINE_KEYS) {
+      const written = writtenTexts(keys);
+      const block = mapping(['keys', written]);
+      return [environment, written instanceof Flow ? new Flow(block) : block];
+    }
     const other = `environment-${position + 1}`;
     const path = keyFileOf(`segments/${segment.name}`, environment, other, taken);
     const listed = keys.filter(fitsKeyFile);
@@ -47,12 +51,6 @@ export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<s
     ['environments', environments.length === 0 ? undefined : mapping(...environments)],
   );
   return files.set(`segments/${segment.name}.yaml`, yamlText(file));
-}
-
-function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | readonly string[]> {
-  const written = writtenTexts(keys) as Flow | readonly string[];
-  const block = new Map([['keys', written]]);
-  return written instanceof Flow ? new Flow(block) : block;
 }
 
 /** Whether a line of a key file keeps the key unchanged. */

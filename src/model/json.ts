@@ -105,11 +105,6 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whole numbers beyond 2^53, and those too large for a number, change on their way through JSON. */
-export function isExactNumber(value: number): boolean {
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-}
-
 export type Check = (value: unknown) => boolean;
 
 /** A list has the form of its elements. Of members, `name?` may be missing, `*` is every one, and others do not count. */

@@ -1,4 +1,4 @@
-import { grouped } from '../../model/collections.js';
+import { grouped, present } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { sameJson, type Json } from '../../model/json.js';
@@ -99,16 +99,13 @@ function complete(
   conversion: Conversion,
 ): void {
   if (!entry) return;
-  const add = (treatment: string): void => {
-    treatments.set(treatment, { name: treatment });
-  };
   if (everybodyElse === undefined) {
-    if (!treatments.has(OFF)) add(OFF);
+    if (!treatments.has(OFF)) treatments.set(OFF, { name: OFF });
     conversion.depart(entry, `"${name}" says nothing of everybody else, who get "${OFF}" here`);
   }
   if (treatments.size > 1) return;
   const second = treatments.has(OFF) ? 'on' : OFF;
-  add(second);
+  treatments.set(second, { name: second });
   conversion.depart(entry, `"${name}" has one treatment; "${second}" is added, which nobody gets`);
 }
 
@@ -124,11 +121,7 @@ function addTreatment(
   if (before !== undefined && configuration !== undefined && !sameJson(before, configuration)) {
     conversion.depart(entry, `treatment "${name}" has another configuration above`);
   }
-  const kept = before ?? configuration;
-  treatments.set(name, {
-    name,
-    ...(kept !== undefined && { configuration: kept }),
-  });
+  treatments.set(name, { name, ...present({ configuration: before ?? configuration }) });
 }
 
 /** The tool expects JSON text, but some files have YAML instead. */

@@ -17,17 +17,17 @@ export const convertTerraformState: ConvertSource = (file, options) => {
   const resources = ofOneWorkspace(all, options.workspace, file.path);
   const conversion = new Conversion(file, options);
   const state: State = { conversion, resources: all };
-  // Reads by type, because a definition may stand before the flag and environment that it names.
+  // A definition may stand before the flag and environment that it names.
   for (const [kind, read] of Object.entries(READERS)) {
     for (const each of resources) if (each.kind === kind) read(each, state);
   }
   for (const { kind, isManaged, address } of resources) {
-    const isRead = kind === undefined || kind in READERS || SAID_ELSEWHERE.has(kind);
+    const isRead = kind === undefined || Object.hasOwn(READERS, kind);
     if (!isRead && isManaged) conversion.depart(address, 'is not carried over');
   }
-  const ids = new Set(resources.map(({ workspace }) => workspace));
-  const names = [...ids].map((id) => nameOf(all, 'workspace', id));
-  return conversion.result(names.find((name) => name !== undefined));
+  const ids = sortedSet(resources.map(({ workspace }) => workspace));
+  const [name] = ids.flatMap((id) => nameOf(all, 'workspace', id) ?? []);
+  return conversion.result(name);
 };
 
 /**
@@ -114,10 +114,13 @@ interface State {
   readonly resources: readonly Resource[];
 }
 
-/** Types that are only named by other resources, and give no object themselves. */
-const SAID_ELSEWHERE = new Set(['workspace', 'traffic_type']);
+/** Only named by other resources, and no object itself. */
+const nothing = (): void => undefined;
 
+/** Where each type of resource is read, in the order of what needs what. */
 const READERS: Readonly<Record<string, (resource: Resource, state: State) => void>> = {
+  workspace: nothing,
+  traffic_type: nothing,
   environment: ({ values }, { conversion }) => {
     const name = textIn(values, 'name');
     if (name !== '') conversion.addEnvironment(name, values['production'] === true);
@@ -183,8 +186,7 @@ function readDefinition(resource: Resource, state: State): void {
   const { conversion } = state;
   const name = textIn(values, 'split_name') || textIn(values, 'flag_name');
   const environment = environmentOf(resource, state);
-  const payload = textIn(values, 'definition');
-  const body = payload === '' ? undefined : jsonOrText(payload);
+  const body = jsonOrText(textIn(values, 'definition'));
   const depart = (what: string): void => {
     conversion.depart(address, what);
   };
@@ -203,26 +205,21 @@ function readDefinition(resource: Resource, state: State): void {
 
 type Depart = (what: string) => void;
 
-const BLOCK_NAMES = {
-  treatments: 'treatment',
-  defaultTreatment: 'default_treatment',
-  baselineTreatment: 'baseline_treatment',
-  trafficAllocation: 'traffic_allocation',
-  rules: 'rule',
-  buckets: 'bucket',
-  matchers: 'matcher',
-  defaultRule: 'default_rule',
-};
-
 interface Form {
-  readonly nameOf: (part: keyof typeof BLOCK_NAMES) => string;
+  /** @param part as the body of a definition names it. */
+  readonly nameOf: (part: string) => string;
   /** The traffic allocation that stands for none. */
   readonly unsetAllocation?: number;
   /** All members that are converted, or that only the service sets. Default: anything may stand beside them. */
   readonly known?: ReadonlySet<string>;
 }
 
-const BLOCKS: Form = { nameOf: (part) => BLOCK_NAMES[part], unsetAllocation: 0 };
+/** Terraform names each block of a list, `default_rule`, so in the singular. */
+const BLOCKS: Form = {
+  nameOf: (part) =>
+    part.replace(/s$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  unsetAllocation: 0,
+};
 
 /** The JSON of `harness_fme_feature_flag_definition`: the body of a definition. */
 const PAYLOAD: Form = {

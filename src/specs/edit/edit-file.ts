@@ -144,16 +144,17 @@ function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unse
         ...edit.add.map((text) => nodeOf(text)),
       ];
       return held;
-    case 'rules': {
-      const old = isSeq(held) ? [...held.items] : [];
-      const rules = nodeOf(edit.rules.map(({ value }) => value));
-      const list = isSeq(held) ? held : rules;
-      if (!isSeq(list)) throw new Error('bug: rules are no list');
-      list.items = edit.rules.map((rule) => ruleNode(rule, old));
-      moveFirstComment(list, old[0]);
-      return list;
-    }
+    case 'rules':
+      return editedRules(held, edit.rules);
   }
+}
+
+function editedRules(held: Node | null | undefined, rules: readonly EditedRule[]): Node {
+  if (!isSeq(held)) return nodeOf(rules.map(({ value }) => value));
+  const old = [...held.items];
+  held.items = rules.map((rule) => ruleNode(rule, old));
+  moveFirstComment(held, old[0]);
+  return held;
 }
 
 function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[]): Node {

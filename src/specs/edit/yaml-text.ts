@@ -2,7 +2,8 @@ import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from '
 import { conditionOf } from '../../model/matcher/condition.js';
 import { FLAG_FIELD_ROWS } from '../../model/flag/fields.js';
 import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.js';
-import { isExactNumber, type Json } from '../../model/json.js';
+import type { Json } from '../../model/json.js';
+import { isExactNumber } from '../parse/typed-value.js';
 
 /** Mappings are `Map`s: an object would put keys that look like numbers first. */
 export type Written =
@@ -137,10 +138,6 @@ export function writtenBuckets(buckets: readonly Bucket[], treatments: readonly 
   const sizes = buckets.map(({ treatment, size }) => [treatment, size] as const);
   if (isInOrder) return new Flow(new Map(sizes));
   return new Flow(sizes.map((each) => new Map([each])));
-}
-
-export function writtenRules(rules: readonly Rule[], treatments: readonly string[]): Written {
-  return rules.map((rule) => writtenRule(rule, treatments));
 }
 
 export function writtenRule(rule: Rule, treatments: readonly string[]): Written {

@@ -11,14 +11,7 @@ import {
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import { problemAt, type Problem, type Span } from './source-text.js';
 import type { SpecPath } from '../../model/diagnostic.js';
-import {
-  isContainer,
-  isExactNumber,
-  isRecord,
-  memberOf,
-  partsOf,
-  valueAt,
-} from '../../model/json.js';
+import { isContainer, isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
 
 /** The key is missing for elements of lists and for the whole file. */
 export interface Place {
@@ -310,4 +303,9 @@ function follow(ref: string, root: SchemaName): Candidate {
   const found = name && valueAt(schemaOf(name), partsOf(fragment));
   if (name === undefined || found === undefined) throw new Error(`bug: no schema at ${ref}`);
   return { schema: found as Schema, root: name };
+}
+
+/** Whole numbers beyond 2^53, and those too large for a number, change on their way through JSON. */
+export function isExactNumber(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
