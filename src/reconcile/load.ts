@@ -70,7 +70,10 @@ const NO_STATE = { ...NOTHING, commit: null };
 function killSender(context: RunContext, killing: Killing | null): KillSender {
   const peeked = async (place: Workspace): Promise<Partial<StateReading>> => {
     try {
-      return (await (await context.peekState(place))?.read()) ?? {};
+      const known = await (await context.peekState(place))?.read();
+      // A fresh clone knows no run: those before it are on origin.
+      const isFresh = known?.commit === null;
+      return (isFresh ? await (await context.openRecords(place))?.read() : known) ?? {};
     } catch {
       // An unreadable state must not stop kills.
       return {};

@@ -90,6 +90,23 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     expect(history.stdout, history.stderr).toContain('Ramp alpha to 40 %');
   });
 
+  it('kill nothing again that a later commit restored, where the job of the older commit is run again', async () => {
+    const list = (entries: string) => ({ 'kills/production.yaml': `kills: ${entries}\n` });
+    await push('Add alpha', { 'flagkeel.yaml': CONFIG, 'flags/alpha.yaml': flag('alpha', 10) });
+    await push('Kill alpha', list('{ alpha: { reason: INC-1 } }'));
+    const older = scenario.repository.git('rev-parse', 'HEAD');
+    await push('Restore alpha', list('{}'));
+    const live = await liveWorkspace(scenario.service);
+    expect(await live.definition('alpha')).toMatchObject({ killed: false });
+
+    const clone = cloned();
+    execFileSync('git', ['-C', clone, 'checkout', '--quiet', older]);
+    const again = await scenario.runAt(clone, 'reconcile');
+
+    expect(again.code, again.stderr).toBe(7);
+    expect(await live.definition('alpha')).toMatchObject({ killed: false });
+  });
+
   it('go by history where they may not push: each applies its commit and says what it cannot share, a hand edit is held', async () => {
     const hook = join(origin, 'hooks', 'update');
     writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/flagkeel*) exit 1;; esac\n');
