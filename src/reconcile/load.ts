@@ -60,7 +60,7 @@ export async function readState(
   context.memory.states.intern = internBases(desired);
   const last = await traced('read state', async () => home?.read());
   const { head: applied, ...known } = last ?? NO_STATE;
-  const isBehind = await isBehindApplied(context, applied);
+  const isBehind = await isBehindApplied(context, home, applied);
   const isWritten = applied !== null || known.state.size > 0;
   return { ...known, home, applied, isBehind, isWritten };
 }
@@ -68,21 +68,28 @@ export async function readState(
 const NO_STATE = { ...NOTHING, commit: null };
 
 function killSender(context: RunContext, killing: Killing | null): KillSender {
-  const peeked = async (place: Workspace): Promise<Partial<StateReading>> => {
+  const peeked = async (
+    place: Workspace,
+  ): Promise<Partial<StateReading> & { readonly home: StateHome | null }> => {
     try {
-      const known = await (await context.peekState(place))?.read();
+      const own = await context.peekState(place);
+      const known = await own?.read();
+      if (known?.commit !== null) return { ...known, home: own };
       // A fresh clone knows no run: those before it are on origin.
-      const isFresh = known?.commit === null;
-      return (isFresh ? await (await context.openRecords(place))?.read() : known) ?? {};
+      const home = await context.openRecords(place);
+      return { ...(await home?.read()), home };
     } catch {
       // An unreadable state must not stop kills.
-      return {};
+      return { home: null };
     }
   };
   return new KillSender(
     {
       ...context,
-      isOutdated: async (place) => isOlderThan(context, (await peeked(place)).head ?? null),
+      isOutdated: async (place) => {
+        const { head = null, home } = await peeked(place);
+        return isOlderThan(context, home, head);
+      },
       killsSentOf: async (place) => {
         const { head = null, killsOf = null } = await peeked(place);
         if (head === null || killsOf === null) return head ?? killsOf;
@@ -127,30 +134,44 @@ export async function sendKillsAlone(context: RunContext, killing: Killing): Pro
 /** Whether a run of HEAD would take back what a later commit brought. */
 async function isOlderThan(
   { source, options }: RunContext,
+  home: StateHome | null,
   applied: string | null,
 ): Promise<boolean> {
   const head = source.revision.commit;
   if (options.allowOlder || head === null || applied === null) return false;
   const { checkout } = source;
   if ((await isAncestor(checkout, applied, head)) === true) return false;
-  return (
-    (await isMissing(checkout, applied)) || (await isAncestor(checkout, head, applied)) === true
-  );
+  if ((await isAncestor(checkout, head, applied)) === true) return true;
+  if (!(await isMissing(checkout, applied))) return false;
+  // A complete clone has all commits before HEAD: where it lacks the applied one, HEAD does not follow it.
+  return !checkout.shallow || (await wasLeft(home, head, applied));
 }
 
-/** A complete clone has all commits before HEAD: where it lacks the applied one, HEAD does not follow it. */
 async function isMissing(
-  { repository, shallow }: RunContext['source']['checkout'],
+  { repository }: RunContext['source']['checkout'],
   applied: string,
 ): Promise<boolean> {
-  if (repository === null || shallow) return false;
-  return (await repository.objects.header(`${applied}^{commit}`)) === null;
+  return (await repository?.objects.header(`${applied}^{commit}`)) === null;
+}
+
+/** Whether runs went on from HEAD to the applied commit, by their records. An unreadable one must not stop kills. */
+async function wasLeft(home: StateHome | null, head: string, applied: string): Promise<boolean> {
+  const records = (await home?.history(null).catch(() => null)) ?? [];
+  const heads = records
+    .map((each) => each.head)
+    .filter((each) => each === head || each === applied);
+  return heads[0] === applied && heads.includes(head);
 }
 
 /** @throws FlagkeelError `OLDER_HEAD`: HEAD does not follow the applied commit, which the run would revert. */
-async function isBehindApplied(context: RunContext, applied: string | null): Promise<boolean> {
+async function isBehindApplied(
+  context: RunContext,
+  home: StateHome | null,
+  applied: string | null,
+): Promise<boolean> {
   const head = context.source.revision.commit;
-  if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
+  if (head === null || applied === null) return false;
+  if (!(await isOlderThan(context, home, applied))) return false;
   const [from, to] = [head.slice(0, 8), applied.slice(0, 8)];
   const isHere = !(await isMissing(context.source.checkout, applied));
   if (context.options.mayBeBehind === true) {

@@ -58,6 +58,25 @@ it('refuses a clone that lacks the applied commit, which it would revert, unless
   expect((await world.planned()).plan.changes).toHaveLength(2);
 });
 
+it('refuses in a shallow clone a HEAD that runs went on from, because its job is run again', async () => {
+  const { repository } = world;
+  await world.applied({ allowOlder: true });
+  repository.git('checkout', '--quiet', 'main');
+  await world.applied();
+  repository.git('checkout', '--quiet', older);
+  repository.git('branch', '--force', '--quiet', 'main', older);
+  repository.git('reflog', 'expire', '--expire=now', '--all');
+  repository.git('gc', '--quiet', '--prune=now');
+  repository.write({ '.git/shallow': `${older}\n` });
+  world.writes();
+
+  await expect(world.planned()).rejects.toMatchObject({ code: 'OLDER_HEAD' });
+  await expect(world.applied()).rejects.toMatchObject({ code: 'OLDER_HEAD' });
+
+  expect(world.writes()).toEqual([]);
+  expect((await world.planned({ allowOlder: true })).plan.changes).toHaveLength(2);
+});
+
 it('goes on from a commit beside the applied one', async () => {
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   expect(await world.applied()).toMatchObject({ converged: true });
