@@ -32,6 +32,8 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   readonly doubt: Doubt | null;
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
+  /** Those that stood in `objects` until they left git. Earlier versions share none. */
+  readonly gone?: readonly ObjectId[];
 }
 
 type Found = ReadonlyMap<ObjectId, { readonly standing: Standing; readonly asOf: string }>;
@@ -40,12 +42,14 @@ export class ObjectStandings {
   #known: Found = new Map();
   /** Covers what is known of objects with invalid files, as long as the last run says that they are invalid. */
   #invalid: Found = new Map();
+  #gone: readonly ObjectId[] = [];
   #lookedAt: string | null = null;
   /** What another replica found, while this one has not looked itself. */
   #shared: StandingsView | null = null;
 
   /** @param at ISO 8601 start of the run. */
   add(verdict: Verdict, plan: Pick<Plan, 'changes' | 'observed'>, at: string): void {
+    const { objects: open = [], gone = [] } = this.view([]) ?? {};
     this.#shared = null;
     const all = [...verdict.objects].map(([id, standing]) => [id, { standing, asOf: at }] as const);
     const invalid = all.filter(([, { standing }]) => isInvalidFile(standing));
@@ -65,6 +69,8 @@ export class ObjectStandings {
         return [id, { standing: { ...INVALID_FILE, since }, asOf }] as const;
       }),
     ]);
+    const left = new Set([...gone, ...open.map(({ id }) => id)]);
+    this.#gone = [...left].filter((id) => !this.#known.has(id) && !this.#invalid.has(id));
     if (isFull) this.#lookedAt = at;
   }
 
@@ -88,7 +94,8 @@ export class ObjectStandings {
       standing.is === 'live' ? [] : [{ id, standing, asOf }],
     );
     const objects = byEnvironment(open, places);
-    return { lookedAt: this.#lookedAt, doubt: null, ...summary(all), environments, objects };
+    const facts = { lookedAt: this.#lookedAt, gone: this.#gone };
+    return { ...facts, doubt: null, ...summary(all), environments, objects };
   }
 }
 

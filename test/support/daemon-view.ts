@@ -62,13 +62,14 @@ export function appliedReport(report: PlanReport): PlanReport {
 
 const HEAD = { commit: COMMIT, subject: 'Ramp checkout to 25 %', committedAt: minutesAgo(3) };
 
-/** What a source knows after the newest run with a plan: its standings. */
+/** What a source knows of its objects after these runs, the newest first. */
 export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null {
-  const run = runs.find(({ plan }) => plan !== null);
-  const report = run?.plan && REPORTS.get(run.plan);
-  if (!report) return null;
   const known = new ObjectStandings();
-  known.add(judged(report).verdict, { ...report.plan, observed: 'full' }, run.startedAt);
+  for (const { plan, startedAt } of runs.toReversed()) {
+    const report = plan && REPORTS.get(plan);
+    if (!report) continue;
+    known.add(judged(report).verdict, { ...report.plan, observed: 'full' }, startedAt);
+  }
   return known.view(['production', 'staging']);
 }
 

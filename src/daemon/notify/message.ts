@@ -171,8 +171,9 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   const news = standings.objects.filter(
     ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
   );
-  // What git no longer declares is in no list either.
-  const again = ended.map((id) => ({ id, says: `${STANDING_WORDS.live}, or not in git any more` }));
+  const again = ended.map((id) => {
+    return { id, says: standings.gone?.includes(id) ? 'not in git any more' : STANDING_WORDS.live };
+  });
   const summary = headlineText(standings);
   const whole = { id: source.name, says: `known again: ${summary}` };
   const told: [NoticeKind, readonly ToldObject[]][] = [

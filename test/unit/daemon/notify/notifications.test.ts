@@ -178,13 +178,13 @@ describe('what is told of these runs, in their order', () => {
     expect(isBrief ? told.map((each) => each.split(' ')[0]) : told).toEqual(expected);
   });
 
-  it('does not say that an object is in sync where git may have dropped it', async () => {
-    const told = await messagesAfter(held(CONFLICT), held());
+  it.each([
+    ['in sync', aReport({ unchanged: [PAY] })],
+    ['not in git any more', aReport()],
+  ])('an object that a person had to look at, and that is %s now', async (says, report) => {
+    const told = await messagesAfter(held(CONFLICT), aRun(report));
 
-    expect(told.at(-1)).toMatchObject({
-      event: 'live-again',
-      objects: [{ id: PAY, says: 'in sync, or not in git any more' }],
-    });
+    expect(told.at(-1)).toMatchObject({ event: 'live-again', objects: [{ id: PAY, says }] });
   });
 
   it('the run with its report, and objects with what became of them and the command that ends it', async () => {
