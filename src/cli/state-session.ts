@@ -46,7 +46,8 @@ export async function withState(
   const config = await readConfig(source.tree);
   const sharing = config ? stateSharing(config.pushState) : 'never';
   const { stateDir, git } = settings;
-  const place = { checkout, stateDir, git, isLook: true };
+  const { signal } = screen.terminal;
+  const place = { checkout, stateDir, git, signal, isLook: true };
   const own = directoryInRepository(checkout, directory);
   const all = await findStates(place, own, sharing);
   const origin = askedOrigin(checkout, options, settings);

@@ -101,7 +101,7 @@ export async function openRun(
   const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
   const state = stateAccess({
-    ...{ checkout, directory, stateDir: settings.stateDir, git: settings.git },
+    ...{ checkout, directory, stateDir: settings.stateDir, git: settings.git, signal },
     origin: () => service().stateName,
     sharing: () => opened.sharing ?? 'never',
     cache: memory.states,
@@ -125,12 +125,17 @@ export async function openRun(
     },
     originName: () => service().name,
     ...state,
+    openRecords: async (place) => {
+      progress?.phase('read');
+      return state.openRecords(place);
+    },
     openState: async (place) => {
-      const home = await state.openRecords(place);
+      const home = await state.openState(place);
       const origin = service().stateName;
       return isDryRun ? home : fenceState(home, { place, origin, wait, fence, closers });
     },
     lockState: async (home) => {
+      progress?.phase('read');
       closers.add(await lockState(home, wait, fence));
     },
   };

@@ -61,6 +61,7 @@ export function openGit(
  * write of the state in half, and helpers that hang must end with their command.
  *
  * @throws FlagkeelError `GIT`; `exitCodeOf` and `outputOf` read its cause if git ended with a code that is not allowed.
+ *   `INTERRUPTED` if the signal ended it.
  */
 export async function runGit(git: Git, command: GitCommand): Promise<string> {
   const { writes = false, network } = command;
@@ -206,7 +207,8 @@ export function spawnGit(
 async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   const { args, purpose, input = '', network = 'local', signal } = command;
   const { allowedExitCodes = [0], timeoutMs } = command;
-  signal?.throwIfAborted();
+  const interrupted = new FlagkeelError('INTERRUPTED', `cannot ${purpose}: interrupted`);
+  if (signal?.aborted) throw interrupted;
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, network);
     const end = (): void => {
@@ -231,6 +233,10 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
       const output = Buffer.concat(stdout).toString('utf8');
       if (code !== null && allowedExitCodes.includes(code)) {
         resolve(output);
+        return;
+      }
+      if (signal?.aborted) {
+        reject(interrupted);
         return;
       }
       const complaint = Buffer.concat(stderr).toString('utf8');

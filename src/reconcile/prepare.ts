@@ -51,12 +51,12 @@ async function planFrom(
   remembered: Remembered,
   mayResume = true,
 ): Promise<Planned> {
-  context.progress?.phase('look');
   const decided = { ...begun, remembered, ...(await decidePolicy(context, begun, remembered)) };
   const scoped = await chooseScope(context, decided);
   const { desired, kills, isDryRun, observed } = scoped;
   const mayGoOn = mayResume && !isDryRun && observed === 'full' && remembered.outOfSync?.size !== 0;
   const interrupted = await interruptedIn(mayGoOn ? remembered.home : null);
+  context.progress?.phase('look');
   const { input: seen, at } = await traced('read the service', async () =>
     observeInScope(context, scoped, interrupted),
   );
@@ -119,6 +119,7 @@ async function assess(
   const { checkout, revision } = context.source;
   const { home, state, applied, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
+  if (!isWritten) context.progress?.phase('read');
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
   const written = { changes: kills.stillToWrite(made.changes), withheld: made.withheld };
   const { commit } = revision;

@@ -6,13 +6,13 @@ import type { Checkout } from '../git/checkout.js';
 import { isOlder } from '../git/lineage.js';
 import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
-import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
 import type { StateKey } from './known-state.js';
 import {
   hasOrigin,
+  type OriginOptions,
   openStateOrigin,
   FETCHED_REFS,
   STATE_REFS,
@@ -24,12 +24,11 @@ import type { LockLease, Release } from './locks.js';
 import { StateStore, type StateHome } from './store.js';
 import { commitOf, readRecord, readTree, StateCache } from './tree.js';
 
-export interface StatePlace {
+/** With the access to `origin` of the checkout. */
+export interface StatePlace extends OriginOptions {
   readonly checkout: Checkout;
   /** A bare repository; the first write creates it. */
   readonly stateDir?: string | undefined;
-  /** For `origin` of the checkout. Default: the credentials of the operator's own git. */
-  readonly git?: GitCredentials | undefined;
   /** For people who look: a state that cannot be written here is shown, too. */
   readonly isLook?: boolean;
 }
@@ -50,7 +49,7 @@ export function stateSharing(pushState: boolean | undefined): StateSharing {
  * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
 export async function openStateHome(
-  { checkout, stateDir, git, isLook, cache, ...key }: StateHomeOptions,
+  { checkout, stateDir, git, signal, isLook, cache, ...key }: StateHomeOptions,
   sharing: StateSharing = 'never',
 ): Promise<StateStore | null> {
   const repository = await stateRepository(checkout, stateDir, isLook);
@@ -60,7 +59,7 @@ export async function openStateHome(
   if (sharing === 'never' || (isOwn && !isRequired))
     return new StateStore(repository, key, { cache });
   try {
-    const origin = await openStateOrigin(checkout.repository, repository, git);
+    const origin = await openStateOrigin(checkout.repository, repository, { git, signal });
     const shared = {
       ...{ origin, isRequired },
       isOlder: async (a: string, b: string) => isOlder(checkout, a, b),
@@ -105,13 +104,13 @@ export async function findStates(
  * @param look takes the key that the state records for itself, null if none fits its name, and how to count its objects.
  */
 async function inStates<T>(
-  { checkout, stateDir, git: credentials, isLook }: StatePlace,
+  { checkout, stateDir, isLook, ...access }: StatePlace,
   sharing: StateSharing,
   look: (key: StateKey | null, size: () => Promise<number>) => Promise<T>,
 ): Promise<T[]> {
   const repository = await stateRepository(checkout, stateDir, isLook);
   if (!repository) return [];
-  const isFetched = await fetchStates(checkout, repository, sharing, credentials);
+  const isFetched = await fetchStates(checkout, repository, sharing, access);
   if (!isFetched && !(await repository.exists())) return [];
   return repository.reading(async (git, objects) => {
     const found: T[] = [];
@@ -152,11 +151,11 @@ async function fetchStates(
   { repository: shared }: Checkout,
   repository: StateRepository,
   sharing: StateSharing,
-  git?: GitCredentials,
+  access: OriginOptions,
 ): Promise<boolean> {
   if (sharing === 'never' || (sharing === 'auto' && !(await hasOrigin(shared)))) return false;
   try {
-    await (await openStateOrigin(shared, repository, git)).fetchAll();
+    await (await openStateOrigin(shared, repository, access)).fetchAll();
   } catch (error) {
     if (sharing === 'always' || !isGitError(error)) throw error;
   }
@@ -190,8 +189,11 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
     directory: own,
     environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
-  const open = async (at: Workspace, shared?: StateSharing): Promise<StateHome | null> =>
-    openStateHome({ ...place, ...keyOf(at), cache }, shared);
+  const open = async (
+    at: Workspace,
+    shared?: StateSharing,
+    signal?: AbortSignal,
+  ): Promise<StateHome | null> => openStateHome({ ...place, ...keyOf(at), cache, signal }, shared);
   return {
     /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
     peekState: async (at: Workspace) => open(at),
@@ -209,7 +211,9 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
         return new Map<string, string>();
       }
     },
-    /** Opens a state to append records of writes, shared over `origin` as the config says. null as above. */
+    /** Opens a state, shared over `origin` as the config says. null as above. */
+    openState: async (at: Workspace) => open(at, sharing(), place.signal),
+    /** The same to append records of writes, which no interrupt stops. */
     openRecords: async (at: Workspace) => open(at, sharing()),
     /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
     rememberedPlace: async (workspace: string): Promise<StateKey | null> => {

@@ -135,26 +135,35 @@ export interface Pushed {
 export class StateOrigin {
   readonly git: Git;
   readonly #access: RemoteAccess;
+  #signal: AbortSignal | undefined;
 
-  constructor(git: Git, access: RemoteAccess) {
+  /** @param signal ends a fetch, and never a push. */
+  constructor(git: Git, access: RemoteAccess, signal?: AbortSignal) {
     this.git = git;
     this.#access = access;
+    this.#signal = signal;
+  }
+
+  /** From now on an interrupt ends no fetch either: what was written is to be recorded. */
+  mustFinish(): void {
+    this.#signal = undefined;
   }
 
   /**
    * Fetches a ref of origin into a local ref, which is removed if origin lacks the ref.
    *
-   * @throws FlagkeelError `GIT` origin cannot be reached.
+   * @throws FlagkeelError `GIT` origin cannot be reached; `INTERRUPTED`.
    */
   async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
     const args = ['--prune', this.#access.url, `+${ref}*:${into}*`];
-    await this.#run([...FETCH, ...args], `fetch ${ref} from origin`);
+    await this.#run([...FETCH, ...args], `fetch ${ref} from origin`, this.#signal);
   }
 
-  /** @throws FlagkeelError `GIT` origin cannot be reached. */
+  /** @throws FlagkeelError `GIT` origin cannot be reached; `INTERRUPTED`. */
   async fetchAll(): Promise<void> {
-    await this.#run([...FETCH, this.#access.url, ALL_STATES], 'fetch the states from origin');
+    const args = [...FETCH, this.#access.url, ALL_STATES];
+    await this.#run(args, 'fetch the states from origin', this.#signal);
   }
 
   /**
@@ -200,10 +209,10 @@ export class StateOrigin {
     throw error;
   }
 
-  async #run(args: readonly string[], purpose: string): Promise<string> {
+  async #run(args: readonly string[], purpose: string, signal?: AbortSignal): Promise<string> {
     const { remedy } = this.#access;
     try {
-      return await runGit(this.git, { args, purpose, network: this.#access });
+      return await runGit(this.git, { args, purpose, network: this.#access, signal });
     } catch (error) {
       if (remedy === undefined || exitCodeOf(error) !== 128) throw error;
       const { message, cause } = error as FlagkeelError;
@@ -213,17 +222,23 @@ export class StateOrigin {
   }
 }
 
+export interface OriginOptions {
+  /** Default: the credentials of the operator's own git. */
+  readonly git?: GitCredentials | undefined;
+  /** Ends a fetch from origin before the first write. Default: nothing does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * @param home the repository that holds the state; `origin` is always that of the checkout.
- * @param given credentials; default: those of the operator's own git.
  * @throws FlagkeelError `GIT` there is no origin, or it is not a URL that one can push to.
  */
 export async function openStateOrigin(
   checkout: Repository | null,
   home: StateRepository,
-  given?: GitCredentials,
+  { git: given, signal }: OriginOptions = {},
 ): Promise<StateOrigin> {
-  if (checkout?.remote) return new StateOrigin(await home.ours(), checkout.remote);
+  if (checkout?.remote) return new StateOrigin(await home.ours(), checkout.remote, signal);
   const url = checkout && (await originUrl(checkout));
   if (!checkout || url === null) {
     throw new FlagkeelError(
@@ -232,7 +247,7 @@ export async function openStateOrigin(
     );
   }
   const access = await originAccess(url, checkout.root, given);
-  return new StateOrigin(await home.ours(), access);
+  return new StateOrigin(await home.ours(), access, signal);
 }
 
 export async function hasOrigin(repository: Repository | null): Promise<boolean> {

@@ -211,6 +211,7 @@ export class StateStore {
    */
   async write(next: KnownState['state'], meta: StateMeta): Promise<void> {
     await this.beforeWrite();
+    this.#sharing?.origin.mustFinish();
     const { message, afresh = false, isRecord = false, last = false, ...known } = meta;
     if (this.#seen === null && !afresh) await this.read();
     const before = afresh ? NOTHING : this.#known;

@@ -208,6 +208,7 @@ async function rebuildState(
     if (error instanceof FlagkeelError && error.code === 'STATE_UNREADABLE') return null;
     throw error;
   });
+  context.progress?.phase('look');
   const head = context.source.revision.commit;
   const policy = resolvePolicy(desired, at, context.options, false);
   const about = { desired, state: old?.state ?? new Map(), policy, whole: true };

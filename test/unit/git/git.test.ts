@@ -157,6 +157,9 @@ describe('a git command', () => {
       signal: ending.signal,
     });
     ending.abort();
-    expect(exitCodeOf(await failureOf(waiting))).toBe(-1);
+    expect(await failureOf(waiting)).toMatchObject({
+      code: 'INTERRUPTED',
+      message: 'cannot wait: interrupted',
+    });
   });
 });
