@@ -3,12 +3,7 @@ import { sameJson } from '../model/json.js';
 import { definitionId } from '../model/ref.js';
 import * as shapes from './decode.js';
 import { look } from './look.js';
-import {
-  KILL,
-  type WireDefinition,
-  type WireDefinitionBody,
-  type WirePatchOperation,
-} from './wire.js';
+import { KILL, type WireContent, type WireDefinition, type WirePatchOperation } from './wire.js';
 import {
   changedByOthers,
   learning,
@@ -35,7 +30,10 @@ export const DEFINITION_WRITES = {
       body,
       what: `create the definition of flag ${JSON.stringify(flag)}`,
       check: shapes.definition,
-      confirm: async () => findCreated(flag, body, call),
+      confirm: async () => {
+        const live = await liveDefinition(flag, call);
+        return live && isSame(live, body) ? live : undefined;
+      },
     });
     const created = await orFlagGone(flag, call, learning(flag, call, writing.then(valueOf)));
     call.reader.learnFlag(call.place.workspaceId, created);
@@ -125,7 +123,7 @@ async function findPatched(
   throw changedByOthers(`the definition of flag ${JSON.stringify(flag)}`);
 }
 
-function isSame(a: WireDefinition, b: WireDefinition): boolean {
+function isSame(a: WireContent, b: WireContent): boolean {
   return sameJson(definitionFromWire(a), definitionFromWire(b));
 }
 
@@ -136,37 +134,4 @@ async function liveDefinition(
 ): Promise<WireDefinition | undefined> {
   const live = await look(reader, place, { name: flag, id });
   return live.is === 'seen' ? live.definition : undefined;
-}
-
-/** The definition if it was created with the wanted values. */
-async function findCreated(
-  flag: string,
-  body: WireDefinitionBody,
-  call: WriteCall,
-): Promise<WireDefinition | undefined> {
-  const live = await liveDefinition(flag, call);
-  return matchesRequest(live, body) ? live : undefined;
-}
-
-/**
- * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add others.
- */
-function matchesRequest(live: unknown, ours: unknown): boolean {
-  if (isEmpty(ours)) return isEmpty(live);
-  if (Array.isArray(ours)) {
-    return (
-      Array.isArray(live) &&
-      live.length === ours.length &&
-      ours.every((each, index) => matchesRequest(live[index], each))
-    );
-  }
-  if (typeof ours !== 'object' || ours === null) return live === ours;
-  if (typeof live !== 'object' || live === null) return false;
-  const held = live as Record<string, unknown>;
-  return Object.entries(ours).every(([field, value]) => matchesRequest(held[field], value));
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === false) return true;
-  return Array.isArray(value) && value.length === 0;
 }

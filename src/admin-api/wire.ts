@@ -92,23 +92,8 @@ export interface WireRule {
   condition: { combiner?: string; matchers: WireMatcher[] };
 }
 
-export interface WireDefinitionBody {
-  treatments: WireTreatment[];
-  defaultTreatment: string;
-  baselineTreatment?: string;
-  trafficAllocation?: number;
-  killed?: boolean;
-  rules?: WireRule[] | null;
-  defaultRule: WireBucket[];
-  title?: string;
-  comment?: string;
-}
-
-export interface WireDefinition {
-  id: string;
-  name: string;
-  environment: WireRef;
-  trafficType: WireRef;
+/** What a creation of a definition sends. */
+export interface WireContent {
   killed: boolean;
   treatments: WireTreatment[];
   defaultTreatment: string;
@@ -116,6 +101,13 @@ export interface WireDefinition {
   trafficAllocation: number;
   rules: WireRule[];
   defaultRule: WireBucket[];
+}
+
+export interface WireDefinition extends WireContent {
+  id: string;
+  name: string;
+  environment: WireRef;
+  trafficType: WireRef;
   creationTime: number;
   lastUpdateTime: number;
   /** Milliseconds since the epoch of the newest traffic; null if there was none. Only some services show it. */

@@ -1,4 +1,4 @@
-import type { WireDefinitionBody } from '../admin-api/wire.js';
+import type { WireContent } from '../admin-api/wire.js';
 import type { ChangeRequestFacts } from '../generated/plan.schema.d.js';
 import type { Frozen } from './json.js';
 import type { KeyDigest } from './segment-keys.js';
@@ -45,7 +45,7 @@ export interface RequestDraft {
   /** File and line of the spec; null if the specs no longer have the object. */
   readonly file: string | null;
   /** Of a definition that is created or updated. */
-  readonly body?: WireDefinitionBody;
+  readonly body?: WireContent;
   /** Of a segment, to be added or removed. */
   readonly keys?: readonly string[];
   /** Of a segment: its keys once the request is published. */

@@ -11,8 +11,8 @@ import type { Frozen, ItemOf } from './json.js';
 import type { ChangeNote } from './outcome.js';
 import type { ObjectId, ObjectRef } from './ref.js';
 import type {
+  WireContent,
   WireDefinition,
-  WireDefinitionBody,
   WireIdentity,
   WirePatchOperation,
 } from '../admin-api/wire.js';
@@ -256,7 +256,7 @@ type StepAct =
     }
   /** Archives the flag's definitions too. The members are those of a deletion. */
   | { readonly action: 'archive-flag'; readonly flag: string; readonly unseenId?: string }
-  | (InDefinition & { readonly action: 'create-definition'; readonly body: WireDefinitionBody })
+  | (InDefinition & { readonly action: 'create-definition'; readonly body: WireContent })
   | (InDefinition & {
       readonly action: 'patch-definition';
       /** Never empty; the service runs all of them or none. */

@@ -111,12 +111,10 @@ export class SpecsEnvironment implements ServedEnvironment {
   #splitOf({ name, trafficType }: DesiredFlag, specs: Desired): SeededSplit | null {
     const ordered = orderedDefinition(specs, name, this.#name);
     if (ordered === undefined) return null;
-    const { baselineTreatment, trafficAllocation, killed } = ordered;
-    const body = definitionBody(ordered);
     return {
       definition: {
-        ...{ ...body, rules: body.rules ?? [], baselineTreatment, trafficAllocation },
-        ...{ id: name, name, creationTime: 0, lastUpdateTime: 0, killed },
+        ...definitionBody(ordered),
+        ...{ id: name, name, creationTime: 0, lastUpdateTime: 0 },
         environment: { id: this.#name, name: this.#name },
         trafficType: { id: trafficType, name: trafficType },
       },

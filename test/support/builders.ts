@@ -186,21 +186,16 @@ export function liveDefinition(
   said: Definition = {},
   more: Partial<WireDefinition> = {},
 ): WireDefinition {
-  const body = definitionBody({ ...DEFINITION, ...said });
   const { id, name } = ENVIRONMENTS.find((each) => each.name === environment) ?? {
     id: '?',
     name: '?',
   };
   return {
-    ...body,
+    ...definitionBody({ ...DEFINITION, ...said }),
     id: `id-${flag}`,
     name: flag,
     environment: { id, name },
     trafficType: TRAFFIC_TYPE,
-    killed: said.killed ?? false,
-    baselineTreatment: body.baselineTreatment ?? body.defaultTreatment,
-    trafficAllocation: body.trafficAllocation ?? 100,
-    rules: body.rules ?? [],
     creationTime: 1,
     lastUpdateTime: 1,
     ...more,

@@ -95,11 +95,7 @@ function changed(world: World, step: Step): World {
         absent(definitions, step.environment);
         const { id, name } = environment(step.environment);
         return put(definitions, step.environment, {
-          killed: false,
-          baselineTreatment: step.body.defaultTreatment,
-          trafficAllocation: 100,
           ...step.body,
-          rules: step.body.rules ?? [],
           id: `id-${step.flag}`,
           name: step.flag,
           environment: { id, name },

@@ -1,7 +1,7 @@
 import type {
   WireBucket,
+  WireContent,
   WireDefinition,
-  WireDefinitionBody,
   WireRule,
   WireTreatment,
   WirePatchOperation,
@@ -18,10 +18,6 @@ import { ownMember } from '../collections.js';
 import { canonicalJson, sameJson, sortedSet, type Json } from '../json.js';
 import { canonicalMatcher } from '../matcher/canonical.js';
 import fastJsonPatch, { type Operation } from 'fast-json-patch';
-
-type WireContent = {
-  readonly [K in Exclude<DefinitionField, 'targets'>]: Readonly<WireDefinition[K]>;
-};
 
 export function definitionFromWire(wire: WireContent): Required<Definition> {
   return {
@@ -98,7 +94,7 @@ function canonicalBuckets(buckets: readonly (WireBucket | Bucket)[]): Bucket[] {
     .map(({ treatment, size }) => ({ treatment, size }));
 }
 
-export function definitionBody(definition: Required<Definition>): WireDefinitionBody {
+export function definitionBody(definition: Required<Definition>): WireContent {
   const { treatments, targets, rules, ...plain } = definition;
   return {
     ...plain,

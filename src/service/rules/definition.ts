@@ -1,7 +1,7 @@
 import type {
-  WireDefinition,
-  WireDefinitionBody,
   WireBucket,
+  WireContent,
+  WireDefinition,
   WireMatcher,
   WireRule,
   WireTreatment,
@@ -27,15 +27,7 @@ export interface DefinitionContent {
 }
 
 /** Stored as one JSON text. `flagSets` and `impressionsDisabled` come from public documentation; they are sent back. */
-export interface DefinitionBody extends Pick<
-  WireDefinition,
-  | 'treatments'
-  | 'defaultTreatment'
-  | 'baselineTreatment'
-  | 'trafficAllocation'
-  | 'rules'
-  | 'defaultRule'
-> {
+export interface DefinitionBody extends Omit<WireContent, 'killed'> {
   readonly flagSets?: readonly unknown[];
   readonly impressionsDisabled?: boolean;
 }
@@ -47,8 +39,10 @@ export interface Use {
 }
 
 /** Before it is tidied. A treatment may have further members, which are kept. */
-type GivenDefinition = WireDefinitionBody &
-  Pick<DefinitionBody, 'flagSets' | 'impressionsDisabled'>;
+type GivenDefinition = Pick<WireContent, 'treatments' | 'defaultTreatment' | 'defaultRule'> &
+  Partial<Omit<DefinitionBody, 'rules'> & Pick<WireContent, 'killed'>> & {
+    readonly rules?: WireRule[] | null;
+  };
 
 const hasShape = compileSchema(DEFINITION_BODY);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);

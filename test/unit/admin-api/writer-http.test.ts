@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { look, type Look } from '../../../src/admin-api/look.js';
 import type {
+  WireContent,
   WireDefinition,
-  WireDefinitionBody,
   WireIdentity,
+  WireMatcher,
 } from '../../../src/admin-api/wire.js';
 import type { WirePatchOperation } from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
@@ -33,9 +34,12 @@ const WORDS = { title: 'Ramp & go', comment: 'abc1234 Ana: why?' };
 const PLACE = { workspaceId: 'w', environmentId: 'env-staging', note: WORDS };
 const DEFINITION_OF_F = { flag: 'f', environment: 'staging' };
 const SEGMENT = { segment: 's', environment: 'staging' };
-const BODY: WireDefinitionBody = {
+const BODY: WireContent = {
+  killed: false,
   treatments: [{ name: 'on', description: '' }, { name: 'off' }],
   defaultTreatment: 'off',
+  baselineTreatment: 'off',
+  trafficAllocation: 100,
   rules: [],
   defaultRule: [{ treatment: 'off', size: 100 }],
 };
@@ -390,6 +394,27 @@ describe('a creation whose answer was lost', () => {
     expect(server.seen.map((request) => lineOf(request).split('?')[0])).toEqual(lines);
     const patch = server.seen.find(({ method }) => method === 'PATCH');
     if (patch) expect(patch.body).toBe('[{"op":"replace","path":"/description","value":""}]');
+  });
+
+  it('of a definition is ours when the service spells in another way what we sent', async () => {
+    const [on, off] = [{ name: 'on', keys: ['b', 'a'], configurations: 'null' }, { name: 'off' }];
+    const staff = { type: 'IN_SEGMENT', string: 'staff' };
+    const ruleOf = (matcher: WireMatcher) => ({
+      condition: { combiner: 'AND', matchers: [matcher] },
+      buckets: [{ treatment: 'on', size: 100 }],
+    });
+    const body: WireContent = { ...BODY, treatments: [on, off], rules: [ruleOf(staff)] };
+    const live = wireDefinition('f', {
+      treatments: [{ name: 'on', description: '', keys: ['a', 'b'] }, off],
+      rules: [ruleOf({ ...staff, negate: false, strings: null })],
+      defaultRule: [...BODY.defaultRule, { treatment: 'on', size: 0 }],
+    });
+    const { writer } = await httpFixture(
+      byLine({ [`POST ${DEFINITION_LINE}`]: ['reset'], [`GET ${DEFINITION_LINE}`]: [ok(live)] }),
+    );
+
+    const create = sends({ action: 'create-definition', ...DEFINITION_OF_F, body });
+    expect(await create(writer)).toEqual({ created: live });
   });
 
   it('of a definition is not taken for ours when somebody else made another one', async () => {
