@@ -55,20 +55,15 @@ export async function openService(
   closers: Disposables,
 ): Promise<ServiceAccess> {
   const { url, key, name, stateName } = await locate(desired, options, closers);
+  const { timeoutMs, concurrency, signal, traffic, beforeWrite } = options;
   const client = new AdminClient({
-    url,
-    key,
+    ...{ url, key, timeoutMs, concurrency, signal, traffic, beforeWrite },
     authHeader: options.authHeader ?? options.settings.authHeader,
     version: packageVersion(),
-    timeoutMs: options.timeoutMs,
-    concurrency: options.concurrency,
     // The embedded service and its key change with every run.
     limiter: options.embedded
       ? undefined
       : options.limiters?.of({ origin: name, key: key() }, options),
-    signal: options.signal,
-    traffic: options.traffic,
-    beforeWrite: options.beforeWrite,
     onWait: (wait) => {
       const { waitMs, why, what } = wait;
       if (options.progress) options.progress.waiting(wait);

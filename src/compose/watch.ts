@@ -22,6 +22,7 @@ import { findEnvironment, findWorkspace } from '../admin-api/workspace.js';
 import type { Desired } from '../model/desired.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { openReading, openRun, type RunFlags } from './run.js';
+import { accessTroubleOf } from '../daemon/health.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
 import { runMaintenance } from '../git/clone.js';
@@ -120,8 +121,8 @@ function confirming(
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
   return async (ending, seen) => {
     const { place } = memory;
-    const desired = place?.desired ?? (seen && (await desiredOf(seen)));
-    if (desired === null) return 'nothing-to-confirm';
+    const desired = place?.desired ?? (seen && (await desiredOf(seen).catch(() => null)));
+    if (desired === null) return undefined;
     // The service may ask for longer pauses, which no confirmation waits for.
     const deadline = AbortSignal.timeout(2 * timeoutMs);
     const signal = AbortSignal.any([ending, deadline]);
@@ -136,11 +137,11 @@ function confirming(
       for (const environment of desired.config.environments) {
         findEnvironment(live, environment.name);
       }
-      return 'confirmed';
+      return null;
     } catch (error) {
-      if (!deadline.aborted || ending.aborted) throw error;
-      const message = `cannot reach the service: no answer within ${String((2 * timeoutMs) / 1_000)} s`;
-      throw new FlagkeelError('UNREACHABLE', message, { cause: error });
+      if (!deadline.aborted || ending.aborted) return accessTroubleOf(error);
+      const seconds = String((2 * timeoutMs) / 1_000);
+      return { what: 'service', why: `cannot reach the service: no answer within ${seconds} s` };
     }
   };
 }

@@ -65,8 +65,8 @@ export function newestFull({ runs }: SourceView): RunRecord | undefined {
 }
 
 /** The hash by which the newest plan can be approved, and why a client with another one has nothing to approve. */
-export function heldBy(source: SourceView | undefined): { heldHash: string | null; why: string } {
-  const plan = source && newestPlan(source);
+export function heldBy(source: SourceView): { heldHash: string | null; why: string } {
+  const plan = newestPlan(source);
   if (plan?.heldHash === undefined) {
     return { heldHash: null, why: 'no guard and no window holds anything back now' };
   }

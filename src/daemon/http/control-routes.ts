@@ -3,7 +3,7 @@ import { isRecord } from '../../model/json.js';
 import { parseDuration, UNIT_MS } from '../../platform/clock.js';
 import { heldBy, newestPlanned } from '../health.js';
 import { Refusal, type Surface } from './access.js';
-import type { ActiveOverrides, DaemonView, Approval, Hold } from '../view.js';
+import type { ActiveOverrides, DaemonView, Approval, Hold, SourceView } from '../view.js';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -39,7 +39,7 @@ export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
   add('/resume', ['source'], (fields) => override(sourceOf(daemon, fields), { suspension: null }));
   add('/pin', ['source', 'reason', 'for', 'until', 'commit'], (fields) => {
     const pin = { commit: commitOf(fields), ...holdOf(fields, now()) };
-    return { ...override(oneSourceOf(daemon, fields), { pin }), ...pin };
+    return { ...override(oneSourceOf(daemon, fields).name, { pin }), ...pin };
   });
   add('/adopt', ['source', 'run'], (fields) => {
     const run = textOf(fields, 'run');
@@ -47,11 +47,11 @@ export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
       throw unusable('"run" must be the id of the run whose plan was looked at');
     }
     const source = oneSourceOf(daemon, fields);
-    refuseAdoption(daemon, source, run);
-    daemon.trigger(source, 'adopt');
-    return { source, run };
+    refuseAdoption(source, run);
+    daemon.trigger(source.name, 'adopt');
+    return { source: source.name, run };
   });
-  add('/unpin', ['source'], (fields) => override(oneSourceOf(daemon, fields), { pin: null }));
+  add('/unpin', ['source'], (fields) => override(oneSourceOf(daemon, fields).name, { pin: null }));
   addApproveRoute(app, surface);
 }
 
@@ -82,11 +82,11 @@ function sourceOf(view: DaemonView, fields: Fields): string | null {
 }
 
 /** A body may leave out the source when the daemon has only one. */
-function oneSourceOf(view: DaemonView, fields: Fields): string {
+function oneSourceOf(view: DaemonView, fields: Fields): SourceView {
+  const named = sourceOf(view, fields);
+  const [only, ...others] = view.sources().filter(({ name }) => named === null || name === named);
+  if (only !== undefined && others.length === 0) return only;
   const names = view.sources().map(({ name }) => name);
-  const [only] = names;
-  const name = sourceOf(view, fields) ?? (names.length === 1 ? only : undefined);
-  if (name !== undefined) return name;
   throw new Refusal(400, `cannot tell which source is meant (say "source": ${names.join(', ')})`);
 }
 
@@ -104,9 +104,7 @@ function commitOf(fields: Fields): string {
  * A person adopts only differences that they have seen, not those that another run is about to find, and only if the
  * next run writes. @throws Refusal 409
  */
-function refuseAdoption(view: DaemonView, name: string, run: string): void {
-  const source = view.sources().find((each) => each.name === name);
-  const { runs = [], phase = 'idle', suspended = null } = source ?? {};
+function refuseAdoption({ runs, phase, suspended }: SourceView, run: string): void {
   if (suspended !== null) {
     throw new Refusal(409, 'cannot adopt: the source is suspended (ask again once that is over)');
   }
@@ -190,8 +188,9 @@ function addApproveRoute(app: FastifyInstance, { daemon, access, log, now }: Sur
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const fields = fieldsOf(request.body, ['source', 'hash', 'by', 'reason']);
     const asked = approvalOf(fields);
-    const source = oneSourceOf(daemon, fields);
-    const { heldHash, why } = heldBy(daemon.sources().find(({ name }) => name === source));
+    const view = oneSourceOf(daemon, fields);
+    const { name: source } = view;
+    const { heldHash, why } = heldBy(view);
     if (heldHash !== asked.hash) {
       log.warn({ request: '/approve', source, ...asked, heldHash }, 'approval refused');
       const error = `cannot approve ${asked.hash}: ${why}`;

@@ -35,13 +35,7 @@ export interface ToldObject {
   readonly says: string;
 }
 
-const FAILURES: ReadonlySet<RunResult> = new Set([
-  'degraded',
-  'refused',
-  'invalid',
-  'partial',
-  'failed',
-]);
+const FAILURES: readonly RunResult[] = ['degraded', 'refused', 'invalid', 'partial', 'failed'];
 
 const BAD = [
   ['failed', 'not-done'],
@@ -137,7 +131,7 @@ export class MessageMemory {
  * may have died before it did, and reports what has ended.
  */
 function follow(reported: Reported, { standings }: SourceView, { result }: RunRecord): [] {
-  if (FAILURES.has(result)) reported.failure ??= { result, cause: '' };
+  if (FAILURES.includes(result)) reported.failure ??= { result, cause: '' };
   else if (result !== 'interrupted') delete reported.failure;
   reported.noticed.clear();
   if (standings?.doubt !== null) return [];
@@ -210,7 +204,7 @@ function kindOf(reported: Reported, run: RunRecord): RunKind | undefined {
   if (result === 'interrupted' || (result === 'suspended' && isUntried)) {
     return wrote(run) ? 'changed' : undefined;
   }
-  if (FAILURES.has(result)) {
+  if (FAILURES.includes(result)) {
     const cause = fingerprintOf(run);
     reported.failure = { result, cause };
     return cause !== before?.cause || wrote(run) ? 'failed' : undefined;

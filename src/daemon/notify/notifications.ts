@@ -88,12 +88,9 @@ class Delivery {
 
   /** Waits briefly for the message being sent, and drops the rest. */
   async close(): Promise<void> {
-    const timer = setTimeout(() => {
-      this.#end.abort();
-    }, GRACE_MS);
-    await this.#sending;
-    clearTimeout(timer);
+    await Promise.race([this.#sending, paused(GRACE_MS, realTime, this.#end.signal)]);
     this.#end.abort();
+    await this.#sending;
     await this.#client.close();
   }
 

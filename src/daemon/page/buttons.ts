@@ -11,6 +11,7 @@ import {
   untrusted,
   type Fact,
 } from './phrases.js';
+import { heldList } from './object-lists.js';
 import { refOfId } from '../../model/ref.js';
 import { lineHtml } from '../../report/html/parts.js';
 import type { PlanDocument } from '../../report/json/plan.js';
@@ -245,12 +246,8 @@ function evidenceOf(plan: PlanDocument, run: RunRecord, source: SourceView): Htm
   const waiting = new Set(plan.withheld.filter(isWaiting).map(({ id }) => id));
   const held = (withheld?.rows ?? []).filter(({ subject }) => waiting.has(subject));
   const rows = [...(unwritten?.rows ?? []), ...held];
-  const more = unwrittenIn(plan.changes) + waiting.size - rows.length;
-  return html`${limitList(plan, rows)}
-    <ul class="held">
-      ${rows.map((row) => html`<li>${factList(factsOf(row, run, source))}</li>`)}
-    </ul>
-    ${more > 0 ? html`<p>and ${plural(more, 'more', 'more')}: see the plan of the last run</p>` : []}`;
+  const items = rows.map((row) => factList(factsOf(row, run, source)));
+  return html`${limitList(plan, rows)} ${heldList(items, unwrittenIn(plan.changes) + waiting.size)}`;
 }
 
 function factsOf(row: PlacedRow, run: RunRecord, source: SourceView): Fact[] {

@@ -94,11 +94,8 @@ export function openLists(source: SourceView): Html {
 export function rowList(source: SourceView, isWanted: (row: Row) => boolean): Html | null {
   const { unwritten, withheld, liveKills } = newestPlanned(source.runs)?.open ?? {};
   const lists = [liveKills, unwritten, withheld].flatMap((list) => list?.rows ?? []);
-  const items = lists.filter(isWanted).map((row) => html`<li>${rowItem(row, source)}</li>`);
-  if (items.length === 0) return null;
-  return html`<ul class="held">
-    ${items}
-  </ul>`;
+  const items = lists.filter(isWanted).map((row) => rowItem(row, source));
+  return items.length === 0 ? null : heldList(items);
 }
 
 function rowItem(row: PlacedRow, { runs, location }: SourceView): Html {
@@ -146,13 +143,17 @@ export function unmanagedList(source: SourceView, now: number): Html {
   </details>`;
 }
 
-/** @param total number of items, of which the first are shown. */
-function listUnder(title: string, items: readonly Html[], total = items.length): Html {
+function listUnder(title: string, items: readonly Html[], total?: number): Html {
   if (items.length === 0) return html``;
-  const more = total - items.length;
   return html`<h3>${title}</h3>
-    <ul class="held">
-      ${items.map((item) => html`<li>${item}</li>`)}
-      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
-    </ul>`;
+    ${heldList(items, total)}`;
+}
+
+/** @param total number of items, of which the first are shown. */
+export function heldList(items: readonly Html[], total = items.length): Html {
+  const more = total - items.length;
+  return html`<ul class="held">
+    ${items.map((item) => html`<li>${item}</li>`)}
+    ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
+  </ul>`;
 }

@@ -4,6 +4,7 @@ import { plural, shortSha } from '../../report/values.js';
 import { repositoryAt } from '../../forge/open.js';
 import type { Level } from '../health.js';
 import type { Trigger } from '../view.js';
+import { UNIT_MS } from '../../platform/clock.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 
 const LONGEST = 200;
@@ -50,10 +51,6 @@ export function factList(facts: readonly Fact[]): Html {
   </dl>`;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
 /** Text such as `14:03 UTC, 2 min ago`, with the date unless it is today. */
 export function moment(iso: string, now: number): Html {
   const at = Date.parse(iso);
@@ -71,20 +68,20 @@ export function clockText(iso: string, now: number): string {
 
 function distance(ms: number): string {
   const size = Math.abs(ms);
-  if (size < MINUTE_MS) return ms > 0 ? 'in a moment' : 'just now';
+  if (size < UNIT_MS.m) return ms > 0 ? 'in a moment' : 'just now';
   const text = sizeText(size);
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
 function sizeText(ms: number): string {
-  if (ms < HOUR_MS) return `${String(Math.floor(ms / MINUTE_MS))} min`;
-  if (ms < 2 * DAY_MS) return `${String(Math.floor(ms / HOUR_MS))} h`;
-  return plural(Math.floor(ms / DAY_MS), 'day');
+  if (ms < UNIT_MS.h) return `${String(Math.floor(ms / UNIT_MS.m))} min`;
+  if (ms < 2 * UNIT_MS.d) return `${String(Math.floor(ms / UNIT_MS.h))} h`;
+  return plural(Math.floor(ms / UNIT_MS.d), 'day');
 }
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${String(Math.round(ms))} ms`;
-  if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < UNIT_MS.m) return `${(ms / 1_000).toFixed(1)} s`;
   return sizeText(ms);
 }
 

@@ -168,8 +168,8 @@ export class Replicas {
     const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));
     const runs = grouped(await this.#record.runsAfter(known), ({ source }) => source);
     for (const each of this.#leaderships) each.onRuns(runs.get(each.key) ?? []);
-    const overrides = grouped(await this.#record.overrides(), ({ source }) => source);
-    for (const each of this.#leaderships) each.onOverrides(overrides.get(each.key) ?? []);
+    const overrides = await this.#record.overrides();
+    for (const each of this.#leaderships) each.onOverrides(overrides);
   }
 
   #say(trouble: string | null): void {

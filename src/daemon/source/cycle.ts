@@ -49,19 +49,13 @@ export interface RunOrder extends Pick<
  * Triggers that need a look at everything: the start, also of a replica that takes over and has missed what others did;
  * the clock; people who ask.
  */
-const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set([
-  'start',
-  'schedule',
-  'request',
-  'signal',
-  'adopt',
-]);
+const FULL_TRIGGERS: readonly Trigger[] = ['start', 'schedule', 'request', 'signal', 'adopt'];
 
 /** Triggers from polling the source, which have already found the change. */
 export const CHANGE_TRIGGERS: readonly Trigger[] = ['commit', 'files', 'kill'];
 
 export function observationFor(triggers: readonly Trigger[]): 'full' | 'touched' {
-  return triggers.some((trigger) => FULL_TRIGGERS.has(trigger)) ? 'full' : 'touched';
+  return triggers.some((trigger) => FULL_TRIGGERS.includes(trigger)) ? 'full' : 'touched';
 }
 
 export type OpenRun = (order: RunOrder) => Promise<OpenedRun>;
@@ -212,31 +206,23 @@ function resultOf(result: Planned | Applied, verdict: Verdict, signal: AbortSign
 }
 
 function failedEnd(error: unknown, signal: AbortSignal): Ended {
-  const end = { summary: messageOf(error), text: errorText(error), plan: null, error };
-  if (!(error instanceof FlagkeelError)) {
-    return { ...end, result: 'failed', exitCode: EXIT.failed, mayRetry: true };
-  }
-  const { exitCode, code } = error;
-  if (signal.aborted) {
-    return { ...end, result: 'interrupted', exitCode: exitCodeOfSignal(signal), mayRetry: false };
+  const { exitCode = EXIT.failed, code = null } = error instanceof FlagkeelError ? error : {};
+  const ended = { summary: messageOf(error), text: errorText(error), plan: null, error, exitCode };
+  const end = { ...ended, mayRetry: false };
+  if (code !== null && signal.aborted) {
+    return { ...end, result: 'interrupted', exitCode: exitCodeOfSignal(signal) };
   }
   if (error instanceof InvalidSpecsError) {
     const { diagnostics } = error;
     const text = diagnosticsText(diagnostics, { color: false });
-    return { ...end, text, diagnostics, result: 'invalid', exitCode, mayRetry: false };
+    return { ...end, text, diagnostics, result: 'invalid' };
   }
-  if (code === 'SPECS_INVALID') return { ...end, result: 'invalid', exitCode, mayRetry: false };
+  if (code === 'SPECS_INVALID') return { ...end, result: 'invalid' };
   if (exitCode === EXIT.refused || code === 'UNSIGNED') {
-    return { ...end, result: 'refused', exitCode, mayRetry: code === 'IN_USE' };
+    return { ...end, result: 'refused', mayRetry: code === 'IN_USE' };
   }
   const accessTrouble = accessTroubleOf(error);
-  return {
-    ...end,
-    result: 'failed',
-    exitCode,
-    mayRetry: true,
-    ...(accessTrouble && { accessTrouble }),
-  };
+  return { ...end, result: 'failed', mayRetry: true, ...(accessTrouble && { accessTrouble }) };
 }
 
 export function unseenEnd(why: string | null): CycleEnd {

@@ -13,7 +13,7 @@ import {
 } from './leadership.js';
 import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
 import { type Confirm, type SourceOptions, SourceRuns } from './source-runs.js';
-import { accessTroubleOf, type NewTrouble } from '../health.js';
+import type { NewTrouble } from '../health.js';
 import { addsKill, describeCommit, type Seen } from '../upstream/upstream.js';
 import type {
   ActiveOverrides,
@@ -105,21 +105,13 @@ export class SourceLoop {
       async () => {
         if (isRunning()) return;
         const seen = this.#leadership.isLeader ? null : this.#follower.seen;
-        const end = await confirm(signal, seen).then(
-          (found) => ({ isNews: found === 'confirmed', error: null as unknown }),
-          (error: unknown) => ({ isNews: true, error }),
-        );
+        const trouble = await confirm(signal, seen);
         // A run that began meanwhile knows more.
-        if (end.isNews && !signal.aborted && !isRunning()) this.#onConfirmed(end.error);
+        if (trouble === undefined || signal.aborted || isRunning()) return;
+        this.#note('service', trouble);
+        this.#around.onChange();
       },
     );
-  }
-
-  #onConfirmed(error: unknown): void {
-    const trouble = error === null ? null : accessTroubleOf(error);
-    if (trouble === undefined) return;
-    this.#note('service', trouble);
-    this.#around.onChange();
   }
 
   /** Logs a trouble when it begins, changes or ends. What failed meanwhile, a kill perhaps, backs off no longer. */

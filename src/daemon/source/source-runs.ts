@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.js';
 import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
+import type { NewTrouble } from '../health.js';
 import type { ActiveOverrides, Trigger } from '../view.js';
 import {
   observationFor,
@@ -127,11 +128,16 @@ export class SourceRuns {
   }
 }
 
-/** @param seen the newest specs, if another replica keeps the source: no run here says where its service is. */
+/**
+ * Never rejects.
+ *
+ * @param seen the newest specs, if another replica keeps the source: no run here says where its service is.
+ * @returns null if the service answers as it should, undefined if nothing says where it is.
+ */
 export type Confirm = (
   signal: AbortSignal,
   seen: Seen | null,
-) => Promise<'confirmed' | 'nothing-to-confirm'>;
+) => Promise<NewTrouble | null | undefined>;
 
 export interface SourceOptions {
   readonly name: string;

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
+import { paused, realTime } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { placeOf } from '../standings.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
@@ -179,13 +179,7 @@ class StatusQueue {
   async close(): Promise<void> {
     this.#takeOwed();
     this.#start();
-    const { signal } = this.#end;
-    const isOver = signal.aborted ? undefined : once(signal, 'abort');
-    const timer = setTimeout(() => {
-      this.#end.abort();
-    }, GRACE_MS);
-    await Promise.race([this.#sending, isOver]);
-    clearTimeout(timer);
+    await Promise.race([this.#sending, paused(GRACE_MS, realTime, this.#end.signal)]);
     this.#end.abort();
     const untold = this.#waiting.size + this.#owed.size;
     if (untold > 0) this.#log.warn({ untold }, 'commit statuses given up');
