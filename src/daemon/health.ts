@@ -250,7 +250,9 @@ function progressOf(source: SourceView): Verdict | undefined {
     return { level: 'busy', headline, detail: null };
   }
   const next = notApplied(source);
-  if (next !== null && BUSY.has(phase)) {
+  // The phase is that of this replica. Where another one leads, a commit without a run is ahead.
+  const isUnderWay = BUSY.has(phase) || (!leader && runs[0]?.commit !== next?.commit);
+  if (next !== null && isUnderWay) {
     const headline = `${shortSha(next.commit)} is being applied`;
     return { level: 'busy', headline, detail: next.subject };
   }

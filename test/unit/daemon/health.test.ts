@@ -47,6 +47,19 @@ describe('the verdict over a source', () => {
       'busy: ab12cd3 is being applied',
     ],
     [
+      'with a newer commit that the replica which leads has not run yet',
+      { leader: false, seen: NEWER },
+      'busy: ab12cd3 is being applied',
+    ],
+    [
+      'with a newer commit of which the replica that leads holds a part',
+      {
+        ...after({ withheld: [CONFLICT] }, { converged: false }, { commit: NEWER.commit }),
+        ...{ leader: false, seen: NEWER },
+      },
+      'attention: 1 object held for a person',
+    ],
+    [
       'suspended by request',
       { suspended: SUSPENDED },
       'attention: Suspended: nothing but kills is written',
