@@ -88,13 +88,21 @@ export function endOf({ timeoutMs, signal }: ForgeOptions): AbortSignal {
   return AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 }
 
-/** `status` is null if no answer came. */
-export class ForgeError extends FlagkeelError {
+interface Refusal {
+  /** Null if no answer came. */
   readonly status: number | null;
+  /** Null if the forge does not ask to wait. */
+  readonly waitMs: number | null;
+}
 
-  constructor(message: string, status: number | null, cause: unknown) {
+export class ForgeError extends FlagkeelError implements Refusal {
+  readonly status: number | null;
+  readonly waitMs: number | null;
+
+  constructor(message: string, { status, waitMs }: Refusal, cause: unknown) {
     super('FORGE', message, { cause });
     this.status = status;
+    this.waitMs = waitMs;
   }
 }
 
@@ -111,31 +119,18 @@ export async function unlessRefused<T>(
   }
 }
 
-export interface ForgeRefusal {
-  readonly error: ForgeError;
-  /** Null if the forge does not ask to wait. */
-  readonly waitMs: number | null;
-}
-
-interface Refusal {
-  /** Null if no answer came. */
-  readonly status: number | null;
-  /** What helps, unless the forge asks to wait. */
-  readonly hint: string;
-  readonly waitMs: number | null;
-}
-
-/** What the library of a forge threw. */
-export function forgeRefusal(
+/** What the library of a forge threw. @param hint what helps, unless the forge asks to wait. */
+export function forgeError(
   name: string,
   error: unknown,
-  { status, hint, waitMs }: Refusal,
-): ForgeRefusal {
+  { hint, ...refusal }: Refusal & { readonly hint: string },
+): ForgeError {
+  const { status, waitMs } = refusal;
   const what =
     status === null ? `no answer, ${fetchFault(error)}` : `status ${status}, ${messageOf(error)}`;
   const minutes = String(Math.max(1, Math.ceil((waitMs ?? 0) / 60_000)));
   const help = waitMs === null ? hint : ` (too many requests: run again in ${minutes} min)`;
-  return { error: new ForgeError(`cannot tell ${name}: ${what}${help}`, status, error), waitMs };
+  return new ForgeError(`cannot tell ${name}: ${what}${help}`, refusal, error);
 }
 
 /**
@@ -191,14 +186,16 @@ const MOST_TRIES = 4;
 /** The longest wait that a forge may ask for; jobs cost money while they sleep. */
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
+/** GitLab sets one status of a commit at a time, and refuses others meanwhile. */
+const BUSY = 409;
 
 /**
- * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
- * network. @throws FlagkeelError `FORGE`, with the error of the last try.
+ * Sends a request again if the forge asks to wait and, for a repeatable request, if it is busy, or after a fault of it or
+ * of the network. @throws FlagkeelError `FORGE`, with the error of the last try.
  */
 export async function withRetry<T>(
   send: () => Promise<T>,
-  refusalOf: (error: unknown) => ForgeRefusal,
+  errorOf: (error: unknown) => ForgeError,
   { wait, asking, repeatable }: Pick<ForgeOptions, 'wait' | 'asking'> & { repeatable: boolean },
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -206,12 +203,12 @@ export async function withRetry<T>(
       asking?.();
       return await send();
     } catch (error) {
-      const refusal = refusalOf(error);
-      const { status } = refusal.error;
-      const isFault = status === null || status >= 500;
+      const refused = errorOf(error);
+      const { status } = refused;
+      const isFault = status === null || status === BUSY || status >= 500;
       const backoffMs = isFault && repeatable ? FIRST_WAIT_MS * 2 ** (tries - 1) : null;
-      const waitMs = refusal.waitMs ?? backoffMs;
-      if (waitMs === null || waitMs > LONGEST_WAIT_MS || tries === MOST_TRIES) throw refusal.error;
+      const waitMs = refused.waitMs ?? backoffMs;
+      if (waitMs === null || waitMs > LONGEST_WAIT_MS || tries === MOST_TRIES) throw refused;
       await wait(waitMs);
     }
   }

@@ -6,7 +6,7 @@ import {
   approvalsIn,
   endOf,
   ForgeError,
-  forgeRefusal,
+  forgeError,
   isMarked,
   limited,
   unlessRefused,
@@ -14,7 +14,6 @@ import {
   type Annotation,
   type Forge,
   type ForgeOptions,
-  type ForgeRefusal,
   type Proposal,
 } from './forge.js';
 
@@ -224,7 +223,7 @@ function githubClient(options: ForgeOptions): Octokit {
     };
     // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.
     const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
-    const refused = (error: unknown): ForgeRefusal => refusalOf(error, asked.url, now);
+    const refused = (error: unknown): ForgeError => errorOf(error, asked.url, now);
     return withRetry(send, refused, { wait, asking, repeatable });
   });
   return octokit;
@@ -237,13 +236,13 @@ interface Answered {
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-function refusalOf(error: unknown, url: string, now: () => number): ForgeRefusal {
+function errorOf(error: unknown, url: string, now: () => number): ForgeError {
   const { status: given, response } = (error ?? {}) as Answered;
   // The library sets a status of its own if no answer came.
   const status = typeof given === 'number' && response !== undefined ? given : null;
   const isLimit = status === 403 || status === 429;
   const waitMs = isLimit ? waitAsked(error, response?.headers ?? {}, now) : null;
-  return forgeRefusal('GitHub', error, { status, hint: wayOut(status, url), waitMs });
+  return forgeError('GitHub', error, { status, hint: wayOut(status, url), waitMs });
 }
 
 /** What a token needs to write, by the path of the request; pull requests for all others. */

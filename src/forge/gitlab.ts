@@ -4,15 +4,15 @@ import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
   endOf,
-  forgeRefusal,
+  forgeError,
   isMarked,
   limited,
   unlessRefused,
   withRetry,
   type CommentApprovals,
   type Forge,
+  type ForgeError,
   type ForgeOptions,
-  type ForgeRefusal,
   type Proposal,
 } from './forge.js';
 
@@ -226,7 +226,7 @@ function sending(options: ForgeOptions) {
     };
     // A status replaces the one before it.
     const repeatable = method !== 'POST' || endpoint.includes('/statuses/');
-    return withRetry(send, gitlabRefusal, { wait, asking, repeatable });
+    return withRetry(send, errorOf, { wait, asking, repeatable });
   };
 }
 
@@ -241,9 +241,9 @@ function complaintIn(text: string): string {
   }
 }
 
-function gitlabRefusal(error: unknown): ForgeRefusal {
+function errorOf(error: unknown): ForgeError {
   const { status, retryMs } = error instanceof Refused ? error : { status: null, retryMs: null };
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
   const waitMs = status === 429 ? (retryMs ?? WAIT_AFTER_LIMIT_MS) : null;
-  return forgeRefusal('GitLab', error, { status, hint, waitMs });
+  return forgeError('GitLab', error, { status, hint, waitMs });
 }

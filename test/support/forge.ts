@@ -38,6 +38,8 @@ interface Behaviour {
   limited: number;
   /** How that is answered. */
   limit: Limit;
+  /** So many further statuses are refused because another one is being set. */
+  busy: number;
   /** So many further answers break off in the middle. */
   cut: number;
   /** So many further requests are done, but a gateway answers that it got no answer. */
@@ -135,7 +137,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     ...{ comments: [], statuses: [], annotations: [], proposals: [] },
     ...{ branches: new Map(), members: new Map(), mergers: new Map(), blocked: new Set() },
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
-    ...{ limited: 0, limit: AT_ONCE, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
+    ...{ limited: 0, limit: AT_ONCE, busy: 0, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
     ...{ isReadOnly: false, together: 0, refused: null },
     close: async () => {
       app.server.closeAllConnections();
@@ -422,6 +424,8 @@ function commentProblem(forge: TestForge, body: unknown, kind: 'github' | 'gitla
 function status(forge: TestForge, sha = '', body: Asked['body'] = {}): Answer {
   const { context, state, description, states, limit } = body;
   if (forge.refused === 'statuses') return refusal(403, 'Resource not accessible');
+  forge.busy -= 1;
+  if (forge.busy >= 0) return refusal(409, 'Another update to this commit status is in progress');
   const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
   if (typeof context !== 'string' || typeof state !== 'string')
     return refusal(422, 'Validation Failed');

@@ -67,6 +67,14 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     expect(status?.description).not.toMatch(/\p{Cs}/u);
   });
 
+  it('sets a status again where another of the commit was being set, and leaves none open for that', async () => {
+    server.busy = 2;
+    await forge.setStatus(AT, { context: 'flagkeel', state: 'success', description: 'in sync' });
+
+    expect(server.statuses).toMatchObject([{ context: 'flagkeel', state: 'success' }]);
+    expect(waits).toEqual([1_000, 2_000]);
+  });
+
   it('is reached through the proxy that the environment names', async () => {
     const proxy = await startTunnelProxy({ port: portOf(server.url) });
     vi.stubEnv('HTTP_PROXY', proxy.url);
