@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { start } from '../support/cli.js';
@@ -104,6 +105,47 @@ it('a nightly look on GitHub that finds more than a pull request can say opens i
   expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
   expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
 });
+
+it('the nightly look on GitLab opens its merge request also where it found more than a description may hold', async () => {
+  const folder = makeDirectory();
+  const lines = Array.from(
+    { length: 40_000 },
+    (_, index) => `~ flag/f-${String(index)}: on 10 → 20 %`,
+  );
+  writeFileSync(join(folder, 'drift.txt'), lines.map((line) => `${line}\n`).join(''));
+  const descriptions: string[] = [];
+  const { url, close } = await listen(
+    createServer((request, response) => {
+      if (request.method === 'GET') response.end('[]');
+      else {
+        void json(request).then((body) => {
+          descriptions.push((body as { description: string }).description);
+          response.end('{}');
+        });
+      }
+    }),
+  );
+  onTestFinished(close);
+  const text = projectText('templates/drift.yml').replaceAll('/tmp', folder);
+  const { script } = (parseAllDocuments(text)[1]?.toJS() as DriftComponent)['flagkeel-drift'];
+  const writes = script.filter((line) => line.startsWith('cat >')).join('\n');
+
+  const result = await start(['bash', '-e', '-c', `${writes}\nnode ${folder}/propose.mjs`], '', {
+    cwd: folder,
+    env: { CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
+  }).ended;
+
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+  const [description = ''] = descriptions;
+  expect(Buffer.byteLength(description)).toBeLessThanOrEqual(1_000_000);
+  const shown = description.split('\n').slice(2);
+  expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
+  expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
+});
+
+interface DriftComponent {
+  readonly 'flagkeel-drift': { readonly script: readonly string[] };
+}
 
 interface DriftWorkflow {
   readonly jobs: {
