@@ -218,3 +218,13 @@ it('an apply on GitLab finds the review of the last commit, on the branch or on 
     ['none.json', '[]'],
   ]);
 });
+
+it.each([
+  ['azure-pipelines.yml', /artifact: flagkeel-review\n +#.*\n +condition: succeededOrFailed\(\)\n/],
+  ['gitea-flagkeel.yml', /if: always\(\)\n +with:\n +name: flagkeel-review\n/],
+])(
+  'the recipe %s keeps a review that a guard refuses, of which nothing else says why',
+  (file, kept) => {
+    expect(projectText(`recipes/${file}`)).toMatch(kept);
+  },
+);
