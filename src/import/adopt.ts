@@ -208,19 +208,16 @@ function isShared(keysFile: string, { segments }: BoundDesired): boolean {
 
 /** Keeps lines that are not keys, such as comments, and appends new keys. */
 function editedKeyFile(text: string, add: readonly string[], remove: ReadonlySet<string>): string {
-  const lines = text.split('\n');
-  const kept = lines.filter((line) => !remove.has(line.trim()));
-  if (add.length === 0) return kept.join('\n');
-  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const kept = text.split('\n').filter((line) => !remove.has(line.trim()));
   const body = kept.join('\n');
+  if (add.length === 0) return body;
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
   const start = body === '' || body.endsWith('\n') ? body : `${body}${end}`;
   return `${start}${add.map((key) => `${key}${end}`).join('')}`;
 }
 
 function configWord({ desired }: PlanInput, environment: string): string {
-  const word = desired.configNames.get(environment);
-  if (word === undefined) throw new Error(`bug: environment "${environment}" is not planned`);
-  return word;
+  return desired.configNames.get(environment) ?? environment;
 }
 
 async function faultOf(files: Files, tree: SpecTree): Promise<string | undefined> {

@@ -25,7 +25,7 @@ import {
   nameProblems,
   readBack,
   workspaceFiles,
-  type LiveEnvironment,
+  type WorkspaceToWrite,
 } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
@@ -107,7 +107,7 @@ function clearName<T extends { readonly id: string; readonly name: string }>(
 }
 
 /** Protected ones last, otherwise in the service's order. */
-function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment[] {
+function environmentsOf(at: Catalog, wanted: readonly string[]): WorkspaceToWrite['environments'] {
   const named = new Set(wanted.map((each) => findEnvironment(at, each, '--environment')));
   return at.environments
     .filter((each) => wanted.length === 0 || named.has(each))

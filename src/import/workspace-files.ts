@@ -26,13 +26,9 @@ export interface RepositoryToWrite {
   readonly segments: readonly SegmentToWrite[];
 }
 
-export interface LiveEnvironment extends EnvironmentToWrite {
-  readonly configName: string;
-}
-
-interface WorkspaceToWrite {
+export interface WorkspaceToWrite {
   readonly workspace: string;
-  readonly environments: readonly LiveEnvironment[];
+  readonly environments: readonly (EnvironmentToWrite & { readonly configName: string })[];
   /** Only its flags and segments in these environments are written. */
   readonly actual: Actual;
   readonly unmanaged?: readonly string[] | undefined;

@@ -59,12 +59,8 @@ class FlagReader {
 
   read(flag: ForeignNode): void {
     const [identifier, name] = [text(flag, 'identifier'), text(flag, 'name')];
-    if (!flag.members) {
-      this.#depart(flag, 'the entry is no flag');
-      return;
-    }
     if (identifier === '') {
-      this.#depart(flag, 'the flag has no identifier and is left out');
+      this.#depart(flag, 'the entry has no identifier and is left out');
       return;
     }
     if (this.#conversion.hasFlag(identifier)) {

@@ -63,12 +63,7 @@ export function editedText(text: string, edits: readonly Edit[]): string {
 
 /** Even one without a value. */
 export function hasMember(text: string, path: readonly string[]): boolean {
-  const { contents } = parsed(text);
-  const member = path.reduce<unknown>(
-    (at, name) => (isMap(at) ? pairOf(at, name)?.value : undefined),
-    contents,
-  );
-  return member !== undefined;
+  return parsed(text).hasIn(path);
 }
 
 function editedOnce(text: string, edit: Edit): string {
@@ -283,7 +278,7 @@ export function withoutKillEntry(text: string, flag: string): string | undefined
 
 /** Whether the text can be edited as a list of kills; broken YAML cannot. */
 function isList(text: string): boolean {
-  const document = parseDocument(text, { ...DOCUMENT_OPTIONS, logLevel: 'silent' });
+  const document = parsed(text);
   return document.errors.length === 0 && isMap(document.get('kills'));
 }
 
