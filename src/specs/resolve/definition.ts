@@ -266,18 +266,13 @@ function treatmentNameDiagnostics(
   name: string,
 ): Diagnostic[] {
   const place = { path, at: 'key' } as const;
-  const isControl = name === 'control';
-  if (isControl || !TREATMENT_NAME.test(name)) {
-    const why = isControl
-      ? 'clients answer it where a flag cannot be evaluated, so no flag may have it'
-      : "a name has letters, digits, '-', '_' and '.' only";
-    return [file.diagnostic('treatment-name', place, `treatment "${name}": ${why}`)];
+  if (!TREATMENT_NAME.test(name) || name === 'control') {
+    const form = "a name has letters, digits, '-', '_' and '.' only, and is not control";
+    return [file.diagnostic('treatment-name', place, `treatment "${name}": ${form}`)];
   }
   const isReserved = RESERVED_TREATMENT_NAMES.has(name);
   if (!isReserved && FLAG_NAME.test(name)) return [];
-  const why = isReserved
-    ? 'is a reserved word'
-    : "is not a letter with letters, digits, '-' and '_' behind it";
+  const why = isReserved ? 'is a reserved word' : 'has another form than the name of a flag';
   const message = `treatment "${name}" ${why}; the service may refuse it`;
   return [file.diagnostic('treatment-name-reserved', { ...place, severity: 'warning' }, message)];
 }
