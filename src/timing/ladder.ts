@@ -105,20 +105,12 @@ function anchorOf(ramp: DesiredRamp, { record, isKilled, nowMs, head }: RampFact
   const { hold, startMs, treatment } = ramp;
   const ladder = formOf(ramp);
   const isStopped = hold || isKilled;
-  const stopped = isStopped && ({ stopped: true } as const);
-  if (record === undefined) {
-    return { since: iso(startMs ?? nowMs), commit: head, from: 0, ladder, treatment, ...stopped };
-  }
+  const own = { ladder, treatment, ...(isStopped && ({ stopped: true } as const)) };
+  if (record === undefined) return { since: iso(startMs ?? nowMs), commit: head, from: 0, ...own };
   const { since, commit, from, reached } = record;
   const wasStopped = record.stopped === true;
-  if (record.ladder === ladder && wasStopped === isStopped) {
-    return { since, commit, from, ladder, treatment, ...stopped };
-  }
-  return {
-    since: iso(Math.max(nowMs, startMs ?? 0)),
-    ...{ commit: head, from: reached, ladder, treatment },
-    ...stopped,
-  };
+  if (record.ladder === ladder && wasStopped === isStopped) return { since, commit, from, ...own };
+  return { since: iso(Math.max(nowMs, startMs ?? 0)), commit: head, from: reached, ...own };
 }
 
 function iso(ms: number): string {

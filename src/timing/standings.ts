@@ -23,36 +23,38 @@ export function standingsOf(
   );
   const found = [...all].flatMap(([id, ladders]) =>
     ladders.map((ladder): RampStanding => {
-      const { ramp, step, zone } = ladder;
+      const { ramp, zone } = ladder;
       const { rule, treatment } = ramp;
+      const sent = written.get(id)?.get(pathOf(ramp));
+      const after = sent !== undefined && { [pathOf(ramp).slice(1)]: sent };
+      const served = after ? (shareOn(after, ramp) ?? null) : servedOf(facts, id, ladder);
+      // Its next wait begins when the kill or the hold ends, so until then no further step is due.
+      const isStopped = ramp.hold || (ladder.isKilled && !restored.has(id));
+      const reached = ramp.steps.findLastIndex(({ percent }) => percent <= (served ?? 0));
+      const step = isStopped ? reached : ladder.step;
       const steps = ramp.steps.map(({ percent }, at): StepStanding => {
-        const due = ladder.dueMs[at] ?? null;
+        const due = isStopped && at > step ? null : (ladder.dueMs[at] ?? null);
         if (due === null) return { percent, due, dueText: null };
         const dueText = `${momentText(due, zone)} (${zone})`;
         return { percent, due: new Date(due).toISOString(), dueText };
       });
-      const back = withheld.find((each) => each.id === id && each.why === 'ramp-held');
-      const held =
-        ladder.held ??
-        (ladder.isKilled
-          ? restored.has(id)
-            ? 'the kill is taken back here, and the next wait counts from this run'
-            : 'the flag is killed'
-          : back
-            ? 'its share was changed on the service'
-            : null);
-      const sent = written.get(id)?.get(pathOf(ramp));
+      const isChanged = withheld.some((each) => each.id === id && each.why === 'ramp-held');
+      const kept = ladder.held ?? killText(ladder, restored.has(id));
+      const held = kept ?? (isChanged ? 'its share was changed on the service' : null);
       return {
-        ...{ id, rule, treatment, steps, step, held },
-        served:
-          sent === undefined
-            ? servedOf(facts, id, ladder)
-            : (shareOn({ [pathOf(ramp).slice(1)]: sent }, ramp) ?? null),
+        ...{ id, rule, treatment, steps, step, held, served },
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
+}
+
+function killText({ isKilled }: Ladder, isRestored: boolean): string | null {
+  if (!isKilled) return null;
+  return isRestored
+    ? 'the kill is taken back here, and the next wait counts from this run'
+    : 'the flag is killed';
 }
 
 /** What a failure of the checks would do, while the step is to be taken. */

@@ -229,6 +229,39 @@ describe('the ladder', () => {
     expect(await world.live.share('shop')).toBe(25);
   });
 
+  it.each<[string, string, Act, Act]>([
+    [
+      'a kill in git',
+      'the flag is killed',
+      ({ repository }) => repository.commit('Stop', killList('{ shop: { reason: INC-1 } }')),
+      ({ repository }) => repository.commit('Back', killList('{}')),
+    ],
+    [
+      'a hold',
+      'its spec says `hold: true`',
+      (world) => ramp(world, 'ramp: { steps: "10, 6h, 25, 12h, 50", hold: true }'),
+      (world) => ramp(world, 'ramp: { steps: "10, 6h, 25, 12h, 50" }'),
+    ],
+  ])('does not call a step due under %s, after which its wait counts anew', async (...row) => {
+    const [, why, stop, goOn] = row;
+    const { world, after } = await storyOf('ramp: "10, 6h, 25, 12h, 50"');
+    const line = async (hours: number) => {
+      const { ramps = [] } = await world.reported({ at: after(hours).now() });
+      return ramps.map(rampText).join('');
+    };
+    await world.applied({}, after(0));
+    stop(world);
+    await world.applied({}, after(2));
+
+    for (const hours of [3, 100]) {
+      expect(await line(hours)).toMatch(/: 10 % now, 25 %, 50 %\. It waits: /);
+      expect(await line(hours)).toContain(why);
+    }
+    goOn(world);
+    await world.applied({}, after(101));
+    expect(await line(106)).toContain(': 10 % now, 25 % next at');
+  });
+
   it('does not say "now" of a step below the share that the run leaves, though it writes the field', async () => {
     const { world } = await storyOf();
     const pro = 'if: { attribute: plan, in: [pro] }';
