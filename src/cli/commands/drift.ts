@@ -29,7 +29,7 @@ import {
   type CommonOptions,
   type ServiceOptions,
 } from '../options.js';
-import { ending, type Screen } from '../terminal.js';
+import { ending, rewriteFile, type Screen } from '../terminal.js';
 
 interface DriftOptions extends CommonOptions, ServiceOptions {
   readonly adopt?: boolean;
@@ -104,7 +104,7 @@ async function adopt(
   }
   for (const [path, text] of adoption.files) {
     // In sequence, so that a failure leaves the later ones as they are.
-    await screen.writeFile(join(source.checkout.directory, path), text);
+    await rewriteFile(screen, join(source.checkout.directory, path), text);
   }
   return adoption;
 }

@@ -15,7 +15,7 @@ import { readSpecs } from '../../specs/read-specs.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, type Screen } from '../terminal.js';
+import { ending, rewriteFile, type Screen } from '../terminal.js';
 
 interface PromoteOptions extends CommonOptions {
   readonly from: string;
@@ -82,7 +82,7 @@ async function promote(
   }
   if (changed.length > 0 && options.write !== true) screen.note('nothing is written (add --write)');
   for (const { path, after } of options.write === true ? changed : []) {
-    await screen.writeFile(join(root, path), after);
+    await rewriteFile(screen, join(root, path), after);
     screen.note(`${clean(path)} is written: review and commit it`);
   }
   return EXIT.ok;

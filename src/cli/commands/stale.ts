@@ -260,9 +260,8 @@ async function filesWithout(
 function committedFiles({ repository }: RightSpecs['checkout'], commit: string): ReadBeside {
   return async (path) => {
     if (repository === null) return null;
-    const purpose = `read ${path} of ${commit}`;
     const ask = async (args: string[]): Promise<string> =>
-      runGit(repository.git, { args, purpose });
+      runGit(repository.git, { args, purpose: `read ${path} of ${commit}` });
     const isThere = await ask(['ls-tree', '--full-tree', commit, '--', path]);
     return isThere === '' ? null : ask(['cat-file', 'blob', `${commit}:${path}`]);
   };

@@ -27,6 +27,14 @@ describe('fmt', () => {
     expect([await run('fmt'), await run('fmt', '--check')]).toEqual([nothing, nothing]);
   });
 
+  it('keeps the byte order mark of a file, as it keeps its line ends', async () => {
+    write({ 'flags/pay.yaml': `\uFEFF${LOOSE}`.replaceAll('\n', '\r\n') });
+
+    await run('fmt');
+
+    expect(text('flags/pay.yaml')).toBe(`\uFEFF${TIGHT}`.replaceAll('\n', '\r\n'));
+  });
+
   it('says of a directory that is not there what validate says', async () => {
     const missing = await cliRun(['fmt', at('nowhere')]);
     expect(missing).toMatchObject({
