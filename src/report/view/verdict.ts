@@ -60,9 +60,9 @@ const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
   return [...grouped(found, whyText)].map(([why, all]) => {
     const ids = all.map(({ id }) => id);
-    const remedies = all
-      .slice(0, MAX_NAMED)
-      .flatMap((each) => (each.is === 'held' || each.is === 'failed' ? [each.remedy] : []));
+    const remedies = all.flatMap((each) =>
+      each.is === 'held' || each.is === 'failed' ? [each.remedy] : [],
+    );
     const way = commonWay(remedies);
     return `${namesText(ids, MAX_NAMED)} ${why}${way === undefined ? '' : `: ${clean(way)}`}`;
   });
@@ -173,7 +173,7 @@ export function commandText(args: readonly string[]): string {
   return `\`${['flagkeel', ...args].map(shellWord).join(' ')}\``;
 }
 
-/** The first way out of several objects at once; undefined if they have none in common. */
+/** The first way out of several objects at once, its command for a few of many; undefined if they have none in common. */
 export function commonWay(remedies: readonly Remedy[]): string | undefined {
   const firsts = remedies.map(({ ways: [first] }) => first);
   const [first] = firsts;
@@ -183,9 +183,12 @@ export function commonWay(remedies: readonly Remedy[]): string | undefined {
     const head = at === -1 ? first.run : first.run.slice(0, at);
     const tails = firsts.map((way) => (way && 'run' in way ? tailOf(way.run, head) : undefined));
     if (tails.includes(undefined)) return undefined;
-    const only = new Set(tails.flatMap((tail) => tail ?? []));
-    const command = commandText([...head, ...[...only].flatMap((each) => ['--only', each])]);
-    return command + onceText(first);
+    const only = [...new Set(tails.flatMap((tail) => tail ?? []))];
+    const named = only.slice(0, MAX_NAMED);
+    const command = commandText([...head, ...named.flatMap((each) => ['--only', each])]);
+    const left = only.length - named.length;
+    const others = left === 0 ? '' : `, and likewise for ${String(left)} more`;
+    return command + others + onceText(first);
   }
   const texts = new Set(firsts.map((way) => way && wayText(way)));
   return texts.size === 1 ? wayText(first) : undefined;
