@@ -78,10 +78,14 @@ const LOOK_AHEAD_MS = 366 * DAY_MS;
  * these tells of all.
  */
 export function nextOpening(calendars: readonly Calendar[], ms: number): number | null {
+  // Most are asked about while they permit changes, and to find changes of clocks takes longest.
+  if (calendars.every((each) => waitOf(each, ms) === 0)) return ms;
   const ends = calendars.flatMap(({ freezes }) => freezes.map(({ toMs }) => toMs));
+  const zones = new Set(calendars.flatMap(({ windows }) => windows.map(({ zone }) => zone)));
   const lastMs = Math.max(ms, ...ends) + LOOK_AHEAD_MS;
   for (let from = ms; from <= lastMs;) {
-    const changeMs = changeAfter(calendars, from);
+    const clocks = [...zones].map((zone) => nextTransition(from, zone) ?? Infinity);
+    const changeMs = Math.min(...clocks, ...ends.filter((toMs) => toMs > from));
     for (let at = from; at < Math.min(changeMs, from + WEEK_MS);) {
       const waitMs = Math.max(0, ...calendars.map((each) => waitOf(each, at)));
       if (waitMs === 0) return at;
@@ -90,14 +94,6 @@ export function nextOpening(calendars: readonly Calendar[], ms: number): number 
     from = changeMs;
   }
   return null;
-}
-
-/** When a freeze ends or a clock is changed next; `Infinity` if never. */
-function changeAfter(calendars: readonly Calendar[], ms: number): number {
-  const zones = calendars.flatMap(({ windows }) => windows.map(({ zone }) => zone));
-  const clocks = [...new Set(zones)].map((zone) => nextTransition(ms, zone) ?? Infinity);
-  const ends = calendars.flatMap(({ freezes }) => freezes.map(({ toMs }) => toMs));
-  return Math.min(...clocks, ...ends.filter((toMs) => toMs > ms));
 }
 
 /** How long until a calendar may permit changes if no clock is changed before; 0 while it permits them. */
