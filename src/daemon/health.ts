@@ -258,11 +258,9 @@ function progressOf(source: SourceView): Verdict | undefined {
   }
   const { notCompared = [] } = newestPlanned(runs)?.plan ?? {};
   const owed = notCompared.filter(isNotLookedAt);
-  if (owed.length > 0) {
-    const headline = `${plural(owed.length, 'definition')} not looked at since an interrupted run`;
-    return { level: 'busy', headline, detail: null };
-  }
-  return undefined;
+  if (owed.length === 0) return undefined;
+  const headline = `${plural(owed.length, 'definition')} not looked at since an interrupted run`;
+  return { level: 'busy', headline, detail: null };
 }
 
 export const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
