@@ -178,11 +178,10 @@ export function withdrawStepId({ id, request }: Withdrawal): StepId {
 }
 
 /** A managed definition that is killed on the service, but not by an order of git. */
-export interface LiveKill extends Omit<ItemOf<WrittenPlan['liveKills']>, 'wayOut'> {
+export interface LiveKill
+  extends Omit<ItemOf<WrittenPlan['liveKills']>, 'wayOut'>, Pick<Withheld, 'place'> {
   readonly ref: ObjectRef;
   readonly location: Location;
-  /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
-  readonly place?: string;
 }
 
 export type Reminder = ItemOf<WrittenPlan['reminders']>;

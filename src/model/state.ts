@@ -187,15 +187,11 @@ export function flagEntry(state: State, name: string): FlagEntry | undefined {
   return entryOf(state, 'flag', name);
 }
 
-export function segmentEntry(state: State, name: string): SegmentEntry | undefined {
-  return entryOf(state, 'segment', name);
-}
-
-export function identitiesEntry(state: State, trafficType: string): IdentitiesEntry | undefined {
-  return entryOf(state, 'identities', trafficType);
-}
-
-function entryOf<K extends Kind>(state: State, kind: K, name: string): EntryOf<K> | undefined {
+export function entryOf<K extends Kind>(
+  state: State,
+  kind: K,
+  name: string,
+): EntryOf<K> | undefined {
   // Keys begin with the kind of their entry.
   return state.get(keyOf(kind, name)) as EntryOf<K> | undefined;
 }

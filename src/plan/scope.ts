@@ -10,7 +10,7 @@ import {
   entriesOf,
   entriesOfKind,
   flagEntry,
-  segmentEntry,
+  entryOf,
   type ActivationBase,
   type Base,
   type State,
@@ -189,7 +189,7 @@ function segmentScopes(
 ): ReadonlyMap<string, SegmentScope> {
   const found = [...places].map(([name, { declared, removed }]) => {
     const activations = desired.segments.get(name)?.environments;
-    const bases = segmentEntry(state, name)?.environments;
+    const bases = entryOf(state, 'segment', name)?.environments;
     const environments = allKeysIn(removed);
     for (const { name: place, id } of declared) {
       const activation = activations?.get(place);

@@ -14,7 +14,7 @@ import type { Outcome, Outcomes } from '../../model/outcome.js';
 import {
   entryId,
   flagEntry,
-  identitiesEntry,
+  entryOf,
   type Base,
   type State,
   type StateEntry,
@@ -321,7 +321,7 @@ function identitiesAfterAnswers(
   if (written.length === 0) return state;
   const next = new Map(state);
   for (const { ref, environment, keys } of written) {
-    const before = identitiesEntry(next, ref.name)?.environments[environment.id];
+    const before = entryOf(next, 'identities', ref.name)?.environments[environment.id];
     const wanted = identitiesIn(desired, ref.name, environment.name)?.keys ?? new Map();
     const taken = new Map(keys.map((key) => [key, wanted.get(key) ?? {}]));
     const groups = withWritten(before?.spec?.groups ?? [], taken);

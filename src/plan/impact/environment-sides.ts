@@ -5,7 +5,7 @@ import type { DesiredActivation } from '../../model/desired.js';
 import type { Rule } from '../../model/flag/flag.js';
 import { keyOf, keyOfId, objectId, type ObjectRef } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
-import { flagEntry, segmentEntry, entriesOf } from '../../model/state.js';
+import { flagEntry, entryOf, entriesOf } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { seedsOf, type Seeds } from './serving.js';
@@ -161,7 +161,7 @@ function segmentsIn(
   const sides = [...names].flatMap((name) => {
     const live = actual.segments.get(name)?.environments.get(environment.name);
     const spec = desired.segments.get(name)?.environments.get(environment.name);
-    const base = segmentEntry(state, name)?.environments[environment.id]?.spec;
+    const base = entryOf(state, 'segment', name)?.environments[environment.id]?.spec;
     const before = keysBefore(live, spec, base);
     const change = byId.get(objectId({ kind: 'segment', name, environment: environment.name }));
     if (!before) return [];

@@ -9,7 +9,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredKeys } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { Withheld, StepRequest } from '../../model/plan.js';
-import { entriesOf, identitiesEntry, type State } from '../../model/state.js';
+import { entriesOf, entryOf, type State } from '../../model/state.js';
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
@@ -63,7 +63,7 @@ export function areIdentitiesTaken({
     policy.environments.every(({ name, id, selected }) => {
       const declared = environments.get(name);
       if (!selected || !declared) return true;
-      const base = identitiesEntry(state, trafficType)?.environments[id]?.spec;
+      const base = entryOf(state, 'identities', trafficType)?.environments[id]?.spec;
       const { added, changed } = identitiesDifference(declared.keys, base?.groups ?? []);
       return added.length + changed.length === 0;
     }),
@@ -77,7 +77,7 @@ function planPlace(
 ): ObjectPlan[] {
   const { policy, desired, state } = input;
   const declared = identitiesIn(desired, trafficType, environment.name);
-  const base = identitiesEntry(state, trafficType)?.environments[environment.id]?.spec;
+  const base = entryOf(state, 'identities', trafficType)?.environments[environment.id]?.spec;
   if (!declared && !base) return [];
   const { keys, location } = declared ?? { keys: NO_IDENTITIES, location: null };
   const ref = { kind: 'identities' as const, name: trafficType, environment: environment.name };

@@ -13,12 +13,7 @@ import {
   sameKeys,
   type KeyList,
 } from '../../model/segment-keys.js';
-import {
-  segmentEntry,
-  type ActivationBase,
-  type Base,
-  type SegmentBase,
-} from '../../model/state.js';
+import { entryOf, type ActivationBase, type Base, type SegmentBase } from '../../model/state.js';
 import { reasonOfChange } from '../fields.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
@@ -217,7 +212,7 @@ function segmentSpec(
 function segmentParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.segments.get(name);
   if (!actual?.segment) return undefined;
-  const entry = segmentEntry(input.state, name);
+  const entry = entryOf(input.state, 'segment', name);
   const trafficType = actual.segment.trafficType.name;
   const unseenUsers = input.actual.allFlags === null ? UNSEEN_USERS : undefined;
   return {
