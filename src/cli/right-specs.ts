@@ -40,7 +40,13 @@ export interface RightSpecs {
   readonly commit: string | null;
   readonly named: ConfigDirectory;
   /** Closed: its commits can be asked for, its objects cannot. */
-  readonly checkout: Pick<Checkout, 'repository' | 'head' | 'directory'>;
+  readonly checkout: Pick<Checkout, 'repository' | 'head' | 'directory' | 'shallow'>;
+}
+
+/** For answers that are made of ages of files, removals or earlier specs. */
+export function warnIfShallow({ shallow }: Pick<Checkout, 'shallow'>, screen: Screen): void {
+  const cost = 'what its missing commits did is not seen, and files may be older than they seem';
+  if (shallow) screen.note(`warning: the clone is shallow: ${cost} (fetch the whole history)`);
 }
 
 /** Every problem is printed on standard error. @throws FlagkeelError `SPECS_INVALID` */

@@ -1,5 +1,5 @@
 import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../model/flag/flag.js';
-import { ownMember } from '../model/collections.js';
+import { ownMember, present } from '../model/collections.js';
 import { partsOf, pointerOf, sameJson, type Json } from '../model/json.js';
 import type { FieldChange, Reason } from '../model/plan.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
@@ -107,13 +107,7 @@ function fieldChange(path: string, states: ThreeStates, wanted: Json): FieldChan
     const { sha256 } = keyList(after).digest;
     return { path, reason, keys: { ...keyDifference(after, held), sha256 } };
   }
-  return {
-    path,
-    reason,
-    ...(base !== undefined && { base }),
-    ...(before !== undefined && { before }),
-    after: wanted,
-  };
+  return { path, reason, ...present({ base, before }), after: wanted };
 }
 
 function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {

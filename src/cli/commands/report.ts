@@ -18,7 +18,7 @@ import { referencesOf } from '../../specs/resolve/references.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions } from '../options.js';
-import { readRightSpecs, type RightSpecs } from '../right-specs.js';
+import { readRightSpecs, warnIfShallow, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
 export const declareReport: DeclareCommand = (command, invocation) => {
@@ -30,6 +30,7 @@ async function report(directory: string, _: object, screen: Screen): Promise<voi
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout);
+  warnIfShallow(specs.checkout, screen);
   const aged = agedFlags(specs.parts, ages, { today, days: 0 });
   const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
   await screen.print(catalogue, () => cataloguePage(catalogue, today));

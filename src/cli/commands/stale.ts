@@ -11,6 +11,7 @@ import {
   type OnlineOptions,
   changedCodeOwners,
   readRightSpecs,
+  warnIfShallow,
   type ReadBeside,
   type RightSpecs,
 } from '../right-specs.js';
@@ -74,6 +75,7 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   if (ages.size === 0) {
     screen.note('warning: there is no git history here, so only expiry is judged');
   }
+  warnIfShallow(specs.checkout, screen);
   const use = await useOf(specs, options, screen);
   const flags = agedFlags(specs.parts, ages, { today, days, ...use })
     .filter(({ flag }) => isNamed(flag.file.path, specs.named))

@@ -38,6 +38,7 @@ import {
   askService,
   onlineOptions,
   refuseWithoutOnline,
+  warnIfShallow,
   type OnlineOptions,
 } from '../right-specs.js';
 import { commonOptions, type CommonOptions } from '../options.js';
@@ -149,7 +150,7 @@ async function findings(
     options.online === true && result.ok
       ? await missing({ directory, parts, ...result }, options, screen)
       : { diagnostics: [], lacksEnvironment: false };
-  const beside = await besideSpecs(source, parts, memory);
+  const beside = await besideSpecs(source, parts, { memory, screen });
   const diagnostics = inOrder([
     ...(result.ok ? result.warnings : result.diagnostics),
     ...online.diagnostics,
@@ -163,11 +164,13 @@ async function findings(
 async function besideSpecs(
   source: Source,
   parts: SpecParts,
-  memory: SpecCache,
+  { memory, screen }: { memory: SpecCache; screen: Screen },
 ): Promise<Pick<LintOptions, 'ages' | 'removals' | 'inCode' | 'before'>> {
   const { checkout } = source;
   const { staleAfter, reserveNames, codeReferences } = parts.specs.config?.lint ?? {};
   const names = new Set(parts.flags.map(({ name }) => name));
+  const looksBack = staleAfter !== undefined || reserveNames === true || comparesCommits(parts);
+  if (looksBack) warnIfShallow(checkout, screen);
   return {
     ...(codeReferences && { inCode: await namesInCode(checkout, codeReferences, names) }),
     ...(staleAfter !== undefined && { ages: await fileAges(checkout) }),

@@ -70,6 +70,22 @@ it('stale takes the days of the command line, then those of the config, and with
   expect(await names()).toEqual([0]);
 });
 
+it.each(['stale', 'validate', 'report'])(
+  '%s says in a shallow clone that flags may be older, instead of that none is stale',
+  async (command) => {
+    write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 90 }\n` });
+    world.repository.commit('Look for stale flags');
+    const warning = 'warning: the clone is shallow';
+    expect((await run(command)).stderr).not.toContain(warning);
+    const root = world.repository.git('rev-parse', 'HEAD');
+
+    // Git takes a repository with this file for a clone of depth 1.
+    world.repository.write({ '.git/shallow': `${root}\n` });
+
+    expect((await run(command)).stderr).toContain(warning);
+  },
+);
+
 it('validate finds a rollout that is over by the commits of the repository, and report tells ages', async () => {
   write({ 'flagkeel.yaml': `${CONFIG}lint: { staleAfter: 90 }\n` });
 

@@ -7,6 +7,7 @@ import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import { isToBeMade, type StoreLocation } from '../../../service/store/store.js';
+import { present } from '../../../model/collections.js';
 import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
 import { serviceChangeLines } from '../../../console/log.js';
@@ -224,11 +225,8 @@ async function writeLog(
 ): Promise<void> {
   const [kind, ...name] = object?.split('/') ?? [];
   const place = environment.at(-1);
-  const filter: AuditFilter = {
-    ...(kind !== undefined && { kind }),
-    ...(name.length > 0 && { name: name.join('/') }),
-    ...(place !== undefined && { environment: place }),
-  };
+  const named = name.length > 0 ? name.join('/') : undefined;
+  const filter: AuditFilter = present({ kind, name: named, environment: place });
   if (format === 'text') {
     for await (const entry of allEntries(administration, filter)) write(entryText(entry));
     return;
