@@ -196,14 +196,7 @@ export function entryOf<K extends Kind>(
   return state.get(keyOf(kind, name)) as EntryOf<K> | undefined;
 }
 
-export function entriesOf<K extends Kind>(state: State, kind: K): EntryOf<K>[] {
-  return entriesOfKind(state.values(), kind);
-}
-
-export function entriesOfKind<K extends Kind>(
-  entries: Iterable<StateEntry>,
-  kind: K,
-): EntryOf<K>[] {
+export function entriesOf<K extends Kind>(entries: Iterable<StateEntry>, kind: K): EntryOf<K>[] {
   return [...entries].filter((entry): entry is EntryOf<K> => entry.kind === kind);
 }
 

@@ -8,7 +8,6 @@ import type { Progress } from '../model/run.js';
 import { sameKeys } from '../model/segment-keys.js';
 import {
   entriesOf,
-  entriesOfKind,
   flagEntry,
   entryOf,
   type ActivationBase,
@@ -67,7 +66,7 @@ export function scopeOf(
     [...places[kind].values()].some(({ removed }) => removed.length > 0),
   );
   const users = hasRemovals && policy.prune && policy.suspended === null;
-  const flagsKnown = Math.max(entriesOf(state, 'flag').length, flags.size);
+  const flagsKnown = Math.max(entriesOf(state.values(), 'flag').length, flags.size);
   return { flags, segments, users, whole: options.whole, flagsKnown };
 }
 
@@ -104,7 +103,7 @@ function placesOf(
     const own = policy.environments.filter((each) => each.selected && environments.has(each.name));
     places.set(name, { declared: own, removed: [] });
   }
-  for (const entry of entriesOfKind(wantedEntries(policy, state), kind)) {
+  for (const entry of entriesOf(wantedEntries(policy, state), kind)) {
     const own = places.get(entry.name)?.declared;
     const ours = own ? inventoryEnvironments(policy, entry) : allEnvironments;
     const names = new Set(own?.map(({ name }) => name));

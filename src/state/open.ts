@@ -201,7 +201,7 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
     flagIdsOf: async (at: Workspace): Promise<ReadonlyMap<string, string>> => {
       try {
         const known = await (await open(at))?.read();
-        const ours = known ? entriesOf(known.state, 'flag') : [];
+        const ours = known ? entriesOf(known.state.values(), 'flag') : [];
         return new Map([
           ...Object.entries(known?.flagIds ?? {}),
           ...ours.flatMap(({ name, id }) => (id === undefined ? [] : [[name, id] as const])),

@@ -21,7 +21,7 @@ const PLACES = { 'env-staging': 'staging', 'env-production': 'production' } as c
 
 function withBases(state: State, world: World): State {
   const next = new Map(state);
-  for (const entry of entriesOf(state, 'flag')) {
+  for (const entry of entriesOf(state.values(), 'flag')) {
     const environments = { ...entry.environments };
     for (const [id, place] of Object.entries(PLACES)) {
       const live = world.flags.get(entry.name)?.definitions.get(place);

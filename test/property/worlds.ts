@@ -17,8 +17,11 @@ import {
 /** What a run sees that looks for everything in the specs and in the state. */
 export function observedFor(desired: Desired, world: World, state: State): Actual {
   return observeWorld(world, {
-    flags: [...desired.flags.keys(), ...entriesOf(state, 'flag').map(({ name }) => name)],
-    segments: [...desired.segments.keys(), ...entriesOf(state, 'segment').map(({ name }) => name)],
+    flags: [...desired.flags.keys(), ...entriesOf(state.values(), 'flag').map(({ name }) => name)],
+    segments: [
+      ...desired.segments.keys(),
+      ...entriesOf(state.values(), 'segment').map(({ name }) => name),
+    ],
   });
 }
 

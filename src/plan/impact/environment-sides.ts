@@ -240,7 +240,7 @@ function usersSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Users {
 /** As the state has the flags, in any environment: a few more users than in a single one. */
 function usersInBases({ desired, state }: PlanInput): Users {
   return usersOf(
-    entriesOf(state, 'flag').map(({ name, environments }) => {
+    entriesOf(state.values(), 'flag').map(({ name, environments }) => {
       const definitions = [...(desired.flags.get(name)?.environments.values() ?? [])];
       const rules = Object.values(environments).flatMap(({ spec }) => {
         // Assumes for unmanaged rules those of the creation.

@@ -150,7 +150,8 @@ export function leftKilledAfter(
   now: string,
 ): LeftKilled {
   const left = new Map(Object.entries(policy.leftKilled ?? {}));
-  for (const { name: flag } of entriesOf(new Map([...before, ...after]), 'flag')) {
+  const entries = new Map([...before, ...after]).values();
+  for (const { name: flag } of entriesOf(entries, 'flag')) {
     const [was, is] = [before, after].map((state) => flagEntry(state, flag)?.environments);
     for (const place of policy.environments) {
       const [base, live] = [was?.[place.id], actual.flags.get(flag)?.definitions.get(place.name)];
@@ -296,7 +297,7 @@ export function seenLiveKills({
   state,
   policy,
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
-  return entriesOf(state, 'flag').flatMap(({ name, environments }) =>
+  return entriesOf(state.values(), 'flag').flatMap(({ name, environments }) =>
     policy.environments.flatMap(({ id, name: environment }): LiveKillSeen[] => {
       const seenAt = environments[id]?.liveKillSeenAt;
       const definition = desired.flags.get(name)?.environments.get(environment);

@@ -40,7 +40,7 @@ export function trafficTypesOfIdentities(
   { identities }: BoundDesired,
   state: State,
 ): ReadonlySet<string> {
-  const remembered = entriesOf(state, 'identities').map(({ name }) => name);
+  const remembered = entriesOf(state.values(), 'identities').map(({ name }) => name);
   return new Set([...identities.keys(), ...remembered]);
 }
 
