@@ -95,11 +95,12 @@ export async function resolveRevision(
       args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
       purpose: `find revision "${revision}"`,
     });
-    return commit.trim();
+    // `^main` names what to leave out.
+    if (!commit.startsWith('^')) return commit.trim();
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
-    throw refused('no such commit here');
   }
+  throw refused('no such commit here');
 }
 
 /** The revision itself if no merge base with HEAD is found. @throws FlagkeelError `GIT` there is no such revision. */

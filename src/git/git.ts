@@ -367,8 +367,10 @@ function gitEnvironment(
     GIT_ATTR_NOSYSTEM: '1',
     // A missing object of a partial clone is an error, never a silent fetch: older versions know only the second.
     GIT_NO_LAZY_FETCH: '1',
-    // Replacement refs would show another content for a commit.
+    // Replacement refs would show another content for a commit, and grafts other parents.
     GIT_NO_REPLACE_OBJECTS: '1',
+    // There is no such file: git warns even of an empty one.
+    GIT_GRAFT_FILE: `${devNull}/grafts`,
     ...networkVariables(reach),
     ...place,
     GIT_CONFIG_COUNT: String(settings.length),

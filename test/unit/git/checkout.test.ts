@@ -249,8 +249,24 @@ describe('checkout', () => {
     expect(shallow.shallow).toBe(true);
     expect(await isAncestor(shallow, first, second)).toBe('unknown');
     expect(await resolveRevision(full, 'main')).toBe(second);
-    // An option is a revision that does not exist.
-    await expect(resolveRevision(full, '--all')).rejects.toMatchObject({ code: 'GIT' });
+    // An option is a revision that does not exist, and so is what git would leave out.
+    for (const none of ['--all', '^main']) {
+      await expect(resolveRevision(full, none), none).rejects.toMatchObject({ code: 'GIT' });
+    }
+  });
+
+  it('has the parents of a commit as the commit names them, whatever grafts beside it say', async () => {
+    const first = repository.commit('one', { 'flags/a.yaml': 'a' });
+    const second = repository.commit('two', { 'flags/b.yaml': 'b' });
+    repository.write({ '.git/info/grafts': `${second}\n` });
+    expect(repository.git('rev-list', 'HEAD')).toBe(second);
+
+    const checkout = await checkoutOf(repository.directory);
+
+    expect(await resolveRevision(checkout, 'HEAD^1')).toBe(first);
+    const { repository: opened } = checkout;
+    const log = opened && (await readLog(opened, null, second));
+    expect(log?.map(({ id }) => id)).toEqual([second, first]);
   });
 
   it.each([
