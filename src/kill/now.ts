@@ -1,4 +1,4 @@
-import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { withKillEntry, withoutKillEntry, type KillEntry } from '../specs/edit/edit-file.js';
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
@@ -26,6 +26,8 @@ interface ListChange {
   readonly flag: string;
   /** null removes the entry. */
   readonly entry: KillEntry | null;
+  /** Writes all of a file, or leaves it as it is: a list that was cut would take kills back. */
+  readonly write: (file: string, text: string) => Promise<void>;
 }
 
 /**
@@ -35,7 +37,7 @@ interface ListChange {
  * @throws Error if the file is no list, or lies outside the directory.
  */
 export async function prepareList(change: ListChange): Promise<{ readonly path: string | null }> {
-  const { directory, environment, flag, entry } = change;
+  const { directory, environment, flag, entry, write } = change;
   if (!/^[\w][\w .-]*$/.test(environment)) throw new Error(`"${environment}" is no file name`);
   const path = `kills/${environment}.yaml`;
   const file = join(directory, path);
@@ -45,7 +47,7 @@ export async function prepareList(change: ListChange): Promise<{ readonly path: 
   if (after === undefined) throw new Error(`${path} is no list of kills`);
   if (after === before) return { path: null };
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, after);
+  await write(file, after);
   return { path };
 }
 

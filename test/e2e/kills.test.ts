@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openCheckout } from '../../src/git/checkout.js';
 import { openStateHome } from '../../src/state/open.js';
@@ -49,6 +51,29 @@ describe('a kill that git or a command orders', () => {
           `${method} ${path.split('/')[7] ?? ''}: ${query['title'] ?? ''}`,
       );
   }
+
+  it.skipIf(process.platform !== 'linux')(
+    'leaves the list as it was where the disk is full, and not cut, which would take kills back',
+    async () => {
+      const list = `${'# on-call owns this list\n'.repeat(4_000)}${KILLS.replace('pay', 'cart')}`;
+      scenario.commit({ 'kills/production.yaml': list }, 'Kill cart');
+      const { service, repository } = scenario;
+      // A limit for the size of files stands for the full disk.
+      const command = `trap '' XFSZ; ulimit -f 64; exec "$0" dist/main.js kill pay "$1" --environment production --reason INC-1`;
+      const env = { ...process.env, FLAGKEEL_URL: service.origin, FLAGKEEL_API_KEY: service.key };
+      const shell = promisify(execFile);
+
+      const { stdout } = await shell(
+        'sh',
+        ['-c', command, process.execPath, repository.directory],
+        { env },
+      );
+
+      expect(stdout).toMatch(/^The list was not changed: .*file too large/m);
+      expect(scenario.text('kills/production.yaml')).toBe(list);
+      expect(await isKilled()).toBe(true);
+    },
+  );
 
   it('is sent first, suspended or locked, with the title of its commit, and restored with that of another', async () => {
     scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay: double charges');

@@ -60,7 +60,7 @@ async function killOrRestore(
   const context = { ...run.context, openWriter: run.openWriter };
   const done = await actLive(context, { ...request, environment, reason });
   const isDirty = context.source.revision.dirty;
-  await screen.result(await resultText(request, done, { ...options, isDirty }));
+  await screen.result(await resultText(request, done, { ...options, isDirty }, screen));
   // Last: in an emergency the result of the service comes before further questions to it and to git.
   screen.progress.phase('look');
   if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
@@ -87,6 +87,7 @@ async function resultText(
   { flag, isKill }: KillRequest,
   act: LiveAct,
   { format, environment, isDirty }: KillOptions & { readonly isDirty: boolean },
+  { writeFile: write }: Pick<Screen, 'writeFile'>,
 ): Promise<string> {
   const { directory, reason, sent, wasKilled, orderedAt } = act;
   const wasDone = sent === null;
@@ -95,7 +96,7 @@ async function resultText(
     directory,
     environment,
     flag,
-    entry: isKill ? { reason, since } : null,
+    ...{ entry: isKill ? { reason, since } : null, write },
   }).catch((error: unknown) => ({ path: null, why: messageOf(error) }));
   const commands = list.path === null ? [] : commitCommands(directory, list.path, act);
   const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
