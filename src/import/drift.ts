@@ -50,7 +50,8 @@ export function driftOf(
     }
     if (outside !== undefined) add(outside);
   }
-  for (const live of plan.liveKills) {
+  // One that comes back with a creation of this plan is not on the service.
+  for (const live of plan.liveKills.filter(({ comesBack }) => !comesBack)) {
     const known = found.get(live.id);
     if (!known?.change.fields.some(({ path }) => path === '/killed')) add(killedOutside(live));
   }

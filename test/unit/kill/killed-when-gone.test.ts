@@ -63,6 +63,16 @@ describe('a flag that was killed by hand, pruned, and brought back by `git rever
     expect(standing).not.toHaveProperty('comesBack');
   });
 
+  it('is no drift before a run has brought it back, so that an adoption has nothing to write', async () => {
+    await killByHand();
+    await pruned();
+    revert();
+
+    const adopted = await world.command('drift', '--adopt');
+
+    expect(adopted).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('No drift') });
+  });
+
   it('is brought back alive by `flagkeel restore`, and stays alive when it is pruned and created again', async () => {
     await killByHand();
     await pruned();
