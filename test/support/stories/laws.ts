@@ -35,7 +35,7 @@ export interface Document {
   readonly withheld: readonly (DocumentChange & { readonly why: string })[];
   readonly observed: 'full' | 'touched';
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
-  readonly liveKills: readonly { readonly id: string }[];
+  readonly liveKills: readonly { readonly id: string; readonly comesBack?: true }[];
   readonly notCompared: readonly { readonly id: string; readonly what: string }[];
   readonly guards?: readonly object[];
   readonly left?: readonly object[];
@@ -191,12 +191,14 @@ function strangerBreaches({ before, written }: Ran, document: Document): string[
   });
 }
 
-/** Nothing is called a live kill that is none. */
+/** Nothing is called a live kill that is none; what comes back killed was not there. */
 function liveKillBreaches({ before, after, written }: Ran, { liveKills }: Document): string[] {
   const isKilled = (id: string): boolean =>
     [before, after].some((state) => state.get(id)?.get('/killed') === true);
   return liveKills
-    .filter(({ id }) => !isKilled(id) || written.kills.has(id))
+    .filter(
+      ({ id, comesBack }) => !(comesBack ? !before.has(id) : isKilled(id)) || written.kills.has(id),
+    )
     .map(({ id }) => `${id} is called a live kill, and is none`);
 }
 
