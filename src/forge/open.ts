@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
 import type { Progress } from '../model/run.js';
+import { paused, realTime } from '../platform/clock.js';
 import { isLoopbackHost } from '../platform/proxy.js';
 import type { Forge, ForgeOptions, RepositoryTarget } from './forge.js';
 
@@ -11,7 +11,7 @@ export const DEFAULT_API = {
   gitlab: 'https://gitlab.com/api/v4',
 } as const;
 
-interface KnownOptions extends Pick<ForgeOptions, 'token'> {
+interface KnownOptions extends Pick<ForgeOptions, 'token' | 'signal'> {
   /** Hears of each request; the caller ends the phase. */
   readonly progress?: Progress | undefined;
 }
@@ -22,21 +22,22 @@ interface KnownOptions extends Pick<ForgeOptions, 'token'> {
  */
 export async function openForge(
   place: RepositoryTarget,
-  { token, progress }: KnownOptions,
+  { token, progress, signal = new AbortController().signal }: KnownOptions,
   own: Partial<ForgeOptions> = {},
 ): Promise<Forge> {
   refuseUnsafeApi(place.apiUrl);
   const name = place.kind === 'github' ? 'GitHub' : 'GitLab';
   const wait = async (waitMs: number): Promise<void> => {
     progress?.waiting({ waitMs, why: `${name} did not take a request`, what: 'send it again' });
-    await sleep(waitMs);
+    if (await paused(waitMs, realTime, signal)) return;
+    throw new FlagkeelError('INTERRUPTED', `cannot ask ${name}: interrupted`);
   };
   const asking = (): void => progress?.phase('forge', `${name} (${new URL(place.apiUrl).host})`);
   const { connect } = await (place.kind === 'github'
     ? import('./github.js')
     : import('./gitlab.js'));
   return connect({
-    ...{ place, token, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now },
+    ...{ place, token, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now, signal },
     ...own,
   });
 }

@@ -25,6 +25,8 @@ export interface ReviewTarget extends Pick<CiContext, 'target' | 'runUrl' | 'sum
 export interface Asking {
   readonly environment: Environment;
   readonly progress: Progress;
+  /** Ends requests to the forge, except for statuses of what was applied. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Reads options first, then the environment of the CI job; never the repository. @throws FlagkeelError `USAGE` */
@@ -91,7 +93,9 @@ export async function appliedForge(
   const ci = ciContext(asking.environment, undefined);
   const repository = namedBy(flags, ci)?.repository;
   if (!repository) throw unknown(what, 'repository (set --forge and --repository)');
-  return { forge: await openWithToken(repository, { ci, asking, what }), runUrl: ci?.runUrl };
+  const lasting = { environment: asking.environment, progress: asking.progress };
+  const forge = await openWithToken(repository, { ci, asking: lasting, what });
+  return { forge, runUrl: ci?.runUrl };
 }
 
 async function openWithToken(
@@ -100,7 +104,8 @@ async function openWithToken(
 ): Promise<Forge> {
   const token = tokenOf(ci, asking);
   if (token !== undefined) {
-    return openForge(repository, { token, progress: asking.progress });
+    const { progress, signal } = asking;
+    return openForge(repository, { token, progress, signal });
   }
   const wayOut = 'set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE';
   throw new FlagkeelError('USAGE', `cannot ${what}: there is no token (${wayOut})`);

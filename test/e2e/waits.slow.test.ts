@@ -129,8 +129,9 @@ async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Pro
   await Promise.race([next(said), ended]);
 
   end.abort('SIGTERM');
-  // What a kill wrote has to be recorded. All others end at the first signal, while origin does not answer.
-  if (side === 'origin' && !command.startsWith('kill')) await run;
+  // What was written has to be recorded. All others end at the first signal, while nobody answers.
+  const isRecord = (side === 'origin' && command.startsWith('kill')) || /-statuses/.test(command);
+  if (!isRecord) await run;
   held.release();
   await Promise.allSettled([run, ended]);
   await service?.stop();

@@ -212,7 +212,7 @@ async function proposeRemoval(
   specs: RightSpecs,
   token: string | undefined,
   { propose = '', forgeUrl }: StaleOptions,
-  { progress }: Screen,
+  { progress, terminal: { signal } }: Screen,
 ): Promise<{ readonly url: string } | Refused> {
   // Loads the clients of forges only for those who propose.
   const { openForge, parseForge, statusTarget } = await import('../../forge/open.js');
@@ -224,7 +224,7 @@ async function proposeRemoval(
   const branch = `flagkeel/remove-${name}`;
   const files = await filesWithout(aged, specs);
   if ('refused' in files) return files;
-  const client = await openForge(place, { token, progress });
+  const client = await openForge(place, { token, progress, signal });
   const facts = clean(factsOf(aged).join(' · '));
   const body = `\`flagkeel stale\` says of it:\n\n    ${facts}\n\nThis removes the flag from git. It stays on the service until a run prunes it.\n`;
   const proposed = await client.propose({ branch, title: `Remove flag/${name}`, body, files });
