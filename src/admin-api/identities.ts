@@ -1,3 +1,4 @@
+import { isContainer, memberOf } from '../model/json.js';
 import type { FailedIdentity, IdentitiesAnswer } from '../model/outcome.js';
 import { list, orEmpty, record } from './decode.js';
 import type { WireIdentity } from './wire.js';
@@ -73,11 +74,6 @@ function anything(value: unknown): unknown {
   return value;
 }
 
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
-
 function keyOf(value: unknown): string | undefined {
   const key = typeof value === 'string' ? value : memberOf(value, 'key');
   return typeof key === 'string' ? key : undefined;
@@ -88,9 +84,9 @@ function otherAttribute(
   sent: Readonly<Record<string, string>>,
   answer: unknown,
 ): string | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined;
+  if (!isContainer(answer)) return undefined;
   return Object.keys(sent).find((attribute) => {
-    const value = Object.hasOwn(answer, attribute) ? memberOf(answer, attribute) : undefined;
+    const value = memberOf(answer, attribute);
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
     return text !== sent[attribute];
   });

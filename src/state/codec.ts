@@ -1,13 +1,6 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import { present } from '../model/collections.js';
-import {
-  byCodeUnits,
-  hasForm,
-  isDeeperThan,
-  isRecord,
-  type Check,
-  type Form,
-} from '../model/json.js';
+import { present, sortedMap } from '../model/collections.js';
+import { hasForm, isDeeperThan, isRecord, type Check, type Form } from '../model/json.js';
 import { KINDS } from '../model/ref.js';
 import {
   BASE_FORMS,
@@ -151,8 +144,8 @@ function parseFile(path: string, content: string): Record<string, unknown> {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;
-  const members = Object.entries(value).sort(([a], [b]) => byCodeUnits(a, b));
-  return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
+  const members = sortedMap(Object.entries(value));
+  return Object.fromEntries([...members].map(([key, each]) => [key, sorted(each)]));
 }
 
 /** Whether this is a `Base` with such a spec. Reading drops all members that flagkeel does not know. */

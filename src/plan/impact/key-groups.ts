@@ -1,4 +1,4 @@
-import { byCodeUnits } from '../../model/json.js';
+import { sortedMap } from '../../model/collections.js';
 import type { FlagSides, ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import { servedAt, type Serving, placeOf, type Place } from './serving.js';
@@ -51,7 +51,7 @@ export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const combinationOf = new Map<string, Combination>();
   const combinations: Combination[] = [];
   const none: Combination = { lists: new Map(), count: 0 };
-  for (const [list, { before, added, removed }] of sortedByName(lists)) {
+  for (const [list, { before, added, removed }] of sortedMap(lists)) {
     // Keys that were alike so far, and are alike in this list, stay together.
     const next = new Map<Combination, Map<Membership, Combination>>();
     const move = (key: string, standing: Membership): void => {
@@ -106,7 +106,6 @@ export function keyGroups(
     group.names.push(key);
     group.keys = () => group.names;
   }
-  const isTarget = new Set(allTargets.map(([key]) => key));
   const members = new Map<KeyGroup, Set<Combination | undefined>>();
   for (const combination of combinations) {
     const count = combination.count - (singled.get(combination) ?? 0);
@@ -116,7 +115,7 @@ export function keyGroups(
     const own = members.get(group) ?? new Set();
     members.set(group, own.add(combination));
     group.keys = () =>
-      keysIn(known, lists).filter((key) => own.has(combinationOf.get(key)) && !isTarget.has(key));
+      keysIn(known, lists).filter((key) => own.has(combinationOf.get(key)) && !allTargets.has(key));
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
@@ -138,9 +137,9 @@ function projected(lists: KeyGroup['lists'] | undefined, audience: Audience): Ke
 }
 
 /** Every individual target of these flags, in code-unit order, with its treatment in each. */
-function targetsOf({ flags }: Audience): [string, ReadonlyMap<string, TargetSides>][] {
+function targetsOf({ flags }: Audience): ReadonlyMap<string, ReadonlyMap<string, TargetSides>> {
   const targets = new Map<string, Map<string, TargetSides>>();
-  for (const [flag, { before, after }] of sortedByName(flags)) {
+  for (const [flag, { before, after }] of sortedMap(flags)) {
     const keys = new Set([...(before?.targets.keys() ?? []), ...(after?.targets.keys() ?? [])]);
     for (const key of keys) {
       const sides = { before: before?.targets.get(key), after: after?.targets.get(key) };
@@ -148,15 +147,11 @@ function targetsOf({ flags }: Audience): [string, ReadonlyMap<string, TargetSide
       targets.set(key, ofKey.set(flag, sides));
     }
   }
-  return sortedByName(targets);
+  return sortedMap(targets);
 }
 
 function targetForm([flag, { before, after }]: [string, TargetSides]): readonly unknown[] {
   return [flag, before?.unallocated ?? null, after?.unallocated ?? null];
-}
-
-function sortedByName<T>(entries: ReadonlyMap<string, T>): [string, T][] {
-  return [...entries].sort(([a], [b]) => byCodeUnits(a, b));
 }
 
 const MAX_KEYS = 100_000;
