@@ -15,6 +15,8 @@ export interface Forge {
   postComment(pullRequest: number, body: string): Promise<void>;
   updateComment(pullRequest: number, id: number, body: string): Promise<void>;
   deleteComment(pullRequest: number, id: number): Promise<void>;
+  /** Of the branch of a pull request. */
+  newestCommit(pullRequest: number): Promise<string>;
   /** Sets a status of a commit. It replaces the last one of the same context. */
   setStatus(at: StatusPlace, status: CommitStatus): Promise<void>;
   /** Adds notes to lines of files. Does nothing if the forge has no such notes. */

@@ -52,6 +52,8 @@ export function connect(options: ForgeOptions): Forge {
     deleteComment: async (_, id) => {
       await octokit.rest.issues.deleteComment({ ...at, comment_id: id });
     },
+    newestCommit: async (pullRequest) =>
+      (await octokit.rest.pulls.get({ ...at, pull_number: pullRequest })).data.head.sha,
     setStatus: async ({ commit, runUrl }, { context, state, description }) => {
       await octokit.rest.repos.createCommitStatus({
         ...{ ...at, sha: commit, context, state },

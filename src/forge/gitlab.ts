@@ -4,6 +4,7 @@ import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
   endOf,
+  ForgeError,
   forgeError,
   isMarked,
   limited,
@@ -11,7 +12,6 @@ import {
   withRetry,
   type CommentApprovals,
   type Forge,
-  type ForgeError,
   type ForgeOptions,
   type Proposal,
 } from './forge.js';
@@ -54,6 +54,8 @@ export function connect(options: ForgeOptions): Forge {
     },
     deleteComment: async (pullRequest, id) =>
       gitlab.MergeRequestNotes.remove(project, pullRequest, id),
+    newestCommit: async (pullRequest) =>
+      (await gitlab.MergeRequests.show(project, pullRequest)).sha,
     setStatus: async ({ commit, project: own = project, runUrl }, status) => {
       const { context, state, description } = status;
       const sent = gitlab.Commits.editStatus(own, commit, STATES[state], {
@@ -185,18 +187,6 @@ interface Given {
   readonly searchParams?: string;
 }
 
-class Refused extends Error {
-  readonly status: number;
-  /** Null if GitLab does not say when to send the request again. */
-  readonly retryMs: number | null;
-
-  constructor(status: number, retryMs: number | null, message: string) {
-    super(message);
-    this.status = status;
-    this.retryMs = retryMs;
-  }
-}
-
 /**
  * In place of the library's own way to send: that repeats every request after 502, also a comment that is posted by
  * then, and follows redirects with the token.
@@ -217,10 +207,7 @@ function sending(options: ForgeOptions) {
       const text = await response.text();
       const { ok, status } = response;
       const answered = Object.fromEntries(response.headers.entries());
-      if (!ok) {
-        const retryMs = retryAfterMs(answered, Date.now()) ?? null;
-        throw new Refused(status, retryMs, complaintIn(text));
-      }
+      if (!ok) throw refused(status, answered, text);
       const answer: unknown = status === 204 ? {} : JSON.parse(text);
       return { status, headers: answered, body: answer as Record<string, unknown> };
     };
@@ -241,9 +228,13 @@ function complaintIn(text: string): string {
   }
 }
 
-function errorOf(error: unknown): ForgeError {
-  const { status, retryMs } = error instanceof Refused ? error : { status: null, retryMs: null };
+function refused(status: number, headers: Record<string, string>, text: string): ForgeError {
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
-  const waitMs = status === 429 ? (retryMs ?? WAIT_AFTER_LIMIT_MS) : null;
-  return forgeError('GitLab', error, { status, hint, waitMs });
+  const waitMs = status === 429 ? (retryAfterMs(headers, Date.now()) ?? WAIT_AFTER_LIMIT_MS) : null;
+  return forgeError('GitLab', new Error(complaintIn(text)), { status, hint, waitMs });
+}
+
+function errorOf(error: unknown): ForgeError {
+  if (error instanceof ForgeError) return error;
+  return forgeError('GitLab', error, { status: null, hint: '', waitMs: null });
 }

@@ -130,6 +130,22 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(scenario.writes()).toEqual([]);
   });
 
+  it('leaves the comment of a newer commit alone where the job of an older one runs again', async () => {
+    const older = head();
+    ramp(50);
+    expect(await review()).toMatchObject({ code: 0 });
+    forge.pull.head = head();
+    scenario.repository.git('checkout', '--quiet', '--detach', older);
+
+    const again = await review();
+
+    expect(again, again.stderr).toMatchObject({ code: 0 });
+    expect(again.stderr).toContain('comment left alone, because there is a newer commit');
+    expect(again.stdout).toContain('10 → 25 %');
+    expect(forge.comments.map(({ body }) => body)).toEqual([expect.stringContaining('10 → 50 %')]);
+    expect(forge.statuses.at(-1)).toMatchObject({ sha: older, state: 'success' });
+  });
+
   it('closes its statuses, and says what is wrong, when the specs are invalid', async () => {
     ramp('many');
     const [sarif, junit] = [join(folder, 'x.sarif'), join(folder, 'x.xml')];
@@ -160,6 +176,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
 
   it('writes its comment, and fails, when its statuses are refused', async () => {
     forge.refused = 'statuses';
+    forge.pull.head = head();
 
     const run = await review();
 

@@ -21,8 +21,16 @@ export interface TestForge extends Behaviour {
   readonly blocked: Set<string>;
   /** On GitLab, who merges into protected branches, by their name or pattern. */
   readonly mergers: Map<string, readonly TestMergeLevel[]>;
-  /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
-  readonly pull: { pushedAt: string | null; mergedAt: string | null; base?: string };
+  /**
+   * When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`:
+   * where it parted. `head`: its newest commit; absent: the last one that got a status.
+   */
+  readonly pull: {
+    pushedAt: string | null;
+    mergedAt: string | null;
+    base?: string;
+    head?: string;
+  };
   /** Branches that were made, without a pull request yet, with their files: text, or null where it is removed. */
   readonly branches: Map<string, TestProposal['files']>;
   /** Pull requests that were opened. */
@@ -260,14 +268,18 @@ function githubRoutes(forge: TestForge): Routes {
     [`POST ${repo}/check-runs`]: ({ body }) => checkRun(forge, body, 201),
     [`PATCH ${repo}/check-runs/1`]: ({ body }) => checkRun(forge, body, 200),
     [`GET ${repo}/pulls/7`]: () => {
-      const head = { sha: HEAD, ref: 'ramp', repo: { name: 'flags', owner: { login: 'acme' } } };
+      const head = {
+        sha: headOf(forge),
+        ref: 'ramp',
+        repo: { name: 'flags', owner: { login: 'acme' } },
+      };
       return ok({ number: 7, head, merged_at: forge.pull.mergedAt });
     },
     [`GET ${repo}/activity`]: ({ query }) => {
       const { pushedAt: timestamp } = forge.pull;
       if (timestamp === null) return NOT_FOUND;
       const push = { activity_type: 'push', ref: query['ref'] ?? null, timestamp };
-      return ok([{ ...push, id: 1, before: '1'.repeat(40), after: HEAD }]);
+      return ok([{ ...push, id: 1, before: '1'.repeat(40), after: headOf(forge) }]);
     },
     [`GET ${repo}/collaborators/:name/permission`]: ({ params }) => {
       const permission = forge.members.get(params['name'] ?? '');
@@ -309,7 +321,7 @@ function gitlabRoutes(forge: TestForge): Routes {
     [`DELETE ${request}/notes/:id`]: ({ params }) => remove(forge, Number(params['id'])),
     [`GET ${request}`]: () => {
       const merged = { state: 'merged', diff_refs: { base_sha: forge.pull.base } };
-      return ok({ iid: 7, target_branch: 'main', ...merged });
+      return ok({ iid: 7, target_branch: 'main', sha: headOf(forge), ...merged });
     },
     [`GET ${request}/versions`]: () => {
       const { pushedAt } = forge.pull;
@@ -338,6 +350,10 @@ function gitlabRoutes(forge: TestForge): Routes {
       return status(forge, params['sha'], { ...body, ...more });
     },
   };
+}
+
+function headOf({ pull, statuses }: TestForge): string {
+  return pull.head ?? statuses.at(-1)?.sha ?? HEAD;
 }
 
 function proposedFrom({ proposals }: TestForge, branch = ''): object[] {

@@ -142,11 +142,11 @@ async function openStatuses(
   };
   try {
     await leniently(open, screen, isFork);
-    return null;
   } catch (error) {
     if (error instanceof FlagkeelError) return error;
     throw error;
   }
+  return null;
 }
 
 /** Sets every status, even if one of them fails; the first failure becomes a warning. */
@@ -191,7 +191,6 @@ async function judge(
   reviewing: Reviewing,
 ): Promise<Verdict> {
   const { options, screen, place } = reviewing;
-  const { terminal } = screen;
   const surroundings = screen.surroundings();
   const { settings, note } = surroundings;
   const isMerge = place.merge !== undefined && checkout.head === place.merge;
@@ -215,7 +214,7 @@ async function judge(
     };
   } catch (error) {
     // An interrupted run is to end, and not to be published.
-    if (!(error instanceof FlagkeelError) || terminal.signal.aborted) throw error;
+    if (!(error instanceof FlagkeelError) || screen.terminal.signal.aborted) throw error;
     screen.failure(error);
     return failure(error);
   }
@@ -245,22 +244,32 @@ async function warnOfOldBranch(
 /** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
 async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
-  const { pull, summaryFile } = place;
+  const { pull, summaryFile, isFork } = place;
   if (summaryFile !== undefined) {
     await appendFile(summaryFile, `${verdict.markdown}\n`).catch((error: unknown) => {
       screen.note(`warning: cannot write the summary of the job: ${clean(messageOf(error))}`);
     });
   }
-  if (!pull) return;
-  const comment = { scope: prefix, body: verdict.markdown };
-  const publishing = async (): Promise<void> => {
-    const done = await syncComment(pull.forge, pull.pullRequest, comment);
-    screen.note(`${pull.forge.name}: comment ${done}`);
-    // Notes are a help and no verdict: a token that may not write them is no failure.
-    if (done !== 'unchanged')
-      await leniently(async () => annotate(pull, verdict, prefix), screen, true);
-  };
-  await leniently(publishing, screen, place.isFork);
+  if (pull) await leniently(async () => comment(pull, verdict, prefix, reviewing), screen, isFork);
+}
+
+async function comment(
+  pull: ReviewedPullRequest,
+  verdict: Verdict,
+  prefix: string,
+  { options, screen }: Reviewing,
+): Promise<void> {
+  const { forge, pullRequest, commit } = pull;
+  // A job that runs again for an older commit would replace the newest plan by an older one.
+  if (options.commit === undefined && (await forge.newestCommit(pullRequest)) !== commit) {
+    screen.note(`${forge.name}: comment left alone, because there is a newer commit`);
+    return;
+  }
+  const done = await syncComment(forge, pullRequest, { scope: prefix, body: verdict.markdown });
+  screen.note(`${forge.name}: comment ${done}`);
+  // Notes are a help and no verdict: a token that may not write them is no failure.
+  if (done !== 'unchanged')
+    await leniently(async () => annotate(pull, verdict, prefix), screen, true);
 }
 
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const;
