@@ -204,7 +204,10 @@ async function entriesBelow(root: string, folder: string): Promise<TreeEntry[]> 
   for (const entry of inside) {
     const path = `${folder}${entry.name}`;
     if (!isSpecPath(path)) continue;
-    if (entry.isDirectory()) {
+    if (path.includes('\uFFFD')) {
+      // No path of ours leads to a name that is not UTF-8.
+      found.push({ path, type: 'special', sizeBytes: 0 });
+    } else if (entry.isDirectory()) {
       // One folder after the other, because a deep tree must not open them all at once.
       found.push(...(await entriesBelow(root, `${path}/`)));
     } else {

@@ -19,7 +19,7 @@ export interface TreeEntry {
   readonly stamp?: string;
 }
 
-/** `submodule`: any repository inside another, registered there or not; `special`: a pipe, a socket or a device. */
+/** `submodule`: any repository inside another, registered there or not; `special`: a pipe, a socket, a device. */
 export type EntryType = 'file' | 'symlink' | 'submodule' | 'special';
 
 export const CONFIG_PATH = 'flagkeel.yaml';

@@ -73,7 +73,7 @@ const WORDS_OF = {
   file: 'a file',
   symlink: 'a symbolic link',
   submodule: 'a submodule',
-  special: 'a special file (a pipe, a socket or a device)',
+  special: 'a special file (a pipe, a socket, a device, or one whose name is not UTF-8)',
 } as const;
 
 /** Without a report, a path that flagkeel cannot read would look like a removal. */

@@ -179,6 +179,19 @@ describe('checkout', () => {
     await expect(disk.read('flags/link.yaml')).rejects.toThrow('has become a symbolic link');
   });
 
+  it('lists a file whose name is not UTF-8, which it cannot read, and goes on with the others', async () => {
+    repository.write({ 'flags/a.yaml': 'a' });
+    const name = Buffer.from('flags/\xfcber.yaml', 'latin1');
+    writeFileSync(Buffer.concat([Buffer.from(`${repository.directory}/`), name]), 'b');
+    repository.shell('git add --all && git commit -qm one');
+
+    const tree = await directoryTree(repository.directory);
+
+    const lost = 'flags/\uFFFDber.yaml';
+    expect(tree.list()).toMatchObject([{ path: 'flags/a.yaml' }, { path: lost, type: 'special' }]);
+    expect(await localChanges(await checkoutOf(repository.directory))).toEqual([lost]);
+  });
+
   it('counts as local changes new, changed and lost files, but none that git ignores', async () => {
     repository.commit('one', {
       'flags/a.yaml': 'a',
