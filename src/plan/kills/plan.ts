@@ -252,12 +252,7 @@ export function rememberingKills(
   { desired, actual, policy }: PlanInput,
 ): Base<unknown> {
   if (environment === null) return base;
-  const {
-    killListed: heldListed,
-    liveKillSeenAt: heldSeenAt,
-    liveKillSeen: heldMoment,
-    ...rest
-  } = base;
+  const { killListed: heldListed, liveKillSeenAt: _, liveKillSeen: __, ...rest } = base;
   const isKill = (base.spec as Definition | undefined)?.killed === true;
   const isListed =
     base === before
@@ -265,12 +260,12 @@ export function rememberingKills(
       : (heldListed ?? (isKill && isKillListed(desired, flag, environment)));
   const live = actual.flags.get(flag)?.definitions.get(environment);
   const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
-  const seenAt = before?.liveKillSeenAt ?? heldSeenAt;
+  const seenAt = before?.liveKillSeenAt;
   const seen = !live ? seenAt : live.killed && !isOrdered ? (seenAt ?? head) : null;
   // Without its commit, the time would belong to another sighting.
   const place = environmentNamed(policy, environment);
   const first = place && policy.leftKilled?.[stateId(flag, place)];
-  const moment = seenAt === undefined ? (first ?? now) : (before?.liveKillSeen ?? heldMoment);
+  const moment = seenAt === undefined ? (first ?? now) : before?.liveKillSeen;
   return {
     ...rest,
     ...(isListed === true && { killListed: true }),
