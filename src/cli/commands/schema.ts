@@ -4,7 +4,7 @@ import { SPEC_KINDS } from '../../model/ref.js';
 import { editorSchemaOf, SCHEMA_NAMES, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { quoted } from '../../report/sanitize.js';
 
@@ -48,6 +48,8 @@ export async function writeNew(path: string, text: string): Promise<boolean> {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // A full disk leaves a part of it, which the next try would take for a file of the user.
+    await rm(path, { force: true }).catch(() => undefined);
     throw refused(error);
   }
 }
