@@ -125,10 +125,6 @@ export async function openRun(
     },
     originName: () => service().name,
     ...state,
-    openRecords: async (place) => {
-      progress?.phase('read');
-      return state.openRecords(place);
-    },
     openState: async (place) => {
       const home = await state.openState(place);
       const origin = service().stateName;

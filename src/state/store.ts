@@ -231,10 +231,9 @@ export class StateStore {
           ? await writeCommit(await this.#repository.open(), made, 'write the state')
           : seen.tip;
       if (commit === null || (await this.#moved(commit, seen, last))) {
-        const { tree } = changes;
-        if (commit !== null) this.#cache.trees.set(commit, tree);
+        if (commit !== null) this.#cache.trees.set(commit, changes.tree);
         const there = this.#sharing && commit;
-        this.#seen = { here: commit, there, tip: commit, tree, known: merged };
+        this.#seen = { here: commit, there, tip: commit, tree: changes.tree, known: merged };
         this.#known = ours;
         return;
       }

@@ -130,7 +130,8 @@ async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Pro
 
   end.abort('SIGTERM');
   // What was written has to be recorded. All others end at the first signal, while nobody answers.
-  const isRecord = (side === 'origin' && command.startsWith('kill')) || /-statuses/.test(command);
+  const isRecord =
+    (side === 'origin' && command.startsWith('kill')) || command.includes('-statuses');
   if (!isRecord) await run;
   held.release();
   await Promise.allSettled([run, ended]);

@@ -75,7 +75,9 @@ async function recordDone(
 ): Promise<void> {
   const { environmentName: environment, wasKilled, sent: note } = act;
   try {
-    await recordAct(context, await act.place(), { flag, environment, isKill, wasKilled, note });
+    const place = await act.place();
+    context.progress?.phase('read');
+    await recordAct(context, place, { flag, environment, isKill, wasKilled, note });
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
     context.note(`Not looked at afterwards, and not recorded in the history: ${error.message}`);

@@ -9,10 +9,15 @@ import {
 import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange, StepRequest } from '../../model/plan.js';
+import type { FieldChange, StepRequest, Withheld } from '../../model/plan.js';
 import { flagEntry, type Base, type FlagBase } from '../../model/state.js';
 import { planDefinition } from './definition.js';
-import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
+import {
+  plannedUpdate,
+  splitFields,
+  type ObjectPlan,
+  type SplitFields,
+} from '../planned-change.js';
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
@@ -51,14 +56,20 @@ function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: Plan
   const base = placed.base as Base<FlagBase> | undefined;
   if (isToBeCreated(actual, base)) return planFlagCreation(flag, actual, placed, input);
   const differences = workspaceDifferences(flag, actual, base, input);
-  const { allowed, withheld } = splitFields(placed, differences, placed.rules, base);
-  const { ownershipTag } = input.desired.config;
-  const held = withheld.map((each) =>
-    lacksOnly(ownershipTag, each.fields) ? { ...each, ofConfig: true as const } : each,
-  );
-  return plannedUpdate(placed, { allowed, withheld: held }, () =>
+  const parted = withOfConfig(splitFields(placed, differences, placed.rules, base), input);
+  return plannedUpdate(placed, parted, (allowed) =>
     patchRequests(flag, flagFieldsChange(allowed), input),
   );
+}
+
+/** Marks what is held back of flagkeel.yaml alone. */
+function withOfConfig({ allowed, withheld }: SplitFields, { desired }: PlanInput): SplitFields {
+  const isOfConfig = ({ fields }: Withheld): boolean =>
+    lacksOnly(desired.config.ownershipTag, fields);
+  const held = withheld.map((each) =>
+    isOfConfig(each) ? { ...each, ofConfig: true as const } : each,
+  );
+  return { allowed, withheld: held };
 }
 
 /** If the service cannot return a single flag, trusts the inventory: creating an existing flag would be refused. */
