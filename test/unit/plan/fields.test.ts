@@ -36,19 +36,6 @@ describe('a field in three states', () => {
   it('is no change where both sides are equal, whatever the base was', () => {
     expect(one(1, 2, 2)).toEqual([]);
   });
-
-  it.each(['commit', 'adopt', 'unknown'] as const)(
-    'is %s where there is no base',
-    (withoutBase) => {
-      const [change] = threeWay({
-        desired: fields({ '/a': 1 }),
-        actual: fields({ '/a': 2 }),
-        withoutBase,
-      });
-
-      expect(change?.reason).toBe(withoutBase);
-    },
-  );
 });
 
 describe('individual targets', () => {
@@ -77,23 +64,6 @@ describe('individual targets', () => {
 
     expect(at(['b'])[0]?.keys?.added).toEqual(['b']);
     expect(at([])).toEqual([]);
-  });
-
-  it('stand in a creation only where there are any', () => {
-    const created = threeWay({
-      desired: fields({ '/killed': false, '/targets/on': ['a', 'b'], '/targets/off': [] }),
-      actual: fields({}),
-      withoutBase: 'commit',
-    });
-
-    expect(created).toEqual([
-      { path: '/killed', reason: 'commit', after: false },
-      {
-        path: '/targets/on',
-        reason: 'commit',
-        keys: { added: ['a', 'b'], removed: [], sha256: keyList(['a', 'b']).digest.sha256 },
-      },
-    ]);
   });
 
   it('have a path that is a JSON Pointer', () => {

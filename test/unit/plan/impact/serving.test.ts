@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   bucketOf,
   bucketServing,
-  placeOf,
   seedsOf,
   servedAt,
   type Served,
@@ -39,13 +38,6 @@ describe('the place of a key', () => {
     ['ππππππππ', 0x9747b28c, 0xd58063c1],
   ])('"%s" by seed %d is that of the published hash', (key, seed, hash) => {
     expect(bucketOf(key, seed)).toBe((hash % 100) + 1);
-  });
-
-  it('has a bucket by the one seed and a draw by the other', () => {
-    const { bucket, draw } = placeOf('ana', { seed: 7, allocationSeed: 8 });
-
-    expect([bucket, draw]).toEqual([bucketOf('ana', 7), bucketOf('ana', 8)]);
-    expect(bucket).not.toBe(draw);
   });
 
   it.each([

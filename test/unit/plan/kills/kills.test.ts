@@ -6,12 +6,7 @@ import type { Plan, Reason } from '../../../../src/model/plan.js';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
-import {
-  isKillListed,
-  isKillOrdered,
-  killOrders,
-  orderedDefinition,
-} from '../../../../src/plan/kills/orders.js';
+import { killOrders, orderedDefinition } from '../../../../src/plan/kills/orders.js';
 import { afterRestore, seenLiveKills } from '../../../../src/plan/kills/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import { scopeOf } from '../../../../src/plan/scope.js';
@@ -85,18 +80,6 @@ describe('the kills that git orders', () => {
         reason: 'killed: true in spec.yaml',
       },
     ]);
-  });
-
-  it.each<[string, ReturnType<typeof aDesired>, boolean, boolean]>([
-    ['the list', aDesired({ flags: [pay()], kills: [listed('pay')] }), true, true],
-    ['the flag', aDesired({ flags: [pay({ killed: true })] }), false, true],
-    ['an entry of another flag', aDesired({ kills: [listed('cart')] }), false, false],
-    ['an entry for elsewhere', aDesired({ kills: [listed('pay', 'staging')] }), false, false],
-    ['a flag that says otherwise', aDesired({ flags: [pay({ killed: false })] }), false, false],
-    ['nothing', aDesired(), false, false],
-  ])('are found where they stand: %s', (_, desired, isListed, isOrdered) => {
-    expect(isKillListed(desired, 'pay', 'production')).toBe(isListed);
-    expect(isKillOrdered(desired, 'pay', 'production')).toBe(isOrdered);
   });
 
   it('are of a flag that is not declared where its specs do not name the environment', () => {
