@@ -156,27 +156,4 @@ environments:
     expect(gone.stdout).toContain('- flag/checkout@staging gone from the service');
     expect(gone.stdout).toContain('Left flag/checkout@staging: gone from the service');
   });
-
-  it('is a rollback by hand of a ramp that was applied beside a withheld field', async () => {
-    const allocated = CHECKOUT.replace('    killed: false', '    trafficAllocation: 100');
-    scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
-    expect(await run('reconcile')).toMatchObject({ code: 0 });
-    await live.set('checkout', { trafficAllocation: 40 });
-    const ramped = { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') };
-    scenario.commit(ramped, 'Ramp to 50 %');
-    const ramp = await run('reconcile');
-    expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
-    await live.set('checkout', { on: 10 });
-    scenario.service.requests.length = 0;
-
-    const next = await run('reconcile', '--format', 'json');
-
-    expect(scenario.writes()).toEqual([]);
-    const paths = ['/trafficAllocation', '/defaultRule'];
-    const fields = paths.map((path) => ({ path, reason: 'drift' }));
-    expect(JSON.parse(next.stdout)).toMatchObject({
-      changes: [],
-      withheld: [{ id: 'flag/checkout@production', why: 'drift-reported', fields }],
-    });
-  });
 });

@@ -9,7 +9,7 @@ import { commitOf, sourceAt } from './memory-git.js';
 import { rememberedText } from './memory-home.js';
 import { LIVE_KILLS, PARTS, type PartName } from './parts.js';
 import { PLANTED, type PlantedName } from './planted.js';
-import { liveOf, textOf } from './small-world.js';
+import { textOf } from './small-world.js';
 
 /** So much of each part as takes a second; `npm run test:model` goes on. */
 const SAMPLE = { depth: 30, seconds: 60, transitions: 300 };
@@ -44,24 +44,6 @@ describe('a small world', () => {
       expect(await retold(part, broken?.story ?? [])).toEqual([]);
     },
   );
-});
-
-it('what somebody sets in a definition after a run that died once it had created it stays', async () => {
-  const explorer = new Explorer(PARTS.whole);
-  let state = await explorer.start();
-  for (const label of [
-    'remove',
-    'lose the state',
-    'run cut after 2',
-    'edit a@production on 1',
-    'run',
-  ]) {
-    const step = (await explorer.steps(state)).find((each) => each.label === label);
-    expect(step?.breaches).toEqual([]);
-    state = step?.next ?? state;
-  }
-
-  expect(liveOf(state.world)['a@production on']).toBe(1);
 });
 
 it('a history without the commits that nothing names is as good as the whole one', async () => {
