@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { ServerOptions, ServerResponse } from 'node:http';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { refuseBrokenRequest } from '../../src/service/http/broken-request.js';
 import { answerTo } from '../support/http.js';
 import { listen } from '../support/loopback.js';
@@ -19,10 +19,6 @@ const CLOSE = 'connection: close\r\n';
 
 describe('the service', () => {
   const service = aService();
-
-  afterAll(async () => {
-    await service.stop();
-  });
 
   const post = (headers: string, body: string): string =>
     `POST /internal/api/v2/splits/ws/Default/trafficTypes/user ${HEAD}authorization: Bearer ${service.key}\r\n` +

@@ -1,10 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { administer } from '../../src/service/service.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/git.js';
+import { makeRepository } from '../support/git.js';
 
 const FILES = {
   'flagkeel.yaml': `workspace: Shop
@@ -41,19 +41,14 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
   ({ place }) => {
     const hasGit = place === 'a git repository';
     const WARNING = /^warning: there is no git history here/m;
-    let repository: ConfigRepository;
     let directory: string;
 
     beforeEach(() => {
-      repository = new ConfigRepository();
+      const repository = makeRepository();
       repository.write(FILES);
       if (hasGit) repository.commit('Add the banner');
       else rmSync(join(repository.directory, '.git'), { recursive: true });
       ({ directory } = repository);
-    });
-
-    afterEach(() => {
-      repository[Symbol.dispose]();
     });
 
     async function reconcile(...args: readonly string[]): Promise<CliResult> {
@@ -107,7 +102,7 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
 );
 
 it('names the option that helps where the config directory cannot hold a store', async () => {
-  using repository = new ConfigRepository();
+  const repository = makeRepository();
   repository.commit('Add the banner', FILES);
   writeFileSync(join(repository.directory, '.flagkeel'), 'in the way of the folder');
 

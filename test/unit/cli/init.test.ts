@@ -1,15 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeDirectory } from '../../support/git.js';
 import { cliRun } from '../../support/terminal.js';
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flagkeel-init-'));
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+  directory = makeDirectory();
 });
 
 const isThere = (path: string): boolean => existsSync(join(directory, path));

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WireDefinition } from '../../../src/admin-api/wire.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { murmur32 } from '../../support/bucketing.js';
-import { ConfigRepository } from '../../support/git.js';
-import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
+import type { ConfigRepository } from '../../support/git.js';
+import { liveWorkspace, sharesOf, type LiveWorkspace } from '../../support/live-workspace.js';
+import { useScenario } from '../../support/scenario.js';
 import { aDefinition } from '../../support/service-calls.js';
-import { startTestService, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
 
 const CONFIG = `workspace: Default
@@ -29,14 +29,14 @@ const ABOUT = [
   ...['--segment', 'cart', '--key'],
 ];
 
+const scenario = useScenario();
 let service: TestService;
 let live: LiveWorkspace;
 let repository: ConfigRepository;
 beforeEach(async () => {
-  repository = new ConfigRepository();
+  ({ service, repository } = scenario);
   repository.write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': PAY });
   repository.commit('Begin');
-  service = await startTestService();
   live = await liveWorkspace(service);
   await live.ok('POST', `/segments/ws/${live.id}/trafficTypes/user`, { name: 'staff' });
   for (const environment of [live.staging, live.production]) {
@@ -44,10 +44,6 @@ beforeEach(async () => {
   }
   await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'cart' });
   service.requests.length = 0;
-});
-afterEach(async () => {
-  await service.stop();
-  repository[Symbol.dispose]();
 });
 
 async function run(...args: readonly string[]): Promise<CliRun> {
@@ -126,7 +122,6 @@ describe('validate --online', () => {
 
 describe('explain --online', () => {
   it('says what is live: as git has it, another value, not there, and killed by whom', async () => {
-    const flags = `/splits/ws/${live.id}`;
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
     const lines = async (): Promise<string[]> => {
       const { stdout } = await run('explain', '--online', 'flag/pay');
@@ -135,13 +130,8 @@ describe('explain --online', () => {
     const asGit = '  on the service: as git has it';
     expect(await lines()).toEqual([asGit, asGit]);
 
-    const path = `${flags}/pay/environments/${live.production}`;
-    const defaultRule = [{ treatment: 'off', size: 100 }];
-    await live.ok('PATCH', path, [
-      { op: 'replace', path: '/defaultRule', value: defaultRule },
-      { op: 'replace', path: '/killed', value: true },
-    ]);
-    await live.ok('DELETE', `${flags}/pay/environments/${live.staging}`);
+    await live.set('pay', { on: 0, killed: true });
+    await live.ok('DELETE', live.at('pay', 'staging'));
 
     expect(await lines()).toEqual([
       '  on the service: another defaultRule; everybody else → off 100 %',
@@ -151,7 +141,7 @@ describe('explain --online', () => {
     const { stdout } = await run('explain', '--online', 'flag/pay', '--format', 'json');
     expect(JSON.parse(stdout)).toMatchObject({
       environments: [
-        { live: { killed: true, differs: ['defaultRule'], defaultRule } },
+        { live: { killed: true, differs: ['defaultRule'], defaultRule: sharesOf(0) } },
         { live: null },
       ],
     });
@@ -159,7 +149,7 @@ describe('explain --online', () => {
 
   it('does not call a definition as git has it that a hand killed, or whose kill is not live', async () => {
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
-    await live.ok('PUT', `/splits/ws/${live.id}/pay/environments/${live.production}/kill`);
+    await live.ok('PUT', `${live.at('pay')}/kill`);
     repository.write({ 'kills/staging.yaml': 'kills: { pay: { reason: INC-1 } }' });
     const { stdout } = await run('explain', '--online', 'flag/pay');
     expect(stdout.split('\n').filter((line) => line.includes('on the service'))).toEqual([
@@ -173,13 +163,8 @@ describe('explain --online', () => {
     repository.write({ 'flags/pay.yaml': ramped });
     repository.commit('Ramp');
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
-    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
     const atShare = async (on: number): Promise<string | undefined> => {
-      const value = [
-        { treatment: 'on', size: on },
-        { treatment: 'off', size: 100 - on },
-      ];
-      await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+      await live.set('pay', { on });
       const { stdout } = await run('explain', '--online', 'flag/pay');
       return /on the service: (.*)/.exec(stdout)?.[1];
     };
@@ -195,8 +180,7 @@ describe('explain --online', () => {
 
   it('tells what a key gets by the seeds that the service shows', async () => {
     expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
-    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-    const { seed = 0, trafficAllocationSeed } = await live.ok<WireDefinition>('GET', path);
+    const { seed = 0, trafficAllocationSeed } = await live.definition('pay');
     const bucketOf = (key: string): number => (murmur32(key, seed) % 100) + 1;
     const keys = Array.from({ length: 1_000 }, (_, index) => `user-${index}`);
     const lucky = keys.find((key) => bucketOf(key) <= 10) ?? '';
@@ -219,12 +203,12 @@ describe('explain --online', () => {
   });
 
   it('tells shares, and why, where the service shows no seeds', async () => {
-    await service.stop();
-    service = await startTestService({ strict: true });
+    await scenario.restart({ strict: true });
+    ({ service } = scenario);
     live = await liveWorkspace(service);
     await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'pay' });
     const definition = aDefinition({ defaultTreatment: 'off' });
-    await live.ok('POST', `/splits/ws/${live.id}/pay/environments/${live.production}`, definition);
+    await live.ok('POST', live.at('pay'), definition);
 
     expect((await run(...ABOUT, 'ana')).stdout).toContain(
       '⇒ off 90 %, on 10 % (by default rule; the service shows no seed, which would tell its bucket)',

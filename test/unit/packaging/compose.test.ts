@@ -1,11 +1,11 @@
 import { VARIABLES } from '../../../src/compose/settings.js';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseSeed } from '../../../src/service/seed.js';
+import { makeDirectory } from '../../support/git.js';
 import { unknownOptions } from './help.js';
 import { PROJECT, projectText } from '../docs/page.js';
 
@@ -80,10 +80,7 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('takes the key that a start before has made and not put in its place', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'compose-key-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
+    const folder = makeDirectory();
     writeFileSync(join(folder, 'new-key'), 'the key\n');
     // The service refuses a second key of the name.
     const script = projectText('deploy/compose/key.sh').replaceAll(/^ *node /gm, 'false ');

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { makeDirectory } from '../../support/git.js';
 import { PROJECT, projectText } from '../docs/page.js';
 
 interface Job {
@@ -34,14 +34,12 @@ function spawnWith(
   programs: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>> = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-script-'));
+  const folder = makeDirectory();
   for (const [name, text] of Object.entries(programs)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   }
   const env = { ...variables, PATH: `${folder}:${process.env['PATH'] ?? ''}`, TMPDIR: folder };
-  const done = spawnSync(join(PROJECT, script), args, { env, encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  return done;
+  return spawnSync(join(PROJECT, script), args, { env, encoding: 'utf8' });
 }
 
 describe('continuous integration', () => {
@@ -161,7 +159,7 @@ describe('a release', () => {
 
   /** @param tag of a checkout with version 1.2.3. */
   function prepared(tag: string): { status: number | null; said: string; manifest: unknown } {
-    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-release-'));
+    const folder = makeDirectory();
     writeFileSync(join(folder, 'package.json'), '{"name":"flagkeel","version":"1.2.3"}');
     const changes =
       '# Changelog\n\n## Unreleased\n\nSoon.\n\n## 1.2.3 (today)\n\nIt flies.\n\n## 1.2.2\n\nIt runs.\n';
@@ -170,7 +168,6 @@ describe('a release', () => {
     const args = [script, tag, 'https://github.com/acme/flagkeel', folder];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    rmSync(folder, { recursive: true });
     return { status, said: stdout + stderr, manifest };
   }
 

@@ -1,22 +1,13 @@
 import { VARIABLES } from '../../../src/compose/settings.js';
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { unknownOptions } from './help.js';
 import { faultsOf } from './kubernetes-kinds.js';
+import { makeDirectory } from '../../support/git.js';
 import { PROJECT } from '../docs/page.js';
 
 const ROOT = join(PROJECT, 'deploy/kubernetes');
@@ -91,19 +82,13 @@ const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
 /** The objects that `kubectl apply -k` sends. */
 function rendered(name: 'example' | 'example with replicas'): readonly Rendered[] {
-  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-kustomize-'));
-  try {
-    cpSync(ROOT, folder, { recursive: true });
-    const file = join(folder, 'example/kustomization.yaml');
-    const text = readFileSync(file, 'utf8');
-    if (name !== 'example') writeFileSync(file, text.replace('# - ../replicas', '- ../replicas'));
-    const out = execFileSync('kubectl', ['kustomize', join(folder, 'example')], {
-      encoding: 'utf8',
-    });
-    return parseAllDocuments(out).map((document) => document.toJS() as Rendered);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = makeDirectory();
+  cpSync(ROOT, folder, { recursive: true });
+  const file = join(folder, 'example/kustomization.yaml');
+  const text = readFileSync(file, 'utf8');
+  if (name !== 'example') writeFileSync(file, text.replace('# - ../replicas', '- ../replicas'));
+  const out = execFileSync('kubectl', ['kustomize', join(folder, 'example')], { encoding: 'utf8' });
+  return parseAllDocuments(out).map((document) => document.toJS() as Rendered);
 }
 
 const deployment = read('base/deployment.yaml') as Deployment;

@@ -69,9 +69,7 @@ it('an environment that wants approvals is never in sync while a change waits fo
   const world = await appliedWorld();
   const { repository, live } = world;
   const run = async (...words: readonly string[]) => world.command(...words);
-  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [
-    { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
-  ]);
+  await live.permit({ areApprovalsRequired: true });
   repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
   for (const { exitCode, stdout } of [await run('reconcile'), await run('reconcile')]) {
     expect(exitCode).toBe(8);

@@ -159,9 +159,7 @@ describe('a ramp that goes back where its check fails', () => {
     );
     const { world, after } = story;
     story.answer = bad;
-    await world.live.ok('PATCH', `/environments/ws/${world.live.id}/${world.live.production}`, [
-      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
-    ]);
+    await world.live.permit({ areApprovalsRequired: true });
 
     const asked = await world.applied({}, after(19));
     const again = await world.applied({}, after(20));

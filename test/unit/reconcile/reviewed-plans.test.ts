@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { makeDirectory } from '../../support/git.js';
 import {
   appliedWorld,
   flagSpec,
@@ -16,7 +16,7 @@ let first: string;
 
 /** Two merges, each with a plan that was reviewed; neither was applied. */
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-reviewed-'));
+  folder = makeDirectory();
   world = await appliedWorld({
     'flagkeel.yaml': PROTECTED_PIPELINE,
     'flags/pay.yaml': flagSpec('pay'),
@@ -25,10 +25,6 @@ beforeEach(async () => {
   first = await merged('first', 'Ramp pay (#7)', { pay: 20 });
   await merged('second', 'Ramp cart (#8)', { cart: 30 });
   world.writes();
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 const planFile = (name: string): string => join(folder, `${name}.json`);

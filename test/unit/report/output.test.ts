@@ -2,29 +2,24 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FlagkeelError } from '../../../src/errors.js';
 import { resolveColor, resolveWidth, writeResult } from '../../../src/report/output.js';
+import { makeDirectory } from '../../support/git.js';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-output-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
+  folder = makeDirectory();
 });
 
 describe('a result for standard output', () => {

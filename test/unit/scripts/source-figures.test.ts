@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { figureRows } from '../../../scripts/house-bounds.js';
 import { sourceFigures } from '../../../scripts/source-figures.js';
+import { makeDirectory } from '../../support/git.js';
 
 const MAIN = `#!/usr/bin/env node
 import { plan } from './reconcile/reconcile.js';
@@ -48,7 +48,7 @@ describe('the figures of a source tree', () => {
   let source: string;
 
   beforeEach(() => {
-    source = mkdtempSync(join(tmpdir(), 'flagkeel-figures-'));
+    source = makeDirectory();
     write({
       'main.ts': MAIN,
       'reconcile/reconcile.ts': RECONCILE,
@@ -56,10 +56,6 @@ describe('the figures of a source tree', () => {
       'model/ref.ts': REF,
       'generated/types.ts': '// Long.\n'.repeat(500),
     });
-  });
-
-  afterEach(() => {
-    rmSync(source, { recursive: true });
   });
 
   function write(files: Readonly<Record<string, string>>): void {

@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeDirectory } from '../../support/git.js';
 import { findProgram, lacks, type Surroundings } from '../../support/requirements.js';
 
 let directory: string;
 let lines: string[];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flagkeel-requirements-'));
+  directory = makeDirectory();
   lines = [];
-});
-
-afterEach(() => {
-  rmSync(directory, { recursive: true });
 });
 
 function surroundings(extra: Record<string, string> = {}): Surroundings {
@@ -37,7 +33,7 @@ describe('a program that tests need', () => {
 
   it('is found where the distribution puts it, before PATH', () => {
     install('sshd');
-    const elsewhere = mkdtempSync(join(directory, 'sbin-'));
+    const elsewhere = makeDirectory();
     writeFileSync(join(elsewhere, 'sshd'), '#!/bin/sh\n', { mode: 0o755 });
     expect(findProgram('sshd', { ...surroundings(), places: [elsewhere] })).toBe(
       join(elsewhere, 'sshd'),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { WireFlag, WireRolloutStatus } from '../../../../src/admin-api/wire.js';
 import type { FlagSpec } from '../../../../src/generated/flag.schema.d.js';
 import {
@@ -8,8 +8,8 @@ import {
   flagFieldsPatch,
 } from '../../../../src/model/flag/fields.js';
 import type { FlagField } from '../../../../src/model/flag/flag.js';
-import { callsOf, type ServiceCalls } from '../../../support/service-calls.js';
-import { startTestService, type TestService } from '../../../support/service.js';
+import { callsOf } from '../../../support/service-calls.js';
+import { aService } from '../../../support/service.js';
 
 /** For each field a value that is not the one of a new flag, and not in canonical order where order means nothing. */
 const SAMPLES: { readonly [F in FlagField]: Required<FlagSpec>[F] } = {
@@ -18,20 +18,15 @@ const SAMPLES: { readonly [F in FlagField]: Required<FlagSpec>[F] } = {
   rolloutStatus: 'Ramping',
 };
 
-let service: TestService;
-let calls: ServiceCalls;
+const calls = callsOf(aService());
 let workspace: string;
 let rolloutStatuses: WireRolloutStatus[];
 
 beforeAll(async () => {
-  service = await startTestService();
-  calls = callsOf(service);
   const workspaces = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
   workspace = workspaces.objects[0]?.id ?? '';
   rolloutStatuses = await calls.ok('GET', `/rolloutStatuses?wsId=${workspace}`);
 });
-
-afterAll(async () => service.stop());
 
 /** Creates a flag of which nothing is set but its name. */
 async function newFlag(name: string): Promise<WireFlag> {
