@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
@@ -100,13 +99,6 @@ export interface Screen {
   /** An error that does not end the program, on standard error, with `--quiet` too. */
   readonly failure: (error: unknown) => void;
   readonly progress: ProgressReporter;
-}
-
-/** Writes a file of specs anew, with the byte order mark that it had. @throws FlagkeelError `OUTPUT` */
-export async function rewriteFile(screen: Screen, file: string, text: string): Promise<void> {
-  const before = await readFile(file, 'utf8').catch(() => '');
-  const isMarked = before.startsWith('\uFEFF') && !text.startsWith('\uFEFF');
-  await screen.writeFile(file, isMarked ? `\uFEFF${text}` : text);
 }
 
 type ScreenOptions = Partial<Omit<CommonOptions, 'format'>> & { readonly format?: string };

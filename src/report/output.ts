@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf } from '../errors.js';
@@ -13,10 +13,17 @@ export async function writeResult(
   text: string,
   { file, stdout }: { readonly file?: string | undefined; readonly stdout: Writable },
 ): Promise<void> {
-  if (file === undefined) {
-    await writeStream(stdout, text);
-    return;
-  }
+  await (file === undefined ? writeStream(stdout, text) : replaceFile(file, text));
+}
+
+/** Writes a file of specs anew, with the byte order mark that it had. @throws FlagkeelError `OUTPUT` */
+export async function rewriteFile(file: string, text: string): Promise<void> {
+  const before = await readFile(file, 'utf8').catch(() => '');
+  const isMarked = before.startsWith('\uFEFF') && !text.startsWith('\uFEFF');
+  await replaceFile(file, isMarked ? `\uFEFF${text}` : text);
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
   try {
     await writeWhole(file, text);
   } catch (error) {

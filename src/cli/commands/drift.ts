@@ -5,6 +5,7 @@ import { localChanges } from '../../git/spec-source.js';
 import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
 import type { Planned } from '../../reconcile/context.js';
+import { rewriteFile } from '../../report/output.js';
 import { clean } from '../../report/sanitize.js';
 import { byEnvironment, type PlanReport, shownEnvironments } from '../../report/plan-report.js';
 import { paragraph, EMPTY_LINE, renderLines, span } from '../../report/text/layout.js';
@@ -29,7 +30,7 @@ import {
   type CommonOptions,
   type ServiceOptions,
 } from '../options.js';
-import { ending, rewriteFile, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface DriftOptions extends CommonOptions, ServiceOptions {
   readonly adopt?: boolean;
@@ -71,7 +72,7 @@ async function runDirectory(
   await using run = await openRun(directory, reading, screen.surroundings());
   const planned = await plan(run.context);
   const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
-  const adoption = options.adopt === true ? await adopt(found, planned, run, screen) : undefined;
+  const adoption = options.adopt === true ? await adopt(found, planned, run) : undefined;
   const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
   const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
   const whole = reportOf(planned, run);
@@ -91,7 +92,6 @@ async function adopt(
   drift: Drift,
   { input }: Planned,
   { context: { source } }: Run,
-  screen: Screen,
 ): Promise<Adoption> {
   const adoption = await adoptDrift(drift.differences, input, source.tree);
   const changed = await localChanges(source.checkout);
@@ -104,7 +104,7 @@ async function adopt(
   }
   for (const [path, text] of adoption.files) {
     // In sequence, so that a failure leaves the later ones as they are.
-    await rewriteFile(screen, join(source.checkout.directory, path), text);
+    await rewriteFile(join(source.checkout.directory, path), text);
   }
   return adoption;
 }

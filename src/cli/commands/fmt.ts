@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/trees.js';
 import { FILE_KINDS, type FileKind } from '../../model/ref.js';
+import { rewriteFile } from '../../report/output.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
@@ -13,7 +14,7 @@ import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js'
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { changedCodeOwners } from '../right-specs.js';
-import { ending, rewriteFile, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
@@ -66,7 +67,7 @@ async function formatDirectory(
       if (formatted === text) continue;
       changed.push(file.path);
       if (check) continue;
-      await rewriteFile(screen, join(directory, file.path), formatted);
+      await rewriteFile(join(directory, file.path), formatted);
     }
   }
   // A file that cannot be read may have an owner.
@@ -76,7 +77,7 @@ async function formatDirectory(
   const owners = hasOwners ? await changedCodeOwners(repository.prefix, loaded, onDisk) : null;
   if (repository && owners) {
     changed.push(owners.path);
-    if (!check) await rewriteFile(screen, join(repository.root, owners.path), owners.text);
+    if (!check) await rewriteFile(join(repository.root, owners.path), owners.text);
   }
   const done = check && changed.length > 0 ? EXIT.changes : EXIT.ok;
   const exitCode = isWrong ? EXIT.invalidSpecs : done;

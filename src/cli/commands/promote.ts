@@ -5,6 +5,7 @@ import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
 import { filesTree } from '../../import/workspace-files.js';
 import { selectedKeys } from '../../reconcile/scope.js';
+import { rewriteFile } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/edit-file.js';
@@ -15,7 +16,7 @@ import { readSpecs } from '../../specs/read-specs.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, rewriteFile, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface PromoteOptions extends CommonOptions {
   readonly from: string;
@@ -82,7 +83,7 @@ async function promote(
   }
   if (changed.length > 0 && options.write !== true) screen.note('nothing is written (add --write)');
   for (const { path, after } of options.write === true ? changed : []) {
-    await rewriteFile(screen, join(root, path), after);
+    await rewriteFile(join(root, path), after);
     screen.note(`${clean(path)} is written: review and commit it`);
   }
   return EXIT.ok;
