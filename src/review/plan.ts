@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { openRun, type Surroundings } from '../compose/run.js';
 import { mergeBaseWith, openCheckout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
-import { deedsText, type PlanReport } from '../report/plan-report.js';
+import { configuredEnvironments, deedsText, type PlanReport } from '../report/plan-report.js';
 import { plan, reconcile } from '../reconcile/reconcile.js';
 import { reportOf } from '../reconcile/result.js';
 import { openSource } from '../git/spec-source.js';
-import type { ReviewOptions } from './pull-request.js';
-import { EXIT, type ExitCode } from '../errors.js';
-import type { ReviewStatus } from '../forge/forge.js';
+import { appliedForge, type Asking, type ForgeFlags, type ReviewOptions } from './pull-request.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
+import type { CommitStatus, ReviewStatus } from '../forge/forge.js';
+import { countsOf, verdictIn, type Verdict } from '../model/verdict.js';
 import { plural } from '../report/values.js';
-import { statusName } from '../report/view/verdict.js';
+import { appliedStatus, statusName } from '../report/view/verdict.js';
 
 export interface ReviewPlanOptions extends Surroundings {
   readonly flags: ReviewOptions;
@@ -124,4 +125,48 @@ export function reviewStatus(
         : deedsText(changes, (deed, count) => `${String(count)} to ${deed}`)) +
       (offline === true ? '; made offline, the service was not asked' : ''),
   };
+}
+
+const APPLY_NAME = 'flagkeel-apply';
+
+type AppliedReport = Pick<PlanReport, 'verdict' | 'environments' | 'protectedEnvironments'>;
+
+/**
+ * Sets one status for the whole and one for each environment on the applied commit. Their name differs from a review's,
+ * because after a fast-forward both stand on the same commit. @param report undefined if the run broke off. @throws
+ * FlagkeelError `USAGE`, `FORGE`
+ */
+export async function setApplyStatuses(
+  report: AppliedReport | undefined,
+  { commit, prefix }: { readonly commit: string | null; readonly prefix: string },
+  flags: ForgeFlags,
+  asking: Asking,
+): Promise<void> {
+  if (commit === null) {
+    throw new FlagkeelError('USAGE', 'cannot set statuses: what was applied is no commit');
+  }
+  const { forge, runUrl } = await appliedForge(flags, asking);
+  for (const status of applyStatuses(report, prefix)) {
+    await forge.setStatus({ commit, runUrl }, status);
+  }
+}
+
+function applyStatuses(report: AppliedReport | undefined, prefix: string): CommitStatus[] {
+  const context = statusContext(null, prefix, APPLY_NAME);
+  if (!report) {
+    return [{ context, state: 'error', description: 'the apply broke off; its log says why' }];
+  }
+  const { verdict } = report;
+  return [
+    { context, ...statusOf(verdict) },
+    ...configuredEnvironments(report).map((name) => ({
+      context: statusContext(name, prefix, APPLY_NAME),
+      ...statusOf(verdictIn(verdict, name)),
+    })),
+  ];
+}
+
+function statusOf(verdict: Verdict): Pick<CommitStatus, 'state' | 'description'> {
+  const { whole, objects } = verdict;
+  return appliedStatus({ whole, counts: countsOf(verdict) }, objects.values());
 }

@@ -13,7 +13,7 @@ import { exitCodeOf, reportOf } from '../../reconcile/result.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';
 import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../traced-command.js';
-import { setApplyStatuses } from '../../review/apply-statuses.js';
+import { setApplyStatuses } from '../../review/plan.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import {

@@ -15,8 +15,7 @@ import {
   type Finding,
 } from '../../report/findings.js';
 import { readCatalog } from '../../admin-api/workspace.js';
-import { lint, type LintOptions } from '../../lint/lint.js';
-import { missingOnService } from '../../lint/on-service.js';
+import { lint, missingOnService, type LintOptions } from '../../lint/lint.js';
 import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside, commitTree } from '../../git/trees.js';
 import { resolveRevision, type Checkout } from '../../git/checkout.js';
