@@ -8,7 +8,7 @@ import type { Checkout, Repository } from './checkout.js';
 import { contentOf } from './trees.js';
 import { gitError, openGit, runGit } from './git.js';
 
-interface FoundLine {
+export interface FoundLine {
   /** Relative to the directory that was searched, with forward slashes. */
   readonly file: string;
   readonly line: number;

@@ -6,12 +6,12 @@ import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Source } from '../git/spec-source.js';
-import type { BoundDesired } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
-import { flagEntry, type State } from '../model/state.js';
+import { flagEntry } from '../model/state.js';
+import type { PlanInput } from '../plan/input.js';
 import { seenLiveKills } from '../plan/kills/plan.js';
-import { environmentNamed, type PlanPolicy } from '../plan/policy.js';
+import { environmentNamed } from '../plan/policy.js';
 
 /**
  * Kills that a commit orders and an earlier one does not. Reads only the files that differ, to be faster than a plan.
@@ -98,10 +98,7 @@ export async function withLostOrders(
   });
 }
 
-interface KillHistory {
-  readonly desired: BoundDesired;
-  readonly state: State;
-  readonly policy: PlanPolicy;
+interface KillHistory extends Omit<PlanInput, 'actual'> {
   readonly history: SpecHistory;
   /** null if the specs come from no commit, so that history does not cover them. */
   readonly head: string | null;

@@ -1,5 +1,4 @@
 import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/actual.js';
-import type { BoundDesired } from '../model/bound-desired.js';
 import { objectsOf, type DesiredActivation, type DesiredFlag } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
@@ -14,6 +13,7 @@ import {
   type Base,
   type State,
 } from '../model/state.js';
+import type { PlanInput } from './input.js';
 import { killOrders } from './kills/orders.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
@@ -33,30 +33,19 @@ import {
  */
 export type KeyCounting = 'never' | 'large' | 'always';
 
-interface ScopeOptions {
+interface ScopeInput extends Omit<PlanInput, 'actual'> {
   /** Names of all environments of the workspace. */
   readonly allEnvironments: readonly string[];
   readonly counting: KeyCounting;
   readonly whole: boolean;
 }
 
-interface ScopeInput extends ScopeOptions {
-  readonly desired: BoundDesired;
-  readonly state: State;
-  readonly policy: PlanPolicy;
-}
-
 /**
  * The objects to observe: declared ones in the selected environments that they name, and those of the inventory that are
  * no longer declared in all environments, because they may be removed only when none of them has them.
  */
-export function scopeOf(
-  desired: BoundDesired,
-  state: State,
-  policy: PlanPolicy,
-  options: ScopeOptions,
-): Scope {
-  const input = { ...options, desired, state, policy };
+export function scopeOf(input: ScopeInput): Scope {
+  const { state, policy, whole } = input;
   const needed = neededIn(input);
   const places = byKind((kind) => placesOf(kind, input));
   const flags = flagScopes(places.flag, needed.flag, input);
@@ -67,7 +56,7 @@ export function scopeOf(
   );
   const users = hasRemovals && policy.prune && policy.suspended === null;
   const flagsKnown = Math.max(entriesOf(state.values(), 'flag').length, flags.size);
-  return { flags, segments, users, whole: options.whole, flagsKnown };
+  return { flags, segments, users, whole, flagsKnown };
 }
 
 /** Everything that the service has of these objects. */

@@ -3,11 +3,10 @@ import { requestsByObject } from '../admin-api/change-requests.js';
 import { observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Scope } from '../model/actual.js';
-import type { BoundDesired } from '../model/bound-desired.js';
 import type { Plan } from '../model/plan.js';
 import { objectId } from '../model/ref.js';
 import type { RunOptions } from '../model/run.js';
-import { flagEntry, type State } from '../model/state.js';
+import { flagEntry } from '../model/state.js';
 import { isAsWritten } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
 import { timedInput, checkNamesOnService } from './policy.js';
@@ -70,10 +69,7 @@ function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed
 export async function observeScope(
   context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
   { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },
-  about: {
-    readonly desired: BoundDesired;
-    readonly state: State;
-    readonly policy: PlanPolicy;
+  about: Omit<PlanInput, 'actual'> & {
     /** Default: `always`, so that keys are only counted if their number is the remembered one. */
     readonly counting?: KeyCounting;
     readonly whole?: boolean;
@@ -83,7 +79,7 @@ export async function observeScope(
   const { desired, state, policy, counting = 'always', whole = false, shown } = about;
   const { environments } = policy;
   const allEnvironments = at.environments.map(({ name }) => name);
-  const objects = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
+  const objects = scopeOf({ desired, state, policy, allEnvironments, counting, whole });
   const scope = { ...objects, ...(shown && { shown }) };
   const [found, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AddRoutes } from '../service/http/app.js';
-import { isSameKey, keyFromHeaders, type KeyCheck } from '../service/http/key-check.js';
+import type { AddRoutes, AppOptions } from '../service/http/app.js';
+import { isSameKey, keyFromHeaders } from '../service/http/key-check.js';
 import { badRequest, forbidden, notFound, Problem, unauthorised } from '../service/http/problem.js';
-import type { ResponseCache } from '../service/http/response-cache.js';
-import type { Store } from '../service/store/store.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
 import {
   StoredEnvironment,
@@ -14,11 +12,7 @@ import {
 } from './environment.js';
 import { addOfrepRoutes } from './ofrep.js';
 
-export interface ApplicationParts {
-  readonly store: Store;
-  readonly keys: KeyCheck;
-  readonly cache: ResponseCache;
-}
+type ApplicationParts = Pick<AppOptions, 'store' | 'keys' | 'cache'>;
 
 /** Reports of one SDK, which are dropped; larger ones are refused (413). */
 const MAX_REPORT_BYTES = 8 * 1024 * 1024;

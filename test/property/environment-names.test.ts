@@ -91,11 +91,8 @@ function outcomeOf(before: Desired, now: Desired): string {
     provenRemovals: provenIn(state),
   };
   const allEnvironments = ENVIRONMENTS.map(({ name }) => name);
-  const scope = scopeOf(desired, state, policy, {
-    allEnvironments,
-    counting: 'always',
-    whole: true,
-  });
+  const all = { allEnvironments, counting: 'always', whole: true } as const;
+  const scope = scopeOf({ desired, state, policy, ...all });
   const actual = observeWorld(applyAll(EMPTY_WORLD, made.steps), {
     flags: scope.flags.keys(),
     segments: scope.segments.keys(),

@@ -211,11 +211,8 @@ async function inputFor(
     prune: true,
     provenRemovals: provenIn(state),
   });
-  const names = at.environments.map(({ name }) => name);
-  const actual = await observe(
-    reader,
-    at,
-    scopeOf(desired, state, policy, { allEnvironments: names, counting: 'never', whole: true }),
-  );
+  const allEnvironments = at.environments.map(({ name }) => name);
+  const all = { allEnvironments, counting: 'never', whole: true } as const;
+  const actual = await observe(reader, at, scopeOf({ desired, state, policy, ...all }));
   return { desired, actual, state, policy };
 }

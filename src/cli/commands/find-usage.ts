@@ -1,5 +1,5 @@
 import { FlagkeelError } from '../../errors.js';
-import { linesWithName } from '../../git/search.js';
+import { linesWithName, type FoundLine } from '../../git/search.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
@@ -22,12 +22,9 @@ function namedObject(text: string): string {
   return /^condition\/[^/]+$/.test(text) ? text : (collectObject(text, [])[0] ?? text);
 }
 
-interface Found {
+interface Found extends FoundLine {
   /** The directory of code. Default: the specs name it. */
   readonly code?: string;
-  readonly file: string;
-  readonly line: number;
-  readonly text: string;
 }
 
 async function findUsage(

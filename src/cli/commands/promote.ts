@@ -9,7 +9,7 @@ import { rewriteFile } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/edit-file.js';
-import { promotedAll, type Promoted } from '../../specs/edit/promote.js';
+import { promotedAll, type Promoted, type PromotedParts } from '../../specs/edit/promote.js';
 import type { ResolvedFlag } from '../../specs/resolve/flags.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
@@ -18,12 +18,9 @@ import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
 
-interface PromoteOptions extends CommonOptions {
+interface PromoteOptions extends CommonOptions, PromotedParts {
   readonly from: string;
   readonly to: string;
-  readonly percentages?: boolean;
-  readonly targets?: boolean;
-  readonly kills?: boolean;
   readonly write?: boolean;
   readonly exclude: readonly string[];
   readonly tag: readonly string[];

@@ -9,15 +9,13 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { keyFromHeaders, callerWith, type KeyCheck, type ServiceLog } from './key-check.js';
+import { keyFromHeaders, callerWith, type KeyCheck, type KeyCheckParts } from './key-check.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors, type Schema } from '../rules/shape.js';
 import { noteFrom } from '../rules/members.js';
-import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 import { takeAnyBody } from './bodies.js';
 import { refuseBrokenRequest } from './broken-request.js';
-import type { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import type { ApiRequest, Endpoint } from './endpoint.js';
 import { API_TITLE, checkOfRest, openApiOf } from './openapi.js';
@@ -29,16 +27,11 @@ export type AddRoutes = (
   parts: Pick<AppOptions, 'store' | 'keys' | 'cache' | 'clock'>,
 ) => void;
 
-export interface AppOptions {
-  readonly store: Store;
+export interface AppOptions extends KeyCheckParts {
   readonly endpoints: readonly Endpoint[];
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
   readonly keys: KeyCheck;
-  readonly cache: ResponseCache;
   /** Accepts keys in the contract's header only, and serves no `/docs` for people. */
   readonly strict: boolean;
-  readonly log?: ServiceLog | undefined;
   /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
   readonly console?: AddRoutes | undefined;

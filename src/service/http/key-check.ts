@@ -73,9 +73,10 @@ type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => v
 /** The log of the service. It never contains a key. */
 export type ServiceLog = Readonly<Record<'info' | 'warn' | 'error', LogLine>>;
 
-interface KeyCheckParts {
+export interface KeyCheckParts {
   readonly store: Store;
   readonly cache: ResponseCache;
+  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log?: ServiceLog | undefined;
 }

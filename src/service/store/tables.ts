@@ -104,15 +104,19 @@ export interface RolloutStatusRow extends OwnedRow {
   position: number;
 }
 
-export interface FlagRow extends OwnedRow {
+export interface SegmentRow extends OwnedRow {
   sort_name: string;
   description: string;
   traffic_type_id: string;
   creation_time: number;
-  rollout_status_id: string;
-  rollout_status_timestamp: number;
   /** Names, in the order in which they were given. */
   tags_json: string;
+}
+
+/** A flag has all that a segment has. */
+export interface FlagRow extends SegmentRow {
+  rollout_status_id: string;
+  rollout_status_timestamp: number;
   owners_json: string;
 }
 
@@ -149,14 +153,6 @@ export interface ArchivedFlagRow extends OwnedRow {
   archived_time: number;
   /** An `ArchivedFlag`. */
   rows_json: string;
-}
-
-export interface SegmentRow extends OwnedRow {
-  sort_name: string;
-  description: string;
-  traffic_type_id: string;
-  creation_time: number;
-  tags_json: string;
 }
 
 export interface ActivationTable {

@@ -1,8 +1,9 @@
-import type { Buckets, EnvironmentSpec, RuleSpec } from '../../generated/flag.schema.d.js';
+import type { Buckets, RuleSpec } from '../../generated/flag.schema.d.js';
 import { sameJson } from '../../model/json.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { SpecParts } from '../read-specs.js';
+import type { BlockSource } from '../resolve/definition.js';
 import { referencesOf } from '../resolve/references.js';
 import type { ResolvedFlag } from '../resolve/flags.js';
 import { editedText, type Edit, type EditedRule } from './edit-file.js';
@@ -116,13 +117,11 @@ function change(path: readonly string[], value: Written | undefined): Edit {
   return value === undefined ? { kind: 'unset', path } : set(path, value);
 }
 
-interface Block {
-  readonly file: SpecFile;
-  readonly path: readonly string[];
-  readonly block: EnvironmentSpec;
-}
-
-function blockOf(flag: ResolvedFlag, environment: string, { overlays }: SpecParts['specs']): Block {
+function blockOf(
+  flag: ResolvedFlag,
+  environment: string,
+  { overlays }: SpecParts['specs'],
+): BlockSource {
   const overlay = overlays.find(
     ({ spec }) => spec.flag === flag.name && spec.environment === environment,
   );
@@ -132,8 +131,8 @@ function blockOf(flag: ResolvedFlag, environment: string, { overlays }: SpecPart
 }
 
 /** With the block of the target. */
-interface Place extends Promotion, Pick<Block, 'path' | 'block'> {
-  readonly own: Block;
+interface Place extends Promotion, Pick<BlockSource, 'path' | 'block'> {
+  readonly own: BlockSource;
   readonly source: DesiredDefinition;
   /** Undefined if the flag is not declared there yet. */
   readonly target: DesiredDefinition | undefined;

@@ -27,10 +27,11 @@ const STAGING_ONLY = [anEnvironment('staging'), anEnvironment('production', { se
 function scope(
   desired: BoundDesired,
   state: State = NO_STATE,
-  policy: Partial<PlanPolicy> = {},
+  partial: Partial<PlanPolicy> = {},
   counting: KeyCounting = 'never',
 ): Scope {
-  return scopeOf(desired, state, aPolicy(policy), { allEnvironments: ALL, counting, whole: true });
+  const policy = aPolicy(partial);
+  return scopeOf({ desired, state, policy, allEnvironments: ALL, counting, whole: true });
 }
 
 function environmentsOf(of: Scope, flag: string): string[] {

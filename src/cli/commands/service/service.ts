@@ -5,7 +5,11 @@ import { addApplications } from '../../../sdk/applications.js';
 import { readBounded } from '../../../platform/bounded-file.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
-import { type Administration, startService } from '../../../service/service.js';
+import {
+  type Administration,
+  type ServiceOptions,
+  startService,
+} from '../../../service/service.js';
 import { DEFAULT_SEED, parseSeed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { collect, durationOption, exactMoment, port } from '../../options.js';
@@ -21,10 +25,8 @@ import {
   type StoreOptions,
 } from './store.js';
 
-export interface ServiceCommandOptions extends StoreOptions {
-  readonly host?: string;
-  readonly port?: number;
-  readonly strict?: boolean;
+export interface ServiceCommandOptions
+  extends StoreOptions, Pick<ServiceOptions, 'host' | 'port' | 'strict'> {
   /** False: there are no pages for people. Default: there are, unless `strict`. */
   readonly console?: boolean;
   readonly seed?: string;

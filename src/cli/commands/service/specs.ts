@@ -11,12 +11,12 @@ import { remoteAccess } from '../../../git/remote-access.js';
 import type { Desired } from '../../../model/desired.js';
 import { previewOf } from '../../../sdk/applications.js';
 import { SpecsEnvironment } from '../../../sdk/specs-environment.js';
-import { startService } from '../../../service/service.js';
+import { startService, type ServiceOptions } from '../../../service/service.js';
 import { firstFault, readSpecs } from '../../../specs/read-specs.js';
 import { quoted } from '../../../report/sanitize.js';
 import type { CommandIo } from './store.js';
 
-export interface SpecsOptions {
+export interface SpecsOptions extends Pick<ServiceOptions, 'host' | 'port'> {
   readonly specs?: string;
   readonly repo?: string;
   readonly branch?: string;
@@ -24,8 +24,6 @@ export interface SpecsOptions {
   readonly environment: readonly string[];
   /** Milliseconds since the epoch: ramps stand where they are then. Default: now, and they go on. */
   readonly at?: number;
-  readonly host?: string;
-  readonly port?: number;
 }
 
 /** How often specs are looked at without a hint. A hint of the file system is followed at once. */

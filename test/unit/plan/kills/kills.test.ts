@@ -117,7 +117,7 @@ describe('a kill', () => {
   it('of a flag that is declared elsewhere shows and writes only the kill, and looks at nothing else', () => {
     const { changes, steps } = planFor(theirs, onShare(50));
     const options = { allEnvironments: [], counting: 'never', whole: true } as const;
-    const scope = scopeOf(theirs, NO_STATE, aPolicy(), options);
+    const scope = scopeOf({ desired: theirs, state: NO_STATE, policy: aPolicy(), ...options });
 
     const fields = [{ path: '/killed', reason: 'kill', before: false, after: true }];
     const step = { id: `${ID}#1-kill-flag`, change: ID, needs: [], action: 'kill-flag' };
