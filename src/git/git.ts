@@ -207,8 +207,9 @@ export function spawnGit(
 async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   const { args, purpose, input = '', network = 'local', signal } = command;
   const { allowedExitCodes = [0], timeoutMs } = command;
-  const interrupted = new FlagkeelError('INTERRUPTED', `cannot ${purpose}: interrupted`);
-  if (signal?.aborted) throw interrupted;
+  const interrupted = (): FlagkeelError =>
+    new FlagkeelError('INTERRUPTED', `cannot ${purpose}: interrupted`);
+  if (signal?.aborted) throw interrupted();
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, network);
     const end = (): void => {
@@ -236,7 +237,7 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
         return;
       }
       if (signal?.aborted) {
-        reject(interrupted);
+        reject(interrupted());
         return;
       }
       const complaint = Buffer.concat(stderr).toString('utf8');
