@@ -48,7 +48,7 @@ export async function applyOnce(
   const { input } = planned;
   const { home, applied: before, timing: known } = planned.remembered;
   const head = context.source.revision.commit;
-  const begun = stateBeforeApply(input, planned.plan.changes, head);
+  const begun = stateBeforeApply(input, planned.plan.changes, head, momentOf(options));
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
   const isTakingBack = input.moment.facts.setbacks.size > 0;

@@ -61,21 +61,33 @@ function rebase(
   putBase(state, ref, place, baseAfter(before, place));
 }
 
-/** The state before the first request: it lets the run after a crash recognise its half-made objects. */
+/**
+ * The state before the first request. With it the run after a crash recognises half-made objects, and knows what was seen
+ * of objects that are gone by then.
+ */
 export function stateBeforeApply(
-  { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
+  input: PlanInput,
   changes: readonly Change[],
   head: string | null,
+  now?: string,
 ): State {
-  if (!changes.some(isCreation)) return state;
+  const { desired, state, policy } = input;
+  if (!changes.some((each) => isCreation(each) || isRemoval(each))) return state;
   const next = new Map(state);
-  for (const { ref } of changes.filter(isCreation)) {
+  for (const change of changes) {
+    const { ref } = change;
     const rules = observedKind(ref.kind);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules) continue;
-    const created = rules.created?.(desired, ref);
-    const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
-    rebase(next, policy, ref, (before) => ({ ...before, ...begun }));
+    if (isRemoval(change)) {
+      rebase(next, policy, ref, (before) => {
+        return before && (rules.completed?.(before, { ref, before, head, now }, input) ?? before);
+      });
+    } else if (isCreation(change)) {
+      const created = rules.created?.(desired, ref);
+      const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
+      rebase(next, policy, ref, (before) => ({ ...before, ...begun }));
+    }
   }
   return next;
 }

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Workspace } from '../../../src/admin-api/workspace.js';
+import type { RunContext } from '../../../src/reconcile/context.js';
 import { plainText } from '../../../src/report/text/layout.js';
 import { liveKillRow } from '../../../src/report/view/sentences.js';
+import type { StateHome } from '../../../src/state/store.js';
 import {
   appliedWorld,
   flagSpec,
@@ -61,6 +64,32 @@ describe('a flag that was killed by hand, pruned, and brought back by `git rever
     const [standing] = again.plan.liveKills;
     expect(standing).toMatchObject({ id: ID, seen: kill.seen });
     expect(standing).not.toHaveProperty('comesBack');
+  });
+
+  it('comes back killed where the run that alone saw the kill ended right after the deletion', async () => {
+    await killByHand();
+    world.repository.commit('Remove pay', { [FILE]: null });
+    const openState = async (context: RunContext, place: Workspace): Promise<StateHome | null> => {
+      const home = await context.openState(place);
+      const write = home?.write.bind(home);
+      if (!home || !write) return null;
+      return Object.assign(home, {
+        write: async (...what: Parameters<StateHome['write']>): Promise<void> => {
+          if (what[1].message.startsWith('Apply')) throw new Error('the process is killed');
+          return write(...what);
+        },
+      });
+    };
+    const killed = world.applied({ prune: true }, {}, (context) => ({
+      openState: async (place) => openState(context, place),
+    }));
+    await expect(killed).rejects.toThrow('the process is killed');
+    await expect(world.live.definition('pay')).rejects.toThrow('404');
+    await world.applied();
+    revert();
+
+    expect((await world.applied()).plan.liveKills).toMatchObject([{ id: ID }]);
+    expect(await isKilled()).toBe(true);
   });
 
   it('is no drift before a run has brought it back, so that an adoption has nothing to write', async () => {

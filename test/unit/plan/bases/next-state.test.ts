@@ -227,7 +227,7 @@ describe('what the specs no longer have', () => {
 describe('before the first request', () => {
   const before = (changes: Parameters<typeof aChange>[], state: State = NO_STATE): State =>
     stateBeforeApply(
-      { desired: both, state, policy: aPolicy() },
+      { desired: both, actual: anActual(), state, policy: aPolicy() },
       changes.map((each) => aChange(...each)),
       HEAD,
     );
@@ -279,7 +279,10 @@ describe('before the first request', () => {
   it('with what a definition is created, but for its kill: to take that back, it must have been seen', () => {
     const killed = desiredFlag('pay', { environments: { staging: { killed: true } } });
     const next = stateBeforeApply(
-      { desired: aDesired({ flags: [killed] }), state: NO_STATE, policy: aPolicy() },
+      {
+        desired: aDesired({ flags: [killed] }),
+        ...{ actual: anActual(), state: NO_STATE, policy: aPolicy() },
+      },
       [aChange('flag/pay@staging', 'create')],
       HEAD,
     );
