@@ -15,7 +15,7 @@ import {
   stateOfCovered,
 } from '../plan/bases/next-state.js';
 import { stateWithRequests } from '../plan/bases/requests-state.js';
-import { leftKilledAfter } from '../plan/kills/plan.js';
+import { leftKilledAfter, withKillsBack } from '../plan/kills/plan.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -82,7 +82,8 @@ export async function settle(
   const { policy } = input;
   const asked = stateWithRequests(corrected, plan, outcomes, input, head);
   const state = policy.behind ? stateOfCovered(input.state, asked, policy) : asked;
-  const verdict = verdictAfter({ ...done, ...verified, outcomes });
+  const after = withKillsBack(plan, outcomes);
+  const verdict = verdictAfter({ ...done, ...verified, plan: after, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
   const { timing: known, applied: before } = remembered;
   // An older HEAD leaves these facts to the next run, because its specs lack ramps that began since; a suspended run
@@ -94,10 +95,11 @@ export async function settle(
           ...{ state, known, ...killsAndRestoresIn(plan, outcomes) },
           isPlanned: plannedIn(policy),
         });
-  const leftKilled = leftKilledAfter(input, state, momentOf(options));
+  const leftKilled = leftKilledAfter(remembered.leftKilled, input, state, momentOf(options));
   const facts = { outOfSync, timing, leftKilled };
   const applied = {
-    ...{ ...done, outcomes, ...verified, state, verdict, converged: isConverged(verdict) },
+    ...{ ...done, plan: after, outcomes, ...verified, state, verdict },
+    converged: isConverged(verdict),
     remembered: { ...remembered, ...facts },
   };
   const isInterrupted = options.signal.aborted;
@@ -302,12 +304,12 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const left = [...new Map(open.map((each) => [each.id, each])).values()];
   const known = [...first.outOfSync].filter((key) => !overtaken.has(key));
   const outOfSync = new Set([...known, ...second.outOfSync]);
-  const { state, unverified, unsaved } = second;
-  const remembered = { ...first.remembered, outOfSync: second.remembered.outOfSync };
+  const { state, remembered, unverified, unsaved } = second;
   const done = { outcomes, state, left, outOfSync, remembered, ...present({ unverified }) };
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
-  const plan = { ...first.plan, changes: [...first.plan.changes, ...besides] };
+  const changes = [...first.plan.changes, ...besides];
+  const plan = withKillsBack({ ...first.plan, changes }, outcomes);
   const verdict = verdictAfter({ ...first, ...done, plan });
   return {
     ...first,

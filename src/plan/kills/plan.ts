@@ -12,6 +12,7 @@ import {
   type LiveKill,
   type Plan,
 } from '../../model/plan.js';
+import type { Outcomes } from '../../model/outcome.js';
 import { entriesOf, flagEntry, type Base, type LeftKilled, type State } from '../../model/state.js';
 import type { PlacedObject } from '../objects/placed-object.js';
 import type { Sighting } from '../objects/planned-kind.js';
@@ -139,17 +140,21 @@ function stateId(flag: string, { id: environment }: Pick<PlannedEnvironment, 'id
   return definitionId({ flag, environment });
 }
 
+/** Every read of the state parses them. Most are never asked for, since few names come back. */
+const MOST_LEFT_KILLED = 1_000;
+
 /**
- * What a run leaves to remember of definitions that leave the inventory killed.
+ * What a run leaves to remember of definitions that leave the inventory killed; of very many, those of the newest kills.
  *
  * @param now the time of the run, ISO 8601 in UTC.
  */
 export function leftKilledAfter(
+  known: LeftKilled,
   { actual, policy, state: before }: PlanInput,
   after: State,
   now: string,
 ): LeftKilled {
-  const left = new Map(Object.entries(policy.leftKilled ?? {}));
+  const left = new Map(Object.entries(known));
   const entries = new Map([...before, ...after]).values();
   for (const { name: flag } of entriesOf(entries, 'flag')) {
     const [was, is] = [before, after].map((state) => flagEntry(state, flag)?.environments);
@@ -162,7 +167,8 @@ export function leftKilledAfter(
       }
     }
   }
-  return Object.fromEntries(left);
+  const newest = [...left].sort(([, a], [, b]) => byCodeUnits(a, b)).slice(-MOST_LEFT_KILLED);
+  return Object.fromEntries(newest);
 }
 
 /** Why a live kill stays, if the config does not revert it. */
@@ -226,6 +232,15 @@ export function liveKillsIn(
     )
     .filter(({ id }) => !restored.has(id))
     .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+/** The plan after an apply: what came back killed is on the service by now, like any other live kill. */
+export function withKillsBack(plan: Plan, outcomes: Outcomes): Plan {
+  const liveKills = plan.liveKills.map(({ comesBack, ...kill }) => {
+    const isBack = outcomes.get(kill.id)?.status === 'applied';
+    return comesBack && !isBack ? { ...kill, comesBack } : kill;
+  });
+  return { ...plan, liveKills };
 }
 
 /** The observed objects, with these definitions killed or restored. */

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Workspace } from '../../../src/admin-api/workspace.js';
 import type { RunContext } from '../../../src/reconcile/context.js';
 import { plainText } from '../../../src/report/text/layout.js';
+import { planText } from '../../../src/report/text/plan.js';
 import { liveKillRow } from '../../../src/report/view/sentences.js';
 import type { StateHome } from '../../../src/state/store.js';
 import {
@@ -55,10 +56,13 @@ describe('a flag that was killed by hand, pruned, and brought back by `git rever
     expect(plainText([liveKillRow(kill).deed])).toBe(
       'it was killed when it went from the service, and comes back killed',
     );
-    const { converged } = await world.applied();
+    const done = await world.applied();
 
-    expect(converged).toBe(true);
+    expect(done.converged).toBe(true);
     expect(await isKilled()).toBe(true);
+    const report = planText(world.reportOf(done), { color: false, width: 200, showKeys: false });
+    expect(report).toContain('seen since');
+    expect(report).not.toMatch(/comes back|there again/);
     const again = await world.planned();
     expect(again.plan.changes).toEqual([]);
     const [standing] = again.plan.liveKills;
@@ -87,6 +91,30 @@ describe('a flag that was killed by hand, pruned, and brought back by `git rever
     await expect(world.live.definition('pay')).rejects.toThrow('404');
     await world.applied();
     revert();
+
+    expect((await world.applied()).plan.liveKills).toMatchObject([{ id: ID }]);
+    expect(await isKilled()).toBe(true);
+  });
+
+  it('comes back killed where the run that pruned it planned another flag again, which somebody changed meanwhile', async () => {
+    await killByHand();
+    const both = (on: number) => ({
+      'flags/other.yaml': flagSpec('other', { on }),
+      'flags/third.yaml': flagSpec('third', { on }),
+    });
+    world.repository.commit('Add a third', both(10));
+    await world.applied({ only: ['flag/third'] });
+    world.repository.commit('Ramp both, and remove pay', { ...both(20), [FILE]: null });
+    world.service.failNext({ method: 'PATCH', path: /other/ }, 'hold');
+    let clock = Date.now();
+    const now = (): number => (clock += 60_000);
+    const running = world.applied({ prune: true, concurrency: 1 }, { now });
+    await world.service.held();
+    await world.live.set('third', { trafficAllocation: 55 });
+    world.service.release();
+    expect(await running).toMatchObject({ converged: true });
+    await expect(world.live.definition('pay')).rejects.toThrow('404');
+    world.repository.commit('Bring pay back', { [FILE]: flagSpec('pay') });
 
     expect((await world.applied()).plan.liveKills).toMatchObject([{ id: ID }]);
     expect(await isKilled()).toBe(true);
@@ -179,7 +207,7 @@ describe('a flag that was killed by hand, and then', () => {
     const { plan } = await world.applied({ revertDrift: true });
 
     expect(plan.changes).toMatchObject([{ id: ID, action: 'create' }]);
-    expect(plan.liveKills).toMatchObject([{ id: ID, comesBack: true }]);
+    expect(plan.liveKills).toMatchObject([{ id: ID }]);
     expect(await isKilled()).toBe(true);
   });
 
