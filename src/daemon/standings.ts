@@ -32,9 +32,12 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   readonly doubt: Doubt | null;
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
-  /** Those that stood in `objects` until they left git. Earlier versions share none. */
+  /** Those that stood in `objects` until they left git, the newest last. Earlier versions share none. */
   readonly gone?: readonly ObjectId[];
 }
+
+/** Beside those of the last run. Messages of a replica that missed runs ask for them. */
+const MOST_GONE = 1_000;
 
 type Found = ReadonlyMap<ObjectId, { readonly standing: Standing; readonly asOf: string }>;
 
@@ -69,7 +72,7 @@ export class ObjectStandings {
         return [id, { standing: { ...INVALID_FILE, since }, asOf }] as const;
       }),
     ]);
-    const left = new Set([...gone, ...open.map(({ id }) => id)]);
+    const left = new Set([...gone.slice(-MOST_GONE), ...open.map(({ id }) => id)]);
     this.#gone = [...left].filter((id) => !this.#known.has(id) && !this.#invalid.has(id));
     if (isFull) this.#lookedAt = at;
   }

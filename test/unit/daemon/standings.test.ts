@@ -66,6 +66,24 @@ it.each<[string, Parameters<typeof look>[1], Parameters<typeof look>[2], object]
   expect(standings.view(['production'])?.counts).toMatchObject(counts);
 });
 
+it('knows of what has left git all of the last run, and no more than so many of those before', () => {
+  const standings = known();
+  const leave = (run: number, count: number): readonly ObjectId[] => {
+    const ids = Array.from({ length: count }, (_, at) => idOf(`left-${String(run)}-${String(at)}`));
+    look(
+      standings,
+      ids.map((id) => [id, HELD]),
+    );
+    look(standings, []);
+    return ids;
+  };
+  for (let run = 0; run < 5; run += 1) leave(run, 400);
+  const last = leave(5, 1_500);
+
+  expect(standings.view([])?.gone).toHaveLength(2_500);
+  expect(standings.view([])?.gone?.slice(-1_500)).toEqual(last);
+});
+
 it('a replica that stands by knows again what the keeper finds after full looks that failed', () => {
   const record = new SourceRecord(() => NOW);
   const failed = aRun(null, { result: 'failed', triggers: ['schedule'] });
