@@ -49,7 +49,6 @@ export interface PlanReport {
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
   readonly protectedEnvironments?: ReadonlySet<string>;
-  readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules after the change, by position; they are not part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
   /** A change without an entry reaches nobody by itself. */

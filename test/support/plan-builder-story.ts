@@ -84,7 +84,6 @@ export function aStory(members: Partial<PlanReport> = {}): PlanReport {
     },
     {
       notes: new Map([[checkout, { title: 'Ramp checkout to 25 %', comment: 'ana: Ramp' }]]),
-      commits: new Map([[checkout, '9d41c0ffee41d7e5f60718293a4b5c6d7e8f9012']]),
       ruleNames: new Map([[checkout, ['staff in the EU', undefined]]]),
       ...members,
     },

@@ -48,16 +48,16 @@ export function planSummary(report: PlanReport, layout: Layout): string {
 }
 
 function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Line[] {
-  const { folds, withheld, liveKills, left, guards, commit } = view;
+  const { folds, withheld, liveKills, left, guards, title } = view;
   if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];
   const isWhole = showsAll(options);
   return [
     { indent: 0, spans: view.headline },
-    paragraph(placeText(report, commit), 'faint'),
+    paragraph(placeText(report, title), 'faint'),
     ...guardSection(guards),
     ...folds.flatMap((fold, index) => [
       ...(!isWhole && isShort(fold) && isShort(folds[index - 1]) ? [] : [EMPTY_LINE]),
-      ...foldLines(fold, { commit, isWhole }),
+      ...foldLines(fold, { title, isWhole }),
     ]),
     ...section('Withheld', withheld.flatMap(rowLines)),
     ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
@@ -108,12 +108,12 @@ function endLines(report: PlanReport, { caveats, folds }: PlanView, options: Vie
   ];
 }
 
-function placeText({ workspace, origin, revision }: PlanReport, commit: string): string {
+function placeText({ workspace, origin, revision }: PlanReport, title: string): string {
   const head =
     revision.commit === null ? 'no commit' : `commit ${shortSha(clean(revision.commit))}`;
   const dirty = revision.dirty ? ' with local changes' : '';
   const place = `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${head}${dirty}`;
-  return commit === '' ? place : `${place} · all by ${commit}`;
+  return title === '' ? place : `${place} · all by ${title}`;
 }
 
 export function rowLines({
@@ -141,21 +141,21 @@ export function rowLines({
 
 const SHOWN_NAMES = 3;
 
-/** @param around.commit is printed above all objects. @param around.isWhole new objects have rows, and not one line. */
+/** @param around.title is printed above all objects. @param around.isWhole new objects have rows, and not one line. */
 export function foldLines(
   fold: Fold,
   {
-    commit = '',
+    title = '',
     shownNames = SHOWN_NAMES,
     isWhole = false,
-  }: { readonly commit?: string; readonly shownNames?: number; readonly isWhole?: boolean },
+  }: { readonly title?: string; readonly shownNames?: number; readonly isWhole?: boolean },
 ): Line[] {
   const { keys, rows } = fold;
   const [key = ''] = keys;
   const isShort = fold.fresh !== '' && !isWhole;
   // A line that stands for all rows has the place of the object itself, which is the last of them.
   const place = fold.place || (isShort ? (rows.at(-1)?.place ?? '') : '');
-  const origin = [place, fold.commit === commit ? '' : fold.commit].filter((text) => text !== '');
+  const origin = [place, fold.title === title ? '' : fold.title].filter((text) => text !== '');
   if (fold.members) return [folderLine(fold, shownNames)];
   if (isShort) return [freshLine(fold, origin), ...dangerLines(fold)];
   const more = keys.length > shownNames ? ' (--verbose lists them)' : '';

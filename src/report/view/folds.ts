@@ -28,7 +28,7 @@ export interface Fold {
   readonly rows: readonly ChangeRow[];
   /** Common to all declarations of one object; empty if there is none. */
   readonly place: string;
-  readonly commit: string;
+  readonly title: string;
   readonly titles: ReadonlySet<string>;
   readonly isRisky: boolean;
   readonly isUrgent: boolean;
@@ -111,7 +111,7 @@ function joined(first: Fold, group: readonly Fold[]): Fold {
   return {
     ...first,
     keys: group.flatMap(({ keys }) => keys),
-    commit: shared(group.map(({ commit }) => commit)),
+    title: shared(group.map(({ title }) => title)),
     titles: new Set(group.flatMap(({ titles }) => [...titles])),
   };
 }
@@ -153,11 +153,11 @@ function objectFold(
 ): Fold {
   const found = changes.map((change) => changeRow(change, report, showKeys));
   const place = shared(found.map((row) => row.place));
-  const commit = shared(found.map((row) => row.commit));
+  const title = shared(found.map((row) => row.title));
   const rows = found.map((row) => {
     const { kind, environment } = row.change.ref;
     const subject = environment === null ? `the ${kind} itself` : clean(environment);
-    const origin = [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean);
+    const origin = [place === '' ? row.place : '', title === '' ? row.title : ''].filter(Boolean);
     return { ...row, subject, origin };
   });
   return {
@@ -165,7 +165,7 @@ function objectFold(
     keys: [key],
     rows,
     place,
-    commit,
+    title,
     titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
     isRisky: changes.some((change) => risksOf(change, report).length > 0),
     isUrgent: changes.some((change) => isUrgent(change, report)),

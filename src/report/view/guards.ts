@@ -79,7 +79,7 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
   if (changes.length === 0) return '';
   const evidenceOf = (change: Change): string => {
     const { fact, reach } = briefOf(change, report);
-    const commit = report.commits?.get(change.id) ?? report.revision.commit;
+    const { commit } = report.revision;
     const parts = [
       change.id === finding.id ? fact : `${change.id} ${fact}`,
       ...(reach === undefined ? [] : [`reaches ${reach}`]),

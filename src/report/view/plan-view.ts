@@ -26,7 +26,7 @@ export interface PlanView {
   readonly left: readonly Row[];
   readonly guards: GuardTexts;
   readonly caveats: Caveats;
-  readonly commit: string;
+  readonly title: string;
 }
 
 export function planView(report: PlanReport, options: ViewOptions): PlanView {
@@ -46,9 +46,9 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
     left: byEnvironment(left, places).map((each) => leftRow(each, showKeys)),
     guards: guardTexts(report),
     caveats: caveatsOf(report),
-    commit:
+    title:
       folds.length > 1 || folds.some(({ keys }) => keys.length > 1)
-        ? shared(folds.map(({ commit }) => commit))
+        ? shared(folds.map(({ title }) => title))
         : '',
   };
 }
@@ -208,7 +208,7 @@ function bounded(row: PlacedRow): PlacedRow {
   return { ...row, lines: [...row.lines.slice(0, MOST_LINES - 1), note, ...row.lines.slice(-1)] };
 }
 
-function placedRow({ change, place: _, commit: __, ...row }: ChangeRow): PlacedRow {
+function placedRow({ change, place: _, title: __, ...row }: ChangeRow): PlacedRow {
   const { id, location } = change;
   return {
     ...row,

@@ -21,7 +21,7 @@ import {
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
-import { placeText, shortSha, keysText, plural } from '../values.js';
+import { placeText, keysText, plural } from '../values.js';
 import { contextOf, factText, identityLines, stayingLines } from './brief.js';
 import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
 
@@ -38,7 +38,7 @@ export interface Row {
   /** The size of the change in a few words; empty if that needs many words. */
   readonly fact?: string;
   readonly reason?: string;
-  /** File and line of the spec, and the newest commit with the title of its writes, as far as they are known. */
+  /** File and line of the spec, and the title of its writes, as far as they are known. */
   readonly origin: readonly string[];
   readonly lines: readonly FieldLine[];
 }
@@ -46,7 +46,7 @@ export interface Row {
 export interface ChangeRow extends Row {
   readonly change: Change;
   readonly place: string;
-  readonly commit: string;
+  readonly title: string;
 }
 
 export function changeRow(change: Change, report: PlanReport, showKeys: boolean): ChangeRow {
@@ -157,13 +157,10 @@ function ending(change: Change, outcome: Outcome | undefined): string {
 function originOf(
   change: Change | Withheld,
   report: PlanReport,
-): Pick<ChangeRow, 'place' | 'commit' | 'origin'> {
+): Pick<ChangeRow, 'place' | 'title' | 'origin'> {
   const place = change.location ? placeText(change.location) : '';
-  const sha = report.commits?.get(change.id);
-  const title = report.notes.get(noteKey(change))?.title;
-  const parts = [sha && shortSha(sha), title].filter((part) => part !== undefined);
-  const commit = parts.map(clean).join(' ');
-  return { place, commit, origin: [place, commit].filter((text) => text !== '') };
+  const title = clean(report.notes.get(noteKey(change))?.title ?? '');
+  return { place, title, origin: [place, title].filter((text) => text !== '') };
 }
 
 /** With a fact in the headline, the lines leave out the numbers of keys. */

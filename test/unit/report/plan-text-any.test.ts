@@ -75,7 +75,6 @@ const report = fc
       { changes: [change], withheld: [withheld] },
       {
         notes: new Map([[change.id, { title: foreign, comment: foreign }]]),
-        commits: new Map([[change.id, foreign]]),
         ...{ workspace: { id: foreign, name: foreign }, origin: foreign },
       },
     );

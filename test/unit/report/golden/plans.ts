@@ -65,7 +65,6 @@ function by(
     { changes, unchanged: ['flag/search'] },
     {
       notes: new Map(changes.map(({ id }) => [id, { title, comment: title }])),
-      commits: new Map(changes.map(({ id }) => [id, COMMIT])),
       ...members,
     },
   );
