@@ -35,6 +35,7 @@ export function reportOf(
     revision: context.source.revision,
     stateless: result.remembered.home === null,
     suspended: input.policy.suspended,
+    behind: input.policy.behind,
     nowMs: context.now(),
     ramps: standingsOf(input.moment, found, 'outcomes' in result ? outcomes : undefined),
     reminders: remindersOf(input, context.now()),

@@ -39,6 +39,8 @@ export interface PlanReport {
   /** Whether the run neither read nor will write a state of earlier runs. */
   readonly stateless: boolean;
   readonly suspended?: Suspension | null;
+  /** Later commits have been applied, so that the run leaves alone what they changed. */
+  readonly behind?: true | undefined;
   readonly ramps?: readonly RampStanding[];
   /** Of the flags in scope, in the order of the specs. */
   readonly leftToPeople?: readonly LeftToPeople[];

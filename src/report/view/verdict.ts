@@ -22,7 +22,9 @@ export function wholeText(report: PlanReport): string {
   const { verdict, plan } = report;
   const { live } = countsOf(verdict);
   const limit = asFarAsCompared(plan);
-  if (verdict.whole === 'live') return `In sync${limit}: ${plural(live, 'object')} equal`;
+  const isReplaced = report.behind && live === 0;
+  const why = isReplaced ? ' (later commits changed all that the review of this one covers)' : '';
+  if (verdict.whole === 'live') return equalText(live, limit) + why;
   const places = shownEnvironments(report);
   const parts = WORST_FIRST.flatMap((name) =>
     partText(byEnvironment(those(verdict, name), places)),
@@ -47,12 +49,16 @@ interface Counted {
 
 /** The whole in one short line without names: `1 object failed, 2 objects waiting, 40 in sync`. */
 export function headlineText({ whole, counts }: Counted): string {
-  if (whole === 'live') return `In sync: ${plural(counts.live, 'object')} equal`;
+  if (whole === 'live') return equalText(counts.live);
   const parts = WORST_FIRST.flatMap((name) =>
     counts[name] === 0 ? [] : [`${plural(counts[name], 'object')} ${STANDING_WORDS[name]}`],
   );
   const rest = counts.live === 0 ? [] : [`${String(counts.live)} ${STANDING_WORDS.live}`];
   return [...parts, ...rest].join(', ');
+}
+
+function equalText(count: number, limit = ''): string {
+  return count === 0 ? 'Nothing left to do' : `In sync${limit}: ${plural(count, 'object')} equal`;
 }
 
 const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;

@@ -39,7 +39,7 @@ const NEWER = { commit: 'ab12cd34'.repeat(5), subject: '', committedAt: minutesA
 
 describe('the verdict over a source', () => {
   it.each<[string, Partial<SourceView>, string, string?]>([
-    ['in sync', {}, 'fine: In sync: 0 objects equal'],
+    ['in sync', {}, 'fine: Nothing left to do'],
     ['before its first run', { runs: [] }, 'busy: The first run is under way'],
     [
       'with a newer commit under way',
@@ -68,7 +68,7 @@ describe('the verdict over a source', () => {
     [
       'resumed, with no run since',
       { runs: [aRun(aReport(), { result: 'suspended' })] },
-      'fine: In sync: 0 objects equal',
+      'fine: Nothing left to do',
     ],
     ['pinned', { pinned: PINNED }, 'attention: Pinned to 3f9c2ab', 'INC-1'],
     [
@@ -80,7 +80,7 @@ describe('the verdict over a source', () => {
     [
       'with only what can never be written withheld',
       after({ withheld: [FIXED] }),
-      'fine: In sync: 0 objects equal',
+      'fine: Nothing left to do',
     ],
     [
       'with something held for a person',

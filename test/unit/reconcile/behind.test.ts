@@ -96,6 +96,10 @@ describe('the job of a merge that is run again after a later one changed the sam
     const again = await applyFirst();
 
     expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stdout).toContain(
+      'Nothing left to do (later commits changed all that the review of this one covers)',
+    );
+    expect(again.stdout).not.toContain('In sync');
     expect(await shareOf('pay')).toBe(50);
     world.repository.git('checkout', '--quiet', 'later');
     expect(await run('plan', '--detailed-exitcode')).toMatchObject({ exitCode: 0 });
