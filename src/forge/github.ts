@@ -98,15 +98,11 @@ async function lastPush(
   const { sha, ref, repo } = pull.head;
   // The library's types do not know that the fork may be deleted.
   const home = repo as typeof repo | null;
-  if (home === null) return timeOf(pull.merged_at);
-  const branch = { owner: home.owner.login, repo: home.name, ref: `refs/heads/${ref}` };
-  const asked = octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
-  const moves = await unlessRefused(asked, 403, 404);
-  return timeOf(moves?.data.find(({ after }) => after === sha)?.timestamp ?? pull.merged_at);
-}
-
-function timeOf(text: string | null): number | null {
-  return text === null ? null : Date.parse(text);
+  const branch = home && { owner: home.owner.login, repo: home.name, ref: `refs/heads/${ref}` };
+  const asked = branch && octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
+  const moves = asked && (await unlessRefused(asked, 403, 404));
+  const time = moves?.data.find(({ after }) => after === sha)?.timestamp ?? pull.merged_at;
+  return time === null ? null : Date.parse(time);
 }
 
 async function mayWrite(octokit: Octokit, at: Repository, username: string): Promise<boolean> {

@@ -305,7 +305,8 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const known = [...first.outOfSync].filter((key) => !overtaken.has(key));
   const outOfSync = new Set([...known, ...second.outOfSync]);
   const { state, remembered, unverified, unsaved } = second;
-  const done = { outcomes, state, left, outOfSync, remembered, ...present({ unverified }) };
+  const ends = present({ unverified, unsaved });
+  const done = { outcomes, state, left, outOfSync, remembered, ...ends };
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
   const changes = [...first.plan.changes, ...besides];
@@ -318,6 +319,5 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
     notes: new Map([...second.notes, ...first.notes]),
     verdict,
     converged: isConverged(verdict),
-    ...(unsaved !== undefined && { unsaved }),
   };
 }

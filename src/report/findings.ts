@@ -2,6 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { clean } from './sanitize.js';
 import { guardTexts } from './view/guards.js';
 import { audienceText, riskWord } from './view/impact.js';
+import { escaped } from '../platform/html.js';
 import type { PlanReport } from './plan-report.js';
 import { cut } from './text/layout.js';
 
@@ -146,16 +147,10 @@ function caseOf({ level, rule, subject, message, place }: Finding): string {
   return `    <testcase classname="${attribute(rule)}" name="${attribute(subject)}"${file}>${inside}</testcase>`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
 /** Removes characters that XML cannot represent: control characters, and halves of surrogate pairs. */
 function attribute(text: string): string {
-  return text
-    .replace(/[&<>"]/g, (each) => ENTITIES[each] ?? '')
-    .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '');
+  return escaped(text).replace(
+    /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu,
+    '',
+  );
 }

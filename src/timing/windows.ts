@@ -1,6 +1,7 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired, Freeze, TimeWindow } from '../model/desired.js';
 import type { Closed } from '../model/run.js';
+import { UNIT_MS } from '../platform/clock.js';
 import { momentText, nextTransition, offsetAt } from '../platform/zoned-time.js';
 
 export interface Calendar {
@@ -66,8 +67,7 @@ export function openingText({ untilMs, zone }: Closing): string | null {
   return untilMs === null ? null : `${momentText(untilMs, zone)} (${zone})`;
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 1440 * MINUTE_MS;
+const { m: MINUTE_MS, d: DAY_MS } = UNIT_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** In a year, clocks that are changed have shown each other every difference that they have. */
 const LOOK_AHEAD_MS = 366 * DAY_MS;

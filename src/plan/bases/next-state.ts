@@ -71,23 +71,17 @@ export function stateBeforeApply(
   head: string | null,
   now?: string,
 ): State {
-  const { desired, state, policy } = input;
-  if (!changes.some((each) => isCreation(each) || isRemoval(each))) return state;
-  const next = new Map(state);
-  for (const change of changes) {
-    const { ref } = change;
-    const rules = observedKind(ref.kind);
+  const next = new Map(input.state);
+  for (const change of changes.filter((each) => isCreation(each) || isRemoval(each))) {
+    const rules = observedKind(change.ref.kind);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules) continue;
-    if (isRemoval(change)) {
-      rebase(next, policy, ref, (before) => {
-        return before && (rules.completed?.(before, { ref, before, head, now }, input) ?? before);
-      });
-    } else if (isCreation(change)) {
-      const created = rules.created?.(desired, ref);
-      const begun = { commit: head, pending: 'create' as const, ...present({ created }) };
-      rebase(next, policy, ref, (before) => ({ ...before, ...begun }));
-    }
+    rebase(next, input.policy, change.ref, (before) => {
+      const place = { ref: change.ref, before, head, now };
+      if (isRemoval(change)) return before && (rules.completed?.(before, place, input) ?? before);
+      const created = rules.created?.(input.desired, change.ref);
+      return { ...before, commit: head, pending: 'create' as const, ...present({ created }) };
+    });
   }
   return next;
 }

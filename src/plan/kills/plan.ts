@@ -1,4 +1,5 @@
 import { KILL } from '../../admin-api/wire.js';
+import { present } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
@@ -221,11 +222,8 @@ export function liveKillsIn(
         const base = flagEntry(state, name)?.environments[environment.id];
         const left = policy.leftKilled?.[stateId(name, environment)];
         const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];
-        const { place } = environment;
-        const found = {
-          ...{ id, ref, location: declared.location, seen, commit },
-          ...(place !== undefined && { place }),
-        };
+        const facts = { id, ref, location: declared.location, seen, commit };
+        const found = { ...facts, ...present({ place: environment.place }) };
         if (!live) return [{ ...found, comesBack: true }];
         return [base?.spec?.killed === true ? { ...found, wasOrdered: true } : found];
       }),
