@@ -7,6 +7,7 @@ import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
 import type { Confirm, SourceOptions } from '../daemon/source/source-runs.js';
 import type { OpenRun } from '../daemon/source/cycle.js';
+import { RunTraffic } from '../daemon/source/run-traffic.js';
 import {
   signedUpstream,
   RemoteUpstream,
@@ -77,6 +78,7 @@ export function createDaemon(
       const { signers } = source.settings;
       const whole = upstreamOf(source);
       const upstream = signers === null ? whole : signedUpstream(whole, signers);
+      const runs = new RunTraffic(traffic);
       const parts = {
         ...{ limiters, traffic, memory: new RunCache() },
         log: log.child({ source: source.name }),
@@ -84,8 +86,9 @@ export function createDaemon(
       return {
         ...source,
         upstream,
-        openRun: runsOf(source, upstream, parts, replicas !== undefined),
-        confirm: source.run.embedded === true ? undefined : confirming(source, upstream, parts),
+        openRun: runsOf(source, upstream, { ...parts, traffic: runs }, replicas !== undefined),
+        confirm:
+          source.run.embedded === true ? undefined : confirming(source, upstream, parts, runs),
         leadership: replicas?.leadership(leaseName(source, upstream), parts.log),
         allowOlder: source.run.allowOlder === true,
       };
@@ -108,6 +111,7 @@ function confirming(
   { run, settings, intervalMs }: WatchedSource,
   upstream: Upstream,
   { log, memory, ...parts }: RunParts,
+  runs: RunTraffic,
 ): Confirm {
   let read: { readonly seen: Seen; readonly desired: Desired | null } | null = null;
   const desiredOf = async (seen: Seen): Promise<Desired | null> => {
@@ -119,7 +123,10 @@ function confirming(
   };
   const { least, most } = PATIENCE_MS;
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
-  return async (ending, seen) => {
+  return async (ending, { seen, isRunning, isAway }) => {
+    const isSilent = runs.silentMs >= timeoutMs;
+    if (isRunning && !isSilent && !isAway) return undefined;
+    const { answers } = runs;
     const { place } = memory;
     const desired = place?.desired ?? (seen && (await desiredOf(seen).catch(() => null)));
     if (desired === null) return undefined;
@@ -139,6 +146,8 @@ function confirming(
       }
       return null;
     } catch (error) {
+      // It may have waited behind a run that the service answers, and asks for a pause.
+      if (isRunning && (!isSilent || runs.answers > answers)) return undefined;
       if (!deadline.aborted || ending.aborted) return accessTroubleOf(error);
       const seconds = String((2 * timeoutMs) / 1_000);
       return { what: 'service', why: `cannot reach the service: no answer within ${seconds} s` };

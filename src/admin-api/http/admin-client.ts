@@ -179,8 +179,9 @@ export class AdminClient implements GetOnly {
       const answer = await this.#limiter.run(
         lane,
         async () => {
-          traffic?.onTurn(performance.now() - askedAt);
+          const waitMs = performance.now() - askedAt;
           if (kind !== 'read') await beforeWrite?.({ isUrgent: lane === 'urgent' });
+          traffic?.onTurn(waitMs);
           return this.#send(request, attempt);
         },
         { signal, isAgain: triesBefore > 0 },

@@ -41,8 +41,9 @@ export interface SentRequest {
 
 /** Counts all requests to the service. Never throws. */
 export interface Traffic {
+  /** Called at the end of each request of which `onTurn` told the beginning. */
   readonly onRequest: (request: SentRequest) => void;
-  /** Called with the time that a request waited for the rate limiter. */
+  /** Called right before a request is sent, with the time that it waited for the rate limiter. */
   readonly onTurn: (waitMs: number) => void;
   readonly onRetry: () => void;
 }

@@ -103,11 +103,14 @@ export class SourceLoop {
       () => intervalMs,
       { time: this.#around.time, signal },
       async () => {
-        if (isRunning()) return;
-        const seen = this.#leadership.isLeader ? null : this.#follower.seen;
-        const trouble = await confirm(signal, seen);
+        const wasRunning = isRunning();
+        const trouble = await confirm(signal, {
+          seen: this.#leadership.isLeader ? null : this.#follower.seen,
+          isRunning: wasRunning,
+          isAway: this.#record.why('service') !== null,
+        });
         // A run that began meanwhile knows more.
-        if (trouble === undefined || signal.aborted || isRunning()) return;
+        if (trouble === undefined || signal.aborted || (!wasRunning && isRunning())) return;
         this.#note('service', trouble);
         this.#around.onChange();
       },

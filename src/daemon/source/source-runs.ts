@@ -129,15 +129,20 @@ export class SourceRuns {
 }
 
 /**
- * Never rejects.
+ * Never rejects. While a run is under way, it asks only a service that has left the run without an answer for long, and
+ * one that counts as away, which may be back.
  *
- * @param seen the newest specs, if another replica keeps the source: no run here says where its service is.
- * @returns null if the service answers as it should, undefined if nothing says where it is.
+ * @returns null if the service answers as it should; undefined if it was not asked, nothing says where it is, or the run
+ *   knows more.
  */
-export type Confirm = (
-  signal: AbortSignal,
-  seen: Seen | null,
-) => Promise<NewTrouble | null | undefined>;
+export type Confirm = (signal: AbortSignal, asked: Asked) => Promise<NewTrouble | null | undefined>;
+
+interface Asked {
+  /** The newest specs, if another replica keeps the source: no run here says where its service is. */
+  readonly seen: Seen | null;
+  readonly isRunning: boolean;
+  readonly isAway: boolean;
+}
 
 export interface SourceOptions {
   readonly name: string;

@@ -1,23 +1,29 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { healthOf, isReady } from '../../../../src/daemon/health.js';
 import { watchedWorld } from '../../../support/in-process-daemon.js';
+import { flagSpec } from '../../../support/pipeline-world.js';
 
-type Answer = { readonly status: number; readonly body: unknown } | undefined;
+type Answer = 'never' | { readonly status: number; readonly body: unknown } | undefined;
 
 const REFUSED: Answer = { status: 401, body: { code: 401, message: 'unknown key' } };
 
 /** In sync. Without a schedule, nothing but confirmations asks the service after the first run. */
 async function inSync() {
-  const service: { answer: Answer } = { answer: undefined };
-  const { watched } = await watchedWorld(['pay'], {
+  const service: { answer: Answer; isMeant: (path: string) => boolean } = {
+    ...{ answer: undefined, isMeant: () => true },
+  };
+  const { watched, world } = await watchedWorld(['pay'], {
     service: {
       middleware: (next) => (request, response) => {
         const { answer } = service;
-        if (answer === undefined) {
+        if (answer === undefined || !service.isMeant(request.url ?? '')) {
           next(request, response);
           return;
         }
-        response.writeHead(answer.status, { 'content-type': 'application/json' });
+        if (answer === 'never') return;
+        const pause = answer.status === 429 && { 'retry-after': '60' };
+        response.writeHead(answer.status, { 'content-type': 'application/json', ...pause });
         response.end(JSON.stringify(answer.body));
       },
     },
@@ -25,7 +31,11 @@ async function inSync() {
   });
   const state = () => [healthOf(watched.view).verdict.headline, isReady(watched.view)];
   const isUnknown = (): boolean => watched.view.standings?.whole === 'unknown';
-  return { watched, service, state, isUnknown };
+  const beginRun = async (): Promise<void> => {
+    world.repository.commit('Pay more', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+    await watched.until(() => watched.view.phase === 'running', 'the run');
+  };
+  return { watched, service, state, isUnknown, beginRun };
 }
 
 const IN_SYNC = [expect.stringMatching(/^In sync: \d+ objects equal$/), true];
@@ -73,4 +83,38 @@ it('a service that answers again is asked at once by what failed meanwhile, and 
   const log = watched.log.join('');
   expect(log.match(/service out of reach/g)).toHaveLength(1);
   expect(log.match(/"run ended"/g)).toHaveLength(3);
+});
+
+it('a service that stops answering during a run is away long before the run gives up, and there again while it waits', async () => {
+  const { watched, service, state, isUnknown, beginRun } = await inSync();
+  service.answer = 'never';
+  await beginRun();
+  const began = performance.now();
+
+  await watched.until(isUnknown, 'the end of what was known');
+
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(watched.runs).toHaveLength(1);
+  expect(state()).toEqual(['The service cannot be reached', false]);
+
+  service.answer = undefined;
+  await watched.until(() => !isUnknown(), 'what is known again');
+
+  expect(watched.runs).toHaveLength(1);
+  expect(isReady(watched.view)).toBe(true);
+});
+
+it.each<[string, Answer]>([
+  ['asks a run for a long pause', { status: 429, body: { code: 429, message: 'slow down' } }],
+  ['takes long for some requests of a run', 'never'],
+])('a service that %s is not away', async (_, answer) => {
+  const { watched, service, beginRun } = await inSync();
+  Object.assign(service, { answer, isMeant: (path: string) => path.includes('/splits/') });
+  await beginRun();
+
+  // Longer than a confirmation waits for its answer.
+  await setTimeout(4_000);
+
+  expect(watched.runs).toHaveLength(1);
+  expect([watched.view.troubles, isReady(watched.view)]).toEqual([[], true]);
 });
