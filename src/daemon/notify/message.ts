@@ -158,13 +158,14 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   const { standing: before, isDoubted: wasDoubted } = reported;
   // What was known is that of an older run: only the next plan says what is live now.
   if (wasDoubted && run.plan === null) return [];
-  const now = new Map(standings.objects.map(({ id, standing }) => [id, standing.is]));
+  const now = new Map(standings.objects.map((each) => [each.id, nameOf(each, before, run)]));
   const ended = [...before.keys()].filter((id) => !now.has(id));
   reported.isDoubted = false;
   reported.standing = new Map([...now].filter(([id, is]) => isBad(is) || before.has(id)));
-  const news = standings.objects.filter(
-    ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
-  );
+  const news = standings.objects.filter(({ id }) => {
+    const is = now.get(id);
+    return is !== undefined && isBad(is) && before.get(id) !== is;
+  });
   const again = ended.map((id) => {
     return { id, says: standings.gone?.includes(id) ? 'not in git any more' : STANDING_WORDS.live };
   });
@@ -180,6 +181,16 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   return told.flatMap(([kind, objects]) =>
     objects.length === 0 ? [] : [{ kind, source, run, summary, objects }],
   );
+}
+
+/** What an interrupted run did not send is as it was before: the next run, which mostly follows at once, sends it. */
+function nameOf(
+  { id, standing }: StandingView,
+  before: Reported['standing'],
+  { result }: RunRecord,
+): StandingName {
+  const isSkipped = standing.is === 'failed' && standing.why === 'not-sent';
+  return isSkipped && result === 'interrupted' ? (before.get(id) ?? 'waits') : standing.is;
 }
 
 /** Once for the whole source; the objects are as they were when they are known again. */

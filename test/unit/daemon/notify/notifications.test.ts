@@ -78,6 +78,8 @@ const PAY = 'flag/pay@production';
 const APPLIED = () => aRun(appliedReport(aReport({ changes: [aChange(A, 'update')] })));
 const CALM = () => aRun(aReport());
 const CUT = () => aRun(aReport(), { result: 'interrupted' });
+const UNSENT = (result: 'interrupted' | 'partial') =>
+  aRun({ ...aReport({ changes: [aChange(A, 'update')] }), outcomes: new Map() }, { result });
 const DOWN = (tries = 4) => {
   const summary = `no answer within 30 s, ${String(tries)} tries`;
   return aRun(null, { result: 'failed', exitCode: 6, summary, commit: null });
@@ -134,6 +136,12 @@ describe('what is told of these runs, in their order', () => {
       'the same failure of runs that wrote something',
       [PARTIAL({}), PARTIAL({ outcomes: new Map() }), PARTIAL({ outcomes: new Map() })],
       ['failed', 'drift', 'not-done', 'failed'],
+    ],
+    ['what an interrupt left to the run after it', [UNSENT('interrupted'), APPLIED()], ['changed']],
+    [
+      'what failed, while an interrupt leaves it as it was',
+      [UNSENT('interrupted'), UNSENT('partial'), UNSENT('interrupted'), APPLIED()],
+      ['not-done', 'failed', 'live-again', 'recovered'],
     ],
     ['drift', [drifted(HELD), drifted(HELD), aRun(null), drifted(HELD)], [`drift ${HELD.id}`]],
     ['a live kill', [KILLED, KILLED, aRun(null), KILLED], [`live-kill ${PAY}`]],
