@@ -68,14 +68,14 @@ export async function protectedRemovals(
   return found;
 }
 
-/** @param commits that touched its files, newest first; the newest removed it. */
+/** @param commits that touched its files, newest first; the newest removed it, unless only files on disk lack it. */
 async function wasProtected(
   { kind, name }: { readonly kind: Kind; readonly name: string },
   [removal, ...earlier]: readonly LoggedCommit[],
   history: SpecHistory,
 ): Promise<boolean> {
   if (!removal) return false;
-  const said = [...removal.parents.slice(0, 1), ...earlier.map(({ id }) => id)];
+  const said = [removal.id, ...removal.parents.slice(0, 1), ...earlier.map(({ id }) => id)];
   // One after the other, because the first mostly decides.
   for (const commit of said) {
     const specs = await history.atAncestor(commit);

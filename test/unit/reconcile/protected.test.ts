@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  withheldIn,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 
 const PROTECTED = `${flagSpec('shop')}protect: true\n`;
 const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys: [ana] } }\n';
@@ -69,4 +74,14 @@ it('protection that came to the branch beside a removal holds it', async () => {
   repository.git('commit', '--quiet', '--amend', '--no-edit');
 
   expect(heldIn(await world.applied({ prune: true }))).toEqual(SHOP);
+});
+
+it('a removal that is not committed yet is planned as the commit will be', async () => {
+  const world = await appliedWorld({ 'flags/shop.yaml': flagSpec('shop') });
+  world.repository.write({ 'flags/shop.yaml': null, 'flags/cart.yaml': flagSpec('cart') });
+  const before = await world.planned({ prune: true });
+  world.repository.commit('Away', {});
+
+  expect(withheldIn(before)).toEqual([]);
+  expect(before.plan.changes).toEqual((await world.planned({ prune: true })).plan.changes);
 });
