@@ -57,7 +57,7 @@ export interface PlanPolicy {
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
   /** Default: no definition left the inventory killed. */
   readonly leftKilled?: LeftKilled;
-  /** Objects that an earlier, wider observation of the same run held back for the sake of other objects. */
+  /** Objects that an earlier, wider observation of the same run, or another directory, holds back. */
   readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
   /** Ids of the objects in the reviewed plan; changes to others are held back. Default, or null: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
@@ -166,7 +166,10 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 }
 
 /** Why a change is withheld, apart from the change. */
-export type WithheldReason = Pick<Withheld, 'why' | 'because' | 'place' | 'until' | 'request'>;
+export type WithheldReason = Pick<
+  Withheld,
+  'why' | 'because' | 'heir' | 'place' | 'until' | 'request'
+>;
 
 export interface FieldRules
   extends

@@ -1,6 +1,7 @@
 import type { Catalog } from '../admin-api/workspace.js';
 import { requestsByObject } from '../admin-api/change-requests.js';
 import { observe } from '../admin-api/observe.js';
+import { originOf } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Scope } from '../model/actual.js';
 import type { Plan } from '../model/plan.js';
@@ -14,6 +15,7 @@ import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import { requestsWanted } from '../plan/requests.js';
 import { objectsSeen, scopeOf, type KeyCounting } from '../plan/scope.js';
+import { declaredElsewhere } from '../history/elsewhere.js';
 import { protectedRemovals, provenRemovals } from '../history/removals.js';
 import { historyOf, type RunContext, type Scoped, type TimedInput } from './context.js';
 import type { Interrupted } from './record.js';
@@ -66,8 +68,13 @@ function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed
   return keys === 'counted' || isBetween ? 'always' : 'large';
 }
 
+type Observing = Pick<
+  RunContext,
+  'source' | 'memory' | 'progress' | 'originName' | 'usesServiceToo'
+>;
+
 export async function observeScope(
-  context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
+  context: Observing,
   { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },
   about: Omit<PlanInput, 'actual'> & {
     /** Default: `always`, so that keys are only counted if their number is the remembered one. */
@@ -77,14 +84,13 @@ export async function observeScope(
   },
 ): Promise<PlanInput> {
   const { desired, state, policy, counting = 'always', whole = false, shown } = about;
-  const { environments } = policy;
   const allEnvironments = at.environments.map(({ name }) => name);
   const objects = scopeOf({ desired, state, policy, allEnvironments, counting, whole });
   const scope = { ...objects, ...(shown && { shown }) };
   const [found, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),
     requestsByObject(reader, at.environments, requestsWanted(state, policy)),
-    scope.users ? removalsIn(context, { desired, state, environments }) : NO_REMOVALS,
+    scope.users ? removalsIn(context, at, { desired, state, policy }) : NO_REMOVALS,
   ]);
   const seen = { ...found, ...(requests.size > 0 && { requests }) };
   const settings = { ...policy, ...removals };
@@ -98,15 +104,35 @@ export async function observeScope(
 const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
 async function removalsIn(
-  context: Pick<RunContext, 'source' | 'memory'>,
-  known: Parameters<typeof provenRemovals>[1],
-): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals'>> {
-  const history = historyOf(context, known.desired);
-  const { checkout, revision } = context.source;
-  const from = { checkout, head: revision.commit, history };
+  context: Observing,
+  { workspace }: Pick<Catalog, 'workspace'>,
+  { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
+): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'held'>> {
+  const { source } = context;
+  const { environments } = policy;
+  const history = historyOf(context, desired);
+  const from = { checkout: source.checkout, head: source.revision.commit, history };
+  const removed = await provenRemovals(history, { desired, state, environments });
+  const isServedHere = serviceCheck(context, desired.config.serviceUrl);
+  const moved = await declaredElsewhere(source, { removed, desired, workspace, isServedHere });
   return {
-    provenRemovals: await provenRemovals(history, known),
-    protectedRemovals: await protectedRemovals(from, known),
+    provenRemovals: removed,
+    protectedRemovals: await protectedRemovals(from, { desired, state }),
+    held: new Map([...(policy.held ?? []), ...moved]),
+  };
+}
+
+/** As the states tell; without them, as both configs propose, unless the operator sends this run elsewhere. */
+function serviceCheck(
+  { usesServiceToo, originName }: Observing,
+  own: string | undefined,
+): Parameters<typeof declaredElsewhere>[1]['isServedHere'] {
+  return async (directory, { serviceUrl: other }) => {
+    const isKnown = await usesServiceToo(directory);
+    if (isKnown !== undefined || own === undefined || other === undefined) return isKnown;
+    // An embedded service stands for the one that the config proposes.
+    const follows = originOf(own) === originName() || !URL.canParse(originName());
+    return follows && originOf(own) !== originOf(other) ? false : undefined;
   };
 }
 

@@ -223,6 +223,19 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
         .filter((key) => [key.workspaceName, key.workspaceId].includes(workspace));
       return named.length === 1 ? (named[0] ?? null) : null;
     },
+    /**
+     * Whether runs of another directory use this service, as its states say; undefined if they do not tell: it has none,
+     * or of a service that this directory used, too, which may have moved.
+     */
+    usesServiceToo: async (other: string): Promise<boolean | undefined> => {
+      const keys = await inStates(place, sharing(), async (key) => Promise.resolve(key));
+      const originsOf = (of: string): string[] =>
+        keys.flatMap((key) => (key?.directory === of ? [key.origin] : []));
+      const theirs = originsOf(other).filter((each) => isTryOut(each) === isTryOut(origin()));
+      if (theirs.includes(origin())) return true;
+      const ours = originsOf(own);
+      return theirs.length > 0 && !theirs.some((each) => ours.includes(each)) ? false : undefined;
+    },
     /** The states of this directory for other workspaces that are not empty, except try-outs on other services. */
     appliedToOthers: async (at: Workspace): Promise<readonly OtherWorkspace[]> => {
       const key = keyOf(at);

@@ -244,6 +244,7 @@ class RunWorld {
       flagIdsOf: async () => Promise.resolve(new Map()),
       openRecords: open,
       appliedToOthers: async () => Promise.resolve([]),
+      usesServiceToo: async () => Promise.resolve(undefined),
       rememberedPlace: async () => Promise.resolve(this.#ref.held.exists ? PLACE : null),
       lockState: async () => Promise.resolve(),
       openState: async (place) =>

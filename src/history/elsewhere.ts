@@ -1,0 +1,117 @@
+import { posix } from 'node:path';
+import { GitCache } from '../git/cache.js';
+import type { Repository } from '../git/checkout.js';
+import { runGit } from '../git/git.js';
+import type { Source } from '../git/spec-source.js';
+import { commitTree, directoryTree } from '../git/trees.js';
+import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
+import type { Config } from '../model/desired.js';
+import type { Revision } from '../model/outcome.js';
+import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
+import { fingerprintOf } from '../plan/bases/compare.js';
+import { plannedKind } from '../plan/objects/kinds.js';
+import type { WithheldReason } from '../plan/policy.js';
+import { readConfig } from '../specs/read-config.js';
+import { readSpecs } from '../specs/read-specs.js';
+
+interface Removals {
+  readonly removed: ReadonlySet<ObjectId>;
+  readonly desired: BoundDesired;
+  readonly workspace: { readonly id: string; readonly name: string };
+  /** Whether runs of another directory write to the service of this run; undefined if nothing tells. */
+  readonly isServedHere: (directory: string, config: Config) => Promise<boolean | undefined>;
+}
+
+/**
+ * Why removed objects stay: another config directory of the repository declares them for the same workspace, because
+ * they moved there, or may do so. It reads what the run reads: a commit, or the files on disk.
+ *
+ * @throws FlagkeelError `GIT` the files of the repository cannot be listed.
+ */
+export async function declaredElsewhere(
+  source: Pick<Source, 'checkout' | 'revision'>,
+  about: Removals,
+): Promise<ReadonlyMap<ObjectId, WithheldReason>> {
+  const held = new Map<ObjectId, WithheldReason>();
+  const { repository } = source.checkout;
+  if (repository === null || about.removed.size === 0) return held;
+  const refs = [...about.removed].flatMap((id) => refOfId(id) ?? []);
+  const paths = await allPaths(repository, source.revision);
+  for (const prefix of configFolders(paths)) {
+    if (prefix === repository.prefix) continue;
+    const inside = paths.filter((path) => path.startsWith(prefix));
+    const files = inside.map((path) => path.slice(prefix.length));
+    const named = refs.filter((ref) =>
+      files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
+    );
+    if (named.length === 0) continue;
+    const tree = await treeAt(prefix, repository, source);
+    const reasonOf = await reasonFor(prefix, repository.prefix, tree, about);
+    for (const ref of named) {
+      const reason = reasonOf(ref);
+      if (reason) held.set(objectId(ref), reason);
+    }
+  }
+  return held;
+}
+
+async function allPaths(
+  { git }: Repository,
+  { commit, dirty }: Revision,
+): Promise<readonly string[]> {
+  const onDisk = ['ls-files', '-z', '--cached', '--others', '--exclude-per-directory=.gitignore'];
+  const committed = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options'];
+  const args = dirty || commit === null ? onDisk : [...committed, commit];
+  const listing = await runGit(git, { args, purpose: 'list the files of the repository' });
+  return listing.split('\0');
+}
+
+/** Each with a slash at its end; empty for the top of the repository. */
+function configFolders(paths: readonly string[]): string[] {
+  const configs = paths.filter((path) => posix.basename(path) === CONFIG_PATH);
+  return configs.map((path) => path.slice(0, -CONFIG_PATH.length));
+}
+
+async function treeAt(
+  prefix: string,
+  repository: Repository,
+  { checkout, revision }: Pick<Source, 'checkout' | 'revision'>,
+): Promise<SpecTree> {
+  const { commit, dirty } = revision;
+  if (dirty || commit === null) return directoryTree(posix.join(repository.root, prefix));
+  // With a memory of its own, which drops no listing of the directory of the run.
+  return commitTree(
+    { ...checkout, repository: { ...repository, prefix, memory: new GitCache() } },
+    commit,
+  );
+}
+
+/** @returns undefined for an object that the directory does not declare, or not for this workspace and service. */
+async function reasonFor(
+  prefix: string,
+  from: string,
+  tree: SpecTree,
+  { desired, workspace, isServedHere }: Removals,
+): Promise<(ref: ObjectRef) => WithheldReason | undefined> {
+  const directory = prefix.slice(0, -1);
+  const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
+  // As the ways out, which are run in the directory of the object.
+  const path = posix.relative(from, prefix) || '.';
+  const config = await readConfig(tree, { readable: true });
+  const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);
+  const isHere = isOther ? false : config && (await isServedHere(directory, config));
+  if (isHere === false) return () => undefined;
+  const why = 'still-in-use';
+  const specs = await readSpecs(tree);
+  if (!specs.ok) {
+    const because = `${name} has a file of it too, and its specs are invalid (flagkeel validate ${path})`;
+    return () => ({ why, because });
+  }
+  const theirs = bindEnvironments(specs.desired, desired.environmentNames);
+  const because = isHere
+    ? `${name} declares it for this workspace`
+    : `${name} declares it for a workspace of this name, and nothing tells whether on another service (flagkeel reconcile ${path}, once; or write service.url into both flagkeel.yaml)`;
+  const declared = { why, because, ...(isHere && { heir: name }) } as const;
+  return (ref) => (fingerprintOf(theirs, ref) === undefined ? undefined : declared);
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { PlanDocument } from '../../../src/report/json/plan.js';
+import {
+  flagSpec,
+  pipelineWorld,
+  PIPELINE_CONFIG,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
+
+const PRUNING = `${PIPELINE_CONFIG}prune: true\n`;
+
+/** A command over directories of the repository, against the service of the world. */
+async function run(world: PipelineWorld, ...words: readonly string[]): Promise<CliRun> {
+  const { repository, service } = world;
+  const paths = words.map((each) =>
+    /^(one|two|eu|us)$/.test(each) ? join(repository.directory, each) : each,
+  );
+  return cliRun([...paths, '--url', service.origin], { FLAGKEEL_API_KEY: service.key });
+}
+
+async function plans(world: PipelineWorld, ...directories: string[]): Promise<string[][]> {
+  const { stdout } = await run(world, 'plan', ...directories, '--format', 'json');
+  return (JSON.parse(stdout) as PlanDocument[]).map(({ changes, withheld }) => [
+    ...changes.map(({ id, action }) => `${action} ${id}`),
+    ...withheld.map(({ id, action, why }) => `withheld ${action} ${id}: ${why}`),
+  ]);
+}
+
+/** Two directories of one repository for one workspace, both applied; the first has a flag, and a segment. */
+async function storyOf(): Promise<PipelineWorld> {
+  const world = await pipelineWorld();
+  world.repository.commit('Begin', {
+    'one/flagkeel.yaml': PRUNING,
+    'one/flags/shop.yaml': flagSpec('shop'),
+    'one/flags/cart.yaml': flagSpec('cart'),
+    'one/segments/staff.yaml': 'segment: staff\nenvironments: { staging: { keys: [ana] } }\n',
+    'two/flagkeel.yaml': PRUNING,
+    'two/flags/menu.yaml': flagSpec('menu'),
+  });
+  expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
+  world.writes();
+  return world;
+}
+
+const MOVED = [
+  [
+    'withheld delete flag/shop: still-in-use',
+    'withheld delete flag/shop@production: still-in-use',
+    'withheld delete flag/shop@staging: still-in-use',
+    'withheld delete segment/staff: still-in-use',
+    'withheld deactivate segment/staff@staging: still-in-use',
+  ],
+  [],
+];
+
+function moveAll({ repository }: PipelineWorld): void {
+  repository.move('one/flags/shop.yaml', 'two/flags/shop.yaml');
+  repository.move('one/segments/staff.yaml', 'two/segments/staff.yaml');
+}
+
+it('a flag that moves to another directory of the workspace stays on the service, and is taken over', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  // Before the commit, too, where files are read from the disk.
+  expect(await plans(world, 'one', 'two')).toEqual(MOVED);
+  world.repository.commit('Move', {});
+  expect(await plans(world, 'one', 'two')).toEqual(MOVED);
+
+  const done = await run(world, 'reconcile', 'one', 'two');
+  expect(done).toMatchObject({ exitCode: 0 });
+  expect(done.stdout).toContain('"two" declares it for this workspace');
+  expect(done.stdout).toContain('flagkeel state rm flag/shop');
+  expect(world.writes()).toEqual([]);
+
+  await run(world, 'state', 'rm', 'flag/shop', 'one');
+  await run(world, 'state', 'rm', 'segment/staff', 'one');
+  expect(await plans(world, 'one', 'two')).toEqual([[], []]);
+  world.repository.commit('Ramp', { 'two/flags/shop.yaml': flagSpec('shop', { on: 20 }) });
+  expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
+  expect(world.writes().map(({ method }) => method)).toEqual(['PATCH', 'PATCH']);
+});
+
+it('a flag that no directory declares any more is deleted, and so is one whose name only another workspace has', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move, and remove', {
+    'one/flags/cart.yaml': null,
+    'two/flagkeel.yaml': PRUNING.replace('Default', 'Elsewhere'),
+  });
+  const [one] = await plans(world, 'one', 'one');
+  expect(one).toHaveLength(8);
+  expect(one?.filter((line) => line.startsWith('withheld'))).toEqual([]);
+});
+
+it('holds a removal while the specs of a directory that may declare the flag are invalid', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', { 'two/flags/menu.yaml': 'flag: other\n' });
+  expect(await plans(world, 'one', 'one')).toEqual([MOVED[0], MOVED[0]]);
+  const { stdout } = await run(world, 'plan', 'one');
+  expect(stdout).toContain('its specs are invalid (flagkeel validate ../two)');
+});
+
+/** Directories for two services, whose workspaces have one name; the first has removed a flag of both. */
+async function regions(more: string): Promise<[eu: PipelineWorld, us: PipelineWorld]> {
+  const [eu, us] = [await pipelineWorld(), await pipelineWorld()];
+  const config = (world: PipelineWorld): string =>
+    PRUNING + more.replace('URL', world.service.origin);
+  eu.repository.commit('Begin', {
+    'eu/flagkeel.yaml': config(eu),
+    'eu/flags/shop.yaml': flagSpec('shop'),
+    'us/flagkeel.yaml': config(us),
+    'us/flags/shop.yaml': flagSpec('shop'),
+  });
+  expect(await run(eu, 'reconcile', 'eu')).toMatchObject({ exitCode: 0 });
+  eu.repository.commit('Remove', {
+    'eu/flags/shop.yaml': null,
+    'eu/flags/cart.yaml': flagSpec('cart'),
+  });
+  return [eu, us];
+}
+
+it('directories for two services hold nothing of each other, once states or configs name the services', async () => {
+  const [eu, us] = await regions('');
+  const [unknown] = await plans(eu, 'eu', 'eu');
+  expect(unknown?.filter((line) => line.includes('flag/shop'))).toEqual(MOVED[0]?.slice(0, 3));
+  expect((await run(eu, 'plan', 'eu')).stdout).toContain(
+    'nothing tells whether on another service (flagkeel reconcile ../us, once; or write service.url into both flagkeel.yaml)',
+  );
+  await run({ ...us, repository: eu.repository }, 'reconcile', 'us');
+  const [known] = await plans(eu, 'eu', 'eu');
+  expect(known).toContain('delete flag/shop');
+
+  const [named] = await regions('service: { url: URL }\n');
+  const [proposed] = await plans(named, 'eu', 'eu');
+  expect(proposed).toContain('delete flag/shop');
+});
