@@ -60,6 +60,9 @@ export async function readTree(
       else entries.set(keyOf(content.kind, content.name), content);
     }
   }
+  if (entries.size === 0 && !others.has(RUN_FILE)) {
+    throw unreadable(ref, `names commit ${commit}, which is no state`);
+  }
   const tree = { entries, others };
   cache.trees.set(commit, tree);
   return tree;

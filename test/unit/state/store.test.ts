@@ -213,6 +213,20 @@ describe('state', () => {
     },
   );
 
+  it('does not take a ref for an empty state that names a commit of specs, and a rebuild replaces it', async () => {
+    const repository = makeRepository();
+    const specs = repository.commit('Specs', { 'flags/x.yaml': 'flag: x' });
+    const home = await homeOf(repository.directory);
+    repository.git('update-ref', home.ref, specs);
+
+    await expect(home.read()).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message: `cannot read the state: "${home.ref}" names commit ${specs}, which is no state (flagkeel state rebuild)`,
+    });
+    await home.write(stateOf(flag('x')), { ...said('Rebuild'), afresh: true });
+    expect((await (await homeOf(repository.directory)).read()).state).toEqual(stateOf(flag('x')));
+  });
+
   it('does not take a ref for none whose file is cut off or overwritten, and names the way out', async () => {
     const repository = makeRepository();
     const home = await homeOf(repository.directory);
