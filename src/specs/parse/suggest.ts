@@ -6,10 +6,10 @@ export function didYouMean(written: string, candidates: Iterable<string>): strin
   return best === undefined ? '' : `; did you mean "${best}"?`;
 }
 
-/** The most likely candidate: a few typing errors away, or a continuation of the text. Ignores case. */
+/** The most likely candidate: a few typing errors away, though not every letter, or a continuation. Ignores case. */
 export function nearest(written: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.ceil(written.length / 3) + 1;
+  let bestDistance = Math.min(Math.ceil(written.length / 3) + 1, written.length);
   for (const candidate of candidates) {
     const far = farness(written.toLowerCase(), candidate.toLowerCase());
     if (far < bestDistance) {

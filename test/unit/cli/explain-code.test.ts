@@ -40,6 +40,11 @@ function sourceText(): string {
 }
 
 describe('explain CODE', () => {
+  it('offers no code that shares no letter with what was written', async () => {
+    const { stderr } = await cliRun(['explain', 'a']);
+    expect(stderr).toBe('cannot explain a: it is no code, and no object as flag/NAME\n');
+  });
+
   it.each([
     [
       'bucket-sum',
