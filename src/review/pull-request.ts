@@ -25,7 +25,7 @@ export interface ReviewTarget extends Pick<CiContext, 'target' | 'runUrl' | 'sum
 export interface Asking {
   readonly environment: Environment;
   readonly progress: Progress;
-  /** Ends requests to the forge, except for statuses of what was applied. */
+  /** Ends requests for approvals. A status that is open, or says what was applied, is set in any case. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -81,7 +81,8 @@ export async function askedPullRequest(
   if (repository === null || pullRequest === undefined) {
     throw unknown(what, 'pull request (set --forge, --repository and --pull-request)');
   }
-  return { forge: await openWithToken(repository, { ci, asking, what }), pullRequest };
+  const { signal } = asking;
+  return { forge: await openWithToken(repository, { ci, asking, what, signal }), pullRequest };
 }
 
 /** Opens the forge of the options or of the CI job, for statuses of an applied commit. @throws FlagkeelError `USAGE` */
@@ -93,19 +94,22 @@ export async function appliedForge(
   const ci = ciContext(asking.environment, undefined);
   const repository = namedBy(flags, ci)?.repository;
   if (!repository) throw unknown(what, 'repository (set --forge and --repository)');
-  const lasting = { environment: asking.environment, progress: asking.progress };
-  const forge = await openWithToken(repository, { ci, asking: lasting, what });
-  return { forge, runUrl: ci?.runUrl };
+  return { forge: await openWithToken(repository, { ci, asking, what }), runUrl: ci?.runUrl };
+}
+
+interface Opening extends Pick<Asking, 'signal'> {
+  readonly ci: CiContext | null;
+  readonly asking: Asking;
+  readonly what: string;
 }
 
 async function openWithToken(
   repository: RepositoryTarget,
-  { ci, asking, what }: { ci: CiContext | null; asking: Asking; what: string },
+  { ci, asking, what, signal }: Opening,
 ): Promise<Forge> {
   const token = tokenOf(ci, asking);
   if (token !== undefined) {
-    const { progress, signal } = asking;
-    return openForge(repository, { token, progress, signal });
+    return openForge(repository, { token, progress: asking.progress, signal });
   }
   const wayOut = 'set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE';
   throw new FlagkeelError('USAGE', `cannot ${what}: there is no token (${wayOut})`);

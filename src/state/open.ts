@@ -229,11 +229,9 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
      */
     usesServiceToo: async (other: string): Promise<boolean | undefined> => {
       const keys = await inStates(place, sharing(), async (key) => Promise.resolve(key));
-      const originsOf = (of: string): string[] =>
-        keys.flatMap((key) => (key?.directory === of ? [key.origin] : []));
-      const theirs = originsOf(other).filter((each) => isTryOut(each) === isTryOut(origin()));
+      const theirs = originsOf(other, keys).filter((each) => isTryOut(each) === isTryOut(origin()));
       if (theirs.includes(origin())) return true;
-      const ours = originsOf(own);
+      const ours = originsOf(own, keys);
       return theirs.length > 0 && !theirs.some((each) => ours.includes(each)) ? false : undefined;
     },
     /** The states of this directory for other workspaces that are not empty, except try-outs on other services. */
@@ -251,6 +249,10 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
       return others.flat();
     },
   };
+}
+
+function originsOf(directory: string, keys: readonly (StateKey | null)[]): string[] {
+  return keys.flatMap((key) => (key?.directory === directory ? [key.origin] : []));
 }
 
 /** Whether the service runs on this machine or in this process: its states say nothing about a real service. */

@@ -129,9 +129,10 @@ async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Pro
   await Promise.race([next(said), ended]);
 
   end.abort('SIGTERM');
-  // What was written has to be recorded. All others end at the first signal, while nobody answers.
+  // What was written has to be recorded, and an open status closed. All others end at the first signal.
   const isRecord =
-    (side === 'origin' && command.startsWith('kill')) || command.includes('-statuses');
+    (side === 'origin' && command.startsWith('kill')) ||
+    (side === 'forge' && /^review|-statuses/.test(command));
   if (!isRecord) await run;
   held.release();
   await Promise.allSettled([run, ended]);
