@@ -8,7 +8,7 @@ import type { GitCache } from './cache.js';
 import { runGit } from './git.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Revision } from '../model/outcome.js';
-import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
+import { overlaid, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
 
 export interface Source extends AsyncDisposable {
   readonly tree: SpecTree;
@@ -33,12 +33,7 @@ export async function openSource(
     at,
     sameAsHead = false,
     memory,
-  }: {
-    workingTree: boolean;
-    at?: string | undefined;
-    sameAsHead?: boolean;
-    memory?: GitCache;
-  },
+  }: { workingTree: boolean; at?: string | undefined; sameAsHead?: boolean; memory?: GitCache },
 ): Promise<Source> {
   const checkout = await openCheckout(directory, memory);
   if (at !== undefined) {
@@ -125,18 +120,11 @@ function changedOn(
 ): SpecTree {
   const changed = new Set(changes);
   const onDisk = new Set(disk.list().map(({ path }) => path));
-  const known = new Map(
-    commit
-      .list()
-      .filter(({ path }) => !changed.has(path) && (sameAsHead || !onDisk.has(path)))
-      .map((entry): [string, TreeEntry] => [entry.path, entry]),
-  );
-  const entries = [...disk.list().filter(({ path }) => !known.has(path)), ...known.values()];
-  const sorted = entries.toSorted((a, b) => byCodeUnits(a.path, b.path));
-  return {
-    list: () => sorted,
-    read: async (path) => (known.has(path) ? commit : disk).read(path),
-  };
+  const unchanged = commit
+    .list()
+    .filter(({ path }) => !changed.has(path) && (sameAsHead || !onDisk.has(path)));
+  const known = new Set(unchanged.map(({ path }) => path));
+  return overlaid(disk, commit, (path) => known.has(path));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Matcher } from '../model/flag/flag.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 import { NAMED, NAMED_KINDS, type Kind, type NamedKind } from '../model/ref.js';
-import { CONFIG_PATH, isSpecPath, type SpecTree } from '../model/spec-tree.js';
+import { CONFIG_PATH, isSpecPath, overlaid, type SpecTree } from '../model/spec-tree.js';
 import { Flow, mapping, yamlText, type Member } from '../specs/edit/yaml-text.js';
 import { withSchemaLines } from '../specs/parse/schemas.js';
 import { readWithParts, type SpecParts } from '../specs/read-specs.js';
@@ -125,24 +125,20 @@ function foreignReferences(
 
 /** Unwritten files, path → text, as a tree of specs. They replace files of the same path in the tree `below`. */
 export function filesTree(files: ReadonlyMap<string, string>, below?: SpecTree): SpecTree {
-  const contents = new Map([...files].map(([path, text]) => [path, Buffer.from(text)]));
-  const entries = [...contents].map(([path, content]) => ({
-    path,
-    type: 'file' as const,
-    sizeBytes: content.length,
-  }));
-  const others = below?.list().filter(({ path }) => !contents.has(path)) ?? [];
-  const all = [...others, ...entries]
-    .filter(({ path }) => isSpecPath(path))
-    .toSorted((a, b) => byCodeUnits(a.path, b.path));
-  return {
-    list: () => all,
+  const contents = sortedMap([...files].map(([path, text]) => [path, Buffer.from(text)]));
+  const entries = [...contents].map(([path, content]) => {
+    return { path, type: 'file' as const, sizeBytes: content.length };
+  });
+  const own = entries.filter(({ path }) => isSpecPath(path));
+  const tree: SpecTree = {
+    list: () => own,
     read: async (path) => {
-      const content = contents.get(path) ?? (await below?.read(path));
+      const content = contents.get(path);
       if (content === undefined) throw new Error(`bug: "${path}" is no file of this tree`);
-      return content;
+      return Promise.resolve(content);
     },
   };
+  return below ? overlaid(below, tree, (path) => files.has(path)) : tree;
 }
 
 /** Reads written files as a run would. @throws FlagkeelError `SPECS_INVALID` if they are not valid. */

@@ -1,10 +1,9 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
-import { folderKindOf, type SpecTree } from '../model/spec-tree.js';
+import { folderKindOf, overlaid } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
-import { byCodeUnits } from '../model/json.js';
 import type { Source } from '../git/spec-source.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
@@ -51,23 +50,12 @@ function killsIn(specs: SpecsResult): ReadonlySet<ObjectId> {
 export async function withKillsOf(source: Source, commit: string): Promise<Source> {
   try {
     const newest = await commitTree(source.checkout, commit);
-    return { ...source, tree: withFolderOf(source.tree, newest) };
+    const isKill = (path: string): boolean => folderKindOf(path) === 'kills';
+    return { ...source, tree: overlaid(source.tree, newest, isKill) };
   } catch (error) {
     await source[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
-  const isKill = (path: string): boolean => folderKindOf(path) === 'kills';
-  const entries = [
-    ...old.list().filter(({ path }) => !isKill(path)),
-    ...newest.list().filter(({ path }) => isKill(path)),
-  ].toSorted((a, b) => byCodeUnits(a.path, b.path));
-  return {
-    list: () => entries,
-    read: async (path) => (isKill(path) ? newest : old).read(path),
-  };
 }
 
 const MAX_COMMITS = 50;

@@ -1,3 +1,4 @@
+import { byCodeUnits } from './json.js';
 import { SPEC_FOLDERS, type FileKind, type FolderKind } from './ref.js';
 
 /** The files of one config directory; paths are relative to it, with forward slashes. */
@@ -21,6 +22,19 @@ export interface TreeEntry {
 
 /** `submodule`: any repository inside another, registered there or not; `special`: a pipe, a socket, a device. */
 export type EntryType = 'file' | 'symlink' | 'submodule' | 'special';
+
+/** The files of both trees: those of `above` that `isAbove` accepts, and those of `below` that it does not. */
+export function overlaid(
+  below: SpecTree,
+  above: SpecTree,
+  isAbove: (path: string) => boolean,
+): SpecTree {
+  const entries = [
+    ...below.list().filter(({ path }) => !isAbove(path)),
+    ...above.list().filter(({ path }) => isAbove(path)),
+  ].toSorted((a, b) => byCodeUnits(a.path, b.path));
+  return { list: () => entries, read: async (path) => (isAbove(path) ? above : below).read(path) };
+}
 
 export const CONFIG_PATH = 'flagkeel.yaml';
 
