@@ -68,6 +68,10 @@ const EXIT_OF_CODE = {
 
 export type ErrorCode = keyof typeof EXIT_OF_CODE;
 
+interface Circumstances extends ErrorOptions {
+  fateUnknown?: boolean | undefined;
+}
+
 export class FlagkeelError extends Error {
   readonly code: ErrorCode;
   /** Whether the failed write may have taken effect all the same. */
@@ -83,11 +87,7 @@ export class FlagkeelError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: {
-      cause?: unknown;
-      fateUnknown?: boolean | undefined;
-      items?: readonly string[];
-    } = {},
+    options: Circumstances & { items?: readonly string[] } = {},
   ) {
     super(message, options);
     this.name = 'FlagkeelError';
@@ -115,11 +115,7 @@ export class RejectedError extends FlagkeelError {
   constructor(
     message: string,
     answer: { status: number; serviceMessage: string; transactionId: string | null },
-    options: {
-      cause?: unknown;
-      fateUnknown?: boolean | undefined;
-      code?: 'UNAUTHORISED' | 'UNREADABLE' | 'REJECTED';
-    } = {},
+    options: Circumstances & { code?: 'UNAUTHORISED' | 'UNREADABLE' | 'REJECTED' } = {},
   ) {
     const { code = answer.status === 401 ? 'UNAUTHORISED' : 'REJECTED', ...rest } = options;
     super(code, message, {

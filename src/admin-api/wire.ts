@@ -50,16 +50,20 @@ export interface WireTag {
   name: string;
 }
 
-export interface WireFlag {
-  id: string;
+export interface WireSegment {
   name: string;
   description: string | null;
   trafficType: WireRef;
   /** Milliseconds since the epoch. */
   creationTime: number;
+  tags: WireTag[] | null;
+}
+
+/** A flag has all that a segment has. */
+export interface WireFlag extends WireSegment {
+  id: string;
   rolloutStatus: WireRef | null;
   rolloutStatusTimestamp: number | null;
-  tags: WireTag[] | null;
 }
 
 export interface WireTreatment {
@@ -118,14 +122,6 @@ export interface WireDefinition extends WireContent {
   trafficAllocationSeed?: number;
 }
 
-export interface WireSegment {
-  name: string;
-  description: string | null;
-  trafficType: WireRef;
-  creationTime: number;
-  tags: WireTag[] | null;
-}
-
 export interface WireSegmentInEnvironment {
   name: string;
   environment: WireRef;
@@ -173,11 +169,6 @@ export interface WireIdentity {
 export interface WireIdentitiesResult {
   objects: WireIdentity[];
   failed: { object: unknown; status: number; message: string }[];
-  metadata: null;
-  offset: null;
-  limit: null;
-  count: null;
-  total: null;
 }
 
 export interface WirePatchOperation {

@@ -26,19 +26,20 @@ const MOST_MESSAGE = 60_000;
 const CHECK = 'flagkeel';
 
 interface Repository {
-  readonly owner: string;
-  readonly repo: string;
+  readonly octokit: Octokit;
+  readonly at: { readonly owner: string; readonly repo: string };
 }
 
 export function connect(options: ForgeOptions): Forge {
   const [owner = '', repo = ''] = options.place.repository.split('/');
-  const at: Repository = { owner, repo };
+  const at = { owner, repo };
   const octokit = githubClient(options);
+  const repository: Repository = { octokit, at };
   return {
     name: 'GitHub',
     findComments: async (pullRequest, marker) => {
       const login = await ownLogin(octokit);
-      const comments = await commentsOf(octokit, at, pullRequest);
+      const comments = await commentsOf(repository, pullRequest);
       return comments
         .filter(({ body = '', user }) => user?.login === login && isMarked(body, marker))
         .map(({ id, body = '' }) => ({ id, body }));
@@ -62,9 +63,9 @@ export function connect(options: ForgeOptions): Forge {
       });
     },
     annotate: async (commit, annotations, summary) =>
-      annotate(octokit, { ...at, head_sha: commit }, annotations, summary),
+      annotate(repository, commit, annotations, summary),
     approvals: async (pullRequest) => {
-      const comments = await commentsOf(octokit, at, pullRequest);
+      const comments = await commentsOf(repository, pullRequest);
       // Bots approve nothing.
       const written = comments.flatMap((each) => {
         const { id, body = '', user, created_at: createdAt, updated_at: updatedAt } = each;
@@ -72,15 +73,15 @@ export function connect(options: ForgeOptions): Forge {
         return [{ comment: `github ${id}`, body, author: user.login, createdAt, updatedAt }];
       });
       return approvalsIn(written, async () => ({
-        pushedAt: await lastPush(octokit, at, pullRequest),
-        mayMerge: async (author) => mayWrite(octokit, at, author),
+        pushedAt: await lastPush(repository, pullRequest),
+        mayMerge: async (author) => mayWrite(repository, author),
       }));
     },
-    propose: async (proposal) => propose(octokit, at, proposal),
+    propose: async (proposal) => propose(repository, proposal),
   };
 }
 
-async function commentsOf(octokit: Octokit, at: Repository, pullRequest: number) {
+async function commentsOf({ octokit, at }: Repository, pullRequest: number) {
   const asked = { ...at, issue_number: pullRequest, per_page: PAGE };
   return octokit.paginate(octokit.rest.issues.listComments, asked);
 }
@@ -89,11 +90,7 @@ async function commentsOf(octokit: Octokit, at: Repository, pullRequest: number)
  * Time of the push of a pull request's newest commit. The date of the commit is no help, because its author can write
  * any. If the activity of the branch cannot be read, the time of the merge serves, which is later than every push.
  */
-async function lastPush(
-  octokit: Octokit,
-  at: Repository,
-  pullRequest: number,
-): Promise<number | null> {
+async function lastPush({ octokit, at }: Repository, pullRequest: number): Promise<number | null> {
   const { data: pull } = await octokit.rest.pulls.get({ ...at, pull_number: pullRequest });
   const { sha, ref, repo } = pull.head;
   // The library's types do not know that the fork may be deleted.
@@ -105,15 +102,14 @@ async function lastPush(
   return time === null ? null : Date.parse(time);
 }
 
-async function mayWrite(octokit: Octokit, at: Repository, username: string): Promise<boolean> {
+async function mayWrite({ octokit, at }: Repository, username: string): Promise<boolean> {
   const asked = octokit.rest.repos.getCollaboratorPermissionLevel({ ...at, username });
   const permission = (await unlessRefused(asked, 404))?.data.permission;
   return permission === 'write' || permission === 'admin';
 }
 
 async function propose(
-  octokit: Octokit,
-  at: Repository,
+  { octokit, at }: Repository,
   { branch, title, body, files }: Proposal,
 ): ReturnType<Forge['propose']> {
   const refOf = async (name: string) => octokit.rest.git.getRef({ ...at, ref: `heads/${name}` });
@@ -164,8 +160,8 @@ async function ownLogin(octokit: Octokit): Promise<string> {
 
 /** Adds notes. A check run takes few annotations at a time, so the others are added to the same run. */
 async function annotate(
-  octokit: Octokit,
-  { head_sha, ...at }: Repository & { readonly head_sha: string },
+  { octokit, at }: Repository,
+  commit: string,
   annotations: readonly Annotation[],
   summary: string,
 ): Promise<void> {
@@ -179,7 +175,7 @@ async function annotate(
     if (run === undefined) {
       // The commit statuses decide; these are only notes.
       const neutral = { status: 'completed', conclusion: 'neutral' } as const;
-      const made = { ...at, head_sha, name: CHECK, ...neutral, output };
+      const made = { ...at, head_sha: commit, name: CHECK, ...neutral, output };
       run = (await octokit.rest.checks.create(made)).data.id;
     } else await octokit.rest.checks.update({ ...at, check_run_id: run, output });
   }

@@ -9,7 +9,7 @@ import {
 import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange, StepRequest, Withheld } from '../../model/plan.js';
+import type { FieldChange, StepRequest } from '../../model/plan.js';
 import { flagEntry, type Base, type FlagBase } from '../../model/state.js';
 import { planDefinition } from './definition.js';
 import {
@@ -64,10 +64,9 @@ function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: Plan
 
 /** Marks what is held back of flagkeel.yaml alone. */
 function withOfConfig({ allowed, withheld }: SplitFields, { desired }: PlanInput): SplitFields {
-  const isOfConfig = ({ fields }: Withheld): boolean =>
-    lacksOnly(desired.config.ownershipTag, fields);
+  const { ownershipTag } = desired.config;
   const held = withheld.map((each) =>
-    isOfConfig(each) ? { ...each, ofConfig: true as const } : each,
+    lacksOnly(ownershipTag, each.fields) ? { ...each, ofConfig: true as const } : each,
   );
   return { allowed, withheld: held };
 }

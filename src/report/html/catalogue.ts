@@ -57,14 +57,13 @@ export function cataloguedDefinition(
   { creation, unmanaged, ramps = [] }: DesiredDefinition,
   isKillListed: boolean,
 ): CataloguedDefinition {
+  const { defaultTreatment, trafficAllocation, rules, defaultRule } = creation;
   return {
     environment,
     killed: creation.killed || isKillListed,
-    defaultTreatment: creation.defaultTreatment,
-    trafficAllocation: creation.trafficAllocation,
+    ...{ defaultTreatment, trafficAllocation },
     targets: Object.values(creation.targets).flat().length,
-    rules: creation.rules,
-    defaultRule: creation.defaultRule,
+    ...{ rules, defaultRule },
     ramps: ramps.map(({ treatment, rule, steps }) => ({
       ...{ treatment, rule },
       steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),

@@ -1,5 +1,6 @@
 import { DEFINITION_SCHEMA } from '../rules/definition-schema.js';
 import type { Schema } from '../rules/shape.js';
+import { OPERATIONS } from '../store/tables.js';
 
 /**
  * Shapes of answers, for the description of the service. Answers may hold more members than stand here; those that
@@ -166,7 +167,7 @@ export const ANSWER_SCHEMAS = {
   ChangeRequest: record({
     id: TEXT,
     status: { enum: ['REQUESTED', 'PUBLISHED', 'REJECTED', 'WITHDRAWN'] },
-    operationType: { enum: ['CREATE', 'UPDATE', 'KILL', 'RESTORE', 'ARCHIVE'] },
+    operationType: { enum: OPERATIONS },
     title: orNull(TEXT),
     comment: orNull(TEXT),
     split: orNull(record({ name: TEXT, environment: REFERENCE })),

@@ -31,29 +31,18 @@ import {
   wireChangeRequest,
 } from '../store/change-requests.js';
 import { wireDefinition } from '../store/definitions.js';
-import type { ChangeRequestOperation } from '../store/tables.js';
+import { OPERATIONS, type ChangeRequestOperation } from '../store/tables.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedDefinition } from './checked-definition.js';
 import { commentOf, decide, DECISION_BODY, recordedRequest } from './decisions.js';
 import { checkRolloutStatus } from './flags.js';
-
-const OPERATIONS: readonly ChangeRequestOperation[] = [
-  'CREATE',
-  'UPDATE',
-  'KILL',
-  'RESTORE',
-  'ARCHIVE',
-];
 
 /** The new definition, or as much of it as the operation needs; the name is that of the flag. */
 const SPLIT: Schema = {
   ...DEFINITION_BODY,
   type: ['object', 'null'],
   required: ['name'],
-  properties: {
-    ...DEFINITION_BODY.properties,
-    name: { type: 'string', minLength: 1 },
-  },
+  properties: { ...DEFINITION_BODY.properties, name: { type: 'string', minLength: 1 } },
 };
 
 const SEGMENT: Schema = {

@@ -150,16 +150,10 @@ export async function recordedRequest(
 ): Promise<object> {
   const after = written(await findChangeRequest(db, id));
   const { kind, name, workspace_id, environment_id, environment_name } = after;
+  const workspace = { id: workspace_id };
+  const environment = { id: environment_id, name: environment_name };
   const difference = differenceOf(before && summaryOf(before), summaryOf(after));
-  await recordChange(
-    {
-      db,
-      caller,
-      workspace: { id: workspace_id },
-      environment: { id: environment_id, name: environment_name },
-    },
-    { kind, name, action, difference },
-  );
+  await recordChange({ db, caller, workspace, environment }, { kind, name, action, difference });
   return wireChangeRequest(after);
 }
 

@@ -250,7 +250,8 @@ export interface ChangeRequestTable {
 }
 
 export type ChangeRequestKind = 'flag' | 'segment';
-export type ChangeRequestOperation = 'CREATE' | 'UPDATE' | 'KILL' | 'RESTORE' | 'ARCHIVE';
+export const OPERATIONS = ['CREATE', 'UPDATE', 'KILL', 'RESTORE', 'ARCHIVE'] as const;
+export type ChangeRequestOperation = (typeof OPERATIONS)[number];
 /** `REQUESTED` is open; the others are final. */
 export type ChangeRequestStatus = 'REQUESTED' | 'PUBLISHED' | 'REJECTED' | 'WITHDRAWN';
 
