@@ -68,9 +68,12 @@ async function patchDefinition(
       throw new StepError('CHANGED_MEANWHILE', `cannot patch ${definitionId(step)}: ${why}`);
     }
   }
-  await sendPatch(flag, operations, call, async () =>
-    findPatched(flag, operations, expected, call),
-  );
+  await sendPatch(flag, operations, call, async () => {
+    const live = await liveDefinition(flag, call, expected.id);
+    if (live && isSame(live, patched(expected, operations))) return live;
+    if (live && isSame(live, expected)) return undefined;
+    throw changedByOthers(`the definition of flag ${JSON.stringify(flag)}`);
+  });
 }
 
 /** @param confirm see `WriteRequest`. @returns the answer, or null unless it is a definition of this place. */
@@ -108,19 +111,6 @@ function definitionOrNull(
   } catch {
     return null;
   }
-}
-
-/** `undefined` if it is still unchanged. @throws FlagkeelError a foreign write has changed it. */
-async function findPatched(
-  flag: string,
-  operations: readonly WirePatchOperation[],
-  expected: WireDefinition,
-  call: WriteCall,
-): Promise<WireDefinition | undefined> {
-  const live = await liveDefinition(flag, call, expected.id);
-  if (live && isSame(live, patched(expected, operations))) return live;
-  if (live && isSame(live, expected)) return undefined;
-  throw changedByOthers(`the definition of flag ${JSON.stringify(flag)}`);
 }
 
 function isSame(a: WireContent, b: WireContent): boolean {

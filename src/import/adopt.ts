@@ -46,7 +46,12 @@ export async function adoptDrift(
     const written: Adopted[] = [];
     // In sequence, because two objects may share a file.
     for (const change of changes) {
-      const files = await writtenFiles(change, input, tree, after);
+      const read = async (path: string): Promise<string> =>
+        after.get(path) ?? (await tree.read(path)).toString('utf8');
+      const taken = new Set([...tree.list().map(({ path }) => path), ...after.keys()]);
+      const adoption = ADOPTIONS[change.ref.kind];
+      const files =
+        (await adoption?.files(change, input, read, taken)) ?? new Map<string, string>();
       for (const [path, text] of files) after.set(path, text);
       const paths = [...files.keys()];
       written.push({ id: change.id, paths, endsSteps: endsSteps(change, input) });
@@ -73,19 +78,6 @@ export async function adoptDrift(
     adopted: adopted.filter(({ id }) => !still.has(id)),
     left: [...left, ...[...still].map((id) => ({ id, why: 'specs cannot say all of it' }))],
   };
-}
-
-async function writtenFiles(
-  change: Change,
-  input: PlanInput,
-  tree: SpecTree,
-  before: Files,
-): Promise<Files> {
-  const read = async (path: string): Promise<string> =>
-    before.get(path) ?? (await tree.read(path)).toString('utf8');
-  const taken = new Set([...tree.list().map(({ path }) => path), ...before.keys()]);
-  const adoption = ADOPTIONS[change.ref.kind];
-  return adoption ? adoption.files(change, input, read, taken) : new Map<string, string>();
 }
 
 function whyNot(

@@ -71,13 +71,9 @@ function situationOf(flag: string, each: SpecTestCase): Situation {
 }
 
 /** Without this, a seed would seem to decide where it says nothing. */
-function untoldSeed({
-  key,
-  seed,
-  trafficAllocationSeed: other,
-}: SpecTestCase): CaseFault | undefined {
-  if (seed === undefined && other === undefined) return undefined;
-  const missing = Object.entries({ key, seed, trafficAllocationSeed: other });
+function untoldSeed({ key, seed, trafficAllocationSeed }: SpecTestCase): CaseFault | undefined {
+  if (seed === undefined && trafficAllocationSeed === undefined) return undefined;
+  const missing = Object.entries({ key, seed, trafficAllocationSeed });
   const [name] = missing.find(([, value]) => value === undefined) ?? [];
   const message = `a seed gives a key its bucket, so that the case needs \`${name ?? ''}\` too`;
   return name === undefined ? undefined : { member: 'seed', message };

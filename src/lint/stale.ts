@@ -42,32 +42,25 @@ interface StaleBounds extends FlagUse {
 export function agedFlags(
   parts: Pick<SpecParts, 'flags' | 'kills'>,
   ages: ReadonlyMap<string, FileAge>,
-  bounds: StaleBounds,
-): AgedFlag[] {
-  return parts.flags.map((flag) =>
-    agedFlag(flag, ageOf(flag, ages), servedToAll(flag, parts), bounds),
-  );
-}
-
-function agedFlag(
-  flag: ResolvedFlag,
-  age: FileAge | undefined,
-  served: string | undefined,
   { today, days, unread, traffic }: StaleBounds,
-): AgedFlag {
+): AgedFlag[] {
   const daysSince = (day: string): number => (Date.parse(today) - Date.parse(day)) / DAY_MS;
-  const quietDays = age && daysSince(age.changedOn);
-  const { expires } = flag.spec;
-  const isQuiet = quietDays !== undefined && quietDays >= days;
-  const lastTraffic = traffic?.get(flag.name);
-  const hasTraffic = lastTraffic != null && daysSince(lastTraffic) < days;
-  const why: AgedFlag['why'] = [
-    ...(expires !== undefined && expires < today ? (['expired'] as const) : []),
-    ...(isQuiet && served !== undefined ? (['settled'] as const) : []),
-    ...(isQuiet && lastTraffic !== undefined && !hasTraffic ? (['unused'] as const) : []),
-    ...(isQuiet && unread?.has(flag.name) === true ? (['unread'] as const) : []),
-  ];
-  return { flag, why, ...present({ lastTraffic, age, quietDays, servedToAll: served }) };
+  return parts.flags.map((flag) => {
+    const age = ageOf(flag, ages);
+    const served = servedToAll(flag, parts);
+    const quietDays = age && daysSince(age.changedOn);
+    const { expires } = flag.spec;
+    const isQuiet = quietDays !== undefined && quietDays >= days;
+    const lastTraffic = traffic?.get(flag.name);
+    const hasTraffic = lastTraffic != null && daysSince(lastTraffic) < days;
+    const why: AgedFlag['why'] = [
+      ...(expires !== undefined && expires < today ? (['expired'] as const) : []),
+      ...(isQuiet && served !== undefined ? (['settled'] as const) : []),
+      ...(isQuiet && lastTraffic !== undefined && !hasTraffic ? (['unused'] as const) : []),
+      ...(isQuiet && unread?.has(flag.name) === true ? (['unread'] as const) : []),
+    ];
+    return { flag, why, ...present({ lastTraffic, age, quietDays, servedToAll: served }) };
+  });
 }
 
 /** Some kinds of flags may stay on for all keys for ever. */

@@ -81,10 +81,7 @@ async function check(
 ): Promise<Checked> {
   try {
     const named = await configDirectoryOf(directory);
-    await using source = await openSource(named.directory, {
-      workingTree: true,
-      sameAsHead: true,
-    });
+    await using source = await openSource(named.directory, { workingTree: true, sameAsHead: true });
     const warnings = source.revision.dirty ? source.warnings : [];
     for (const warning of warnings) screen.note(`warning: ${warning}`);
     const found = await findings(source, named.directory, options, screen);
