@@ -236,12 +236,8 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
         resolve(output);
         return;
       }
-      if (signal?.aborted) {
-        reject(interrupted());
-        return;
-      }
-      const complaint = Buffer.concat(stderr).toString('utf8');
-      reject(gitError(purpose, new GitExit(code ?? -1, complaint, output)));
+      const exit = new GitExit(code ?? -1, Buffer.concat(stderr).toString('utf8'), output);
+      reject(signal?.aborted ? interrupted() : gitError(purpose, exit));
     });
     child.stdin.end(input);
   });

@@ -139,10 +139,8 @@ async function namesToImport(
   }
   const [stranger] = left;
   if (stranger === undefined) return names;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot leave out ${stranger}: it is not among the objects to import`,
-  );
+  const why = 'it is not among the objects to import';
+  throw new FlagkeelError('USAGE', `cannot leave out ${stranger}: ${why}`);
 }
 
 async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {

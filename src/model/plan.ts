@@ -57,10 +57,8 @@ export interface KeyChange {
 
 /** As records and hashes have it. */
 export function keyCounts({ added, removed, changed }: KeyChange) {
-  return {
-    ...{ added: added.length, removed: removed.length },
-    ...present({ changed: changed?.length }),
-  };
+  const counts = { added: added.length, removed: removed.length };
+  return { ...counts, ...present({ changed: changed?.length }) };
 }
 
 /** The unit of review. */

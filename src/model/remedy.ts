@@ -188,11 +188,8 @@ function asYaml(value: unknown): string {
 }
 
 /** For a kill that git does not order. */
-export function killRemedy({
-  id,
-  place,
-  comesBack,
-}: Pick<LiveKill, 'id' | 'place' | 'comesBack'>): Remedy {
+export function killRemedy(kill: Pick<LiveKill, 'id' | 'place' | 'comesBack'>): Remedy {
+  const { id, place, comesBack } = kill;
   const { name = '', environment = '' } = refOfId(id) ?? {};
   const at = [name, '--environment', place ?? environment ?? ''];
   const once = comesBack && { once: 'it is there again' };

@@ -113,9 +113,7 @@ describe('flags that may go', () => {
     scenario.repository.write({ 'flags/old.yaml': `${flag('old')}tags: [draft]\n` });
     const draft = await owned.propose();
     expect(draft.code).toBe(64);
-    expect(draft.stderr).toContain(
-      'cannot propose: the files here are no commit, or differ from it (commit',
-    );
+    expect(draft.stderr).toContain('cannot propose: the files here are not committed (commit');
     scenario.repository.write({ 'flags/old.yaml': flag('old') });
 
     const user = `${flagText('user', 100, {})}  staging:

@@ -64,11 +64,8 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
   const { staleAfter = DEFAULT_DAYS, fullRollout: lasting = [] } = specs.desired.config.lint ?? {};
   const { days = staleAfter } = options;
   if (options.propose !== undefined && specs.commit === null) {
-    const wayOut = 'commit them, or leave --propose out';
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot propose: the files here are no commit, or differ from it (${wayOut})`,
-    );
+    const why = 'the files here are not committed (commit them, or leave --propose out)';
+    throw new FlagkeelError('USAGE', `cannot propose: ${why}`);
   }
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout);

@@ -161,11 +161,10 @@ export function leftKilledAfter(
     const [was, is] = [before, after].map((state) => flagEntry(state, flag)?.environments);
     for (const place of policy.environments) {
       const [base, live] = [was?.[place.id], actual.flags.get(flag)?.definitions.get(place.name)];
-      if (is?.[place.id]?.spec) left.delete(stateId(flag, place));
-      else if (!base || is?.[place.id]) continue;
-      else if (live?.killed ?? isKilledIn(base)) {
-        left.set(stateId(flag, place), base.liveKillSeen ?? now);
-      }
+      const id = stateId(flag, place);
+      const isGone = base !== undefined && is?.[place.id] === undefined;
+      if (is?.[place.id]?.spec) left.delete(id);
+      if (isGone && (live?.killed ?? isKilledIn(base))) left.set(id, base.liveKillSeen ?? now);
     }
   }
   const newest = [...left].sort(([, a], [, b]) => byCodeUnits(a, b)).slice(-MOST_LEFT_KILLED);

@@ -235,21 +235,14 @@ export function rampText(standing: RampStanding): string {
 
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
-export function sinceText({
-  seen,
-  commit,
-  wasOrdered,
-  orderedIn,
-  comesBack,
-}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn' | 'comesBack'>): string {
+export function sinceText(kill: Omit<LiveKill, 'ref' | 'location'>): string {
+  const { seen, commit, wasOrdered, orderedIn, comesBack } = kill;
   if (comesBack) return 'it was killed when it went from the service, and comes back killed';
   if (orderedIn !== undefined) {
     const commit = clean(shortSha(orderedIn));
     return `git ordered it in commit ${commit} and took it back before a run saw it`;
   }
-  if (wasOrdered) {
-    return 'git ordered it until now, and HEAD does not take it back';
-  }
+  if (wasOrdered) return 'git ordered it until now, and HEAD does not take it back';
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
   const at = commit === null ? undefined : `commit ${shortSha(commit)}`;
   const known = [moment, at].filter((each) => each !== undefined).map((each) => clean(each));
