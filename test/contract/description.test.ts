@@ -110,7 +110,7 @@ describe('a body', () => {
     ['PATCH', '/workspaces/Default', test({ more: { '\0': 1 } })],
     ['PATCH', '/workspaces/Default', test(JSON.parse('{"__proto__":{}}') as object)],
     ['POST', '/splits/ws/Default/trafficTypes/user', { name: '' }],
-    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '0' }],
+    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '-0' }],
     ['POST', '/environments/ws/Default', { name: 'a\u001fb' }],
     ['PUT', '/segments/staging/any/upload', ['']],
     ['POST', '/workspaces', { name: ' ' }],

@@ -165,6 +165,15 @@ describe('a definition', () => {
     );
   });
 
+  it('may name segments that begin with a digit or have a point, as specs can say', async () => {
+    const names = ['9lives', '_s', 'v1.0'];
+    for (const name of names) await client.segment(name);
+
+    const { treatments } = await create(wholeWith('/treatments/0/segments', names));
+
+    expect(treatments[0]?.segments).toEqual(names);
+  });
+
   it('has up to twenty treatments, twenty matchers in a rule, and 250 rules, in a patch too', async () => {
     const matchers = TOO_MANY_MATCHERS.slice(1);
     const rule = { ...ruleOn({}), condition: { combiner: 'AND', matchers } };
@@ -400,7 +409,7 @@ describe('what else a request may be told apart by', () => {
     ['PUT', UPLOAD, ['\ud83d']],
     // Two code units for each of fewer than a thousand characters.
     ['PUT', UPLOAD, ['😀'.repeat(501)]],
-    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '1st' }],
+    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '.1st' }],
     ['POST', '/trafficTypes/ws/Default', { name: 'a b' }],
     ['POST', FLAGS, { name: '_f' }],
     ['POST', FLAGS, { name: 'f'.repeat(300) }],

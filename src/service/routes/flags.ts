@@ -18,7 +18,7 @@ import { badRequest, conflict } from '../http/problem.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, patchedObject } from '../rules/json-patch.js';
 import {
   checkFlagName,
-  CONTRACT_NEW_OBJECT_BODY,
+  CONTRACT_NEW_BODIES,
   givenText,
   NAME_SCHEMA,
   PAGE_QUERY,
@@ -97,7 +97,7 @@ const FLAG_QUERY: QuerySchema = {
 
 export const FLAG_ENDPOINTS: Endpoints = {
   'POST /splits/ws/:ws/trafficTypes/:trafficType': {
-    contract: { body: CONTRACT_NEW_OBJECT_BODY },
+    contract: { body: CONTRACT_NEW_BODIES.flag },
     summary: 'Create a flag',
     answer: answer('Flag'),
     body: closed({ name: NAME_SCHEMA, ...MEMBERS, ...WORDS_MEMBERS }, ['name']),

@@ -25,7 +25,7 @@ import {
   type ChangedKeys,
 } from '../rules/keys.js';
 import {
-  CONTRACT_NEW_OBJECT_BODY,
+  CONTRACT_NEW_BODIES,
   PAGE_QUERY,
   pageFrom,
   pageOf,
@@ -104,12 +104,12 @@ const PATH = '/segments/:env/:segment';
 /** Activation needs no body; text that is no JSON is ignored. */
 export const SEGMENT_ENDPOINTS: Endpoints = {
   'POST /segments/ws/:ws/trafficTypes/:trafficType': {
-    contract: { body: CONTRACT_NEW_OBJECT_BODY },
+    contract: { body: CONTRACT_NEW_BODIES.segment },
     summary: 'Create a segment',
     answer: answer('Segment'),
     body: {
-      ...CONTRACT_NEW_OBJECT_BODY,
-      properties: { ...CONTRACT_NEW_OBJECT_BODY.properties, ...WORDS_MEMBERS },
+      ...CONTRACT_NEW_BODIES.segment,
+      properties: { ...CONTRACT_NEW_BODIES.segment.properties, ...WORDS_MEMBERS },
     },
     write: at('trafficType', SHARED, async (work) => {
       const { db, workspace, trafficType } = work;

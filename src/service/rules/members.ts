@@ -18,12 +18,6 @@ export const NAME_SCHEMA: Schema = {
   pattern: NAME.source,
 };
 
-/** The contract's body of a new flag or segment. The traffic type comes from the path alone. */
-export const CONTRACT_NEW_OBJECT_BODY = closed(
-  { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
-  ['name'],
-);
-
 /** Any text on one line. */
 export const TITLE_NAME_SCHEMA: Schema = {
   type: 'string',
@@ -38,8 +32,22 @@ const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 
 /** Clients get this treatment if a flag cannot be evaluated; a treatment of the same name would hide that. */
 const RESERVED_TREATMENT_NAME = 'control';
 
-/** Names of treatments may be versions and numbers too: the clients of such services know `1.0` and `20`. */
-const TREATMENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+/**
+ * Names of treatments and segments may be versions and numbers too: the clients of such services know `1.0` and `20`,
+ * and specs admit them.
+ */
+const FREE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+
+const DESCRIPTION_SCHEMA: Schema = { type: 'string', maxLength: 10_000 };
+
+/** The contract's bodies of a new flag and of a new segment. The traffic type comes from the path alone. */
+export const CONTRACT_NEW_BODIES = {
+  flag: closed({ name: NAME_SCHEMA, description: DESCRIPTION_SCHEMA }, ['name']),
+  segment: closed(
+    { name: { ...NAME_SCHEMA, pattern: FREE_NAME.source }, description: DESCRIPTION_SCHEMA },
+    ['name'],
+  ),
+};
 
 /** @throws Problem (400) the name, which fits `NAME_SCHEMA`, is a reserved word. */
 export function checkFlagName(name: string): void {
@@ -55,7 +63,7 @@ export function checkTrafficTypeName(name: string): void {
 export function checkTreatmentName(name: string): void {
   if (name === RESERVED_TREATMENT_NAME) throw badRequest(`Treatment name ${name} is reserved`);
   const words = 'start with a letter, a digit or _ and can contain "-_. a-z A-Z 0-9"';
-  checkForm('Treatment', name, TREATMENT_NAME, words);
+  checkForm('Treatment', name, FREE_NAME, words);
 }
 
 function checkForm(what: string, name: string, form: RegExp, words: string): void {

@@ -1,5 +1,5 @@
 import type { SpecTypes } from '../../generated/spec-types.d.js';
-import { NAMED, NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
+import { FLAG_NAME, NAMED, NAMED_KINDS, type FileKind, type NamedKind } from '../../model/ref.js';
 import type { Config } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
@@ -110,9 +110,14 @@ export function nameDiagnostics(kind: NamedKind, file: SpecFile, name: string): 
   const wrong = (message: string) => [file.diagnostic(wrongName, { path: [kind] }, message)];
   if (!pattern.test(name)) return wrong(`${kind} "${name}": ${form}`);
   if (reserved.has(name)) return wrong(`${kind} "${name}": the name is a reserved word`);
-  if (own === name) return [];
-  const message = `the file is named "${own}.yaml", the ${kind} "${name}"`;
-  return [file.diagnostic('file-name', { path: [kind] }, message)];
+  if (own !== name) {
+    const message = `the file is named "${own}.yaml", the ${kind} "${name}"`;
+    return [file.diagnostic('file-name', { path: [kind] }, message)];
+  }
+  if (FLAG_NAME.test(name)) return [];
+  // The contract has no rule, so what no source is certain that the service refuses is a warning only.
+  const message = `${kind} "${name}" has another form than the name of a flag; the service may refuse it`;
+  return [file.diagnostic(wrongName, { path: [kind], severity: 'warning' }, message)];
 }
 
 /** The object that a file's name promises. An overlay concerns its flag. */

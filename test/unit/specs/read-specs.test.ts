@@ -165,6 +165,16 @@ environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
       ],
     ],
     [
+      'segments of another form than a flag are warnings',
+      Object.fromEntries(
+        ['9lives', '_s', 'v1.0', 'plain'].map((name) => [
+          `segments/${name}.yaml`,
+          `segment: ${name}\ntrafficType: user\n`,
+        ]),
+      ),
+      ['9lives', '_s', 'v1.0'].map((name) => `warning segment-name segments/${name}.yaml:1:10`),
+    ],
+    [
       'an unknown segment in a raw matcher',
       { 'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')) },
       [expect.stringContaining('unknown-segment')],
