@@ -121,6 +121,11 @@ export async function unlessRefused<T>(
   }
 }
 
+/** Why a redirect is a refusal: a forge sends requests for a repository with an old name on to the new one. */
+export const MOVED = 'sent on, and no request follows';
+const NEW_NAME =
+  ' (if the repository was renamed, set its new name: --repository, and --statuses of watch)';
+
 /** What the library of a forge threw. @param hint what helps, unless the forge asks to wait. */
 export function forgeError(
   name: string,
@@ -131,7 +136,9 @@ export function forgeError(
   const what =
     status === null ? `no answer, ${fetchFault(error)}` : `status ${status}, ${messageOf(error)}`;
   const minutes = String(Math.max(1, Math.ceil((waitMs ?? 0) / 60_000)));
-  const help = waitMs === null ? hint : ` (too many requests: run again in ${minutes} min)`;
+  const isMoved = status !== null && status >= 300 && status < 400;
+  const remedy = isMoved ? NEW_NAME : hint;
+  const help = waitMs === null ? remedy : ` (too many requests: run again in ${minutes} min)`;
   return new ForgeError(`cannot tell ${name}: ${what}${help}`, refusal, error);
 }
 

@@ -9,6 +9,7 @@ import {
   forgeError,
   isMarked,
   limited,
+  MOVED,
   unlessRefused,
   withRetry,
   type Annotation,
@@ -210,6 +211,8 @@ function githubClient(options: ForgeOptions): Octokit {
   octokit.hook.wrap('request', async (request, asked) => {
     const send = async () => {
       const answer = await request(asked);
+      const { status } = answer;
+      if (status >= 300) throw Object.assign(new Error(MOVED), { status, response: answer });
       // The library takes an answer that breaks off for a success, with a text in place of its JSON.
       const isPart = typeof answer.data === 'string' && answer.status !== 204;
       if (isPart) throw new Error('only a part of one, or no JSON');

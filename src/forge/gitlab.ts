@@ -8,6 +8,7 @@ import {
   forgeError,
   isMarked,
   limited,
+  MOVED,
   unlessRefused,
   withRetry,
   type CommentApprovals,
@@ -231,7 +232,8 @@ function complaintIn(text: string): string {
 function refused(status: number, headers: Record<string, string>, text: string): ForgeError {
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
   const waitMs = status === 429 ? (retryAfterMs(headers, Date.now()) ?? WAIT_AFTER_LIMIT_MS) : null;
-  return forgeError('GitLab', new Error(complaintIn(text)), { status, hint, waitMs });
+  const why = status < 400 ? MOVED : complaintIn(text);
+  return forgeError('GitLab', new Error(why), { status, hint, waitMs });
 }
 
 function errorOf(error: unknown): ForgeError {

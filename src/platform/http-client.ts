@@ -115,14 +115,14 @@ function throughProxy(proxy: URL, timeout: number, limits: Pool.Options = {}): P
 const CONNECT_MS = 5_000;
 
 /**
- * For a library that calls `fetch` by itself: through the proxy of the environment. A redirect is an error, because a
- * token is for one origin. @throws FlagkeelError `USAGE`
+ * For a library that calls `fetch` by itself: through the proxy of the environment. A redirect is an answer that is
+ * not followed, because a token is for one origin. @throws FlagkeelError `USAGE`
  */
 export function fetchFor(url: string): typeof fetch {
   const proxy = proxyFor(url);
   const dispatcher = proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
   return async (input, init?: RequestInit) =>
-    fetch(input, { ...init, redirect: 'error', ...(dispatcher && { dispatcher }) });
+    fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) });
 }
 
 /** The cause of a failed `fetch`, with the remedy if there is one: the library's own message says only that it failed. */

@@ -223,11 +223,14 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     expect(server.comments).toHaveLength(1);
   });
 
-  it('shows the token to no other server that it is sent on to', async () => {
+  it('shows the token to no other server that it is sent on to, asks once, and says how to name a renamed repository', async () => {
     const other = await startTestForge(kind);
     server.sentOn = new URL(other.url).origin;
-    await expect(forge.findComments(PULL, 'x')).rejects.toMatchObject({ code: 'FORGE' });
-    expect(other.requests).toEqual([]);
+    await expect(forge.findComments(PULL, 'x')).rejects.toMatchObject({
+      ...{ code: 'FORGE', status: 307 },
+      message: expect.stringMatching(/: status 307, .*new name: --repository,/) as string,
+    });
+    expect([other.requests, waits]).toEqual([[], []]);
     await other.close();
   });
 
