@@ -207,6 +207,12 @@ export class SourceRecord {
     return !isSame || causeOf(before.why) !== causeOf(trouble.why);
   }
 
+  /** A run of the leader before this one, whose facts are old by now. @param newer the number of runs after it. */
+  late(run: RunRecord, newer: number): void {
+    const runs = this.#known.runs.toSpliced(newer, 0, run).slice(0, MAX_RUNS);
+    this.#known = { ...this.#known, runs };
+  }
+
   ended(
     run: RunRecord,
     commit: CommitView | null,

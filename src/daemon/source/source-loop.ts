@@ -50,6 +50,8 @@ export class SourceLoop {
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
   readonly #ending = new AbortController();
+  /** Own runs that have ended since this replica leads. */
+  #led = 0;
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
   #confirming: Promise<void> = Promise.resolve();
@@ -181,6 +183,7 @@ export class SourceLoop {
   #electionEvents(): LeadershipEvents {
     return {
       onLead: () => {
+        this.#led = 0;
         this.trigger('start');
       },
       onLost: () => {
@@ -190,7 +193,9 @@ export class SourceLoop {
       onTrigger: this.trigger,
       onRuns: (runs) => {
         for (const { run, at, dueAt, ...facts } of runs) {
-          this.#record.ended(run, at, facts);
+          const isLate = this.#leadership.isLeader && this.#led > 0;
+          if (isLate) this.#record.late(run, this.#led);
+          else this.#record.ended(run, at, facts);
           // A leader has planned since, and must not miss what is due by its own plan.
           if (dueAt !== undefined && !this.#leadership.isLeader) this.#due.at = dueAt;
         }
@@ -281,6 +286,7 @@ export class SourceLoop {
       ...recordedEnd(end),
     };
     this.#record.ended(record, at, end);
+    this.#led += 1;
     if (end.dueAt !== undefined) this.#due.at = end.dueAt;
     this.#runLog.ended(record, end);
     const { environments, suspendedByConfig, dueAt, judged, result } = end;

@@ -7,18 +7,22 @@ import { createLog } from '../../../../src/platform/log.js';
 import { aRun } from '../../../support/daemon-view.js';
 import { aReport } from '../../../support/plan-builder.js';
 
-it('shows when the next change is due that the replica waits for which keeps the source', () => {
+const nothing = (): void => undefined;
+
+/** @param onRun called after each run, all of which fail, because nobody can read the source. */
+function aReplica(isLeader: boolean, onRun = nothing) {
   const told: LeadershipEvents[] = [];
-  const nothing = (): void => undefined;
   const loop = new SourceLoop(
     {
       ...{ name: 'shop', intervalMs: 60_000, jitterMs: 0, debounceMs: 0, schedule: null },
       ...{ upstream: new LocalUpstream('/nowhere'), allowOlder: false, note: {} },
-      openRun: async () => Promise.reject(new Error('bug: a standby opens no run')),
+      openRun: async () => Promise.reject(new Error('bug: no run is opened')),
       leadership: (events) => {
         told.push(events);
+        const permit = { signal: new AbortController().signal, end: nothing };
         const keep = async (): Promise<void> => Promise.resolve();
-        return { isLeader: false, begin: () => null, forward: nothing, keep, share: nothing };
+        const begin = () => (isLeader ? permit : null);
+        return { isLeader, begin, forward: nothing, keep, share: nothing };
       },
     },
     {
@@ -26,9 +30,14 @@ it('shows when the next change is due that the replica waits for which keeps the
         time: realTime,
         log: createLog({ level: 'error', format: 'json', stream: { write: nothing } }),
       },
-      ...{ newRunId: () => 'none', onChange: nothing, onBegin: nothing, onRun: nothing },
+      ...{ newRunId: () => 'own', onChange: nothing, onBegin: nothing, onRun },
     },
   );
+  return { loop, told };
+}
+
+it('shows when the next change is due that the replica waits for which keeps the source', () => {
+  const { loop, told } = aReplica(false);
   const due = '2030-01-01T00:00:00.000Z';
   const shown = (dueAt?: number | null): string | null => {
     told[0]?.onRuns([{ run: aRun(aReport()), at: null, dueAt }]);
@@ -37,4 +46,23 @@ it('shows when the next change is due that the replica waits for which keeps the
 
   // A run without a plan leaves what is known.
   expect([shown(Date.parse(due)), shown(), shown(null)]).toEqual([due, due, null]);
+});
+
+it('shows a run of the leader before it that is told late behind its own, and keeps to what its own has found', async () => {
+  let hasRun = nothing;
+  const first = new Promise<void>((resolve) => (hasRun = resolve));
+  const { loop, told } = aReplica(true, () => {
+    hasRun();
+  });
+  const [before, late] = [aRun(aReport()), aRun(aReport())];
+  // What is told before its own run is the newest.
+  told[0]?.onRuns([{ run: before, at: null, environments: ['staging'] }]);
+  loop.start();
+  await first;
+
+  told[0]?.onRuns([{ run: late, at: null, environments: ['production'] }]);
+
+  expect(loop.view().runs.map(({ id }) => id)).toEqual(['own', late.id, before.id]);
+  expect(loop.view().environments).toEqual(['staging']);
+  await loop.stop('SIGTERM');
 });
