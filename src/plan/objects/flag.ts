@@ -65,9 +65,9 @@ function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: Plan
 /** Marks what is held back of flagkeel.yaml alone. */
 function withOfConfig({ allowed, withheld }: SplitFields, { desired }: PlanInput): SplitFields {
   const { ownershipTag } = desired.config;
-  const held = withheld.map((each): Withheld => {
-    return lacksOnly(ownershipTag, each.fields) ? { ...each, ofConfig: true } : each;
-  });
+  const held = withheld.map((each) =>
+    lacksOnly(ownershipTag, each.fields) ? { ...each, ofConfig: true as const } : each,
+  );
   return { allowed, withheld: held };
 }
 
