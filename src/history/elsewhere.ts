@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { GitCache } from '../git/cache.js';
 import type { Repository } from '../git/checkout.js';
@@ -47,6 +48,8 @@ export async function declaredElsewhere(
     );
     if (named.length === 0) continue;
     const tree = await treeAt(prefix, repository, source);
+    // The index still has a directory that was deleted on disk.
+    if (tree === null) continue;
     const reasonOf = await reasonFor(prefix, repository.prefix, tree, about);
     for (const ref of named) {
       const reason = reasonOf(ref);
@@ -77,9 +80,12 @@ async function treeAt(
   prefix: string,
   repository: Repository,
   { checkout, revision }: Pick<Source, 'checkout' | 'revision'>,
-): Promise<SpecTree> {
+): Promise<SpecTree | null> {
   const { commit, dirty } = revision;
-  if (dirty || commit === null) return directoryTree(posix.join(repository.root, prefix));
+  if (dirty || commit === null) {
+    const directory = posix.join(repository.root, prefix);
+    return existsSync(posix.join(directory, CONFIG_PATH)) ? directoryTree(directory) : null;
+  }
   // With a memory of its own, which drops no listing of the directory of the run.
   return commitTree(
     { ...checkout, repository: { ...repository, prefix, memory: new GitCache() } },

@@ -103,6 +103,16 @@ it('holds a removal while the specs of a directory that may declare the flag are
   expect(stdout).toContain('its specs are invalid (flagkeel validate ../two)');
 });
 
+it('a directory that is deleted on disk holds nothing of a plan of the files there', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', {});
+  world.repository.write({ 'one/flags/cart.yaml': flagSpec('cart', { on: 20 }) });
+  world.repository.remove('two');
+  const [one] = await plans(world, 'one', 'one');
+  expect(one).toContain('delete flag/shop');
+});
+
 /** Directories for two services, whose workspaces have one name; the first has removed a flag of both. */
 async function regions(more: string): Promise<[eu: PipelineWorld, us: PipelineWorld]> {
   const [eu, us] = [await pipelineWorld(), await pipelineWorld()];
