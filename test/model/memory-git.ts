@@ -9,7 +9,7 @@ import type { SpecTree, TreeEntry } from '../../src/model/spec-tree.js';
 
 /**
  * Git from memory: one line of commits, each with the whole text of its files. What the program asks of git it asks as
- * ever; in the project of these tests the library behind the door is this file, which knows the one command that is left.
+ * ever; in the project of these tests the library behind the door is this file, which knows the two commands that are left.
  */
 
 /** Path → text. */
@@ -207,13 +207,23 @@ function tellingTree(commit: Commit): SpecTree {
   };
 }
 
-/** In place of the library: `git log` with the names of the files, newest first, as `src/git/log.ts` asks for it. */
+/**
+ * In place of the library: `git log` with the names of the files, newest first, as `src/git/log.ts` asks for it, and the
+ * names of all files of a commit, as removals ask for those of other directories.
+ */
 export function simpleGit(): unknown {
   const library = {
     env: () => library,
-    raw: async (args: readonly string[]) => Promise.resolve(logOf(args)),
+    raw: async (args: readonly string[]) =>
+      Promise.resolve(args.includes('ls-tree') ? namesOf(args) : logOf(args)),
   };
   return library;
+}
+
+function namesOf(args: readonly string[]): string {
+  const commit = commitAt(args.at(-1) ?? '');
+  tell(commit, 'paths');
+  return commit.entries.map(({ path }) => `${path}\0`).join('');
 }
 
 function logOf(args: readonly string[]): string {
