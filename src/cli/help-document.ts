@@ -162,14 +162,9 @@ export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
   const found = all.filter((each) => each.code.toLowerCase() === code.toLowerCase());
   if (found.length > 0) return found;
-  const near = didYouMean(
-    code,
-    all.map((each) => each.code),
-  );
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot explain ${quoted(code)}: it is no code, and no object as flag/NAME${near}`,
-  );
+  const codes = all.map((each) => each.code);
+  const why = `it is no code, and no object as flag/NAME${didYouMean(code, codes)}`;
+  throw new FlagkeelError('USAGE', `cannot explain ${quoted(code)}: ${why}`);
 }
 
 export function entriesText(entries: readonly CodeEntry[], layout: Layout): string {

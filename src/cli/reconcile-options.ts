@@ -106,10 +106,8 @@ export async function readShown(
   for (const file of files) {
     const plans = await parseReviewedPlans(String(await readBounded(file, 'read plan')), file);
     if (plans.length > 0 && plans.length !== directories.length) {
-      throw new FlagkeelError(
-        'USAGE',
-        `cannot use "${file}": it holds ${plans.length} plans, for ${directories.length} directories`,
-      );
+      const why = `it holds ${plans.length} plans, for ${directories.length} directories`;
+      throw new FlagkeelError('USAGE', `cannot use "${file}": ${why}`);
     }
     plans.forEach((plan, index) => found[index]?.push(plan));
   }

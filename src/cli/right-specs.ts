@@ -56,10 +56,8 @@ export async function readRightSpecs(path: string, screen: Screen): Promise<Righ
   const { result, parts } = await readWithParts(source.tree);
   if (!result.ok) {
     screen.noteLines(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
-    throw new FlagkeelError(
-      'SPECS_INVALID',
-      `cannot use the specs of "${named.directory}": they are invalid (see above)`,
-    );
+    const what = `cannot use the specs of "${named.directory}"`;
+    throw new FlagkeelError('SPECS_INVALID', `${what}: they are invalid (see above)`);
   }
   const { checkout, revision } = source;
   return {

@@ -98,8 +98,6 @@ function askedOrigin(
 
 function ambiguous(directory: string, found: readonly StateKey[]): FlagkeelError {
   const services = found.map((key) => `"${key.origin}"`).join(', ');
-  return new FlagkeelError(
-    'USAGE',
-    `cannot choose a state of "${directory}": it has those of ${services} (name the service with --url or --embedded)`,
-  );
+  const why = `it has those of ${services} (name the service with --url or --embedded)`;
+  return new FlagkeelError('USAGE', `cannot choose a state of "${directory}": ${why}`);
 }

@@ -97,10 +97,8 @@ async function adopt(
   const changed = await localChanges(source.checkout);
   const mine = changed.filter((path) => adoption.files.has(path));
   if (mine.length > 0) {
-    throw new FlagkeelError(
-      'OUTPUT',
-      `cannot write what is live into ${mine.join(', ')}: the working tree differs from HEAD there (commit it, or take it back)`,
-    );
+    const why = 'the working tree differs from HEAD there (commit it, or take it back)';
+    throw new FlagkeelError('OUTPUT', `cannot write what is live into ${mine.join(', ')}: ${why}`);
   }
   for (const [path, text] of adoption.files) {
     // In sequence, so that a failure leaves the later ones as they are.

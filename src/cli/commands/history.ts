@@ -60,10 +60,8 @@ function parseArguments(args: readonly string[]): { object: Named | null; direct
     return { object: { kind, name }, directory: second ?? '.' };
   }
   if (second === undefined) return { object: null, directory: first ?? '.' };
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot read the history of ${quoted(first ?? '')}: expected KIND/NAME, for example flag/new-checkout`,
-  );
+  const what = `cannot read the history of ${quoted(first ?? '')}`;
+  throw new FlagkeelError('USAGE', `${what}: expected KIND/NAME, for example flag/new-checkout`);
 }
 
 /** A run records what it is about to do, and then what became of it: the first is news only if it is all there is. */

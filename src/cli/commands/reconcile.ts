@@ -164,10 +164,8 @@ async function repositoryOf(
   const { directory, within, isFile } = await configDirectoryOf(path);
   if (within === null) return directory;
   if (isFile && dryRun !== true) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot apply ${quoted(within)} by itself: name its repository, ${quoted(directory)}, and --only KIND/NAME`,
-    );
+    const wayOut = `name its repository, ${quoted(directory)}, and --only KIND/NAME`;
+    throw new FlagkeelError('USAGE', `cannot apply ${quoted(within)} by itself: ${wayOut}`);
   }
   const part = `${quoted(within)} is a part of ${quoted(directory)}`;
   screen.note(`warning: ${part}, which is planned as a whole (--only KIND/NAME for one object)`);

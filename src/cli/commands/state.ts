@@ -170,10 +170,8 @@ async function unlockState(
       return screen.result(`Nothing to unlock: ${why}.\n`);
     }
     if (!(await shared.breakLock(holder))) {
-      throw new FlagkeelError(
-        'IN_USE',
-        'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
-      );
+      const why = 'its lock moved meanwhile, so its holder is alive';
+      throw new FlagkeelError('IN_USE', `cannot unlock the shared state: ${why}`);
     }
     return screen.result(`Unlocked. It was held by ${clean(holder.who)}.\n`);
   });
@@ -181,10 +179,8 @@ async function unlockState(
 
 function notThere(verb: string, object: string): FlagkeelError {
   const why = object.includes('@') ? 'an object has no environment in its id' : 'it is not there';
-  return new FlagkeelError(
-    'USAGE',
-    `cannot ${verb} ${quoted(object)}: ${why} (flagkeel state list shows what is)`,
-  );
+  const wayOut = 'flagkeel state list shows what is';
+  return new FlagkeelError('USAGE', `cannot ${verb} ${quoted(object)}: ${why} (${wayOut})`);
 }
 
 async function rebuildState(

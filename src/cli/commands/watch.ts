@@ -297,10 +297,8 @@ function rhythm(
     throw new FlagkeelError('USAGE', `cannot look more often than every ${MIN_INTERVAL_MS} ms`);
   }
   if (schedule !== 'off' && !isSchedule(schedule)) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot use the schedule "${schedule}": five fields of cron are expected, or off`,
-    );
+    const why = 'five fields of cron are expected, or off';
+    throw new FlagkeelError('USAGE', `cannot use the schedule "${schedule}": ${why}`);
   }
   return {
     intervalMs: interval,

@@ -134,10 +134,8 @@ function expiryOf(option: string, afterMs: number | undefined): number | undefin
 function parseRateLimit(text: string): { requests: number; perSeconds: number } {
   const [, requests, perSeconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/.exec(text) ?? [];
   if (requests === undefined || perSeconds === undefined) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot read the rate limit "${text}": it must be REQUESTS/SECONDS, for example 20/10`,
-    );
+    const why = 'it must be REQUESTS/SECONDS, for example 20/10';
+    throw new FlagkeelError('USAGE', `cannot read the rate limit "${text}": ${why}`);
   }
   return { requests: Number(requests), perSeconds: Number(perSeconds) };
 }

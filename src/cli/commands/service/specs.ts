@@ -84,20 +84,16 @@ async function readAt(upstream: Upstream, { commit, localFiles }: Seen): Promise
   await using source = await upstream.open(hash);
   const result = await readSpecs(source.tree);
   if (result.ok) return result.desired;
-  throw new FlagkeelError(
-    'SPECS_INVALID',
-    `cannot serve ${upstream.location}: ${firstFault(result.diagnostics)} (flagkeel validate lists every problem)`,
-  );
+  const why = `${firstFault(result.diagnostics)} (flagkeel validate lists every problem)`;
+  throw new FlagkeelError('SPECS_INVALID', `cannot serve ${upstream.location}: ${why}`);
 }
 
 function servedEnvironment({ config }: Desired, [name]: readonly string[]): string {
   const known = config.environments.map((each) => each.name);
   const served = name ?? known[0];
   if (served !== undefined && known.includes(served)) return served;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot serve environment ${quoted(name ?? '')}: flagkeel.yaml has ${known.join(', ')}`,
-  );
+  const why = `flagkeel.yaml has ${known.join(', ')}`;
+  throw new FlagkeelError('USAGE', `cannot serve environment ${quoted(name ?? '')}: ${why}`);
 }
 
 async function follow(

@@ -64,10 +64,8 @@ export function writer(terminal: Pick<Terminal, 'stdout'>): Write {
 function existingStore(options: StoreOptions): StoreLocation {
   const location = storeLocation(options);
   if (location.kind !== 'directory' || !isToBeMade(location)) return location;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot read the store in "${location.path}": there is none (--directory names another one)`,
-  );
+  const why = 'there is none (--directory names another one)';
+  throw new FlagkeelError('USAGE', `cannot read the store in "${location.path}": ${why}`);
 }
 
 export function declareStoreCommands(service: Command, terminal: Terminal): void {
