@@ -97,10 +97,8 @@ function secretOf(
 }
 
 function noKey(): never {
-  throw new FlagkeelError(
-    'NO_KEY',
-    'cannot reach the service: no Admin API key (set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it)',
-  );
+  const wayOut = 'set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it';
+  throw new FlagkeelError('NO_KEY', `cannot reach the service: no Admin API key (${wayOut})`);
 }
 
 function signersOf(environment: Environment): Signers | null {
@@ -124,10 +122,8 @@ function authHeader(environment: Environment): AuthHeader | undefined {
   const given = nonEmpty(valueOf(environment, 'FLAGKEEL_AUTH_HEADER')?.trim().toLowerCase());
   const known = AUTH_HEADERS.find((each) => each === given);
   if (given === undefined || known !== undefined) return known;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot use FLAGKEEL_AUTH_HEADER: it is none of ${AUTH_HEADERS.join(', ')}`,
-  );
+  const why = `it is none of ${AUTH_HEADERS.join(', ')}`;
+  throw new FlagkeelError('USAGE', `cannot use FLAGKEEL_AUTH_HEADER: ${why}`);
 }
 
 /** @param what its name for people: `Admin API key`. @throws FlagkeelError `NO_KEY` if the file is empty or unreadable. */

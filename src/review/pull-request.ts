@@ -125,10 +125,8 @@ function unknown(what: string, place: string): FlagkeelError {
 
 /** Without a base, the review would blame this branch for every difference from the service. */
 export function noBase(): FlagkeelError {
-  return new FlagkeelError(
-    'USAGE',
-    'cannot review: it is not known what to compare with (name the target branch: --since origin/main)',
-  );
+  const why = 'it is not known what to compare with (name the target branch: --since origin/main)';
+  return new FlagkeelError('USAGE', `cannot review: ${why}`);
 }
 
 /** What options name, or else a CI job on the same forge; null for no forge. */

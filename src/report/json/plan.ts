@@ -272,10 +272,8 @@ function faultOf(document: unknown, fault: Fault | undefined): string {
 /** @throws FlagkeelError `USAGE` if the text is no hash of a plan. */
 export function reviewedHash(hash: string): string {
   if (HASH.test(hash)) return hash;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot compare with plan hash ${quoted(hash)}: it is not "sha256:" and 64 hex digits`,
-  );
+  const why = 'it is not "sha256:" and 64 hex digits';
+  throw new FlagkeelError('USAGE', `cannot compare with plan hash ${quoted(hash)}: ${why}`);
 }
 
 function parsed(text: string, file: string): unknown {
@@ -289,9 +287,7 @@ function parsed(text: string, file: string): unknown {
 }
 
 function noPlan(file: string, why: string, cause?: unknown): FlagkeelError {
-  return new FlagkeelError(
-    'USAGE',
-    `cannot read ${quoted(file)} as a plan: ${why} (make one with reconcile --dry-run --format json)`,
-    { cause },
-  );
+  const wayOut = 'make one with reconcile --dry-run --format json';
+  const message = `cannot read ${quoted(file)} as a plan: ${why} (${wayOut})`;
+  return new FlagkeelError('USAGE', message, { cause });
 }
