@@ -142,51 +142,35 @@ const REPORTS = [
 ];
 
 const QUESTIONS: Readonly<Record<string, Answer>> = {
-  '/splitChanges': splitChanges,
-  '/segmentChanges/:segment': segmentChanges,
-  '/memberships/:key': memberships,
+  '/splitChanges': async ({ environment }, { query }) => {
+    const { s: spec = '1.0', since: known, rbSince } = query as Readonly<Record<string, unknown>>;
+    if (typeof spec !== 'string' || !SPECS.has(spec)) {
+      throw badRequest(`The spec ${String(spec)} of flags is not known`);
+    }
+    const since = numberIn(known);
+    const list = await environment.flags();
+    const { till } = list;
+    const changed = list.changedSince(since);
+    if (spec !== WITH_RULE_BASED) return `{"splits":${changed},"since":${since},"till":${till}}`;
+    const rules = numberIn(rbSince);
+    return `{"ff":{"d":${changed},"s":${since},"t":${till}},"rbs":{"d":[],"s":${rules},"t":${rules}}}`;
+  },
+  // The keys that changed since a number; none if the segment is not active. A key of `client_side` is refused:
+  // everybody can read it, and lists of keys are not for everybody.
+  '/segmentChanges/:segment': async ({ environment, type }, { query, params }) => {
+    if (type === 'client_side') throw forbidden('A key of the type client_side reads no segments');
+    const { segment: name = '' } = params as { segment?: string };
+    const since = numberIn((query as { since?: unknown }).since);
+    return { name, since, ...(await environment.keysSince(name, since)) };
+  },
+  // The segments that hold a key; large segments do not exist here.
+  '/memberships/:key': async ({ environment }, { params }) => {
+    const { key = '' } = params as { key?: string };
+    const [names, { till }] = await Promise.all([environment.segmentsOf(key), environment.flags()]);
+    return { ms: { cn: till, k: names.map((n) => ({ n })) }, ls: { cn: till, k: [] } };
+  },
   '/v2/auth': async () => Promise.resolve({ pushEnabled: false, token: '' }),
 };
-
-async function splitChanges(
-  { environment }: Application,
-  { query }: FastifyRequest,
-): Promise<string> {
-  const { s: spec = '1.0', since: known, rbSince } = query as Readonly<Record<string, unknown>>;
-  if (typeof spec !== 'string' || !SPECS.has(spec)) {
-    throw badRequest(`The spec ${String(spec)} of flags is not known`);
-  }
-  const since = numberIn(known);
-  const list = await environment.flags();
-  const changed = list.changedSince(since);
-  if (spec !== WITH_RULE_BASED) return `{"splits":${changed},"since":${since},"till":${list.till}}`;
-  const rules = numberIn(rbSince);
-  return `{"ff":{"d":${changed},"s":${since},"t":${list.till}},"rbs":{"d":[],"s":${rules},"t":${rules}}}`;
-}
-
-/**
- * The keys that changed since a number; none if the segment is not active. A key of `client_side` is refused: everybody
- * can read it, and lists of keys are not for everybody.
- */
-async function segmentChanges(
-  { environment, type }: Application,
-  { query, params }: FastifyRequest,
-): Promise<object> {
-  if (type === 'client_side') throw forbidden('A key of the type client_side reads no segments');
-  const { segment: name = '' } = params as { segment?: string };
-  const since = numberIn((query as { since?: unknown }).since);
-  return { name, since, ...(await environment.keysSince(name, since)) };
-}
-
-/** The segments that hold a key; large segments do not exist here. */
-async function memberships(
-  { environment }: Application,
-  { params }: FastifyRequest,
-): Promise<object> {
-  const { key = '' } = params as { key?: string };
-  const [names, { till }] = await Promise.all([environment.segmentsOf(key), environment.flags()]);
-  return { ms: { cn: till, k: names.map((n) => ({ n })) }, ls: { cn: till, k: [] } };
-}
 
 /** A number of the query; -1, which SDKs send at first, for anything else. */
 function numberIn(value: unknown): number {

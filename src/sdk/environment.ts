@@ -5,7 +5,7 @@ import {
   servedDefinition,
   wholeFromWire,
 } from '../plan/impact/served-definition.js';
-import type { ResponseCache } from '../service/http/response-cache.js';
+import type { KeyCheckParts } from '../service/http/key-check.js';
 import { endsOfAudit, flagsChangedAfter } from '../service/store/audit.js';
 import {
   definitionsOf,
@@ -22,7 +22,6 @@ import {
   segmentsHolding,
 } from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
-import type { Store } from '../service/store/store.js';
 import type { Db, KeyType } from '../service/store/tables.js';
 import { splitText, type SeededSplit } from './split.js';
 
@@ -170,11 +169,11 @@ interface Ids {
  * greater.
  */
 export class StoredEnvironment implements ServedEnvironment {
-  readonly #parts: { readonly store: Store; readonly cache: ResponseCache };
+  readonly #parts: Pick<KeyCheckParts, 'store' | 'cache'>;
   readonly #ids: Ids;
   #last: ReadFlags | undefined;
 
-  constructor(parts: { readonly store: Store; readonly cache: ResponseCache }, ids: Ids) {
+  constructor(parts: Pick<KeyCheckParts, 'store' | 'cache'>, ids: Ids) {
     this.#parts = parts;
     this.#ids = ids;
   }
@@ -196,12 +195,10 @@ export class StoredEnvironment implements ServedEnvironment {
       return keysChangedSince(since, {
         ...{ first, count, oldest: first + oldest, till: first + newest },
         after: async (number) =>
-          (await keyChangesAfter(db, ...place, number - first)).map(
-            ({ added_json, removed_json }) => ({
-              added: JSON.parse(added_json) as string[],
-              removed: JSON.parse(removed_json) as string[],
-            }),
-          ),
+          (await keyChangesAfter(db, ...place, number - first)).map((row) => ({
+            added: JSON.parse(row.added_json) as string[],
+            removed: JSON.parse(row.removed_json) as string[],
+          })),
         keys: async () => {
           const activation = await findActivation(db, ...place);
           return activation ? allKeys(db, activation.activation_id) : [];

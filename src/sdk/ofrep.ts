@@ -9,7 +9,7 @@ import {
 } from '../plan/impact/served-definition.js';
 import { isMove } from '../plan/impact/serving.js';
 import { Problem } from '../service/http/problem.js';
-import type { FindApplication, FlagList, ServedEnvironment } from './environment.js';
+import type { Application, FindApplication, FlagList, ServedEnvironment } from './environment.js';
 import type { SeededSplit } from './split.js';
 
 const PATH = '/ofrep/v1/evaluate/flags';
@@ -32,35 +32,31 @@ export function addOfrepRoutes(scope: FastifyInstance, find: FindApplication): v
     return fail(reply, 400, { errorCode: 'PARSE_ERROR', errorDetails: error.message });
   });
   const options = { config: { isPublic: true } };
-  scope.post(PATH, options, async (request, reply) => {
-    const { environment } = await find(request);
-    return answerAll(environment, request, reply);
-  });
-  scope.post(`${PATH}/:flag`, options, async (request, reply) => {
-    const { environment } = await find(request);
-    return answerOne(environment, request, reply);
-  });
+  scope.post(PATH, options, async (request, reply) =>
+    answerAll(await find(request), request, reply),
+  );
+  scope.post(`${PATH}/:flag`, options, async (request, reply) =>
+    answerOne(await find(request), request, reply),
+  );
 }
 
-async function answerOne(
-  environment: ServedEnvironment,
+type Answer = (
+  application: Application,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+) => Promise<FastifyReply>;
+
+const answerOne: Answer = async ({ environment }, request, reply) => {
   const { flag = '' } = request.params as { flag?: string };
   const known = await keyOf(environment, request.body);
   if ('errorCode' in known) return fail(reply, 400, { key: flag, ...known });
   const evaluation = evaluated(flag, known, await environment.flags());
   if (!('errorCode' in evaluation)) return reply.send(evaluation);
   return fail(reply, evaluation.errorCode === 'FLAG_NOT_FOUND' ? 404 : 400, evaluation);
-}
+};
 
 /** All flags of the environment; 304 where neither they nor what is known of the key have changed. */
-async function answerAll(
-  environment: ServedEnvironment,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+const answerAll: Answer = async ({ environment }, request, reply) => {
   const known = await keyOf(environment, request.body);
   if ('errorCode' in known) return fail(reply, 400, known);
   const list = await environment.flags();
@@ -69,7 +65,7 @@ async function answerAll(
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const names = [...list.definitions.keys()].sort();
   return reply.send({ flags: names.map((name) => evaluated(name, known, list)) });
-}
+};
 
 function etagOf({ till }: FlagList, { key, attributes, segments }: KnownKey): string {
   const facts = JSON.stringify([till, key, attributes, [...segments]]);
