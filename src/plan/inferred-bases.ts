@@ -52,10 +52,8 @@ interface ChangedObject {
 }
 
 /** Objects that both specs declare, but differently, and that have no base. */
-function changedObjects(
-  { desired, state, policy }: PlanInput,
-  before: BoundDesired,
-): ChangedObject[] {
+function changedObjects(input: PlanInput, before: BoundDesired): ChangedObject[] {
+  const { desired, state, policy } = input;
   // A run without a state sees the same newest commit again and again, even after someone undid it on the service: in a
   // protected place it uses only a push that the operator names.
   const isNamed = !policy.stateless || (policy.reviewed ?? null) !== null;

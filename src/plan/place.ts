@@ -22,10 +22,8 @@ export function selectedPlaces<E extends { readonly selected: boolean }>({
 }
 
 /** @param id on the service, for kinds that have ids. */
-export function emptyEntry(
-  { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
-  id?: string,
-): StateEntry {
+export function emptyEntry(ref: Pick<ObjectRef, 'kind' | 'name'>, id?: string): StateEntry {
+  const { kind, name } = ref;
   return { kind, name, environments: {}, ...(id !== undefined && { id }) };
 }
 

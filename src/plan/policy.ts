@@ -106,20 +106,13 @@ export function verifyingPolicy(
   return { ...policy, only: touched, identities, held };
 }
 
-export function matchesFilter(
-  { only }: Pick<PlanPolicy, 'only'>,
-  kind: Kind,
-  name: string,
-): boolean {
-  return only?.has(keyOf(kind, name)) ?? true;
+export function matchesFilter(policy: Pick<PlanPolicy, 'only'>, kind: Kind, name: string): boolean {
+  return policy.only?.has(keyOf(kind, name)) ?? true;
 }
 
 /** Whether the specs cover an object: those of an older HEAD cover only what no later commit changed. */
-export function isCovered(
-  { behind, reviewed }: Pick<PlanPolicy, 'behind' | 'reviewed'>,
-  id: ObjectId,
-): boolean {
-  return behind !== true || reviewed?.has(id) === true;
+export function isCovered(policy: Pick<PlanPolicy, 'behind' | 'reviewed'>, id: ObjectId): boolean {
+  return policy.behind !== true || policy.reviewed?.has(id) === true;
 }
 
 /** Whether this object is planned: the filter accepts it, and its specs have no errors. */
@@ -150,12 +143,9 @@ export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   });
 }
 
-export function inventoryEnvironments(
-  policy: PlanPolicy,
-  { environments }: StateEntry,
-): readonly string[] {
+export function inventoryEnvironments(policy: PlanPolicy, entry: StateEntry): readonly string[] {
   const selected = policy.environments.filter((each) => each.selected);
-  return Object.keys(environments).flatMap(
+  return Object.keys(entry.environments).flatMap(
     (id) => selected.find((each) => each.id === id)?.name ?? [],
   );
 }

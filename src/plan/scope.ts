@@ -1,4 +1,4 @@
-import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/actual.js';
+import type { FlagScope, KeyDetail, Scope } from '../model/actual.js';
 import { objectsOf, type DesiredActivation, type DesiredFlag } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
@@ -83,10 +83,8 @@ interface Places {
 
 type PlacesByName = ReadonlyMap<string, Places>;
 
-function placesOf(
-  kind: Kind,
-  { desired, state, policy, allEnvironments }: ScopeInput,
-): PlacesByName {
+function placesOf(kind: Kind, input: ScopeInput): PlacesByName {
+  const { desired, state, policy, allEnvironments } = input;
   const places = new Map<string, Places>();
   for (const { name, environments } of plannedObjects(policy, kind, objectsOf(desired, kind))) {
     const own = policy.environments.filter((each) => each.selected && environments.has(each.name));
@@ -138,11 +136,8 @@ function changedRules(
   });
 }
 
-function flagScopes(
-  places: PlacesByName,
-  needed: Needed,
-  { desired, state, policy }: ScopeInput,
-): ReadonlyMap<string, FlagScope> {
+function flagScopes(places: PlacesByName, needed: Needed, input: ScopeInput): Scope['flags'] {
+  const { desired, state, policy } = input;
   const flags = new Map<string, FlagScope>();
   for (const [name, { declared, removed }] of places) {
     const entry = flagEntry(state, name);
@@ -170,11 +165,8 @@ function flagScopes(
 }
 
 /** Removed segments with all their keys. */
-function segmentScopes(
-  places: PlacesByName,
-  needed: Needed,
-  { desired, state, counting }: ScopeInput,
-): ReadonlyMap<string, SegmentScope> {
+function segmentScopes(places: PlacesByName, needed: Needed, input: ScopeInput): Scope['segments'] {
+  const { desired, state, counting } = input;
   const found = [...places].map(([name, { declared, removed }]) => {
     const activations = desired.segments.get(name)?.environments;
     const bases = entryOf(state, 'segment', name)?.environments;
@@ -213,13 +205,10 @@ function keyDetail(
 }
 
 /** Counts the definitions and activations per environment that `observe` has read for a scope. */
-export function objectsSeen(
-  { flags, segments }: Scope,
-  progress: Progress | undefined,
-): (count: number) => void {
+export function objectsSeen(scope: Scope, progress: Progress | undefined): (count: number) => void {
   let done = 0;
   let total = 0;
-  for (const { environments } of [...flags.values(), ...segments.values()]) {
+  for (const { environments } of [...scope.flags.values(), ...scope.segments.values()]) {
     total += environments.size;
   }
   progress?.count(done, total);
