@@ -14,11 +14,8 @@ import type { PlannedEnvironment } from '../policy.js';
 type BasesInput = Pick<PlanInput, 'desired' | 'state' | 'policy'>;
 
 /** Whether there is nothing to do unless the object was changed on the service. False for undeclared objects. */
-export function isAtBase(
-  kind: Kind,
-  name: string,
-  { desired, policy, state }: BasesInput,
-): boolean {
+export function isAtBase(kind: Kind, name: string, known: BasesInput): boolean {
+  const { desired, policy, state } = known;
   const rules = observedKind(kind);
   const entry = state.get(keyOf(kind, name));
   if (!entry || !rules || !objectsOf(desired, kind).has(name)) return false;

@@ -224,11 +224,8 @@ function baseAfter(
   return base && (completed?.(base, place, input) ?? base);
 }
 
-function withoutGone(
-  entry: StateEntry,
-  rules: ObservedKind,
-  { desired, actual, policy }: PlanInput,
-): StateEntry {
+function withoutGone(entry: StateEntry, rules: ObservedKind, input: PlanInput): StateEntry {
+  const { desired, actual, policy } = input;
   const declared = objectsOf(desired, entry.kind).get(entry.name);
   const live = rules.seen(actual, entry.name);
   const gone = selectedPlaces(policy).filter((place) =>

@@ -126,10 +126,8 @@ export function partOf(analysis: FlagAnalysis, isPart: (group: KeyGroup) => bool
   return { ...analysis, groups, traffic: NOBODY, keysLeft: 0 };
 }
 
-export function flagImpact(
-  { flag, traffic, groups, keysLeft }: FlagAnalysis,
-  environment: string,
-): FlagImpact {
+export function flagImpact(analysis: FlagAnalysis, environment: string): FlagImpact {
+  const { flag, traffic, groups, keysLeft } = analysis;
   const shifts = [traffic, ...groups.map(({ shift }) => shift)];
   const pairs = [...new Map(shifts.flatMap((each) => [...each.pairs]))];
   const moved = keyCount(groups, ({ shift }) => shift.moved);

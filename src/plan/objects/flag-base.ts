@@ -69,10 +69,8 @@ export function definitionSpec(
 }
 
 /** What the request that creates a definition makes. Leaves out a kill: only one that was seen can be taken back. */
-export function createdDefinition(
-  desired: BoundDesired,
-  { name, environment }: PlacedName,
-): Definition | undefined {
+export function createdDefinition(desired: BoundDesired, ref: PlacedName): Definition | undefined {
+  const { name, environment } = ref;
   const spec = environment === null ? undefined : definitionSpec(desired, { name, environment });
   if (spec?.killed === undefined) return spec;
   const { killed: _, ...created } = spec;
@@ -95,10 +93,8 @@ export function baseOfFound(base: Base<Definition>, wire: WireDefinition): Base<
   return definitionBaseAfter(base, { desired, live, head: base.commit }, names);
 }
 
-export function declaredFields(
-  desired: BoundDesired,
-  { name, environment }: PlacedName,
-): Fields | undefined {
+export function declaredFields(desired: BoundDesired, ref: PlacedName): Fields | undefined {
+  const { name, environment } = ref;
   if (environment !== null) {
     const definition = definitionSpec(desired, { name, environment });
     return definition && definitionFields(definition, []);

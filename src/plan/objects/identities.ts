@@ -36,12 +36,9 @@ function planIdentities(trafficType: string, input: PlanInput): ObjectPlan[] {
   );
 }
 
-export function trafficTypesOfIdentities(
-  { identities }: BoundDesired,
-  state: State,
-): ReadonlySet<string> {
+export function trafficTypesOfIdentities(desired: BoundDesired, state: State): ReadonlySet<string> {
   const remembered = entriesOf(state.values(), 'identities').map(({ name }) => name);
-  return new Set([...identities.keys(), ...remembered]);
+  return new Set([...desired.identities.keys(), ...remembered]);
 }
 
 export function identitiesIn(

@@ -151,10 +151,8 @@ export const NOT_OURS: WithheldReason = {
   because: 'ours was deleted outside git, and another one of that name was made',
 };
 
-function removalWithholdReason(
-  removal: Removal,
-  { policy }: PlanInput,
-): WithheldReason | undefined {
+function removalWithholdReason(removal: Removal, input: PlanInput): WithheldReason | undefined {
+  const { policy } = input;
   const { ref, declared, held } = removal;
   if (declared?.protect === true) return PROTECTED;
   if (!policy.prune) return { why: 'prune-off' };

@@ -132,10 +132,8 @@ function baseSpec({ keys }: DesiredActivation): ActivationBase {
 }
 
 /** Undefined if no key has to be added or removed. */
-function keysToChange(
-  { keys, mode }: DesiredActivation,
-  live: ActualActivation,
-): KeyChange | undefined {
+function keysToChange(wanted: DesiredActivation, live: ActualActivation): KeyChange | undefined {
+  const { keys, mode } = wanted;
   if (!keys || mode === 'external' || live.assumedKeys) return undefined;
   const held = live.active ? live.keys : NO_KEYS;
   if (!held) throw new Error('bug: the keys of a segment were not listed');
