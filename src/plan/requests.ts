@@ -179,11 +179,8 @@ function killOnly(planned: PlannedChange): PlannedChange | undefined {
   return { ...planned, change: { ...planned.change, fields, reason }, requests };
 }
 
-function answerTo(
-  id: ObjectId,
-  draft: RequestDraft,
-  { actual, state, policy }: PlanInput,
-): ChangeRequest | undefined {
+function answerTo(id: ObjectId, draft: RequestDraft, input: PlanInput): ChangeRequest | undefined {
+  const { actual, state, policy } = input;
   const answer = answeredBy(actual.requests?.get(id) ?? [], draft);
   const place = environmentNamed(policy, refOfId(id)?.environment);
   const known = place && baseIn(state.get(keyOfId(id)), place)?.request;

@@ -72,11 +72,8 @@ function hashedChange(change: Change, facts: HashFacts): object {
   };
 }
 
-function laddersOf(
-  { id, action }: Pick<Change, 'id' | 'action'>,
-  facts: HashFacts,
-): readonly Ladder[] {
-  return action === 'delete' ? [] : (facts.ladders?.get(id) ?? []);
+function laddersOf(change: Pick<Change, 'id' | 'action'>, facts: HashFacts): readonly Ladder[] {
+  return change.action === 'delete' ? [] : (facts.ladders?.get(change.id) ?? []);
 }
 
 /** Steps of a known ramp were reviewed with it. A change of nothing else keeps them: no two steps have the same hash. */
@@ -282,14 +279,11 @@ function actionsLike(change: Pick<Change, 'action' | 'archive'>): readonly strin
   return action === 'update' ? ['update', 'create', 'activate'] : [action];
 }
 
-function isNoMore(
-  { added, removed, changed, sha256: digest }: KeyChange,
-  then: KeyCounts,
-): boolean {
+function isNoMore(now: KeyChange, then: KeyCounts): boolean {
   return (
-    digest === then.sha256 &&
-    added.length <= then.added &&
-    removed.length <= then.removed &&
-    (changed?.length ?? 0) <= (then.changed ?? 0)
+    now.sha256 === then.sha256 &&
+    now.added.length <= then.added &&
+    now.removed.length <= then.removed &&
+    (now.changed?.length ?? 0) <= (then.changed ?? 0)
   );
 }

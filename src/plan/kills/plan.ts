@@ -52,11 +52,9 @@ export function planKills(input: PlanInput): PlannedChange[] {
 
 type KillSubjectOf = Pick<KillOrder, 'flag' | 'environment' | 'location'>;
 
-function planKill(
-  { flag, environment, location }: KillSubjectOf,
-  reason: 'kill' | 'ramp',
-  { actual, policy }: PlanInput,
-): PlannedChange[] {
+function planKill(kill: KillSubjectOf, reason: 'kill' | 'ramp', input: PlanInput): PlannedChange[] {
+  const { flag, environment, location } = kill;
+  const { actual, policy } = input;
   const ref: ObjectRef = { kind: 'flag', name: flag, environment };
   const live = actual.flags.get(flag)?.definitions.get(environment);
   if (!live || live.killed || !isSelectedHere(policy, objectId(ref))) return [];
@@ -181,14 +179,11 @@ export function liveKillHold(
 }
 
 /** A break-glass list that vanished takes nothing back, even if the flag says `killed: false`. */
-function isTakenBack(
-  { definition, environment, ...of }: PlacedDefinition,
-  desired: BoundDesired,
-): boolean {
+function isTakenBack(of: PlacedDefinition, desired: BoundDesired): boolean {
   const base = of.base as Base<Definition> | undefined;
   if (base?.spec?.killed !== true) return false;
-  if (base.killListed === true) return desired.killLists.has(environment.name);
-  return definition.fields.killed === false;
+  if (base.killListed === true) return desired.killLists.has(of.environment.name);
+  return of.definition.fields.killed === false;
 }
 
 function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'drift'): FieldChange {

@@ -144,10 +144,8 @@ function treatmentsAfter(
 }
 
 /** A declared treatment may still be missing, if it is unmanaged or its change is held back. */
-function lacking(
-  { id, treatments }: Use,
-  after: ReadonlyMap<ObjectId, ReadonlySet<string>>,
-): string[] {
+function lacking(use: Use, after: ReadonlyMap<ObjectId, ReadonlySet<string>>): string[] {
+  const { id, treatments } = use;
   const there = after.get(id);
   return treatments
     .filter((name) => there?.has(name) === false)
@@ -176,12 +174,9 @@ function usesWhatGoes({ treatments }: Use, draft: PlannedChange): boolean {
   return isRemoval(draft.change) || treatments.some((treatment) => removed.has(treatment));
 }
 
-function placesLeft(
-  { kind, name }: ObjectRef,
-  removed: ReadonlySet<ObjectId>,
-  { actual }: PlanInput,
-): string[] {
-  const places = observedKind(kind)?.seen(actual, name)?.places ?? [];
+function placesLeft(ref: ObjectRef, removed: ReadonlySet<ObjectId>, input: PlanInput): string[] {
+  const { kind, name } = ref;
+  const places = observedKind(kind)?.seen(input.actual, name)?.places ?? [];
   return [...places].flatMap(([environment, isThere]) =>
     isThere && !removed.has(objectId({ kind, name, environment })) ? [environment] : [],
   );
