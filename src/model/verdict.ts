@@ -266,14 +266,10 @@ export function worstOf(standings: Iterable<Standing>): StandingName {
 }
 
 /** The part of a verdict for one environment; null for the workspace level. */
-export function verdictIn(
-  { objects }: Pick<Verdict, 'objects'>,
-  environment: string | null,
-): Verdict {
-  const here = new Map(
-    [...objects].filter(([id]) => (refOfId(id)?.environment ?? null) === environment),
-  );
-  return { objects: here, whole: worstOf(here.values()) };
+export function verdictIn(verdict: Pick<Verdict, 'objects'>, environment: string | null): Verdict {
+  const isHere = (id: ObjectId): boolean => (refOfId(id)?.environment ?? null) === environment;
+  const objects = new Map([...verdict.objects].filter(([id]) => isHere(id)));
+  return { objects, whole: worstOf(objects.values()) };
 }
 
 export function countsOf({

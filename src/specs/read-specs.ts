@@ -175,10 +175,8 @@ interface Resolved extends SpecParts {
   readonly identities: Desired['identities'];
 }
 
-function desiredOf(
-  config: Config,
-  { specs, flags, segments, identities, kills }: Resolved,
-): Desired {
+function desiredOf(config: Config, resolved: Resolved): Desired {
+  const { specs, flags, segments, identities, kills } = resolved;
   const { ownershipTag } = config;
   return {
     config,

@@ -82,11 +82,8 @@ function withEnvironment(name: string, to: string, { specs }: SpecParts): Promot
  * A rule with equal conditions in both keeps its buckets, name and comments there; a rule that only the target has is
  * removed. In a new environment all keys get the default treatment unless percentages are included.
  */
-function promoted(
-  { flag, from, to }: Promotion,
-  { specs }: SpecParts,
-  along: PromotedParts,
-): Promoted {
+function promoted(of: Promotion, { specs }: SpecParts, along: PromotedParts): Promoted {
+  const { flag, from, to } = of;
   const own = blockOf(flag, from, specs);
   const { file, path, block } = blockOf(flag, to, specs);
   const source = flag.environments.get(from)?.definition;
@@ -117,12 +114,8 @@ function change(path: readonly string[], value: Written | undefined): Edit {
   return value === undefined ? { kind: 'unset', path } : set(path, value);
 }
 
-function blockOf(
-  flag: ResolvedFlag,
-  environment: string,
-  { overlays }: SpecParts['specs'],
-): BlockSource {
-  const overlay = overlays.find(
+function blockOf(flag: ResolvedFlag, environment: string, specs: SpecParts['specs']): BlockSource {
+  const overlay = specs.overlays.find(
     ({ spec }) => spec.flag === flag.name && spec.environment === environment,
   );
   if (overlay) return { file: overlay.file, path: [], block: overlay.spec };
@@ -176,10 +169,8 @@ function targetEdits({ path, source, target }: Place): Edit[] {
   });
 }
 
-function ruleEdits(
-  { flag, from, to, path, block, source, target }: Place,
-  withSizes: boolean,
-): Edit[] {
+function ruleEdits(place: Place, withSizes: boolean): Edit[] {
+  const { flag, from, to, path, block, source, target } = place;
   const written = flag.environments.get(from)?.rules?.value ?? [];
   const held = target?.creation.rules ?? [];
   const free = new Set(held.keys());
@@ -201,9 +192,9 @@ function ruleEdits(
     };
   });
   if (free.size === 0 && rules.every(({ same }) => same)) return [];
-  const place = [...path, 'rules'];
-  if (rules.length === 0) return [change(place, isOwn ? undefined : [])];
-  return [{ kind: 'rules', path: place, rules }];
+  const rulesPath = [...path, 'rules'];
+  if (rules.length === 0) return [change(rulesPath, isOwn ? undefined : [])];
+  return [{ kind: 'rules', path: rulesPath, rules }];
 }
 
 /** A rule in the usual layout: each condition and the buckets on one line. */

@@ -123,10 +123,8 @@ function resolveEnvironments(
   return resolved;
 }
 
-function overlayDiagnostics(
-  specs: SpecSet,
-  { file, spec: { flag, environment } }: Overlay,
-): Diagnostic[] {
+function overlayDiagnostics(specs: SpecSet, { file, spec }: Overlay): Diagnostic[] {
+  const { flag, environment } = spec;
   if (fileNameOf(file.path) !== `${flag}@${environment}`) {
     const message = `the file is to be named "${flag}@${environment}.yaml"`;
     return [file.diagnostic('file-name', { path: ['flag'] }, message)];

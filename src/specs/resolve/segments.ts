@@ -148,22 +148,19 @@ function keyFileOf(
 }
 
 /** Only warns about duplicate keys, because a list of keys is a set. */
-function keyDiagnostics(
-  keys: readonly string[],
-  { file, path: place }: ActivationPlace,
-): Diagnostic[] {
+function keyDiagnostics(keys: readonly string[], place: ActivationPlace): Diagnostic[] {
+  const { file } = place;
   const seen = new Set<string>();
   return [...keys.entries()].flatMap(([position, key]): Diagnostic[] => {
-    const path = [...place, 'keys', position];
+    const path = [...place.path, 'keys', position];
     const isTwice = seen.has(key);
     seen.add(key);
     if (hasControlCharacter(key)) {
       return [file.diagnostic('invalid-key', { path }, 'the key holds a control character')];
     }
+    if (!isTwice) return [];
     const at = { path, severity: 'warning' } as const;
-    return isTwice
-      ? [file.diagnostic('key-listed-twice', at, `key "${key}" stands here twice`)]
-      : [];
+    return [file.diagnostic('key-listed-twice', at, `key "${key}" stands here twice`)];
   });
 }
 

@@ -68,11 +68,8 @@ function settingsOf(config: Config | undefined): string {
   return JSON.stringify([config === undefined, names, config?.defaultTrafficType, conditions]);
 }
 
-export function validOf<K extends FileKind>(
-  { files }: LoadedFiles,
-  kind: K,
-): SpecOf<FileTypes[K]>[] {
-  return files[kind].flatMap((file) =>
+export function validOf<K extends FileKind>(loaded: LoadedFiles, kind: K): SpecOf<FileTypes[K]>[] {
+  return loaded.files[kind].flatMap((file) =>
     // The schema has checked the shape of a valid file.
     file.valid ? [{ file, spec: file.value as FileTypes[K] }] : [],
   );
