@@ -28,7 +28,7 @@ export const HOUSE_RULES: readonly LintRule<LintedRepository>[] = [
  * the flag declares them: environments that replace treatments mostly reuse those names.
  */
 function namesOffPattern(repository: LintedRepository, report: Report): void {
-  const { flags, segments, settings, configFile } = repository;
+  const { flags, segments, settings, configFile, specs } = repository;
   const { names = {} } = settings;
   let isBroken = false;
   for (const [what, pattern] of Object.entries(names)) {
@@ -55,7 +55,7 @@ function namesOffPattern(repository: LintedRepository, report: Report): void {
     }
   }
   for (const name of segments.keys()) {
-    judge('segment', name, placeOfSegment(repository, name, ['segment']));
+    judge('segment', name, placeOfSegment(specs, name, ['segment']));
   }
 }
 
@@ -131,10 +131,8 @@ function reusedNames({ flags, settings, removals }: LintedRepository, report: Re
 }
 
 /** A path that cannot be searched is reported once, in flagkeel.yaml, and then no flag is judged. */
-function missingInCode(
-  { flags, settings, configFile, inCode }: LintedRepository,
-  report: Report,
-): void {
+function missingInCode(repository: LintedRepository, report: Report): void {
+  const { flags, settings, configFile, inCode } = repository;
   const paths: readonly string[] = settings.codeReferences ?? [];
   if (paths.length === 0 || inCode === null) return;
   for (const { path, why } of inCode.refused) {

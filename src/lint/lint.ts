@@ -166,7 +166,7 @@ function allowancesIn({ flags, segments, specs }: SpecParts): Map<SpecFile, Allo
     for (const each of [{ file }, ...(overlays.get(name) ?? [])]) found.set(each.file, own);
   }
   for (const name of segments.keys()) {
-    const { file } = placeOfSegment({ specs }, name, []);
+    const { file } = placeOfSegment(specs, name, []);
     found.set(file, allowancesOf(file));
   }
   return found;

@@ -84,11 +84,9 @@ function lookOf(name: string): string {
 
 /** Reports the later of two. Segments need no check: only specs name them, and a mistyped name is an error there. */
 function confusableNames({ flags }: LintedRepository, report: Report): void {
-  const seen = CONFUSABLE.map(([formOf, how]) => ({
-    formOf,
-    how,
-    firstOf: new Map<string, string>(),
-  }));
+  const seen = CONFUSABLE.map(([formOf, how]) => {
+    return { formOf, how, firstOf: new Map<string, string>() };
+  });
   for (const { name, file } of flags) {
     const found = seen.flatMap(({ formOf, how, firstOf }) => {
       const first = firstOf.get(formOf(name));
@@ -106,8 +104,7 @@ function paddedKeys({ specs }: LintedRepository, report: Report): void {
     if (!file.valid || !holdsPadded(file.value)) continue;
     for (const { text, at, path } of paddedIn(file.value)) {
       if (at === undefined && !KEY_PLACE.test(pointerOf(path))) continue;
-      const place = { file, path, ...(at && { at }) };
-      report(place, `key "${text}" begins or ends with a space`);
+      report({ file, path, ...(at && { at }) }, `key "${text}" begins or ends with a space`);
     }
   }
 }
@@ -156,7 +153,7 @@ function unusedSegments({ flags, segments, specs }: LintedRepository, report: Re
   }
   for (const name of segments.keys()) {
     if (used.has(name)) continue;
-    const place = placeOfSegment({ specs }, name, ['segment']);
+    const place = placeOfSegment(specs, name, ['segment']);
     report(place, `no rule of this repository names segment "${name}"`);
   }
 }
@@ -188,7 +185,7 @@ function twinSegments({ segments, specs }: LintedRepository, report: Report): vo
       continue;
     }
     const message = `segment "${name}" has the same keys as "${first}" in every environment`;
-    report(placeOfSegment({ specs }, name, ['segment']), message);
+    report(placeOfSegment(specs, name, ['segment']), message);
   }
 }
 

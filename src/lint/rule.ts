@@ -10,6 +10,7 @@ import type { SpecParts } from '../specs/read-specs.js';
 import { matcherPaths } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/flags.js';
+import type { SpecSet } from '../specs/resolve/spec-set.js';
 
 /** `docs/lint.md` has the reasons of rules, and how to fix a finding. */
 export interface LintRule<Subject = never> {
@@ -114,11 +115,7 @@ export function eachCondition(
 }
 
 /** @param name of a segment without errors. */
-export function placeOfSegment(
-  { specs }: Pick<LintedRepository, 'specs'>,
-  name: string,
-  path: SpecPath,
-): Place {
+export function placeOfSegment(specs: SpecSet, name: string, path: SpecPath): Place {
   const file = specs.named.segment.get(name)?.file;
   if (file === undefined) throw new Error(`bug: segment "${name}" has no file`);
   return { file, path };

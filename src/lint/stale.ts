@@ -87,10 +87,8 @@ function ageOf(flag: ResolvedFlag, ages: ReadonlyMap<string, FileAge>): FileAge 
 }
 
 /** Counts every rule and target. A kill does not end a rollout, a growing ramp has not ended, and what people own is unknown. */
-function servedToAll(
-  { name, environments }: ResolvedFlag,
-  parts: Pick<SpecParts, 'kills'>,
-): string | undefined {
+function servedToAll(flag: ResolvedFlag, parts: Pick<SpecParts, 'kills'>): string | undefined {
+  const { name, environments } = flag;
   const served = new Set<string>();
   for (const [environment, { definition }] of environments) {
     if (definition === undefined) return undefined;

@@ -21,10 +21,9 @@ interface Brought {
  * The memory of ramps after a run: for planned ones, from their ladders and the shares that the state has as equal by
  * now; others keep theirs. Ramps that left the specs are forgotten.
  */
-export function recordsAfter(
-  { desired, ladders, facts }: Moment,
-  { state, known, restored, killed, isPlanned }: Brought,
-): RampRecords {
+export function recordsAfter(moment: Moment, brought: Brought): RampRecords {
+  const { desired, ladders, facts } = moment;
+  const { state, known, restored, killed, isPlanned } = brought;
   const isKept = (id: string): boolean => {
     const [, flag = '', environmentId = ''] = /^([^@]*)@(\S*) /.exec(id) ?? [];
     return !isPlanned(flag, environmentId);

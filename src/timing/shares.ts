@@ -24,11 +24,8 @@ export interface Known {
   readonly actual: Actual | null;
 }
 
-export function idIn(
-  { environments }: Pick<Known, 'environments'>,
-  environment: string,
-): string | undefined {
-  return environments.find(({ name }) => name === environment)?.id;
+export function idIn(known: Pick<Known, 'environments'>, environment: string): string | undefined {
+  return known.environments.find(({ name }) => name === environment)?.id;
 }
 
 export interface Sides {
@@ -86,15 +83,11 @@ export function shareOn(side: Definition, ramp: DesiredRamp): number | undefined
  * The share of an unnamed rule that left the specs when a rule with an equal ramp and the same subject came: its
  * condition was edited. A rule with another subject is a new rule and inherits nothing.
  */
-function shareLeft(
-  { rules = [] }: Definition,
-  { matchers, treatment }: DesiredRamp,
-  key: string,
-): number | undefined {
-  const asked = new Set(matchers.map(subjectOf));
-  const left = rules.find((each) => rampKey(undefined, each.matchers) === key);
+function shareLeft(base: Definition, ramp: DesiredRamp, key: string): number | undefined {
+  const asked = new Set(ramp.matchers.map(subjectOf));
+  const left = base.rules?.find((each) => rampKey(undefined, each.matchers) === key);
   const isSame = left?.matchers.some((each) => asked.has(subjectOf(each))) ?? false;
-  return left && isSame ? shareOf(left.buckets, treatment) : undefined;
+  return left && isSame ? shareOf(left.buckets, ramp.treatment) : undefined;
 }
 
 /** The attribute that a matcher compares; of a matcher without one, all of it. */
@@ -155,11 +148,9 @@ function isAlongIn(
 }
 
 /** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */
-function holdOf(
-  { ramp, setback }: Ladder,
-  fields: Definition,
-  { live, found }: Sides,
-): TimedField['held'] | undefined {
+function holdOf(ladder: Ladder, fields: Definition, sides: Sides): TimedField['held'] | undefined {
+  const { ramp, setback } = ladder;
+  const { live, found } = sides;
   const [now, known, wanted] = [live, found, fields].map((side) => shareIn(side, ramp));
   if (now === undefined || wanted === undefined) return undefined;
   const isTakenBack = setback?.begun === true && now === known;

@@ -136,10 +136,8 @@ function reasonText({ dueMs, step, anchors }: Ladder): string {
 }
 
 /** Kills past their `review` and flags past their `expires`, sorted by id. A day ends when it ends in UTC. */
-export function remindersAt(
-  { kills, flags }: Pick<BoundDesired, 'kills' | 'flags'>,
-  ms: number,
-): Reminder[] {
+export function remindersAt(specs: Pick<BoundDesired, 'kills' | 'flags'>, ms: number): Reminder[] {
+  const { kills, flags } = specs;
   const reviews = kills.flatMap(({ flag: name, environment, review, reason, by }): Reminder[] => {
     if (review === undefined || !isOver(review, ms)) return [];
     const id = objectId({ kind: 'flag', name, environment });
