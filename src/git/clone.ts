@@ -84,10 +84,8 @@ function isBranch(name: string): boolean {
 function prefixOf(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || path.startsWith('/')) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot use path "${path}": it has to lie inside the repository`,
-    );
+    const why = 'it has to lie inside the repository';
+    throw new FlagkeelError('USAGE', `cannot use path "${path}": ${why}`);
   }
   return parts.map((part) => `${part}/`).join('');
 }

@@ -78,10 +78,9 @@ export function unsignedError(unsigned: UnsignedCommit | null): FlagkeelError {
   }
   const { commit, committer, why } = unsigned;
   const short = commit.slice(0, 8);
-  return new FlagkeelError(
-    'UNSIGNED',
-    `cannot apply ${short}, which ${committer} committed: no allowed signer signed it: ${why} (a signer who agrees with it: git commit --allow-empty -S -m "Sign ${short}" && git push)`,
-  );
+  const remedy = `a signer who agrees with it: git commit --allow-empty -S -m "Sign ${short}" && git push`;
+  const what = `cannot apply ${short}, which ${committer} committed: no allowed signer signed it`;
+  return new FlagkeelError('UNSIGNED', `${what}: ${why} (${remedy})`);
 }
 
 async function fileOf(
@@ -97,10 +96,8 @@ async function fileOf(
     throw new FlagkeelError('USAGE', `cannot use ${variable}: "${file}" is no file`);
   }
   if (inside.some((directory) => real.startsWith(directory + sep))) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot use ${variable}: "${file}" lies in the checkout, where a commit could change it (keep it outside)`,
-    );
+    const why = 'lies in the checkout, where a commit could change it (keep it outside)';
+    throw new FlagkeelError('USAGE', `cannot use ${variable}: "${file}" ${why}`);
   }
   return real;
 }
@@ -115,11 +112,8 @@ async function importKeys(keyring: string, home: string): Promise<void> {
     });
   } catch (cause) {
     const why = messageOf(cause).trim().split('\n').at(-1) ?? '';
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot use FLAGKEEL_SIGNER_KEYRING: ${why} (gpg --export writes such a file)`,
-      { cause },
-    );
+    const message = `cannot use FLAGKEEL_SIGNER_KEYRING: ${why} (gpg --export writes such a file)`;
+    throw new FlagkeelError('USAGE', message, { cause });
   }
 }
 

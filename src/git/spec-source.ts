@@ -55,10 +55,8 @@ export async function openSource(
     return sourceOf(tree, checkout, revision, [dirtyWarning(changes, head)]);
   }
   if (head === null) {
-    throw new FlagkeelError(
-      'SPECS_INVALID',
-      `cannot read specs in "${directory}": the repository has no commit yet (commit them, or use --allow-dirty)`,
-    );
+    const why = 'the repository has no commit yet (commit them, or use --allow-dirty)';
+    throw new FlagkeelError('SPECS_INVALID', `cannot read specs in "${directory}": ${why}`);
   }
   return fromCommit(checkout, head, [ignoredWarning(changes)]);
 }

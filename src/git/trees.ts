@@ -45,10 +45,9 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
       if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
       const content = await objects.read(entry.blobId ?? '');
       if (content !== null) return content;
-      throw new FlagkeelError(
-        'GIT',
-        `cannot read "${path}": its content is missing in this clone (clone without --filter; git fsck finds damage)`,
-      );
+      const why = 'its content is missing in this clone';
+      const remedy = 'clone without --filter; git fsck finds damage';
+      throw new FlagkeelError('GIT', `cannot read "${path}": ${why} (${remedy})`);
     },
   };
 }

@@ -100,11 +100,8 @@ export function parseRunFile(content: string): RunRecord {
 }
 
 export function unreadable(path: string, why: string, cause?: unknown): FlagkeelError {
-  return new FlagkeelError(
-    'STATE_UNREADABLE',
-    `cannot read the state: "${path}" ${why} (flagkeel state rebuild)`,
-    { cause },
-  );
+  const message = `cannot read the state: "${path}" ${why} (flagkeel state rebuild)`;
+  return new FlagkeelError('STATE_UNREADABLE', message, { cause });
 }
 
 /**
@@ -135,10 +132,8 @@ function parseFile(path: string, content: string): Record<string, unknown> {
     throw unreadable(path, 'has no format that this version knows');
   }
   // To rebuild it would forget what the newer version remembers.
-  throw new FlagkeelError(
-    'STATE_UNREADABLE',
-    `cannot read the state: "${path}" has format ${formatVersion}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`,
-  );
+  const message = `cannot read the state: "${path}" has format ${formatVersion}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`;
+  throw new FlagkeelError('STATE_UNREADABLE', message);
 }
 
 function sorted(value: unknown): unknown {

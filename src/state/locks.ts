@@ -259,8 +259,6 @@ function inUse(holder: LockHolder | null): FlagkeelError {
     holder === null
       ? 'another run'
       : `${holder.who}, until ${new Date(holder.untilMs).toISOString()}`;
-  return new FlagkeelError(
-    'IN_USE',
-    `cannot lock the shared state: held by ${who} (wait with --lock-timeout, or free it with flagkeel state unlock)`,
-  );
+  const remedy = 'wait with --lock-timeout, or free it with flagkeel state unlock';
+  return new FlagkeelError('IN_USE', `cannot lock the shared state: held by ${who} (${remedy})`);
 }

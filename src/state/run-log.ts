@@ -94,10 +94,8 @@ function parseApply(text: string): LoggedApply {
     lines.map((line) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
   const format = Number(found(FORMAT_LINE) ?? FORMAT_VERSION);
   if (format > FORMAT_VERSION) {
-    throw new FlagkeelError(
-      'STATE_UNREADABLE',
-      `cannot read the log of the state: ${commit.slice(0, 8)} has format ${format}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one)`,
-    );
+    const message = `cannot read the log of the state: ${commit.slice(0, 8)} has format ${format}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one)`;
+    throw new FlagkeelError('STATE_UNREADABLE', message);
   }
   return {
     timeMs: Number(time) * 1_000,

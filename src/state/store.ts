@@ -239,10 +239,8 @@ export class StateStore {
       }
       seen = await this.#overtaken(seen);
     }
-    throw new FlagkeelError(
-      'IN_USE',
-      `cannot push the state: other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`,
-    );
+    const why = `other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`;
+    throw new FlagkeelError('IN_USE', `cannot push the state: ${why}`);
   }
 
   async history(object: Parameters<typeof readApplies>[2], most?: number): Promise<LoggedApply[]> {
@@ -296,10 +294,8 @@ export class StateStore {
   async #overtaken(lost: Seen): Promise<Seen> {
     const now = lost.tree === null ? await this.#unread() : await this.#look();
     if (this.#sharing || isSameTree(lost.tree, now.tree)) return now;
-    throw new FlagkeelError(
-      'IN_USE',
-      `cannot write the state: another run moved ${this.ref} meanwhile (run again)`,
-    );
+    const why = `another run moved ${this.ref} meanwhile (run again)`;
+    throw new FlagkeelError('IN_USE', `cannot write the state: ${why}`);
   }
 
   async #look(): Promise<Seen> {

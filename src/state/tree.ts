@@ -84,10 +84,8 @@ export async function commitOf(
   const args = ['for-each-ref', '--format=%(objectname)', ref];
   const listed = (await runGit(git, { args, purpose: `read ${ref}` })).trim();
   if (listed === '' && (await isBroken(git, ref))) {
-    throw new FlagkeelError(
-      'STATE_UNREADABLE',
-      `cannot read the state: the file of "${ref}" in the git directory names no commit (remove that file, then flagkeel state rebuild)`,
-    );
+    const why = `the file of "${ref}" in the git directory names no commit (remove that file, then flagkeel state rebuild)`;
+    throw new FlagkeelError('STATE_UNREADABLE', `cannot read the state: ${why}`);
   }
   return listed || null;
 }
