@@ -190,8 +190,6 @@ async function archiveFlag(step: WriteOf<'archive-flag'>, call: WriteCall): Prom
   if (status < 400) return;
   // 404 may mean a missing endpoint, or a flag that is gone.
   if (status === 404 && !(await shownFlag(flag, call))) return;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot ${what} on ${call.client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
-  );
+  const why = `the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`;
+  throw new FlagkeelError('NOT_ON_SERVICE', `cannot ${what} on ${call.client.origin}: ${why}`);
 }

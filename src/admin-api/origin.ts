@@ -34,9 +34,8 @@ export function decideOrigin(choice: OriginChoice): string {
   const accepted = accept(choice.proposedUrl, source);
   const why = originRefusal(accepted, choice.allowedOrigins);
   if (isLoopback(accepted) || why === null) return accepted;
-  throw notAllowed(
-    `cannot send the key to ${originOf(accepted)}: ${source} proposes it and ${why}`,
-  );
+  const to = originOf(accepted);
+  throw notAllowed(`cannot send the key to ${to}: ${source} proposes it and ${why}`);
 }
 
 /**

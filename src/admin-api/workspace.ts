@@ -49,10 +49,9 @@ export async function findWorkspace(
   const workspaces = await reader.listWorkspaces();
   const found = byNameOrId(workspaces, workspace);
   if (!found) {
-    throw new FlagkeelError(
-      'NOT_ON_SERVICE',
-      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change ${namedBy})`,
-    );
+    const why = `the key sees ${namesOf(workspaces)} (change ${namedBy})`;
+    const what = `cannot find workspace "${workspace}" on ${reader.origin}`;
+    throw new FlagkeelError('NOT_ON_SERVICE', `${what}: ${why}`);
   }
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
@@ -68,10 +67,9 @@ export function findEnvironment<E extends Workspace['environments'][number]>(
 ): E {
   const found = byNameOrId(environments, wanted);
   if (found) return found;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot find environment "${wanted}" in workspace "${workspace.name}": the key sees ${namesOf(environments)} there (change ${namedBy}, or use a key that sees it)`,
-  );
+  const why = `the key sees ${namesOf(environments)} there (change ${namedBy}, or use a key that sees it)`;
+  const what = `cannot find environment "${wanted}" in workspace "${workspace.name}"`;
+  throw new FlagkeelError('NOT_ON_SERVICE', `${what}: ${why}`);
 }
 
 /** A name wins over an id that looks like it. */

@@ -75,10 +75,8 @@ export class HttpTransport {
     const key = this.#options.key();
     // Checked here, because the error of the library would quote the key.
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      throw new FlagkeelError(
-        'NO_KEY',
-        'cannot use the Admin API key: it is empty or holds characters that a header cannot carry',
-      );
+      const why = 'it is empty or holds characters that a header cannot carry';
+      throw new FlagkeelError('NO_KEY', `cannot use the Admin API key: ${why}`);
     }
     return {
       [authHeader]: authHeader === 'authorization' ? `Bearer ${key}` : key,
@@ -133,10 +131,8 @@ function encodeSegment(segment: string): string {
 }
 
 function unusable(segment: string): FlagkeelError {
-  return new FlagkeelError(
-    'UNREADABLE',
-    `cannot ask the service for ${JSON.stringify(segment)}: it cannot stand in a path`,
-  );
+  const what = `cannot ask the service for ${JSON.stringify(segment)}`;
+  return new FlagkeelError('UNREADABLE', `${what}: it cannot stand in a path`);
 }
 
 function queryText(query: Request['query']): string {

@@ -36,11 +36,8 @@ export class Database {
       const { rows } = await this.#pool.query<Row>(text, values && [...values]);
       return rows;
     } catch (error) {
-      throw new FlagkeelError(
-        'STATE_UNREADABLE',
-        `cannot ask the database of the replicas: ${messageOf(error)}`,
-        { cause: error },
-      );
+      const message = `cannot ask the database of the replicas: ${messageOf(error)}`;
+      throw new FlagkeelError('STATE_UNREADABLE', message, { cause: error });
     }
   }
 
