@@ -57,10 +57,8 @@ export class SpecHistory {
     if (tree.list().length === 0) return null;
     const specs = await readSpecs(tree, this.#cache);
     if (specs.ok) return this.#bound(specs.desired);
-    throw new FlagkeelError(
-      'SPECS_INVALID',
-      `cannot compare with ${commit.slice(0, 8)}: its specs are invalid (${firstFault(specs.diagnostics)})`,
-    );
+    const why = `its specs are invalid (${firstFault(specs.diagnostics)})`;
+    throw new FlagkeelError('SPECS_INVALID', `cannot compare with ${commit.slice(0, 8)}: ${why}`);
   }
 
   /**

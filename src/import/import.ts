@@ -88,12 +88,11 @@ function onlyWorkspace(all: readonly WireWorkspace[], { origin }: AdminReader): 
   const [first, second] = all;
   if (first !== undefined && second === undefined) return first;
   const names = all.map(({ name }) => `"${name}"`).join(', ');
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
+  const message =
     first === undefined
       ? `cannot import from ${origin}: the key sees no workspace`
-      : `cannot tell which workspace to import: the key sees ${names} (name one with --workspace)`,
-  );
+      : `cannot tell which workspace to import: the key sees ${names} (name one with --workspace)`;
+  throw new FlagkeelError('NOT_ON_SERVICE', message);
 }
 
 /** The name that a spec uses for an object of the service: its id if the own name would not find it alone. */
@@ -146,10 +145,8 @@ async function namesToImport(
 async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {
   const listed = await namesOnService(reader, at, kind);
   if (listed !== null) return listed;
-  throw new FlagkeelError(
-    'UNREADABLE',
-    `cannot import all ${kind}s from ${reader.origin}: the service has no list of its ${kind}s (name them: --only flag/NAME, and segments with --only segment/NAME; both repeatable)`,
-  );
+  const why = `the service has no list of its ${kind}s (name them: --only flag/NAME, and segments with --only segment/NAME; both repeatable)`;
+  throw new FlagkeelError('UNREADABLE', `cannot import all ${kind}s from ${reader.origin}: ${why}`);
 }
 
 function refuseAbsent(
@@ -163,10 +160,8 @@ function refuseAbsent(
     ),
   );
   if (absent.length === 0) return;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot import ${absent.join(', ')}: workspace "${workspace.name}" does not show it`,
-  );
+  const why = `workspace "${workspace.name}" does not show it`;
+  throw new FlagkeelError('NOT_ON_SERVICE', `cannot import ${absent.join(', ')}: ${why}`);
 }
 
 /** Reads the files as a run would, and plans them. A remaining difference would become an unwanted change. */

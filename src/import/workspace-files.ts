@@ -164,9 +164,6 @@ const MOST_OF_LINE = 100;
 export function cannotSay(problems: readonly string[], holder = 'the service'): FlagkeelError {
   const shown = problems.slice(0, MOST_SHOWN);
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
-  return new FlagkeelError(
-    'SPECS_INVALID',
-    `cannot say in files what ${holder} holds; nothing was written (change it there, or leave it out with --exclude)`,
-    { items: [...shown, ...more] },
-  );
+  const message = `cannot say in files what ${holder} holds; nothing was written (change it there, or leave it out with --exclude)`;
+  return new FlagkeelError('SPECS_INVALID', message, { items: [...shown, ...more] });
 }

@@ -132,10 +132,8 @@ export async function actLive(context: ActContext, request: ActRequest): Promise
   const verb = verbOf(request);
   const config = await readConfig(context.source.tree, { readable: true });
   if (!config) {
-    throw new FlagkeelError(
-      'SPECS_INVALID',
-      `cannot ${verb} a flag: flagkeel.yaml does not say where (flagkeel validate)`,
-    );
+    const why = 'flagkeel.yaml does not say where (flagkeel validate)';
+    throw new FlagkeelError('SPECS_INVALID', `cannot ${verb} a flag: ${why}`);
   }
   requireEnvironment(config, request.environment, verb);
   const reader = await context.openReader(killsAlone(config, []));
@@ -179,10 +177,8 @@ async function killFirst(act: Act): Promise<LiveAct | null> {
 
 function requireKilled({ flag }: Act, live: WireDefinition): void {
   if (live.killed) return;
-  throw new FlagkeelError(
-    'UNREADABLE',
-    `cannot kill flag "${flag}": the service took the kill, and shows the flag alive`,
-  );
+  const why = 'the service took the kill, and shows the flag alive';
+  throw new FlagkeelError('UNREADABLE', `cannot kill flag "${flag}": ${why}`);
 }
 
 async function placeAfterwards(
@@ -211,9 +207,10 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const { id: environmentId, name } = findEnvironment(place, act.environment);
   const target = { workspaceId: place.workspace.id, environmentId, flag };
   const live = await definitionOf(act, place, target);
+  const why = `it has no definition in environment "${name}"`;
   const nowhere = new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot ${verbOf(act)} flag "${flag}": it has no definition in environment "${name}"`,
+    `cannot ${verbOf(act)} flag "${flag}": ${why}`,
   );
   if (live === undefined) throw nowhere;
   const { title, reason, note } = wordsOf(act, name);
@@ -270,8 +267,6 @@ function wordsOf(
 function requireEnvironment({ environments }: Config, name: string, verb: string): void {
   if (environments.some((each) => each.name === name)) return;
   const known = environments.map((each) => `"${each.name}"`).join(', ');
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot ${verb} in environment "${name}": flagkeel.yaml has ${known}`,
-  );
+  const message = `cannot ${verb} in environment "${name}": flagkeel.yaml has ${known}`;
+  throw new FlagkeelError('USAGE', message);
 }

@@ -163,10 +163,8 @@ export async function useApproval(
   await home?.write(state, { head, message, isRecord: true, approvals });
   const missing = home?.notShared() ?? null;
   if (missing === null) return;
-  throw new FlagkeelError(
-    'GIT',
-    `cannot use ${approvalOf(approval)}: runs on other machines would use it again, because ${missing.why} (let runs push refs/flagkeel/* to origin, or approve with --approve)`,
-  );
+  const why = `runs on other machines would use it again, because ${missing.why} (let runs push refs/flagkeel/* to origin, or approve with --approve)`;
+  throw new FlagkeelError('GIT', `cannot use ${approvalOf(approval)}: ${why}`);
 }
 
 export interface GuardOverride {

@@ -183,8 +183,6 @@ async function isBehindApplied(
   const why = isHere
     ? 'which is newer (use --allow-older)'
     : 'which is not in this clone (git pull; after a rewrite of history use --allow-older)';
-  throw new FlagkeelError(
-    'OLDER_HEAD',
-    `cannot go back to ${from}: the last apply was of ${to}, ${why}`,
-  );
+  const message = `cannot go back to ${from}: the last apply was of ${to}, ${why}`;
+  throw new FlagkeelError('OLDER_HEAD', message);
 }

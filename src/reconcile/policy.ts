@@ -130,10 +130,9 @@ function resolveEnvironments(
   // Each word is the name or the id of one environment, so that only these two can mean the same one.
   const twice = resolved.find(({ id }, at) => resolved.some((each, i) => i < at && each.id === id));
   if (twice) {
-    throw new FlagkeelError(
-      'NOT_ON_SERVICE',
-      `cannot tell two definitions of environment "${twice.name}" apart: flagkeel.yaml has it by its name and by its id (keep one)`,
-    );
+    const what = `cannot tell two definitions of environment "${twice.name}" apart`;
+    const why = 'flagkeel.yaml has it by its name and by its id (keep one)';
+    throw new FlagkeelError('NOT_ON_SERVICE', `${what}: ${why}`);
   }
   for (const name of filter) {
     if (resolved.some((each) => [each.name, each.id].includes(name))) continue;
@@ -163,9 +162,10 @@ function known(
   { workspace }: Catalog,
 ): void {
   if (names.includes(name)) return;
+  const why = `workspace "${workspace.name}" has ${quotedList(names)}`;
   throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${quotedList(names)}`,
+    `cannot use ${what} "${name}" (${file}:${line}): ${why}`,
   );
 }
 
