@@ -10,15 +10,13 @@ import type { Db, KeyBlockRow, KeyChangeRow } from './tables.js';
  * All lists of keys here are sorted by bytes and have each key once.
  */
 
+type Keys = readonly string[];
+
 /** Keys in a new block. A block that grows beyond twice as many is split. */
 const BLOCK_SIZE = 500;
 
 /** @returns the keys that the segment did not have. */
-export async function addKeys(
-  db: Db,
-  activationId: number,
-  keys: readonly string[],
-): Promise<string[]> {
+export async function addKeys(db: Db, activationId: number, keys: Keys): Promise<string[]> {
   return changeBlocks(db, activationId, keys, (held, given) => {
     const { added } = changedKeys(held, given);
     return { changed: added, after: sortedByBytes([...held, ...added]) };
@@ -26,22 +24,14 @@ export async function addKeys(
 }
 
 /** @returns the keys that the segment had. */
-export async function removeKeys(
-  db: Db,
-  activationId: number,
-  keys: readonly string[],
-): Promise<string[]> {
+export async function removeKeys(db: Db, activationId: number, keys: Keys): Promise<string[]> {
   return changeBlocks(db, activationId, keys, (held, given) => {
     const after = changedKeys(given, held).added;
     return { changed: changedKeys(held, after).removed, after };
   });
 }
 
-export async function replaceKeys(
-  db: Db,
-  activationId: number,
-  keys: readonly string[],
-): Promise<ChangedKeys> {
+export async function replaceKeys(db: Db, activationId: number, keys: Keys): Promise<ChangedKeys> {
   const changed = changedKeys(await allKeys(db, activationId), keys);
   if (changed.added.length > 0 || changed.removed.length > 0) {
     await removeAllKeys(db, activationId);
@@ -121,11 +111,8 @@ const blocksWithPlaceFor = statement<{ readonly name: string; readonly keys_json
 async function changeBlocks(
   db: Db,
   activationId: number,
-  keys: readonly string[],
-  change: (
-    held: readonly string[],
-    given: readonly string[],
-  ) => { readonly changed: readonly string[]; readonly after: readonly string[] },
+  keys: Keys,
+  change: (held: Keys, given: Keys) => { readonly changed: Keys; readonly after: Keys },
 ): Promise<string[]> {
   const gone: string[] = [];
   const written: KeyBlockRow[] = [];
@@ -152,15 +139,11 @@ async function changeBlocks(
 interface KeyPlace {
   /** Undefined if the segment has no block yet. */
   readonly first: string | undefined;
-  readonly held: readonly string[];
-  readonly given: readonly string[];
+  readonly held: Keys;
+  readonly given: Keys;
 }
 
-async function placesOf(
-  db: Db,
-  activationId: number,
-  keys: readonly string[],
-): Promise<KeyPlace[]> {
+async function placesOf(db: Db, activationId: number, keys: Keys): Promise<KeyPlace[]> {
   const [lowest] = keys;
   const highest = keys.at(-1);
   if (lowest === undefined || highest === undefined) return [];
@@ -190,17 +173,14 @@ const blocksBetween = statement<Pick<KeyBlockRow, 'first' | 'keys_json'>>(`
     and (key_blocks.first = lowest.first or key_blocks.first <= $3)
   order by key_blocks.first`);
 
-function blocksOf(activationId: number, keys: readonly string[]): KeyBlockRow[] {
+function blocksOf(activationId: number, keys: Keys): KeyBlockRow[] {
   const size = keys.length <= 2 * BLOCK_SIZE ? 2 * BLOCK_SIZE : BLOCK_SIZE;
   const blocks: KeyBlockRow[] = [];
   for (let start = 0; start < keys.length; start += size) {
     const own = keys.slice(start, start + size);
-    blocks.push({
-      activation_id: activationId,
-      first: own[0] ?? '',
-      key_count: own.length,
-      keys_json: JSON.stringify(own),
-    });
+    const [first = ''] = own;
+    const keys_json = JSON.stringify(own);
+    blocks.push({ activation_id: activationId, first, key_count: own.length, keys_json });
   }
   return blocks;
 }
@@ -223,7 +203,7 @@ export const KEY_CHANGES_KEPT = 500;
 export async function noteKeyChange(
   db: Db,
   place: SegmentPlace,
-  { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
+  { added, removed }: ChangedKeys,
 ): Promise<void> {
   await insertKeyChange(db, ...place, JSON.stringify(added), JSON.stringify(removed));
   await dropOldKeyChanges(db, ...place, KEY_CHANGES_KEPT);

@@ -132,21 +132,14 @@ export function wireActivation(activation: StoredActivation): WireSegmentInEnvir
 export function wireSegmentDefinition(
   activation: StoredActivation,
 ): WireSegmentDefinition & Readonly<Record<string, unknown>> {
+  const { environment, trafficType } = wireActivation(activation);
   return {
     id: activation.id,
-    environment: activation.environment_id,
-    environmentURN: {
-      type: 'Environment',
-      id: activation.environment_id,
-      name: activation.environment_name,
-    },
+    environment: environment.id,
+    environmentURN: { type: 'Environment', ...environment },
     name: activation.name,
-    trafficTypeId: activation.traffic_type_id,
-    trafficTypeURN: {
-      type: 'TRAFFIC_TYPE',
-      id: activation.traffic_type_id,
-      name: activation.traffic_type_name,
-    },
+    trafficTypeId: trafficType.id,
+    trafficTypeURN: { type: 'TRAFFIC_TYPE', ...trafficType },
     description: activation.description,
     status: 'ACTIVE',
     creationTime: activation.activation_time,
