@@ -12,11 +12,10 @@ interface HttpApp {
 export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
   try {
     await app.listen({ port, host });
-  } catch (error) {
+  } catch (cause) {
     await app.close();
-    throw new FlagkeelError('IN_USE', `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
+    throw new FlagkeelError('IN_USE', message, { cause });
   }
   const bound = app.server.address() as AddressInfo;
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;

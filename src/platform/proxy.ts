@@ -37,10 +37,8 @@ function proxyIn(text: string, name: string): URL {
   const url = text.includes('://') ? text : `http://${text}`;
   const proxy = URL.canParse(url) ? new URL(url) : null;
   if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot use the proxy in ${name}: it has to be such as http://proxy.example.com:3128`,
-  );
+  const why = 'it has to be such as http://proxy.example.com:3128';
+  throw new FlagkeelError('USAGE', `cannot use the proxy in ${name}: ${why}`);
 }
 
 /** @param list hosts, domains, addresses and networks (`10.0.0.0/8`), with or without a port; `*` means all. */

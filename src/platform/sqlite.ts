@@ -28,12 +28,9 @@ export interface SqliteStatement {
 export function openSqlite(path: string): SqliteDatabase {
   try {
     return new Libsql(path, { timeout: 0 });
-  } catch (error) {
-    throw new FlagkeelError(
-      'STATE_UNREADABLE',
-      `cannot open the database "${path}": ${messageOf(error)}`,
-      { cause: error },
-    );
+  } catch (cause) {
+    const message = `cannot open the database "${path}": ${messageOf(cause)}`;
+    throw new FlagkeelError('STATE_UNREADABLE', message, { cause });
   }
 }
 

@@ -45,15 +45,13 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
       ...(environments.length > 0 && { environments }),
       ...(trafficTypes.length > 0 && { trafficTypes }),
     };
-    await recordChange(
-      { db, caller: callerWithoutKey('seed', now), workspace: { id } },
-      {
-        kind: 'workspace',
-        name,
-        action: before === undefined ? 'create' : 'update',
-        difference: differenceOf(before === undefined ? null : {}, added),
-      },
-    );
+    const place = { db, caller: callerWithoutKey('seed', now), workspace: { id } };
+    await recordChange(place, {
+      kind: 'workspace',
+      name,
+      action: before === undefined ? 'create' : 'update',
+      difference: differenceOf(before === undefined ? null : {}, added),
+    });
   }
 }
 
@@ -131,11 +129,10 @@ export function parseSeed(text: string, file: string): Seed {
     const seed: unknown = JSON.parse(text);
     checkShape(compileSchema(SEED), seed, 'Seed');
     return seed as Seed;
-  } catch (error) {
-    if (!(error instanceof Problem) && !(error instanceof SyntaxError)) throw error;
-    throw new FlagkeelError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
-      cause: error,
-    });
+  } catch (cause) {
+    if (!(cause instanceof Problem) && !(cause instanceof SyntaxError)) throw cause;
+    const message = `cannot read the seed "${file}": ${messageOf(cause)}`;
+    throw new FlagkeelError('USAGE', message, { cause });
   }
 }
 

@@ -241,8 +241,6 @@ export async function administer<T>(
 }
 
 /** A refusal of the rules, which HTTP would answer with a status, for the person who gave the command. */
-function refusedByRules(problem: Problem): FlagkeelError {
-  return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {
-    cause: problem,
-  });
+function refusedByRules(cause: Problem): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot change the service: ${cause.message}`, { cause });
 }

@@ -100,12 +100,10 @@ async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<
     } finally {
       await handle.close();
     }
-  } catch (error) {
+  } catch (cause) {
     await rm(partial, { force: true });
-    if (error instanceof FlagkeelError) throw error;
-    throw new FlagkeelError('OUTPUT', `cannot write "${file}": ${messageOf(error)}`, {
-      cause: error,
-    });
+    if (cause instanceof FlagkeelError) throw cause;
+    throw new FlagkeelError('OUTPUT', `cannot write "${file}": ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -102,11 +102,8 @@ async function openDirectory(
     }
   } catch (error) {
     if (error instanceof FlagkeelError) throw error;
-    throw new FlagkeelError(
-      'STATE_UNREADABLE',
-      `cannot open the store in "${path}": ${messageOf(error)}`,
-      { cause: error },
-    );
+    const message = `cannot open the store in "${path}": ${messageOf(error)}`;
+    throw new FlagkeelError('STATE_UNREADABLE', message, { cause: error });
   }
 }
 
@@ -281,11 +278,8 @@ async function migrate(db: Db, until: 'newest' | { readonly upTo: string }): Pro
   );
   if (error === undefined) return;
   if (error instanceof FlagkeelError) throw error;
-  throw new FlagkeelError(
-    'STATE_UNREADABLE',
-    `cannot take the missing steps of the store: ${messageOf(error)}`,
-    { cause: error },
-  );
+  const message = `cannot take the missing steps of the store: ${messageOf(error)}`;
+  throw new FlagkeelError('STATE_UNREADABLE', message, { cause: error });
 }
 
 /** In their order; none if the store has no tables. @throws FlagkeelError (STATE_UNREADABLE) newer */
