@@ -4,7 +4,7 @@ import { clean } from '../report/sanitize.js';
 import type { WorkspaceRow, Db, EnvironmentRow } from '../service/store/tables.js';
 import { notFound } from '../service/http/problem.js';
 import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
-import type { Page } from '../service/rules/members.js';
+import type { GivenNote, Page } from '../service/rules/members.js';
 import { find } from '../service/http/place.js';
 import { isVisible, type ApiRequest } from '../service/http/endpoint.js';
 import type { Session } from './sign-in.js';
@@ -39,11 +39,8 @@ export async function visitOf(asked: Omit<Visit, 'workspaces' | 'workspace'>): P
 }
 
 /** The environments that the key sees: production first, and of the others the newest. */
-export async function environmentsOf({
-  db,
-  request,
-  workspace,
-}: Visit): Promise<readonly EnvironmentRow[]> {
+export async function environmentsOf(visit: Visit): Promise<readonly EnvironmentRow[]> {
+  const { db, request, workspace } = visit;
   const { environments } = request.caller.scope;
   return (await listEnvironments(db, workspace.id))
     .filter(({ id }) => isVisible(environments, id))
@@ -213,10 +210,7 @@ export function linesOfText(text: string): Html {
   return html`${lines.map((line, index) => (index === 0 ? html`${line}` : html`<br />${line}`))}`;
 }
 
-export function wordsOf(change: {
-  readonly title: string | null;
-  readonly comment: string | null;
-}): Html {
-  const words = [change.title, change.comment].filter((text) => text !== null).join(': ');
+export function wordsOf({ title, comment }: GivenNote): Html {
+  const words = [title, comment].filter((text) => text !== null).join(': ');
   return words === '' ? html`` : html`<p>${linesOfText(words)}</p>`;
 }

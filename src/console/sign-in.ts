@@ -49,15 +49,10 @@ export class SignIn {
     }
     const key = await keys.byText(keyText.trim());
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const expirationTime = Math.min(now + LASTS_MS, key.expiration_time ?? Infinity);
-    await store.write(async (db) =>
-      startSession(
-        db,
-        { hash: hashOf(token), key_id: key.id, expiration_time: expirationTime },
-        now,
-      ),
-    );
-    void reply.header('set-cookie', cookieOf(request, token, (expirationTime - now) / 1_000));
+    const expiration_time = Math.min(now + LASTS_MS, key.expiration_time ?? Infinity);
+    const session = { hash: hashOf(token), key_id: key.id, expiration_time };
+    await store.write(async (db) => startSession(db, session, now));
+    void reply.header('set-cookie', cookieOf(request, token, (expiration_time - now) / 1_000));
   }
 
   async find(request: FastifyRequest): Promise<Session | undefined> {

@@ -44,16 +44,10 @@ export class ServiceMetrics {
 
   /** @param route the path with `:name` in place of names; undefined if no such path exists. */
   noteAnswer(method: string, route = 'none', status: number, durationMs: number): void {
-    this.#prometheus.count('flagkeel_admin_requests_total', {
-      method,
-      route,
-      status: String(status),
-    });
-    this.#prometheus.observe(
-      'flagkeel_admin_request_duration_seconds',
-      { method, route },
-      durationMs / 1_000,
-    );
+    const labels = { method, route };
+    const counted = { ...labels, status: String(status) };
+    this.#prometheus.count('flagkeel_admin_requests_total', counted);
+    this.#prometheus.observe('flagkeel_admin_request_duration_seconds', labels, durationMs / 1_000);
   }
 
   noteStoreError(): void {

@@ -110,15 +110,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     answerError(error, request, reply, options),
   );
   // This runs before the framework looks at the body, because it demands one for some methods.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) {
-      done();
-      return;
-    }
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
     const methods = methodsOf(path, options.endpoints);
     if (methods.length > 0) void reply.header('allow', methods.join(', '));
-    done(new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`));
+    throw new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`);
   });
   noteAnswers(app, options);
   addPublicPages(app, options);
@@ -218,10 +215,7 @@ function addEndpoint(
     method: [...endpoint.methods],
     // The router takes any colon for the start of a parameter, and two colons for one.
     url: `${API_PREFIX}${endpoint.path.replaceAll(/(?<=[^/]):/g, '::')}`,
-    schema: {
-      summary: endpoint.summary,
-      ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
-    },
+    schema: { summary: endpoint.summary, ...(endpoint.body && { body: endpoint.body }) },
     bodyLimit: endpoint.takesMany === true ? MAX_MANY_BYTES : MAX_BODY_BYTES,
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {

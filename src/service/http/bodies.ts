@@ -14,17 +14,14 @@ export function takeAnyBody(app: FastifyInstance): void {
     '*',
     { parseAs: 'string' },
     async (request: FastifyRequest, body: string) =>
-      bodyFrom(
-        request,
-        body,
-        async (text) =>
-          new Promise((resolve, reject) => {
-            void parser(request, text, (error, value) => {
-              if (error === null) resolve(value);
-              else reject(error);
-            });
-          }),
-      ),
+      bodyFrom(request, body, async () => {
+        return new Promise((resolve, reject) => {
+          void parser(request, body, (error, value) => {
+            if (error === null) resolve(value);
+            else reject(error);
+          });
+        });
+      }),
   );
 }
 
@@ -32,13 +29,13 @@ export function takeAnyBody(app: FastifyInstance): void {
 async function bodyFrom(
   request: FastifyRequest,
   text: string,
-  parseJson: (text: string) => Promise<unknown>,
+  parseJson: () => Promise<unknown>,
 ): Promise<unknown> {
   if (!/\S/.test(text)) return undefined;
   const problem = await problemOfText(text);
   if (problem !== undefined) throw problem;
   const takesText = request.routeOptions.config.takesText === true;
-  const value = await parseJson(text).catch((error: unknown) => {
+  const value = await parseJson().catch((error: unknown) => {
     if (takesText) return text;
     const takesFile = request.routeOptions.config.takesFile === true;
     const form = takesFile ? keysFormFrom(text) : undefined;
@@ -182,7 +179,6 @@ function keyOf(line: string, number: number): string {
   const quoted = QUOTED.exec(text)?.[1];
   if (quoted !== undefined) return quoted.replaceAll('""', '"');
   if (!/[",]/.test(text)) return text;
-  throw badRequest(
-    `Line ${number} of the file is not one column: a key with , or " stands in quotes`,
-  );
+  const why = 'is not one column: a key with , or " stands in quotes';
+  throw badRequest(`Line ${number} of the file ${why}`);
 }

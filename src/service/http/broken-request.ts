@@ -22,21 +22,15 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 export function refuseBrokenRequest(
   error: Error & { readonly code?: string },
   socket: Duplex,
-  {
-    answer,
-    log,
-  }: { readonly answer: ServerResponse | undefined; readonly log?: ServiceLog | undefined },
+  { answer, log }: { answer: ServerResponse | undefined; log?: ServiceLog | undefined },
 ): void {
   const isUnderWay = answer?.headersSent === true && !answer.writableFinished;
   if (error.code === 'ECONNRESET' || !socket.writable || isUnderWay) {
     socket.destroy();
     return;
   }
-  const { code = '' } = error;
-  const [status, message] = REFUSALS[code] ?? [
-    400,
-    `The request is not valid HTTP: ${error.message}`,
-  ];
+  const { code = '', message: why } = error;
+  const [status, message] = REFUSALS[code] ?? [400, `The request is not valid HTTP: ${why}`];
   const transactionId = randomUUID();
   log?.info({ status, error: code, transactionId }, 'request is not HTTP');
   const refusal: WireError = { code: status, message, details: code, transactionId };

@@ -226,17 +226,13 @@ async function approversNamed(
   const approvers = new Map<string, WireRef>();
   for (const each of named) {
     const key = able.find(({ id, name }) => each === id || each === name);
-    if (key === undefined) {
-      throw badRequest(
-        `There is no Admin API key ${each} that could approve in ${environment.name}`,
-      );
-    }
+    const what = `Admin API key ${each} that could approve in ${environment.name}`;
+    if (key === undefined) throw badRequest(`There is no ${what}`);
     approvers.set(key.id, { id: key.id, name: key.name });
   }
   if ([...approvers.keys()].every((id) => id === keyId)) {
-    throw badRequest(
-      'The author of a change request cannot approve it: name another Admin API key',
-    );
+    const wayOut = 'name another Admin API key';
+    throw badRequest(`The author of a change request cannot approve it: ${wayOut}`);
   }
   return [...approvers.values()];
 }

@@ -110,9 +110,8 @@ export async function checkUnused(db: Db, place: Within, { kind, name }: Use): P
   }[kind];
   const user = (await usersOf(db, place, { kind, name })).find(({ flag }) => flag !== own);
   if (user === undefined) return;
-  throw conflict(
-    `${what} ${name} is used by ${by}${user.flag} in the environment ${user.environment}`,
-  );
+  const where = `in the environment ${user.environment}`;
+  throw conflict(`${what} ${name} is used by ${by}${user.flag} ${where}`);
 }
 
 /** @param subject begins the refusal, such as `Workspace Default still has`. @throws Problem (409) a table has rows. */

@@ -227,11 +227,7 @@ const CONTRACT_TREATMENT: Schema = closed(
 );
 
 /** The contract shows neither flag sets nor impressions. */
-const {
-  flagSets: _flagSets,
-  impressionsDisabled: _impressions,
-  ...CONTRACT_MEMBERS
-} = CLOSED_MEMBERS;
+const { flagSets: _sets, impressionsDisabled: _impressions, ...CONTRACT_MEMBERS } = CLOSED_MEMBERS;
 
 export const CONTRACT_DEFINITION_BODY = {
   ...DEFINITION_SCHEMA,

@@ -95,9 +95,8 @@ function checkSize(given: unknown, before: WireDefinition | null): void {
   if (measuresOf(given, MAX_SIZE).size <= MAX_SIZE) return;
   const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, measuresOf(before).size);
   if (measuresOf(given, most).size <= most) return;
-  throw badRequest(
-    `A definition holds at most ${MAX_SIZE} characters, where each value counts as 20 more`,
-  );
+  const limit = `${MAX_SIZE} characters, where each value counts as 20 more`;
+  throw badRequest(`A definition holds at most ${limit}`);
 }
 
 /** For patched definitions; a schema checks these limits of whole bodies. */
@@ -206,13 +205,8 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
 }
 
 /** Unknown members that are null are left out, because clients fail on null there. An empty list of keys stays. */
-function tidyTreatment({
-  name,
-  description = '',
-  keys,
-  segments,
-  ...rest
-}: WireTreatment): WireTreatment {
+function tidyTreatment(treatment: WireTreatment): WireTreatment {
+  const { name, description = '', keys, segments, ...rest } = treatment;
   return {
     name,
     description,

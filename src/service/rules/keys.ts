@@ -98,17 +98,15 @@ export function changedKeys(before: readonly string[], after: readonly string[])
 /** The limit of uploads applies to removals too. */
 function checkRequestSize(count: number): void {
   if (count <= MAX_KEYS_PER_REQUEST) return;
-  throw badRequest(
-    `${count} keys in one request, the limit is ${MAX_KEYS_PER_REQUEST} keys at one time`,
-  );
+  const limit = `the limit is ${MAX_KEYS_PER_REQUEST} keys at one time`;
+  throw badRequest(`${count} keys in one request, ${limit}`);
 }
 
 /** @throws Problem (400) */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
-  throw badRequest(
-    `The segment would have ${count} keys, the limit is ${MAX_KEYS_PER_SEGMENT} keys per segment`,
-  );
+  const limit = `the limit is ${MAX_KEYS_PER_SEGMENT} keys per segment`;
+  throw badRequest(`The segment would have ${count} keys, ${limit}`);
 }
 
 /** In any spelling that clients use: `true`, `True`, or the bare word. @throws Problem (400) it is any other word. */
