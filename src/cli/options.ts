@@ -28,21 +28,19 @@ export function commonOptions(
   command: Command,
   formats: readonly string[] = ['text', 'json'],
 ): Command {
-  command
+  return command
     .optionsGroup('Output:')
     .addOption(new Option('--format <format>', 'of the result').choices(formats))
     .option('--output <file>', 'write the result to a file')
     .option('--show-keys', 'name keys of segments and targets, not only their number')
     .option('--no-color', 'plain text')
     .option('--quiet', 'only errors on standard error, and of a plan the summary alone')
-    .option('--verbose', 'list every object, and say more on standard error');
-  return logFormatOption(command);
+    .option('--verbose', 'list every object, and say more on standard error')
+    .addOption(logFormatOption());
 }
 
-export function logFormatOption(command: Command): Command {
-  return command.addOption(
-    new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']),
-  );
+export function logFormatOption(): Option {
+  return new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']);
 }
 
 export function placeOptions(command: Command): Command {
@@ -92,11 +90,8 @@ export function serviceOptions(command: Command): Command {
 }
 
 export function momentOption(command: Command): Command {
-  return command.option(
-    '--at <time>',
-    'plan for this moment, by which windows and freezes are judged',
-    exactMoment,
-  );
+  const what = 'plan for this moment, by which windows and freezes are judged';
+  return command.option('--at <time>', what, exactMoment);
 }
 
 export function forgeOptions(command: Command, what: string): Command {

@@ -72,10 +72,9 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
     .optionsGroup('Log:')
     .option('--no-color', 'plain text')
     .option('--quiet', 'only warnings and errors in the log')
-    .option('--verbose', 'say more in the log');
-  lockOption(timeoutOption(placeOptions(logFormatOption(command)))).action(
-    ending(watch, invocation),
-  );
+    .option('--verbose', 'say more in the log')
+    .addOption(logFormatOption());
+  lockOption(timeoutOption(placeOptions(command))).action(ending(watch, invocation));
 };
 
 function sourceOptions(command: Command): void {

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { FlagkeelError } from '../../../errors.js';
 import { addConsole } from '../../../console/console.js';
 import { addApplications } from '../../../sdk/applications.js';
@@ -12,7 +11,7 @@ import {
 } from '../../../service/service.js';
 import { DEFAULT_SEED, parseSeed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
-import { collect, durationOption, exactMoment, port } from '../../options.js';
+import { collect, durationOption, exactMoment, logFormatOption, port } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
 import { aborted } from '../../terminal.js';
 import type { SpecsOptions } from './specs.js';
@@ -70,11 +69,7 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
       [],
     )
     .option('--at <time>', 'with specs: ramps as they are at this moment', exactMoment)
-    .addOption(
-      new Option('--log-format <format>', 'of the log')
-        .choices(['pretty', 'json'])
-        .default('pretty'),
-    )
+    .addOption(logFormatOption().default('pretty'))
     .action(async (options: ServiceCommandOptions & LogOptions & SpecsOptions) => {
       const log = createLog({ level: 'info', format: options.logFormat, stream: terminal.stderr });
       const io = { write: writer(terminal), log, signal: terminal.signal };
