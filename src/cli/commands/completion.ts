@@ -1,14 +1,12 @@
 import { Argument } from 'commander';
 import type { DeclareCommand } from '../command.js';
+import type { HelpDocument } from '../help-document.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 type Shell = (typeof SHELLS)[number];
 
-interface Offered {
-  readonly name: string;
-  readonly summary: string;
-}
+type Offered = HelpDocument['commands'][number];
 
 export const declareCompletion: DeclareCommand = (command, { terminal }) => {
   command
@@ -55,14 +53,7 @@ ${offered.map(({ name, summary }) => `    ${quotedForZsh(`${name}:${summary}`)}\
 compdef _flagkeel flagkeel
 `,
   fish: (offered) => `# Completion of flagkeel for fish.
-${offered
-  .map(
-    ({ name, summary }) =>
-      `complete -c flagkeel -n __fish_use_subcommand -f -a ${name} -d ${quotedForFish(summary)}\n`,
-  )
-  .join(
-    '',
-  )}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help --all 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
+${offered.map(fishLine).join('')}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help --all 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
 `,
   powershell: (offered) => `# Completion of flagkeel for PowerShell.
 Register-ArgumentCompleter -Native -CommandName flagkeel -ScriptBlock {
@@ -89,6 +80,10 @@ function quotedForZsh(text: string): string {
 /** PowerShell takes typographic quotes for quotes, too. */
 function quotedForPowershell(text: string): string {
   return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
+}
+
+function fishLine({ name, summary }: Offered): string {
+  return `complete -c flagkeel -n __fish_use_subcommand -f -a ${name} -d ${quotedForFish(summary)}\n`;
 }
 
 function quotedForFish(text: string): string {
