@@ -92,11 +92,8 @@ function usage(message: string): FlagkeelError {
   return new FlagkeelError('USAGE', message);
 }
 
-async function targetsOf({
-  notify,
-  notifyFile,
-  notifyTemplate,
-}: OperationsRequest): Promise<NotifyTarget[]> {
+async function targetsOf(options: OperationsRequest): Promise<NotifyTarget[]> {
+  const { notify, notifyFile, notifyTemplate } = options;
   const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
   if (typeof lines === 'string') {
     throw usage(`cannot use the file of --notify-file: it is ${lines}`);
@@ -107,9 +104,7 @@ async function targetsOf({
     throw usage(`cannot use --notify-template: ${messageOf(error)}`);
   });
   const [unknown] = unknownPlaceholders(template);
-  if (unknown !== undefined) {
-    throw usage(`cannot use --notify-template: no message has ${unknown}`);
-  }
+  if (unknown !== undefined) throw usage(`cannot use --notify-template: no message has ${unknown}`);
   if (!targets.some(({ format }) => format === 'plain')) {
     throw usage('cannot use --notify-template: no address is plain=…');
   }

@@ -133,10 +133,8 @@ function driftText(
   { report, unchanged }: { readonly report: PlanReport; readonly unchanged: number },
   screen: Screen,
 ): string {
-  const inOrder = byEnvironment(
-    differences.map((each) => ({ ...each, id: each.change.id })),
-    shownEnvironments(report),
-  );
+  const found = differences.map((each) => ({ ...each, id: each.change.id }));
+  const inOrder = byEnvironment(found, shownEnvironments(report));
   const lines = inOrder.flatMap((each) => rowLines(differenceRow(each, screen)));
   const [are, them] = pending === 1 ? ['is', 'it'] : ['are', 'them'];
   const git = `Not applied: ${plural(pending, 'change')} of git, which ${are} no drift (flagkeel plan shows ${them}).`;

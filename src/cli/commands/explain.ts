@@ -94,9 +94,7 @@ async function explain(
 
 function flagOf(object: string, { desired }: RightSpecs): DesiredFlag {
   const name = object.slice(object.indexOf('/') + 1);
-  if (!object.startsWith('flag/')) {
-    throw usage(object, 'only flags are explained, as flag/NAME');
-  }
+  if (!object.startsWith('flag/')) throw usage(object, 'only flags are explained, as flag/NAME');
   const flag = desired.flags.get(name);
   if (flag) return flag;
   throw usage(object, `no flag is declared so${didYouMean(name, desired.flags.keys())}`);

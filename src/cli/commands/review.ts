@@ -301,8 +301,6 @@ async function writeReports(
   if (jsonFile !== undefined && documents.length === results.length) {
     await screen.writeFile(jsonFile, planJson(documents));
   }
-  if (sarifFile !== undefined) {
-    await screen.writeFile(sarifFile, sarif(findings, packageVersion()));
-  }
+  if (sarifFile !== undefined) await screen.writeFile(sarifFile, sarif(findings, packageVersion()));
   if (junitFile !== undefined) await screen.writeFile(junitFile, junit(findings));
 }
