@@ -26,10 +26,9 @@ export async function rewriteFile(file: string, text: string): Promise<void> {
 async function replaceFile(file: string, text: string): Promise<void> {
   try {
     await writeWhole(file, text);
-  } catch (error) {
-    throw new FlagkeelError('OUTPUT', `cannot write ${quoted(file)}: ${messageOf(error)}`, {
-      cause: error,
-    });
+  } catch (cause) {
+    const message = `cannot write ${quoted(file)}: ${messageOf(cause)}`;
+    throw new FlagkeelError('OUTPUT', message, { cause });
   }
 }
 
@@ -39,11 +38,8 @@ interface Screen {
 }
 
 /** `--no-color` and a non-empty `NO_COLOR` come first, then `FORCE_COLOR`, then the terminal. */
-export function resolveColor({
-  noColorFlag,
-  env,
-  isTTY,
-}: Screen & { readonly noColorFlag: boolean }): boolean {
+export function resolveColor(screen: Screen & { readonly noColorFlag: boolean }): boolean {
+  const { noColorFlag, env, isTTY } = screen;
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (noColorFlag || (NO_COLOR !== undefined && NO_COLOR !== '')) return false;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') {
@@ -55,11 +51,8 @@ export function resolveColor({
 const DEFAULT_WIDTH = 100;
 
 /** In columns. Text that does not go to a terminal is not broken into rows, so that programs find each fact on one line. */
-export function resolveWidth({
-  env,
-  isTTY,
-  columns = 0,
-}: Screen & { readonly columns: number | undefined }): number {
+export function resolveWidth(screen: Screen & { readonly columns: number | undefined }): number {
+  const { env, isTTY, columns = 0 } = screen;
   const { COLUMNS = '' } = env;
   if (/^[1-9]\d{0,4}$/.test(COLUMNS)) return Number(COLUMNS);
   if (!isTTY) return Infinity;
@@ -79,9 +72,8 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
     stream.write(text, resolve);
   });
   if (error && !CLOSED_PIPE.has(error.code)) {
-    throw new FlagkeelError('OUTPUT', `cannot write the result: ${error.message}`, {
-      cause: error,
-    });
+    const message = `cannot write the result: ${error.message}`;
+    throw new FlagkeelError('OUTPUT', message, { cause: error });
   }
 }
 

@@ -118,11 +118,8 @@ function circumstances(report: PlanReport, options: JsonOptions) {
 }
 
 /** Without an apply the verdict would only repeat the plan, unless a guard refused it. Live objects are counted alone. */
-function judgement({
-  converged,
-  verdict,
-  guardFindings = [],
-}: PlanReport): Pick<PlanDocument, 'converged' | 'verdict'> {
+function judgement(report: PlanReport): Pick<PlanDocument, 'converged' | 'verdict'> {
+  const { converged, verdict, guardFindings = [] } = report;
   if (converged === undefined && guardFindings.length === 0) return {};
   const objects = [...verdict.objects].flatMap(([id, standing]) =>
     standing.is === 'live' ? [] : [standingDocument(id, standing)],

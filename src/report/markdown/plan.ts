@@ -137,12 +137,9 @@ const HEADLINE_NAME_COLUMNS = 60;
 const SHOWN_PLACES = 12;
 
 /** The headline, and the numbers unless it is all. Changes outside of the reviewed plan are no news of a merge. */
-function opening(
-  report: PlanReport,
-  place: MarkdownOptions,
-  { headline, guards }: PlanView,
-): Markup {
+function opening(report: PlanReport, place: MarkdownOptions, view: PlanView): Markup {
   const { plan, outcomes } = report;
+  const { headline } = view;
   const refusals = refusingFindings(report).length;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
   const busy = plan.changes.length + held + plan.liveKills.length + refusals > 0;
@@ -152,22 +149,15 @@ function opening(
   const isAlarm = headline.some(({ tone }) => tone === 'alarm');
   const sign = Markup.own(refusals > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
   const title = trusted`### ${sign}${cut(plainText(headline), CAVEAT_COLUMNS)}`;
-  const numbers = numbersOf(report, { act, held, guards });
+  const numbers = numbersOf(report, act, held, view);
   return numbers === null ? title : joined([title, numbers], '\n\n');
 }
 
-function numbersOf(
-  report: PlanReport,
-  {
-    act,
-    held,
-    guards,
-  }: { readonly act: string; readonly held: number; readonly guards: PlanView['guards'] },
-): Markup | null {
+function numbersOf(report: PlanReport, act: string, held: number, view: PlanView): Markup | null {
   const { changes } = report.plan;
   if (report.outcomes) return trusted`${summaryLine(report)}`;
   if (report.guardFindings?.length) {
-    return guards.sent === 'nothing'
+    return view.guards.sent === 'nothing'
       ? trusted`Nothing would be sent.`
       : trusted`Nothing but kills would be sent.`;
   }

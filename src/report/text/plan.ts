@@ -116,15 +116,8 @@ function placeText({ workspace, origin, revision }: PlanReport, title: string): 
   return title === '' ? place : `${place} · all by ${title}`;
 }
 
-export function rowLines({
-  mark,
-  subject,
-  deed,
-  fact = '',
-  reason = '',
-  origin,
-  lines,
-}: Row): Line[] {
+export function rowLines(row: Row): Line[] {
+  const { mark, subject, deed, fact = '', reason = '', origin, lines } = row;
   const headline: Line = {
     indent: 2,
     spans: [
@@ -144,12 +137,9 @@ const SHOWN_NAMES = 3;
 /** @param around.title is printed above all objects. @param around.isWhole new objects have rows, and not one line. */
 export function foldLines(
   fold: Fold,
-  {
-    title = '',
-    shownNames = SHOWN_NAMES,
-    isWhole = false,
-  }: { readonly title?: string; readonly shownNames?: number; readonly isWhole?: boolean },
+  around: { readonly title?: string; readonly shownNames?: number; readonly isWhole?: boolean },
 ): Line[] {
+  const { title = '', shownNames = SHOWN_NAMES, isWhole = false } = around;
   const { keys, rows } = fold;
   const [key = ''] = keys;
   const isShort = fold.fresh !== '' && !isWhole;

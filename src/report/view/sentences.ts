@@ -155,10 +155,8 @@ export function notComparedTexts(missing: readonly NotCompared[]): string[] {
 }
 
 function idsText(objects: readonly { readonly id: string }[], limit = MAX_UNSEEN): string {
-  return namesText(
-    objects.map(({ id }) => id),
-    limit,
-  );
+  const ids = objects.map(({ id }) => id);
+  return namesText(ids, limit);
 }
 
 function thatApply(...sentences: readonly (string | false | undefined)[]): string[] {
@@ -189,11 +187,7 @@ function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[]
 }
 
 /** The first step that is not due yet and raises the share. */
-export function nextStep({
-  steps,
-  step,
-  served,
-}: Pick<RampStanding, 'steps' | 'step' | 'served'>): StepStanding | undefined {
+export function nextStep({ steps, step, served }: RampStanding): StepStanding | undefined {
   return steps.find(({ percent }, at) => at > step && percent > (served ?? 0));
 }
 
