@@ -100,7 +100,8 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
   const title = `Flags of ${clean(workspace)}`;
   const origin = commit === null ? 'the files on disk' : `commit ${commit.slice(0, 8)}`;
   const view = viewOf(catalogue, today);
-  const rows = flags.map((flag) => flagRow(flag, view));
+  const flagRows = flags.map((flag) => flagRow(flag, view));
+  const segmentRows = segments.map((segment) => segmentRow(segment, view));
   return documentOf(
     LOOK,
     title,
@@ -116,12 +117,7 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
         <li><i class="key off" aria-hidden="true"></i>share of the default treatment</li>
         <li><strong class="killed">⊘</strong> killed: everybody gets the default treatment</li>
       </ul>
-      ${tableOf('Flag', view, rows)}
-      ${tableOf(
-        'Segment',
-        view,
-        segments.map((segment) => segmentRow(segment, view)),
-      )}
+      ${tableOf('Flag', view, flagRows)} ${tableOf('Segment', view, segmentRows)}
     </main>`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Change, LiveKill } from '../../model/plan.js';
+import type { Change } from '../../model/plan.js';
 import { outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { firstOf, itemText, moreText, plural } from '../values.js';
@@ -78,10 +78,8 @@ function tableRow(
   const cells = columns.map((place) => {
     const here = fold.rows.filter(({ change }) => change.ref.environment === place);
     if (fold.members && here.length > 0) return trusted`**${here.length} new**`;
-    return joined(
-      here.map(({ change }) => cell(change, report)),
-      LINE_BREAK,
-    );
+    const facts = here.map(({ change }) => cell(change, report));
+    return joined(facts, LINE_BREAK);
   });
   const titles = [...titlesOf([fold])].filter(Boolean);
   return row([
@@ -107,16 +105,13 @@ function cell(change: Change, report: PlanReport): Markup {
   const { fact, reasons, share, others, reach } = briefOf(change, report);
   const status = outcomeOf(report, change.id)?.status ?? 'applied';
   const why = reasons.length === 0 ? trusted`` : trusted` (${reasons.join(', ')})`;
+  const lines = others.map((line) => cut(line, LINE_COLUMNS));
   return joined(
     [
       ...(status === 'applied' ? [] : [trusted`**${status}**`]),
       trusted`**${cut(fact, LINE_COLUMNS)}**${why}`,
       ...(share ? [trusted`${bar(share.before ?? 0)} → ${bar(share.after ?? 0)}`] : []),
-      ...firstLines(
-        others.map((line) => cut(line, LINE_COLUMNS)),
-        SHOWN_LINES,
-        (more) => `${moreText(more)} below`,
-      ),
+      ...firstLines(lines, SHOWN_LINES, (more) => `${moreText(more)} below`),
       ...(reach === undefined ? [] : [trusted`reaches: ${cut(reach, LINE_COLUMNS)}`]),
     ],
     LINE_BREAK,
@@ -151,6 +146,10 @@ export function riskBlocks(
   // The headline names an object of which nothing is left.
   const isNamed = !report.outcomes && first?.keys.length === 1 && sameChanges(first, removals);
   const gone = isNamed ? [] : removals;
+  const archived = gone.filter(({ archive }) => archive);
+  const deleted = gone.filter(({ archive }) => !archive);
+  const released = liveKills.filter(({ wasOrdered }) => wasOrdered === true);
+  const unordered = liveKills.filter(({ wasOrdered }) => wasOrdered !== true);
   const lines = [
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
     ...boundedItems(
@@ -160,21 +159,12 @@ export function riskBlocks(
       ' that the operator let pass',
     ),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
-    ...items(
-      'deleted',
-      gone.filter(({ archive }) => !archive),
-    ),
-    ...items(
-      'archived',
-      gone.filter(({ archive }) => archive),
-    ),
+    ...items('deleted', deleted),
+    ...items('archived', archived),
     // The headline names the only risk, unless a failure has its place.
     ...(risks.length > 1 || report.outcomes ? riskItems(risks, report) : []),
-    ...items('left killed, though git no longer orders it', liveKills.filter(isReleased)),
-    ...items(
-      'killed on the service, not ordered by git',
-      liveKills.filter((kill) => !isReleased(kill)),
-    ),
+    ...items('left killed, though git no longer orders it', released),
+    ...items('killed on the service, not ordered by git', unordered),
     ...[...unknowns.map(({ message }) => clean(message)), ...serious].map(
       (text) => trusted`- ⚠️ ${cut(text, TEXT_COLUMNS)}`,
     ),
@@ -186,10 +176,6 @@ export function riskBlocks(
 
 function sameChanges({ rows }: Fold, changes: readonly Change[]): boolean {
   return rows.length === changes.length && rows.every(({ change }) => changes.includes(change));
-}
-
-function isReleased({ wasOrdered }: LiveKill): boolean {
-  return wasOrdered === true;
 }
 
 function boundedItems(sign: string, texts: readonly string[], more: string, end = ''): Markup[] {

@@ -32,9 +32,7 @@ import { ruleLines } from './rules.js';
 
 /** In the words of a spec. A value of an unexpected shape is shown as JSON, because a review must not hide anything. */
 export function fieldLines(field: FieldChange, context: FieldContext): readonly FieldLine[] {
-  if (field.keys) {
-    return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
-  }
+  if (field.keys) return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
   const { path, before, after } = field;
   const linesOf = LINES_OF[path] ?? linesOfFlagField(path);
   const lines = linesOf?.(before, after, context) ?? [];

@@ -223,12 +223,10 @@ function definitionText(change: Change, report: PlanReport): string {
   const served = servedText(change, report);
   if (served === '') return change.keys ? plural(change.keys.added.length, 'key') : 'active';
   const rules = change.fields.find(({ path }) => path === '/rules')?.after;
+  const targets = change.fields.reduce((sum, { keys }) => sum + (keys?.added.length ?? 0), 0);
   const parts = [
     ...counted(isRules(rules) ? rules.length : 0, 'rule'),
-    ...counted(
-      change.fields.reduce((sum, { keys }) => sum + (keys?.added.length ?? 0), 0),
-      'target',
-    ),
+    ...counted(targets, 'target'),
   ];
   return [served, ...parts].join(', ');
 }
