@@ -76,15 +76,11 @@ export type ServiceOptions = ConnectionFlags &
   Pick<RunFlags, 'concurrency'>;
 
 export function serviceOptions(command: Command): Command {
+  const which = 'only this object, as flag/new-checkout (repeatable)';
   command
     .optionsGroup('Only a part:')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
-    .option(
-      '--only <kind/name>',
-      'only this object, as flag/new-checkout (repeatable)',
-      collectObject,
-      [],
-    );
+    .option('--only <kind/name>', which, collectObject, []);
   placeOptions(command).option('--concurrency <n>', 'requests at the same time', positive);
   return timeoutOption(command);
 }
