@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { GitCache } from '../git/cache.js';
-import type { Repository } from '../git/checkout.js';
+import type { Checkout, Repository } from '../git/checkout.js';
 import { runGit } from '../git/git.js';
 import type { Source } from '../git/spec-source.js';
 import { commitTree, directoryTree } from '../git/trees.js';
 import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
 import type { Config } from '../model/desired.js';
-import type { Revision } from '../model/outcome.js';
 import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
@@ -38,7 +37,9 @@ export async function declaredElsewhere(
   const { repository } = source.checkout;
   if (repository === null || about.removed.size === 0) return held;
   const refs = [...about.removed].flatMap((id) => refOfId(id) ?? []);
-  const paths = await allPaths(repository, source.revision);
+  // Null for the files on disk.
+  const commit = source.revision.dirty ? null : source.revision.commit;
+  const paths = await allPaths(repository, commit);
   for (const prefix of configFolders(paths)) {
     if (prefix === repository.prefix) continue;
     const inside = paths.filter((path) => path.startsWith(prefix));
@@ -47,7 +48,7 @@ export async function declaredElsewhere(
       files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
     );
     if (named.length === 0) continue;
-    const tree = await treeAt(prefix, repository, source);
+    const tree = await treeAt({ ...repository, prefix }, source.checkout, commit);
     // The index still has a directory that was deleted on disk.
     if (tree === null) continue;
     const reasonOf = await reasonFor(prefix, repository.prefix, tree, about);
@@ -59,13 +60,10 @@ export async function declaredElsewhere(
   return held;
 }
 
-async function allPaths(
-  { git }: Repository,
-  { commit, dirty }: Revision,
-): Promise<readonly string[]> {
+async function allPaths({ git }: Repository, commit: string | null): Promise<readonly string[]> {
   const onDisk = ['ls-files', '-z', '--cached', '--others', '--exclude-per-directory=.gitignore'];
   const committed = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options'];
-  const args = dirty || commit === null ? onDisk : [...committed, commit];
+  const args = commit === null ? onDisk : [...committed, commit];
   const listing = await runGit(git, { args, purpose: 'list the files of the repository' });
   return listing.split('\0');
 }
@@ -77,20 +75,17 @@ function configFolders(paths: readonly string[]): string[] {
 }
 
 async function treeAt(
-  prefix: string,
   repository: Repository,
-  { checkout, revision }: Pick<Source, 'checkout' | 'revision'>,
+  checkout: Checkout,
+  commit: string | null,
 ): Promise<SpecTree | null> {
-  const { commit, dirty } = revision;
-  if (dirty || commit === null) {
-    const directory = posix.join(repository.root, prefix);
+  if (commit === null) {
+    const directory = posix.join(repository.root, repository.prefix);
     return existsSync(posix.join(directory, CONFIG_PATH)) ? directoryTree(directory) : null;
   }
   // With a memory of its own, which drops no listing of the directory of the run.
-  return commitTree(
-    { ...checkout, repository: { ...repository, prefix, memory: new GitCache() } },
-    commit,
-  );
+  const own = { ...repository, memory: new GitCache() };
+  return commitTree({ ...checkout, repository: own }, commit);
 }
 
 /** @returns undefined for an object that the directory does not declare, or not for this workspace and service. */
