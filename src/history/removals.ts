@@ -3,7 +3,8 @@ import { objectId, parseKey, type Kind, type ObjectId } from '../model/ref.js';
 import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { objectsOf } from '../model/desired.js';
-import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
+import type { PlanInput } from '../plan/input.js';
+import { isPlanned, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
@@ -17,18 +18,14 @@ import type { Unknown } from '../model/outcome.js';
 /** The second proof that a deletion needs: HEAD no longer declares the object, and the commit of its base did. */
 export async function provenRemovals(
   history: SpecHistory,
-  {
-    desired,
-    state,
-    environments,
-  }: { desired: BoundDesired; state: State; environments: readonly PlannedEnvironment[] },
+  { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
 ): Promise<ReadonlySet<ObjectId>> {
   if (!history.isKnown) return new Set();
   const gone = [...state.values()].flatMap((entry) => {
     const { kind, name } = entry;
     // Objects that the service cannot show are never removed from it.
     if (!observedKind(kind)) return [];
-    return [WORKSPACE, ...environments].flatMap((place) => {
+    return [WORKSPACE, ...policy.environments].flatMap((place) => {
       const commit = baseIn(entry, place)?.commit ?? null;
       const ref = { kind, name, environment: place.name };
       return commit === null || fingerprintOf(desired, ref) !== undefined ? [] : [{ commit, ref }];
@@ -49,7 +46,7 @@ export async function provenRemovals(
 /** `KIND/NAME` of objects that the specs right before the removing commit protected. @throws FlagkeelError `GIT` */
 export async function protectedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
-  { desired, state }: { readonly desired: BoundDesired; readonly state: State },
+  { desired, state }: Pick<PlanInput, 'desired' | 'state'>,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const { repository } = checkout;

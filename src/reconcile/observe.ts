@@ -106,18 +106,18 @@ const NO_REMOVALS = { provenRemovals: new Set<string>() };
 async function removalsIn(
   context: Observing,
   { workspace }: Pick<Catalog, 'workspace'>,
-  { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
+  input: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
 ): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'held'>> {
   const { source } = context;
-  const { environments } = policy;
+  const { desired, policy } = input;
   const history = historyOf(context, desired);
   const from = { checkout: source.checkout, head: source.revision.commit, history };
-  const removed = await provenRemovals(history, { desired, state, environments });
+  const removed = await provenRemovals(history, input);
   const isServedHere = serviceCheck(context, desired.config.serviceUrl);
   const moved = await declaredElsewhere(source, { removed, desired, workspace, isServedHere });
   return {
     provenRemovals: removed,
-    protectedRemovals: await protectedRemovals(from, { desired, state }),
+    protectedRemovals: await protectedRemovals(from, input),
     held: new Map([...(policy.held ?? []), ...moved]),
   };
 }
