@@ -226,11 +226,8 @@ export class HttpAdminReader {
   }
 
   /** Unknown ids in the path of a list give 404 as well, which must not look like a service without this list. */
-  async #confirmMissing({
-    list,
-    at: { workspace, environment },
-    what,
-  }: OptionalRequest): Promise<void> {
+  async #confirmMissing({ list, at, what }: OptionalRequest): Promise<void> {
+    const { workspace, environment } = at;
     const cannot = `cannot ${what} from ${this.origin}`;
     if (this.#lists.get(list) === 'there') {
       const why = 'it answered 404 for a list that it answered before';

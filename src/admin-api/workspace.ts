@@ -58,10 +58,7 @@ export async function findWorkspace(
 
 /** @param namedBy where a person changes the name. @throws FlagkeelError `NOT_ON_SERVICE`: it has no such environment. */
 export function findEnvironment<E extends Workspace['environments'][number]>(
-  {
-    environments,
-    workspace,
-  }: Pick<Workspace, 'workspace'> & { readonly environments: readonly E[] },
+  { environments, workspace }: Pick<Workspace, 'workspace'> & { environments: readonly E[] },
   wanted: string,
   namedBy = '`environments` in flagkeel.yaml',
 ): E {

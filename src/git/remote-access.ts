@@ -57,7 +57,7 @@ export async function originAccess(
   return { ...accessTo(url, {}), remedy };
 }
 
-function accessTo(url: string, options: Omit<RemoteOptions, 'url'>): RemoteAccess {
+function accessTo(url: string, options: GitCredentials): RemoteAccess {
   const server = serverOf(url);
   return {
     url,
@@ -78,10 +78,7 @@ function serverOf(url: string): string | undefined {
   return /^https?:/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-function authorization(
-  server: string,
-  { user, token }: Pick<RemoteOptions, 'user' | 'token'>,
-): Record<string, string> {
+function authorization(server: string, { user, token }: GitCredentials): Record<string, string> {
   const secret = token?.();
   if (secret === undefined) return {};
   const pair = Buffer.from(`${user ?? DEFAULT_USER}:${secret}`).toString('base64');
@@ -92,10 +89,7 @@ function authorization(
   };
 }
 
-function sshVariables({
-  sshKeyFile,
-  knownHostsFile,
-}: Pick<RemoteOptions, 'sshKeyFile' | 'knownHostsFile'>): Record<string, string> {
+function sshVariables({ sshKeyFile, knownHostsFile }: GitCredentials): Record<string, string> {
   if (sshKeyFile === undefined && knownHostsFile === undefined) return {};
   const options = [
     'BatchMode=yes',
@@ -170,9 +164,8 @@ function unusableOrigin(why: string): FlagkeelError {
 }
 
 function holdsCredentials(): FlagkeelError {
-  return unusable(
-    'it holds credentials, which would end up in logs (put the token into a file and name that in FLAGKEEL_GIT_TOKEN_FILE)',
-  );
+  const remedy = 'put the token into a file and name that in FLAGKEEL_GIT_TOKEN_FILE';
+  return unusable(`it holds credentials, which would end up in logs (${remedy})`);
 }
 
 /** Leaves the URL out, because it may hold secrets. */

@@ -41,10 +41,7 @@ import {
 export async function checkGuards(
   context: RunContext,
   { plan, input }: PlanAndInput,
-  {
-    applied,
-    elsewhere = [],
-  }: { readonly applied: string | null; readonly elsewhere?: readonly OtherWorkspace[] },
+  { applied, elsewhere = [] }: { applied: string | null; elsewhere?: readonly OtherWorkspace[] },
 ): Promise<Pick<Planned, 'impacts' | 'guardFindings' | 'allowed'>> {
   const { source, options } = context;
   const { config } = input.desired;

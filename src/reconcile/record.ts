@@ -128,7 +128,7 @@ export async function recordKills(
     const { status } = result;
     if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
     const wasKilled = status === 'killed' && result.unseen !== true ? false : null;
-    const told = liveChange({ id, isKill: true, wasKilled, note: result.note });
+    const told = liveChange(id, { isKill: true, wasKilled, note: result.note });
     return [status === 'failed' ? { ...told, outcome: status } : told];
   });
   if (changes.length === 0) return;
@@ -162,23 +162,22 @@ export interface ActRecord {
 export async function recordAct(
   context: RecordContext,
   place: Workspace,
-  { flag: name, environment, isKill, wasKilled, note }: ActRecord,
+  act: ActRecord,
 ): Promise<void> {
+  const { flag: name, environment, isKill } = act;
   const id = objectId({ kind: 'flag', name, environment });
   const subject = `${isKill ? 'Kill' : 'Restore'} ${id} by hand`;
-  const change = liveChange({ id, isKill, wasKilled, note });
+  const change = liveChange(id, act);
   const environmentId = place.environments.find((each) => each.name === environment)?.id;
   const next = (state: State): State =>
     isKill || environmentId === undefined ? state : afterRestore(state, name, environmentId);
   await record(context, place, { message: applyMessage(subject, null, [change]) }, next);
 }
 
-function liveChange({
-  id,
-  isKill,
-  wasKilled,
-  note,
-}: Omit<ActRecord, 'flag' | 'environment'> & { readonly id: ObjectId }): LoggedChange {
+function liveChange(
+  id: ObjectId,
+  { isKill, wasKilled, note }: Omit<ActRecord, 'flag' | 'environment'>,
+): LoggedChange {
   const action = isKill ? 'kill' : 'restore';
   const field: Change['fields'][number] = {
     path: '/killed',

@@ -37,11 +37,7 @@ export async function planAgain(
   { plan, input: { desired, policy: before, moment }, reader, at }: Planned,
   keys: ReadonlySet<string>,
   context: RunContext,
-  {
-    state,
-    nowMs,
-    shown,
-  }: { readonly state: State; readonly nowMs: number; readonly shown?: Scope['shown'] },
+  { state, nowMs, shown }: { state: State; nowMs: number; shown?: Scope['shown'] },
 ): Promise<PlanAndInput> {
   const policy = { ...verifyingPolicy(before, keys, plan), closed: closedAt(desired, nowMs) };
   const seen = await observeScope(context, { reader, at }, { desired, state, policy, shown });

@@ -67,19 +67,10 @@ export async function readApplies(
   most = MAX_COMMITS,
 ): Promise<LoggedApply[]> {
   const named = object && cleanLine(`${object.kind}/${object.name}`);
+  const form = ['-z', '--format=tformat:%H%n%ct%n%B', '--no-color', '--no-show-signature'];
+  const filter = named === null ? [] : ['--fixed-strings', `--grep=${named}`];
   const output = await runGit(git, {
-    args: [
-      'log',
-      '-z',
-      '--format=tformat:%H%n%ct%n%B',
-      '--no-color',
-      '--no-show-signature',
-      `--max-count=${most}`,
-      ...(named === null ? [] : ['--fixed-strings', `--grep=${named}`]),
-      '--end-of-options',
-      ref,
-      '--',
-    ],
+    args: ['log', ...form, `--max-count=${most}`, ...filter, '--end-of-options', ref, '--'],
     purpose: `read the history of ${ref}`,
   });
   return output

@@ -76,6 +76,12 @@ export interface Sharing {
   readonly isOlder: IsOlder;
 }
 
+interface StoreOptions {
+  readonly cache?: StateCache | undefined;
+  readonly sharing?: Sharing | null;
+  readonly notShared?: NotShared | null;
+}
+
 /** The refs of a state as they were last seen, and what they say together. */
 interface Seen {
   /** Commits of the ref in our repository and on origin; the second is null for a state that is not shared. */
@@ -119,15 +125,7 @@ export class StateStore {
   constructor(
     repository: StateRepository,
     key: StateKey,
-    {
-      cache = new StateCache(),
-      sharing = null,
-      notShared = null,
-    }: {
-      readonly cache?: StateCache | undefined;
-      readonly sharing?: Sharing | null;
-      readonly notShared?: NotShared | null;
-    } = {},
+    { cache = new StateCache(), sharing = null, notShared = null }: StoreOptions = {},
   ) {
     this.ref = stateRefName(key);
     this.gitDir = repository.gitDir;

@@ -124,9 +124,8 @@ function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (!isRecord(body)) throw unusable('it must be a JSON object');
   const stranger = Object.keys(body).find((name) => !known.includes(name));
   if (stranger !== undefined) {
-    throw unusable(
-      `it has no field ${JSON.stringify(stranger.slice(0, 40))} (known: ${known.join(', ')})`,
-    );
+    const field = JSON.stringify(stranger.slice(0, 40));
+    throw unusable(`it has no field ${field} (known: ${known.join(', ')})`);
   }
   return body;
 }
