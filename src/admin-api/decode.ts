@@ -1,4 +1,4 @@
-import { sameJson } from '../model/json.js';
+import { isRecord, sameJson } from '../model/json.js';
 import type {
   WireChangeRequest,
   WireDefinition,
@@ -108,10 +108,8 @@ export function record<T extends object>(fields: {
 }): Check<T> {
   const checks = Object.entries(fields) as [string, Check<unknown>][];
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new ShapeError('', 'an object', value);
-    }
-    const given = value as Record<string, unknown>;
+    if (!isRecord(value)) throw new ShapeError('', 'an object', value);
+    const given: Record<string, unknown> = value;
     let isShort = false;
     for (const [field, check] of checks) {
       const found = given[field];

@@ -102,9 +102,8 @@ export class AdminClient implements GetOnly {
     const isRecent = this.#steady.now() - at <= this.#silence.timeoutMs;
     if (inARow >= MOST_UNAVAILABLE && isRecent && laneOf(request) === 'normal') {
       const why = `not sent, because the service was unavailable for the last ${inARow} writes`;
-      throw new FlagkeelError('UNREACHABLE', `${this.#cannot(request)}: ${why}`, {
-        fateUnknown: false,
-      });
+      const message = `${this.#cannot(request)}: ${why}`;
+      throw new FlagkeelError('UNREACHABLE', message, { fateUnknown: false });
     }
     try {
       const answer = await this.#request(request);

@@ -1,4 +1,5 @@
 import type { Answer, Method } from '../../platform/http-client.js';
+import { isRecord } from '../../model/json.js';
 import type { Check } from '../decode.js';
 import type { Lane } from './rate-limiter.js';
 import { askedWaitMs, type RequestKind, type FailedTry, type Failure, type Try } from './retry.js';
@@ -150,10 +151,9 @@ function isPage(answer: Answer): boolean {
 function errorBody(answer: Answer) {
   if (isPage(answer) || depthOf(answer.text) > MAX_DEPTH) return undefined;
   const body = parse(answer.text);
-  if (typeof body !== 'object' || body === null || !('code' in body)) return undefined;
-  if (body.code !== answer.status) return undefined;
+  if (!isRecord(body) || body['code'] !== answer.status) return undefined;
   const text = (name: string): string | null => {
-    const value: unknown = (body as Record<string, unknown>)[name];
+    const value = body[name];
     return typeof value === 'string' ? value : null;
   };
   return { message: text('message') ?? '', transactionId: text('transactionId') };

@@ -61,10 +61,8 @@ export class Access {
 
   async #tokenOf({ method }: FastifyRequest, given: string | undefined): Promise<Token> {
     if (this.#tokenFile === undefined) {
-      throw new Refusal(
-        403,
-        'cannot do what was asked: write endpoints are off (start with --token-file FILE)',
-      );
+      const why = 'write endpoints are off (start with --token-file FILE)';
+      throw new Refusal(403, `cannot do what was asked: ${why}`);
     }
     const lines = await readSecrets(this.#tokenFile);
     if (typeof lines === 'string') {
@@ -91,10 +89,8 @@ function parseToken(line: string, index: number): Token {
   if (rest.length === 0 && scopes.length === listed.split(',').length)
     return { secret, name, scopes };
   const wanted = `TOKEN NAME SCOPES, the scopes of ${SCOPES.join(', ')}`;
-  throw new Refusal(
-    503,
-    `cannot check the token: line ${String(index + 1)} of the file of tokens is not ${wanted}`,
-  );
+  const place = `line ${String(index + 1)} of the file of tokens`;
+  throw new Refusal(503, `cannot check the token: ${place} is not ${wanted}`);
 }
 
 function bearerOf({ headers }: FastifyRequest): string | undefined {

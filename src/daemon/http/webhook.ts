@@ -115,10 +115,8 @@ export function addWebhookRoute(
   });
   app.addHook('onRequest', async ({ headers }) => {
     if (secretFile === undefined) {
-      throw new Refusal(
-        403,
-        'cannot take webhooks: they are off (start with --webhook-secret-file FILE)',
-      );
+      const why = 'they are off (start with --webhook-secret-file FILE)';
+      throw new Refusal(403, `cannot take webhooks: ${why}`);
     }
     // Refuses before reading the body, so that a stranger costs almost nothing.
     if (!isSigned(headers as WebhookHeaders)) throw refusal(UNSIGNED);

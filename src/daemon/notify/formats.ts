@@ -119,9 +119,8 @@ const MOST_OBJECTS = 20;
 
 function detailOf({ objects, run }: Message): string {
   if (objects.length === 0) return cleanLines(run.text.trimEnd());
-  return firstOf(objects, MOST_OBJECTS, objectLine, (more) => `and ${String(more)} more`).join(
-    '\n',
-  );
+  const rest = (more: number): string => `and ${String(more)} more`;
+  return firstOf(objects, MOST_OBJECTS, objectLine, rest).join('\n');
 }
 
 function objectLine({ id, says }: ToldObject): string {

@@ -119,10 +119,7 @@ class Delivery {
       const { status, headers } = await this.#client.send({
         method: 'POST',
         path: pathname + search,
-        headers: {
-          'content-type': contentType,
-          'user-agent': `flagkeel/${this.#version}`,
-        },
+        headers: { 'content-type': contentType, 'user-agent': `flagkeel/${this.#version}` },
         body: text,
         signal: AbortSignal.any([AbortSignal.timeout(TRY_MS), this.#end.signal]),
       });
