@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
-import { FETCH, runGit, type Git, type RemoteAccess } from './git.js';
+import { FETCH, gitError, openGit, runGit, type Git, type RemoteAccess } from './git.js';
 import { GitCache } from './cache.js';
 import { ObjectReader } from './objects.js';
 
@@ -35,7 +35,7 @@ export class Clone {
   /** The branch, even if its history was rewritten. @throws FlagkeelError `GIT` no answer, or no such branch. */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
-    const git = await this.#open();
+    const git = await this.#open(signal);
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const into = `refs/remotes/origin/${branch ?? 'HEAD'}`;
     await runGit(git, {
@@ -71,8 +71,19 @@ export class Clone {
   }
 
   /** Checks for the clone every time, because it is created anew if it was deleted. */
-  async #open(): Promise<Git> {
-    return openBare(this.#options.directory, 'clone');
+  async #open(signal?: AbortSignal): Promise<Git> {
+    return openBare(this.#options.directory, 'clone', async () => this.#objectFormat(signal));
+  }
+
+  async #objectFormat(signal?: AbortSignal): Promise<string> {
+    const { remote } = this.#options;
+    const purpose = `fetch the refs of ${remote.url}`;
+    const args = ['ls-remote', '--quiet', remote.url, 'HEAD', 'refs/heads/*'];
+    // Runs in the root folder, because the format of a repository would count for that of the server.
+    const listed = await runGit(openGit('/', null), { args, purpose, network: remote, signal });
+    const [id] = listed.split('\t');
+    if (!id) throw gitError(purpose, new Error('it has no branch yet'));
+    return id.length === 64 ? 'sha256' : 'sha1';
   }
 }
 

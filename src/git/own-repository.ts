@@ -8,11 +8,21 @@ import { type Git, gitError, openGit, runGit } from './git.js';
  * A bare repository of our own, created with its parent folders if it is missing.
  *
  * @param what for people: `clone`, `state repository`.
+ * @param format asks for the format of its objects when it is created: git fetches from no repository of another one.
  * @throws FlagkeelError `GIT`
  */
-export async function openBare(directory: string, what: string): Promise<Git> {
-  if (!(await isRepository(directory))) await makeBare(directory, what);
+export async function openBare(
+  directory: string,
+  what: string,
+  format: () => Promise<string>,
+): Promise<Git> {
+  if (!(await isRepository(directory))) await makeBare(directory, what, await format());
   return bareGit(await realpath(directory));
+}
+
+/** `sha1` or `sha256`. @throws FlagkeelError `GIT` */
+export async function objectFormat(gitDir: string, memory: GitCache): Promise<string> {
+  return (await configData(gitDir, memory)).extensions['objectformat'] ?? 'sha1';
 }
 
 /** `GIT_DIR` names the repository, because the operator's git may refuse to find bare ones by themselves. */
@@ -30,7 +40,7 @@ export async function isRepository(directory: string): Promise<boolean> {
   }
 }
 
-async function makeBare(directory: string, what: string): Promise<void> {
+async function makeBare(directory: string, what: string, format: string): Promise<void> {
   const purpose = `create the ${what} "${directory}"`;
   try {
     await mkdir(directory, { recursive: true });
@@ -38,7 +48,7 @@ async function makeBare(directory: string, what: string): Promise<void> {
     throw gitError(purpose, error);
   }
   await runGit(openGit(await realpath(directory)), {
-    args: ['init', '--quiet', '--bare', '--initial-branch=state', '.'],
+    args: ['init', '--quiet', '--bare', '--initial-branch=state', `--object-format=${format}`, '.'],
     purpose,
     writes: true,
   });

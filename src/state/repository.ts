@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isRepository, openBare, configData } from '../git/own-repository.js';
+import { configData, isRepository, objectFormat, openBare } from '../git/own-repository.js';
 import type { StateKey } from './known-state.js';
 import { encodeName } from './codec.js';
 import { sha256 } from '../model/json.js';
@@ -54,7 +54,7 @@ export async function stateRepository(
 ): Promise<StateRepository | null> {
   if (stateDir !== undefined) {
     const isHome = (await canBecomeHome(stateDir)) || (isLook && (await isRepository(stateDir)));
-    if (isHome) return bare(resolve(stateDir));
+    if (isHome) return bare(resolve(stateDir), checkout.repository);
   }
   const { repository } = checkout;
   if (repository === null || !(isLook || (await isWritable(repository.gitDir)))) return null;
@@ -68,9 +68,11 @@ export async function stateRepository(
   };
 }
 
-function bare(directory: string): StateRepository {
+function bare(directory: string, checkout: Repository | null): StateRepository {
   let opened: Promise<Git> | null = null;
-  const open = async (): Promise<Git> => (opened ??= openBare(directory, 'state repository'));
+  const format = async (): Promise<string> => formatOf(checkout);
+  const open = async (): Promise<Git> =>
+    (opened ??= openBare(directory, 'state repository', format));
   return {
     gitDir: directory,
     open,
@@ -238,7 +240,8 @@ export async function openStateOrigin(
   home: StateRepository,
   { git: given, signal }: OriginOptions = {},
 ): Promise<StateOrigin> {
-  if (checkout?.remote) return new StateOrigin(await home.ours(), checkout.remote, signal);
+  if (checkout?.remote)
+    return new StateOrigin(await oursFor(checkout, home), checkout.remote, signal);
   const url = checkout && (await originUrl(checkout));
   if (!checkout || url === null) {
     throw new FlagkeelError(
@@ -247,7 +250,25 @@ export async function openStateOrigin(
     );
   }
   const access = await originAccess(url, checkout.root, given);
-  return new StateOrigin(await home.ours(), access, signal);
+  return new StateOrigin(await oursFor(checkout, home), access, signal);
+}
+
+/** @throws FlagkeelError `GIT` the home is of another format, so that git cannot exchange states with origin. */
+async function oursFor(checkout: Repository, home: StateRepository): Promise<Git> {
+  const git = await home.ours();
+  const [own, needed] = [
+    await objectFormat(home.gitDir, checkout.memory),
+    await formatOf(checkout),
+  ];
+  if (own === needed) return git;
+  throw new FlagkeelError(
+    'GIT',
+    `cannot share the state: "${home.gitDir}" has ${own} objects, and the repository of the specs ${needed} (name another folder in FLAGKEEL_STATE_DIR)`,
+  );
+}
+
+async function formatOf(checkout: Repository | null): Promise<string> {
+  return checkout === null ? 'sha1' : objectFormat(checkout.gitDir, checkout.memory);
 }
 
 export async function hasOrigin(repository: Repository | null): Promise<boolean> {
