@@ -7,6 +7,7 @@ import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { Change, LeftToPeople, Reminder } from '../model/plan.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { shownFields } from '../plan/reviewed.js';
+import { unmanagedNames } from '../plan/plan.js';
 import { isSelectedHere, plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -151,6 +152,11 @@ export function orderedKillsIn({
     const id = definitionId(order);
     return { id, ...listed.get(id) };
   });
+}
+
+/** Names of objects that no file declares and no run remembers; null if the run did not list them. */
+export function unmanagedIn({ input }: Planned): ReturnType<typeof unmanagedNames> {
+  return unmanagedNames(input);
 }
 
 /** @param options with `allowHeld`, changes that wait for a person are no failure. */

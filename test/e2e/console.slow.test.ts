@@ -110,7 +110,7 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
 
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      expect(new URL(page.url()).hash).toBe('#main');
+      await page.waitForURL(({ hash }) => hash === '#main');
       await follow('Next');
       await isShown('more-30');
       await follow('Previous');

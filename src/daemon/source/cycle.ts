@@ -13,8 +13,7 @@ import { planText, summaryLine } from '../../report/text/plan.js';
 import { openRows, planView } from '../../report/view/plan-view.js';
 import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
-import { unmanagedNames } from '../../plan/plan.js';
-import { exitCodeOf, orderedKillsIn, reportOf } from '../../reconcile/result.js';
+import { exitCodeOf, orderedKillsIn, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,
@@ -164,7 +163,7 @@ function endOf(result: Planned | Applied, run: OpenedRun, signal: AbortSignal): 
     kills: byEnvironment(kills, places),
     suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
-    unmanaged: unmanagedNames(result.input),
+    unmanaged: unmanagedIn(result),
   };
 }
 
