@@ -7,7 +7,7 @@ import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { killOrders, orderedDefinition } from '../../../../src/plan/kills/orders.js';
-import { afterRestore, seenLiveKills } from '../../../../src/plan/kills/plan.js';
+import { afterRestore, leftKilledAfter, seenLiveKills } from '../../../../src/plan/kills/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import { scopeOf } from '../../../../src/plan/scope.js';
 import { sinceText } from '../../../../src/report/view/sentences.js';
@@ -266,6 +266,18 @@ describe('the live kills of a plan', () => {
   ])('are %s', (_, desired, live, given, ids) => {
     expect(planFor(desired, live, given).liveKills.map(({ id }) => id)).toEqual(ids);
   });
+});
+
+it('of very many definitions that left killed, the thousand newest kills are remembered', () => {
+  const momentOf = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString();
+  const known = Object.fromEntries(
+    Array.from({ length: 1_002 }, (_, at) => [`flag/f-${String(at)}@production`, momentOf(at)]),
+  );
+
+  const kept = leftKilledAfter(known, inputOf(aDesired()), new Map(), momentOf(2_000));
+
+  const lost = Object.keys(known).filter((id) => !(id in kept));
+  expect(lost).toEqual(['flag/f-0@production', 'flag/f-1@production']);
 });
 
 describe('live kills that were seen', () => {
