@@ -11,9 +11,13 @@ export async function withPullRequests(
   const files = new Set(plan.withheld.flatMap((each) => fileOf(each) ?? []));
   if (repository === null || head === null || files.size === 0) return plan;
   const log = await readLog(repository, null, head, 'first-parents');
+  // From the oldest on, so that the newest commit of each file stays.
+  const newest = new Map(
+    log.toReversed().flatMap(({ id, paths }) => paths.map((path) => [path, id])),
+  );
   const brought = new Map<string, string>();
   for (const file of files) {
-    const id = log.find(({ paths }) => paths.includes(file))?.id ?? '';
+    const id = newest.get(file) ?? '';
     const commit = id === '' ? null : await repository.objects.read(id);
     const name = commit && pullRequestIn(parseCommit(id, commit));
     if (name !== null) brought.set(file, name);
