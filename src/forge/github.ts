@@ -214,7 +214,7 @@ function githubClient(options: ForgeOptions): Octokit {
       const { status } = answer;
       if (status >= 300) throw Object.assign(new Error(MOVED), { status, response: answer });
       // The library takes an answer that breaks off for a success, with a text in place of its JSON.
-      const isPart = typeof answer.data === 'string' && answer.status !== 204;
+      const isPart = typeof answer.data === 'string' && status !== 204;
       if (isPart) throw new Error('only a part of one, or no JSON');
       return answer;
     };

@@ -292,9 +292,10 @@ async function becameOf(
   const earlier = known.length === 0 ? [undefined] : known;
   const fields = earlier.map((form) => differing(form, after, part.paths));
   if (fields.some((each) => each.length === 0)) return null;
+  const changed = fields.flat();
   const hasLed = trail.some(
     (form) =>
-      form === UNKNOWN || fields.flat().some((path) => textIn(form, path) === textIn(after, path)),
+      form === UNKNOWN || changed.some((path) => textIn(form, path) === textIn(after, path)),
   );
   if (hasLed) trail.push(...earlier);
   return hasLed ? 'led' : 'dropped';
