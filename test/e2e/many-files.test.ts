@@ -48,3 +48,14 @@ it('the mistakes among thousands of files are all found', async () => {
     'yaml-syntax',
   ]);
 });
+
+it('the switches of the YAML library, which it asks for at each token, print nothing', async () => {
+  using repository = new ConfigRepository();
+  repository.write({ 'flagkeel.yaml': 'workspace: Shop\nenvironments: { staging: {} }\n' });
+  const env = { LOG_TOKENS: '1', LOG_STREAM: '1' };
+
+  const { code, stdout } = await flagkeel(['validate', repository.directory], { env });
+
+  expect(stdout).toBe('valid: 0 flags, 0 segments, 1 environment\n');
+  expect(code).toBe(0);
+});

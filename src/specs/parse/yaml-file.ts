@@ -10,7 +10,7 @@ type ParsedYaml =
 
 /** The one document of a YAML 1.2 file, or its first problem: later ones mostly follow from it. */
 export function parseYaml(text: string): ParsedYaml {
-  const tokens = withoutEnvironment(() => tokensOf(text));
+  const tokens = tokensOf(text);
   if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
   const directive = tokens.find(({ type }) => type === 'directive');
   if (directive !== undefined) return feature(directive.offset, 'a directive');
@@ -35,22 +35,6 @@ export function parseYaml(text: string): ParsedYaml {
     return failed('yaml-syntax', { from: 0, to: 0 }, 'the file is empty');
   }
   return { ok: true, document };
-}
-
-const NO_ENVIRONMENT = {};
-
-/**
- * For each token the library reads an environment variable that enables printing, and Node answers that outside
- * JavaScript, which takes a fifth of the parsing time. Nothing else runs while the environment is replaced.
- */
-function withoutEnvironment<T>(parse: () => T): T {
-  const environment = process.env;
-  process.env = NO_ENVIRONMENT;
-  try {
-    return parse();
-  } finally {
-    process.env = environment;
-  }
 }
 
 /** Limits the depth: the composer is recursive, and a malicious file would exhaust the stack. */
