@@ -1,4 +1,5 @@
 import type { WireBucket, WireDefinition, WireMatcher } from '../admin-api/wire.js';
+import { ownMember } from '../model/collections.js';
 import { canonicalMatcher, dependencyOf } from '../model/matcher/canonical.js';
 import type { Json } from '../model/json.js';
 import type { Matcher } from '../model/flag/flag.js';
@@ -181,7 +182,7 @@ const UNKNOWN_TYPE = 'UNKNOWN';
 
 function sdkMatcher(raw: WireMatcher, trafficType: string): object {
   const matcher = canonicalMatcher(raw);
-  const [type, operand] = SDK_MATCHERS[matcher.type] ?? [UNKNOWN_TYPE, () => ({})];
+  const [type, operand] = ownMember(SDK_MATCHERS, matcher.type) ?? [UNKNOWN_TYPE, () => ({})];
   const attribute = WITHOUT_ATTRIBUTE.has(matcher.type) ? null : (matcher['attribute'] ?? null);
   return {
     ...plainMatcher(type, trafficType, attribute),

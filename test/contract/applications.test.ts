@@ -132,6 +132,17 @@ describe('splitChanges', () => {
     expect(conditions.at(-1)?.partitions.map(({ treatment }) => treatment)).toEqual(['off', 'on']);
   });
 
+  it.each(['constructor', '__proto__', 'NEWEST'])(
+    'still answers where a flag has a matcher of the type %s, which no SDK knows',
+    async (type) => {
+      const name = `odd-${type.toLowerCase().replaceAll('_', '')}`;
+      await world.admin.define(name, { rules: [ruleOn({ type })] });
+
+      const { conditions } = await splitOf(name);
+      expect(conditions[0]?.matcherGroup.matchers).toMatchObject([{ matcherType: 'UNKNOWN' }]);
+    },
+  );
+
   it('answers older specs in the old form, and refuses one that it does not know', async () => {
     for (const spec of ['1.0', '1.1', '1.2']) {
       const old = await world.ask<object>(`/sdk/splitChanges?s=${spec}&since=-1`);
