@@ -13,7 +13,7 @@ import { NOTHING } from '../state/known-state.js';
 import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
 import { InvalidSpecsError, type Begun, type Remembered, type RunContext } from './context.js';
-import { recordKills } from './record.js';
+import { recordKills, wasApplied } from './record.js';
 import { selectedKeys, unknownEnvironment } from './scope.js';
 
 /**
@@ -144,7 +144,7 @@ async function isOlderThan(
   if ((await isAncestor(checkout, head, applied)) === true) return true;
   if (!(await isMissing(checkout, applied))) return false;
   // A complete clone has all commits before HEAD: where it lacks the applied one, HEAD does not follow it.
-  return !checkout.shallow || (await wasLeft(home, head, applied));
+  return !checkout.shallow || (await wasApplied(home, head));
 }
 
 async function isMissing(
@@ -152,15 +152,6 @@ async function isMissing(
   applied: string,
 ): Promise<boolean> {
   return (await repository?.objects.header(`${applied}^{commit}`)) === null;
-}
-
-/** Whether runs went on from HEAD to the applied commit, by their records. An unreadable one must not stop kills. */
-async function wasLeft(home: StateHome | null, head: string, applied: string): Promise<boolean> {
-  const records = (await home?.history(null).catch(() => null)) ?? [];
-  const heads = records
-    .map((each) => each.head)
-    .filter((each) => each === head || each === applied);
-  return heads[0] === applied && heads.includes(head);
 }
 
 /** @throws FlagkeelError `OLDER_HEAD`: HEAD does not follow the applied commit, which the run would revert. */

@@ -89,6 +89,13 @@ export interface Interrupted {
 const LOOKED_BACK = 10;
 const OUTSIDE_RUNS = /^(Kill|Restore|Use approval) /;
 const BEGINNING = 'Begin ';
+const ENDING = 'Apply ';
+
+/** Whether a run of a commit came to its end, and not only its kills were sent. Unreadable records must not stop kills. */
+export async function wasApplied(home: StateHome | null, commit: string): Promise<boolean> {
+  const log = (await home?.history(null).catch(() => null)) ?? [];
+  return log.some(({ head, subject }) => head === commit && subject.startsWith(ENDING));
+}
 
 export async function interruptedIn(home: StateHome | null): Promise<Interrupted> {
   const log = (await home?.history(null, LOOKED_BACK)) ?? [];

@@ -63,11 +63,7 @@ it('refuses in a shallow clone a HEAD that runs went on from, because its job is
   await world.applied({ allowOlder: true });
   repository.git('checkout', '--quiet', 'main');
   await world.applied();
-  repository.git('checkout', '--quiet', older);
-  repository.git('branch', '--force', '--quiet', 'main', older);
-  repository.git('reflog', 'expire', '--expire=now', '--all');
-  repository.git('gc', '--quiet', '--prune=now');
-  repository.write({ '.git/shallow': `${older}\n` });
+  cutAt(older);
   world.writes();
 
   await expect(world.planned()).rejects.toMatchObject({ code: 'OLDER_HEAD' });
@@ -76,6 +72,29 @@ it('refuses in a shallow clone a HEAD that runs went on from, because its job is
   expect(world.writes()).toEqual([]);
   expect((await world.planned({ allowOlder: true })).plan.changes).toHaveLength(2);
 });
+
+it('goes on in a shallow clone to a commit whose kills were sent before the run of an older one ended', async () => {
+  const { repository } = world;
+  repository.git('checkout', '--quiet', 'main');
+  const ramped = repository.commit('Ramp', { 'flags/pay.yaml': flagSpec('pay', { on: 40 }) });
+  const killed = repository.commit('Kill', killList('{ pay: { reason: INC-2 } }'));
+  expect(await world.command('reconcile', '--kills')).toMatchObject({ exitCode: 0 });
+  repository.git('checkout', '--quiet', ramped);
+  await world.applied();
+  cutAt(killed);
+
+  expect(await world.applied()).toMatchObject({ converged: true });
+});
+
+/** Makes the clone one of depth 1. */
+function cutAt(commit: string): void {
+  const { repository } = world;
+  repository.git('checkout', '--quiet', commit);
+  repository.git('branch', '--force', '--quiet', 'main', commit);
+  repository.git('reflog', 'expire', '--expire=now', '--all');
+  repository.git('gc', '--quiet', '--prune=now');
+  repository.write({ '.git/shallow': `${commit}\n` });
+}
 
 it('goes on from a commit beside the applied one', async () => {
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
