@@ -1,5 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { resolve as resolvePath } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { FlagkeelError, messageOf } from '../errors.js';
@@ -236,11 +238,29 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
         resolve(output);
         return;
       }
-      const exit = new GitExit(code ?? -1, Buffer.concat(stderr).toString('utf8'), output);
+      const complaint = withoutReport(git, child, Buffer.concat(stderr).toString('utf8'));
+      const exit = new GitExit(code ?? -1, complaint, output);
       reject(signal?.aborted ? interrupted() : gitError(purpose, exit));
     });
     child.stdin.end(input);
   });
+}
+
+/** Where `git fast-import` fails, it puts a report into the git directory, which nothing ever deletes. */
+function withoutReport(
+  { directory }: Git,
+  { pid }: ChildProcessWithoutNullStreams,
+  stderr: string,
+): string {
+  const report = new RegExp(`^fast-import: dumping .* to (.*fast_import_crash_${pid})\\n`, 'm');
+  const [line, path] = report.exec(stderr) ?? [];
+  if (line === undefined || path === undefined) return stderr;
+  try {
+    rmSync(resolvePath(directory, path));
+    return stderr.replace(line, '');
+  } catch {
+    return stderr;
+  }
 }
 
 /** A helper that hangs on the network would keep the output open. */

@@ -242,6 +242,21 @@ describe('state', () => {
     }
   });
 
+  it('leaves no crash report of git behind where a write fails half-way, as on a full disk', async () => {
+    const repository = makeRepository();
+    const home = await homeOf(repository.directory);
+    await home.write(stateOf(flag('pay')), said('Apply 1 change'));
+    const gitDir = join(repository.directory, '.git');
+    const before = readdirSync(gitDir);
+    const tree = repository.git('rev-parse', `${home.ref}^{tree}`);
+    repository.remove(`.git/objects/${tree.slice(0, 2)}/${tree.slice(2)}`);
+
+    const written = home.write(stateOf(flag('cart')), said('Apply 1 change'));
+
+    await expect(written).rejects.toThrow(/^cannot write the state: fatal: [^;\n]*$/);
+    expect(readdirSync(gitDir)).toEqual(before);
+  });
+
   it('refuses a newer format by name, of a file or of the log, and does not advise to forget it', async () => {
     for (const path of ['run.json', 'objects/flag/x.json']) {
       const { home } = await pushed({
