@@ -134,7 +134,8 @@ function confirming(
     const deadline = AbortSignal.timeout(2 * timeoutMs);
     const signal = AbortSignal.any([ending, deadline]);
     const flags = { ...run, timeout: timeoutMs };
-    const surroundings = { settings, signal, note, ...parts };
+    const asked = new RunTraffic(parts.traffic);
+    const surroundings = { settings, signal, note, ...parts, traffic: asked };
     try {
       await using opened = await openReading(upstream.directory, flags, surroundings, desired);
       const { reader } = opened;
@@ -149,8 +150,12 @@ function confirming(
       // It may have waited behind a run that the service answers, and asks for a pause.
       if (isRunning && (!isSilent || runs.answers > answers)) return undefined;
       if (!deadline.aborted || ending.aborted) return accessTroubleOf(error);
-      const seconds = String((2 * timeoutMs) / 1_000);
-      return { what: 'service', why: `cannot reach the service: no answer within ${seconds} s` };
+      const isPaused = asked.silentMs === 0;
+      // The pause may be for another source with the same key. 429 is the answer of a service that is there, 503 is not.
+      if (isPaused && (asked.status ?? 429) === 429) return undefined;
+      const silence = `no answer within ${String((2 * timeoutMs) / 1_000)} s`;
+      const what = isPaused ? `the service answered ${String(asked.status)}` : silence;
+      return { what: 'service', why: `cannot reach the service: ${what}` };
     }
   };
 }

@@ -3,6 +3,7 @@ import { byCodeUnits } from '../../model/json.js';
 import { isAmong } from '../../model/ref.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
+import { BoundedMap } from '../../platform/bounded-map.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { APPLIED, causeOf, endMs, newestPlanned, RESULTS, type NewTrouble } from '../health.js';
@@ -119,6 +120,7 @@ const CUT: ReadonlySet<RunResult> = new Set(['failed', 'interrupted']);
 const MAX_FAILURES = 3;
 /** After this many full looks in a row without an end, neither. */
 const MAX_MISSED = 2;
+const MAX_CAUSES = 10;
 
 const NOTHING_KNOWN = {
   ...{ service: null, workspace: null, seen: null, applied: null, appliedAt: null },
@@ -142,8 +144,8 @@ type Part = 'source' | 'service' | 'database';
 /** The commits of a source, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
-  /** The oldest first, with the number of failures in a row. */
-  readonly #troubles = new Map<Part, Trouble & { readonly failures: number }>();
+  /** The oldest first. Runs and confirmations meet different causes of one trouble in turn. */
+  readonly #troubles = new Map<Part, Trouble & { failures: number; causes: Map<string, true> }>();
   #known: Known = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
@@ -158,7 +160,7 @@ export class SourceRecord {
     const standings = this.#standings.view(this.#known.environments);
     return {
       ...this.#known,
-      troubles: [...this.#troubles.values()].map(({ failures: _, ...trouble }) => trouble),
+      troubles: [...this.#troubles.values()].map(({ what, why, since }) => ({ what, why, since })),
       standings: standings && standingsUnder(standings, this.#doubt(standings.lookedAt)),
     };
   }
@@ -203,8 +205,12 @@ export class SourceRecord {
     const isSame = before?.what === trouble.what;
     if (!isSame) this.#troubles.delete(part);
     const since = isSame ? before.since : now;
-    this.#troubles.set(part, { ...trouble, since, failures: (before?.failures ?? 0) + 1 });
-    return !isSame || causeOf(before.why) !== causeOf(trouble.why);
+    const causes = isSame ? before.causes : new BoundedMap<string, true>(MAX_CAUSES);
+    const cause = causeOf(trouble.why);
+    const isNews = !causes.has(cause);
+    causes.set(cause, true);
+    this.#troubles.set(part, { ...trouble, since, causes, failures: (before?.failures ?? 0) + 1 });
+    return isNews;
   }
 
   /** A run of the leader before this one, whose facts are old by now. @param newer the number of runs after it. */

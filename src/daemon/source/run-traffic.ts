@@ -1,19 +1,17 @@
 import type { SentRequest, Traffic } from '../../admin-api/http/request.js';
 
-/** Tells since when the service has left the requests of a source's runs unanswered. */
+/** Tells since when the service has left the requests of a source's runs, or of a confirmation, unanswered. */
 export class RunTraffic implements Traffic {
   readonly #outer: Traffic | undefined;
   #underWay = 0;
   #quietSince: number | null = null;
-  #answers = 0;
+  /** Number of answers, whatever their status. */
+  answers = 0;
+  /** Of the newest answer. */
+  status: number | null = null;
 
   constructor(outer: Traffic | undefined) {
     this.#outer = outer;
-  }
-
-  /** Whatever their status. */
-  get answers(): number {
-    return this.#answers;
   }
 
   /** 0 while no request waits for an answer: the pauses that a service asks for are no silence. */
@@ -31,7 +29,8 @@ export class RunTraffic implements Traffic {
   onRequest(request: SentRequest): void {
     this.#underWay -= 1;
     if (request.status !== null) {
-      this.#answers += 1;
+      this.answers += 1;
+      this.status = request.status;
       this.#quietSince = this.#underWay === 0 ? null : performance.now();
     }
     this.#outer?.onRequest(request);

@@ -6,6 +6,7 @@ import { flagSpec } from '../../../support/pipeline-world.js';
 
 type Answer = 'never' | { readonly status: number; readonly body: unknown } | undefined;
 
+const PAUSING = new Set([429, 503]);
 const REFUSED: Answer = { status: 401, body: { code: 401, message: 'unknown key' } };
 
 /** In sync. Without a schedule, nothing but confirmations asks the service after the first run. */
@@ -22,9 +23,9 @@ async function inSync() {
           return;
         }
         if (answer === 'never') return;
-        const pause = answer.status === 429 && { 'retry-after': '60' };
+        const pause = PAUSING.has(answer.status) && { 'retry-after': '60' };
         response.writeHead(answer.status, { 'content-type': 'application/json', ...pause });
-        response.end(JSON.stringify(answer.body));
+        response.end(answer.body === '<html>' ? answer.body : JSON.stringify(answer.body));
       },
     },
     options: () => ({ intervalMs: 100 }),
@@ -83,6 +84,40 @@ it('a service that answers again is asked at once by what failed meanwhile, and 
   const log = watched.log.join('');
   expect(log.match(/service out of reach/g)).toHaveLength(1);
   expect(log.match(/"run ended"/g)).toHaveLength(3);
+});
+
+it('a service that asks an idle daemon for a long pause is not away, and one that is unavailable for as long is', async () => {
+  const { watched, service, state } = await inSync();
+  service.answer = { status: 429, body: { code: 429, message: 'slow down' } };
+  // Longer than a confirmation waits for its answer.
+  await setTimeout(3_000);
+  expect([watched.view.troubles, isReady(watched.view)]).toEqual([[], true]);
+
+  const { watched: other, service: unavailable } = await inSync();
+  unavailable.answer = { status: 503, body: 'maintenance' };
+  await other.until(() => other.view.troubles.length > 0, 'a trouble');
+
+  expect(other.view.troubles).toMatchObject([
+    { what: 'service', why: 'cannot reach the service: the service answered 503' },
+  ]);
+  expect(state()).toEqual(IN_SYNC);
+});
+
+it('a service that is away for two reasons in turn has each once in the log', async () => {
+  const { watched, service } = await inSync();
+  const reasons = ['down', '<html>'].map((body, index) => ({
+    status: index === 0 ? 500 : 200,
+    body,
+  }));
+  const troubles = () => JSON.stringify(watched.view.troubles);
+
+  for (const answer of [...reasons, ...reasons]) {
+    const before = troubles();
+    service.answer = answer;
+    await watched.until(() => troubles() !== before, 'the next reason');
+  }
+
+  expect(watched.log.join('').match(/service out of reach/g)).toHaveLength(2);
 });
 
 it('a service that stops answering during a run is away long before the run gives up, and there again while it waits', async () => {
