@@ -98,7 +98,7 @@ async function lastPush({ octokit, at }: Repository, pullRequest: number): Promi
   const home = repo as typeof repo | null;
   const branch = home && { owner: home.owner.login, repo: home.name, ref: `refs/heads/${ref}` };
   const asked = branch && octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
-  const moves = asked && (await unlessRefused(asked, 403, 404));
+  const moves = asked && (await unlessRefused(asked, 403, 404, 422));
   const time = moves?.data.find(({ after }) => after === sha)?.timestamp ?? pull.merged_at;
   return time === null ? null : Date.parse(time);
 }

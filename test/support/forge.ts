@@ -27,6 +27,8 @@ export interface TestForge extends Behaviour {
    */
   readonly pull: {
     pushedAt: string | null;
+    /** What GitHub answers where it does not date the push. */
+    undated: number;
     mergedAt: string | null;
     base?: string;
     head?: string;
@@ -144,7 +146,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     ...{ url: '', token: TOKEN, requests: [] },
     ...{ comments: [], statuses: [], annotations: [], proposals: [] },
     ...{ branches: new Map(), members: new Map(), mergers: new Map(), blocked: new Set() },
-    pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
+    pull: { pushedAt: '2026-10-01T09:00:00Z', undated: 404, mergedAt: null },
     ...{ limited: 0, limit: AT_ONCE, busy: 0, cut: 0, hidden: 0, isSilent: false, sentOn: '' },
     ...{ isReadOnly: false, together: 0, refused: null },
     close: async () => {
@@ -277,7 +279,7 @@ function githubRoutes(forge: TestForge): Routes {
     },
     [`GET ${repo}/activity`]: ({ query }) => {
       const { pushedAt: timestamp } = forge.pull;
-      if (timestamp === null) return NOT_FOUND;
+      if (timestamp === null) return refusal(forge.pull.undated, 'No activity');
       const push = { activity_type: 'push', ref: query['ref'] ?? null, timestamp };
       return ok([{ ...push, id: 1, before: '1'.repeat(40), after: headOf(forge) }]);
     },

@@ -135,27 +135,33 @@ describe('approvals', () => {
     ]);
   });
 
-  it('of a merged pull request count where its branch cannot be asked any more, and those of bots never', async () => {
-    forge = await startTestForge('github');
-    forge.members.set('ana', 'write');
-    forge.members.set(OUR_ACCOUNT, 'admin');
-    Object.assign(forge.pull, { pushedAt: null, mergedAt: '2026-10-01T09:30:00Z' });
-    for (const [author, minute] of [
-      ['ana', 20],
-      ['ana', 40],
-      [OUR_ACCOUNT, 50],
-    ] as const) {
-      const createdAt = `2026-10-01T09:${String(minute)}:00Z`;
-      forge.comments.push({ id: minute, author, body: COMMAND, createdAt });
-    }
+  it.each([
+    ['cannot be asked any more', 404],
+    ['is none that can be asked', 422],
+  ])(
+    'of a merged pull request count where its branch %s, and those of bots never',
+    async (_, undated) => {
+      forge = await startTestForge('github');
+      forge.members.set('ana', 'write');
+      forge.members.set(OUR_ACCOUNT, 'admin');
+      Object.assign(forge.pull, { pushedAt: null, undated, mergedAt: '2026-10-01T09:30:00Z' });
+      for (const [author, minute] of [
+        ['ana', 20],
+        ['ana', 40],
+        [OUR_ACCOUNT, 50],
+      ] as const) {
+        const createdAt = `2026-10-01T09:${String(minute)}:00Z`;
+        forge.comments.push({ id: minute, author, body: COMMAND, createdAt });
+      }
 
-    const { approvals, refused } = await foundIn(forge, 'github');
+      const { approvals, refused } = await foundIn(forge, 'github');
 
-    expect([approvals, refused]).toMatchObject([
-      [{ comment: 'github 40' }],
-      [{ comment: 'github 20' }],
-    ]);
-  });
+      expect([approvals, refused]).toMatchObject([
+        [{ comment: 'github 40' }],
+        [{ comment: 'github 20' }],
+      ]);
+    },
+  );
 
   it.each([
     ['maintainers alone, where the branch says so', { main: [{ access_level: 40 }] }, ['lead']],
