@@ -161,8 +161,11 @@ interface Component {
 async function collected(repository: TestRepository, answers: Readonly<Record<string, unknown>>) {
   const { url, close } = await listen(
     createServer((request, response) => {
-      const answer = answers[request.url?.replace('/api/v4/projects/42/', '').split('?')[0] ?? ''];
-      response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer));
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+      const answer = answers[pathname.replace('/api/v4/projects/42/', '')];
+      const from = 100 * (Number(searchParams.get('page') ?? 1) - 1);
+      const page: unknown = Array.isArray(answer) ? answer.slice(from, from + 100) : answer;
+      response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(page));
     }),
   );
   onTestFinished(close);
@@ -182,7 +185,7 @@ async function collected(repository: TestRepository, answers: Readonly<Record<st
   return readdirSync(plans).map((name) => [name, readFileSync(join(plans, name), 'utf8')]);
 }
 
-it('an apply on GitLab finds the review of the last commit, on the branch or on merged results', async () => {
+it('an apply on GitLab finds the review of the last commit, on the branch or on merged results, among 250 jobs', async () => {
   const repository = makeRepository();
   repository.commit('Begin', { a: '1' });
   const merges = [7, 8].map(
@@ -190,7 +193,12 @@ it('an apply on GitLab finds the review of the last commit, on the branch or on 
   );
   const [head, older, onMerge, onOlder] = ['a', 'b', 'c', 'd'].map((each) => each.repeat(40));
   const request = { sha: head, state: 'merged', target_branch: 'main', source_project_id: 42 };
-  const review = (id: number) => [{ id, name: 'flagkeel-review' }];
+  const tests = Array.from({ length: 249 }, (_, index) => ({ id: 100 + index, name: 'test' }));
+  const review = (id: number) => [
+    ...tests,
+    { id: id + 10, name: 'flagkeel-review', status: 'failed' },
+    { id, name: 'flagkeel-review', status: 'success' },
+  ];
   const answers = {
     ...Object.fromEntries(
       merges.map(([iid, commit]) => [
@@ -208,7 +216,7 @@ it('an apply on GitLab finds the review of the last commit, on the branch or on 
     [`repository/commits/${onMerge ?? ''}`]: { parent_ids: ['e'.repeat(40), head] },
     ...Object.fromEntries([1, 2, 3].map((id) => [`pipelines/${String(id)}/jobs`, review(id)])),
     ...Object.fromEntries(
-      [1, 2, 3].map((id) => [`jobs/${String(id)}/artifacts/flagkeel-plan.json`, id]),
+      [1, 2, 3, 11, 12, 13].map((id) => [`jobs/${String(id)}/artifacts/flagkeel-plan.json`, id]),
     ),
   };
 

@@ -182,7 +182,9 @@ function gitlabApi(api: Api, { forge }: ForgeWorld): Server {
     }
     if (what === 'merge_requests' && path.includes('source_branch=')) return [];
     if (what === 'pipelines')
-      return api.plans.has(head) ? [{ id: Number(id), name: 'flagkeel-review' }] : [];
+      return api.plans.has(head)
+        ? [{ id: Number(id), name: 'flagkeel-review', status: 'success' }]
+        : [];
     if (what === 'jobs') return JSON.parse(api.plans.get(head) ?? 'null');
     return undefined;
   };
