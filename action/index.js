@@ -156,7 +156,7 @@ function toInvocation(environment) {
       ...withoutInputs(environment),
       ...variable("FLAGKEEL_URL", input("url")),
       ...variable("FLAGKEEL_API_KEY", input("key")),
-      ...variable("FLAGKEEL_FORGE_TOKEN", command === "review" ? token : ""),
+      ...variable("FLAGKEEL_FORGE_TOKEN", command === "drift" ? "" : token),
       ...variable("FLAGKEEL_GIT_TOKEN", hasGitToken ? "" : token)
     }
   };

@@ -57,7 +57,7 @@ export function toInvocation(environment: Environment): Invocation {
       ...withoutInputs(environment),
       ...variable('FLAGKEEL_URL', input('url')),
       ...variable('FLAGKEEL_API_KEY', input('key')),
-      ...variable('FLAGKEEL_FORGE_TOKEN', command === 'review' ? token : ''),
+      ...variable('FLAGKEEL_FORGE_TOKEN', command === 'drift' ? '' : token),
       ...variable('FLAGKEEL_GIT_TOKEN', hasGitToken ? '' : token),
     },
   };

@@ -60,7 +60,7 @@ describe('inputs of the action', () => {
     expect(environment).toEqual({ PATH: '/bin' });
   });
 
-  it('keep secrets out of the words, the token of the forge for reviews, and none of git where one is given', () => {
+  it('keep secrets out of the words, the token of the forge for what tells a forge, and none of git where one is given', () => {
     const secrets = { INPUT_KEY: 'made-up-key', 'INPUT_FORGE-TOKEN': 'made-up-token' };
     const review = toInvocation({ ...secrets, FLAGKEEL_API_KEY: 'older' });
 
@@ -70,6 +70,8 @@ describe('inputs of the action', () => {
       FLAGKEEL_FORGE_TOKEN: 'made-up-token',
       FLAGKEEL_GIT_TOKEN: 'made-up-token',
     });
+    const apply = toInvocation({ ...secrets, INPUT_COMMAND: 'reconcile' });
+    expect(apply.environment).toEqual(toInvocation(secrets).environment);
     const own = { FLAGKEEL_GIT_TOKEN_FILE: '/run/token' };
     const { environment } = toInvocation({ ...secrets, ...own, INPUT_COMMAND: 'drift' });
     expect(environment).toEqual({ FLAGKEEL_API_KEY: 'made-up-key', ...own });
