@@ -50,6 +50,8 @@ export class SourceLoop {
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
   readonly #ending = new AbortController();
+  /** Parts that gave no answer when they were last asked for one, apart from runs. */
+  readonly #away = new Set<'source' | 'service'>();
   /** Own runs that have ended since this replica leads. */
   #led = 0;
   #schedule: Schedule | null = null;
@@ -119,8 +121,10 @@ export class SourceLoop {
     );
   }
 
-  /** Logs a trouble when it begins, changes or ends. What failed meanwhile, a kill perhaps, backs off no longer. */
+  /** Logs a trouble when it begins, changes or ends. What failed meanwhile, unless for runs alone, backs off no longer. */
   #note(part: 'source' | 'service', trouble: NewTrouble | null): void {
+    const wasAway = this.#away.delete(part);
+    if (trouble !== null) this.#away.add(part);
     if (!this.#record.note(part, trouble)) return;
     if (trouble !== null) {
       this.#log.error({ ...trouble, why: clean(trouble.why) }, `${part} out of reach`);
@@ -128,7 +132,7 @@ export class SourceLoop {
     }
     const ended = part === 'source' ? { what: this.#options.upstream.kind } : {};
     this.#log.info(ended, `${part} within reach again`);
-    if (this.#driver.phase === 'backing-off') this.trigger('retry');
+    if (wasAway && this.#driver.phase === 'backing-off') this.trigger('retry');
   }
 
   start(): void {
@@ -215,9 +219,7 @@ export class SourceLoop {
     const { name, upstream } = this.#options;
     const { suspension, pin: pinned, approval: approved } = this.#overrides.inForce;
     return {
-      name,
-      location: upstream.location,
-      branch: upstream.branch,
+      ...{ name, location: upstream.location, branch: upstream.branch },
       ...{ phase: this.#driver.phase, progress: this.#runs.progress },
       ...{ ...this.#record.view(), unsigned: this.#follower.seen?.unsigned ?? null },
       suspended: suspension ?? this.#record.suspendedByGit,

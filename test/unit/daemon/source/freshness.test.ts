@@ -120,6 +120,17 @@ it('a service that is away for two reasons in turn has each once in the log', as
   expect(watched.log.join('').match(/service out of reach/g)).toHaveLength(2);
 });
 
+it('a service that answers confirmations, and nothing to runs, is asked again no sooner than it is backed off', async () => {
+  const { watched, service, beginRun } = await inSync();
+  Object.assign(service, { answer: REFUSED, isMeant: (path: string) => path.includes('/splits/') });
+  await beginRun();
+
+  await setTimeout(4_000);
+
+  // After one second, two and four, less up to a half.
+  expect(watched.runs.length).toBeLessThan(6);
+});
+
 it('a service that stops answering during a run is away long before the run gives up, and there again while it waits', async () => {
   const { watched, service, state, isUnknown, beginRun } = await inSync();
   service.answer = 'never';
