@@ -80,6 +80,8 @@ export interface Base<T> {
   readonly liveKillSeenAt?: string;
   /** When it saw that, ISO 8601 in UTC; states of older versions lack it. */
   readonly liveKillSeen?: string;
+  /** The service's time of its last change of a killed definition, as a run saw it. */
+  readonly killedAsOf?: string;
   /** Our change request for this object, as long as it is open or its rejection stands. */
   readonly request?: RememberedRequest<T>;
   /** JSON Pointer (empty for a new creation) → times of the last few corrections of drift, ISO 8601 in UTC, rising. */

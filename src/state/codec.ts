@@ -154,6 +154,7 @@ function isBase(value: unknown, spec: Form): boolean {
     'killListed?': 'boolean',
     'liveKillSeenAt?': isCommit,
     'liveKillSeen?': isMoment,
+    'killedAsOf?': 'text',
     'corrections?': isCorrections,
     'request?': {
       id: 'text',

@@ -1,4 +1,4 @@
-import { KILL } from '../../admin-api/wire.js';
+import { KILL, type WireDefinition } from '../../admin-api/wire.js';
 import { present } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
@@ -259,7 +259,8 @@ export function rememberingKills(
   { desired, actual, policy }: PlanInput,
 ): Base<unknown> {
   if (environment === null) return base;
-  const { killListed: heldListed, liveKillSeenAt: _, liveKillSeen: __, ...rest } = base;
+  const { killListed: heldListed, liveKillSeenAt: _, liveKillSeen: __, ...others } = base;
+  const { killedAsOf: ___, ...rest } = others;
   const isKill = (base.spec as Definition | undefined)?.killed === true;
   const isListed =
     base === before
@@ -273,12 +274,19 @@ export function rememberingKills(
   const place = environmentNamed(policy, environment);
   const first = place && policy.leftKilled?.[stateId(flag, place)];
   const moment = seenAt === undefined ? (first ?? now) : before?.liveKillSeen;
+  const asOf = !live ? before?.killedAsOf : live.killed ? markOf(live) : undefined;
   return {
     ...rest,
+    ...present({ killedAsOf: asOf }),
     ...(isListed === true && { killListed: true }),
     ...(seen && { liveKillSeenAt: seen }),
     ...(seen && moment !== undefined && { liveKillSeen: moment }),
   };
+}
+
+/** Differs after each change of a definition; only equality has a meaning, because clocks differ. */
+export function markOf({ lastUpdateTime }: WireDefinition): string {
+  return String(lastUpdateTime);
 }
 
 /** After a restore outside all runs: a later kill must not be taken for the one that git ordered. */
@@ -286,7 +294,7 @@ export function afterRestore(state: State, flag: string, environmentId: string):
   const entry = flagEntry(state, flag);
   const base = entry?.environments[environmentId];
   if (!entry || !base) return state;
-  const { killListed, liveKillSeenAt, liveKillSeen, ...rest } = base;
+  const { killListed, liveKillSeenAt, liveKillSeen, killedAsOf, ...rest } = base;
   const spec = rest.spec?.killed === true ? { ...rest.spec, killed: false } : rest.spec;
   const restored = { ...rest, ...(spec && { spec }) };
   const environments = { ...entry.environments, [environmentId]: restored };

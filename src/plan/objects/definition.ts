@@ -9,9 +9,9 @@ import {
   withFields,
 } from '../../model/flag/wire.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import { objectId } from '../../model/ref.js';
+import { definitionId, objectId, type ObjectId } from '../../model/ref.js';
 import type { FieldChange, Withheld } from '../../model/plan.js';
-import type { Base } from '../../model/state.js';
+import { entriesOf, type Base } from '../../model/state.js';
 import {
   plannedUpdate,
   splitFields,
@@ -21,7 +21,14 @@ import {
 } from '../planned-change.js';
 import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
-import { liveKillHold, plannedRestore, wentKilled, type PlacedDefinition } from '../kills/plan.js';
+import {
+  afterRestore,
+  liveKillHold,
+  markOf,
+  plannedRestore,
+  wentKilled,
+  type PlacedDefinition,
+} from '../kills/plan.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
@@ -46,6 +53,38 @@ export function planDefinition(
   if (live === null) return planDefinitionCreation(subject, isKilled, input);
   // The kill goes first, in a request of its own.
   return planUpdate(subject, isKilled ? { ...live, killed: true } : live, input);
+}
+
+/**
+ * Without the memory of kills that may be over: their definitions were changed on the service since a run saw them, and
+ * no field shows how. Each may have been restored and killed again, of which an older state that was put back knows
+ * nothing. Git takes back the kill of then, and not the one of now.
+ *
+ * @returns also the ids of their definitions.
+ */
+export function withoutOldKills<T extends PlanInput>(input: T): readonly [T, ObjectId[]] {
+  const { desired, actual, policy } = input;
+  const restorable = new Map(policy.restorable);
+  const ids: ObjectId[] = [];
+  let { state } = input;
+  for (const { name: flag, environments } of entriesOf(input.state.values(), 'flag')) {
+    for (const { id: environmentId, name: environment } of policy.environments) {
+      const base = environments[environmentId];
+      const live = actual.flags.get(flag)?.definitions.get(environment);
+      const definition = desired.flags.get(flag)?.environments.get(environment);
+      if (base?.killedAsOf === undefined || !live?.killed || !definition) continue;
+      if (base.killedAsOf === markOf(live) || isKillOrdered(desired, flag, environment)) continue;
+      const differences = definitionDifferences(definition, base, live, input);
+      if (differences.some(({ reason }) => reason === 'drift' || reason === 'conflict')) continue;
+      state = afterRestore(state, flag, environmentId);
+      const id = definitionId({ flag, environment });
+      restorable.delete(id);
+      ids.push(id);
+    }
+  }
+  return ids.length === 0
+    ? [input, ids]
+    : [{ ...input, state, policy: { ...policy, restorable } }, ids];
 }
 
 /** @param live includes the kill, if one is ordered. */

@@ -124,6 +124,71 @@ it('kills in spite of a state that cannot be read, and then ends', async () => {
   expect(await isKilled(world)).toBe(true);
 });
 
+describe('an older state that was put back', () => {
+  const TAKEN_BACK = { 'flags/pay.yaml': flagSpec('pay', { on: 20, production: 'killed: false' }) };
+
+  /** Has git or a hand kill pay and take that back, then kills pay by hand, and puts back the state of before. */
+  async function killedSince(
+    kill: (world: PipelineWorld) => Promise<unknown>,
+  ): Promise<PipelineWorld> {
+    const world = await appliedWorld({ 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') });
+    await kill(world);
+    await world.applied();
+    const ref = stateRef(world);
+    const older = world.repository.git('rev-parse', ref);
+    world.repository.commit('Bring pay back', { ...TAKEN_BACK, ...killList('{}') });
+    await world.applied();
+    expect(await isKilled(world)).toBe(false);
+    await world.live.set('pay', { killed: true });
+    world.repository.git('update-ref', ref, older);
+    return world;
+  }
+
+  it.each([
+    ['git ordered', async ({ repository }) => Promise.resolve(repository.commit('Kill', KILL_PAY))],
+    ['a run saw', async ({ live }) => live.set('pay', { killed: true })],
+  ] as [string, (world: PipelineWorld) => Promise<unknown>][])(
+    'does not undo a kill made by hand since for the one that %s then, and says so',
+    async (_, kill) => {
+      const world = await killedSince(kill);
+
+      const dry = await world.command('reconcile', '--dry-run');
+      const run = await world.command('reconcile');
+      const next = await world.command('reconcile');
+
+      expect(dry.stderr).toContain(
+        `${ID} was changed on the service since a run saw its kill, and may have been killed again`,
+      );
+      for (const { stdout } of [dry, run, next]) {
+        expect(stdout).toContain('Killed on the service, not ordered by git; they stay so');
+      }
+      expect([await isKilled(world), next.stderr.includes('since a run saw its kill')]).toEqual([
+        true,
+        false,
+      ]);
+      world.repository.commit('Leave it to people', {
+        'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+      });
+      await world.applied();
+      world.repository.commit('Bring pay back again', TAKEN_BACK);
+      await world.applied();
+      expect(await isKilled(world)).toBe(false);
+    },
+  );
+
+  it('still lets git take a kill back where what was changed by hand since shows', async () => {
+    const world = await appliedWorld({ 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') });
+    world.repository.commit('Kill', KILL_PAY);
+    await world.applied();
+    await world.live.set('pay', { on: 50 });
+    world.repository.commit('Bring pay back', killList('{}'));
+
+    await world.applied();
+
+    expect(await isKilled(world)).toBe(false);
+  });
+});
+
 describe('reconcile --kills', () => {
   let world: PipelineWorld;
 
