@@ -191,7 +191,13 @@ export class SnapshotCache {
     if (found === undefined) {
       if (this.#found.size >= this.#maxCommits) return UNKNOWN;
       const refs = [...(this.#expected.get(commit)?.values() ?? [])];
-      found = this.#treeOf(commit).then(async (tree) => this.#snapshotsAt(tree, refs));
+      found = this.#treeOf(commit)
+        .then(async (tree) => this.#snapshotsAt(tree, refs))
+        .catch((error: unknown) => {
+          // A partial clone lacks the files of older commits: nothing is known of them.
+          if (error instanceof FlagkeelError && error.code === 'GIT') return new Map();
+          throw error;
+        });
       this.#found.set(commit, found);
     }
     const forms = await found;

@@ -257,6 +257,21 @@ describe('attribution', () => {
     expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Change' });
   });
 
+  it('names the commits by their files where a partial clone lacks what these said', async () => {
+    const [base = ''] = commits(['Add', pay('1')], ['Change', pay('2')], ['Again', pay('3')]);
+    repository.git('config', 'uploadpack.allowFilter', 'true');
+    const directory = join(makeDirectory(), 'clone');
+    repository.git(
+      'clone',
+      '-q',
+      '--filter=blob:none',
+      `file://${repository.directory}`,
+      directory,
+    );
+
+    expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Again (+1 more)' });
+  });
+
   it.each<[Asked, string]>([
     [{ action: 'create' }, 'Change (+1 more)'],
     [{ action: 'activate' }, 'Change (+1 more)'],
