@@ -1,6 +1,6 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
-import { isOlder } from '../git/lineage.js';
+import { isOlder, parentsIn } from '../git/lineage.js';
 import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';
@@ -30,7 +30,7 @@ export async function notesFor(
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
   { desired, state, policy }: PlanInput,
   checkout: Checkout,
-  head: string | null,
+  { head, applied }: Pick<AttributionOptions, 'head' | 'applied'>,
   specsRead: SpecCache,
 ): Promise<PlanNotes> {
   const all = [...changes, ...withheld];
@@ -41,8 +41,7 @@ export async function notesFor(
     return { id, ref, action, reason, parts: partsOf(change, base) };
   });
   const notes = await attribute(checkout, {
-    head,
-    requests,
+    ...{ head, applied, requests },
     snapshotsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
       const specs = await readSpecs(tree, specsRead);
       // Leaving an object out marks it as unknown, which differs from absent.
@@ -111,6 +110,8 @@ export interface AttributionRequest {
 export interface AttributionOptions {
   /** Full hash; null if the specs come from no commit. */
   readonly head: string | null;
+  /** HEAD of the last apply. Default: unknown. */
+  readonly applied?: string | null | undefined;
   readonly requests: readonly AttributionRequest[];
   readonly snapshotsAt: SnapshotsAt;
   /** Most commits to read the specs of. Default: 500. */
@@ -144,9 +145,9 @@ export async function attribute(
   options: AttributionOptions,
 ): Promise<readonly ChangeNote[]> {
   const { repository } = checkout;
-  const { head, requests, snapshotsAt, maxCommits } = options;
+  const { head, applied = null, requests, snapshotsAt, maxCommits } = options;
   if (repository === null || head === null) {
-    const unknown: Causes = { texts: [], count: 0, restored: undefined };
+    const unknown: Causes = { texts: [], count: 0, restored: undefined, mayBeOlder: false };
     return requests.map((request) => noteOf(request, unknown));
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
@@ -158,6 +159,13 @@ export async function attribute(
       const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
       return content && parseCommit(id, content);
     }),
+    isCut: async (id, known) => {
+      const content = checkout.shallow ? await repository.objects.read(id) : null;
+      const parents = content ? parentsIn(content) : [];
+      if ([applied, ...known].some((each) => each !== null && parents.includes(each))) return false;
+      const here = await Promise.all(parents.map(async (each) => repository.objects.header(each)));
+      return here.includes(null);
+    },
     isBefore: eachOnce(async (base) => !(await isOlder(checkout, head, base))),
     logSince: eachOnce(async (base) => readLog(repository, base === '' ? null : base, head)),
   };
@@ -184,6 +192,8 @@ interface Past {
   readonly head: string;
   /** The text of a commit; null if it is not in this clone, or the id names no commit. */
   readonly textOf: (id: string) => Promise<CommitText | null>;
+  /** Whether the clone ends with a commit, so that all files are new there. @param known the commits whose values are known. */
+  readonly isCut: (id: string, known: readonly (string | null)[]) => Promise<boolean>;
   readonly isBefore: (base: string) => Promise<boolean>;
   /** @param base empty for the whole history. */
   readonly logSince: (base: string) => Promise<LoggedCommit[]>;
@@ -225,13 +235,15 @@ interface Causes {
   readonly count: number;
   /** The commit that a drift correction brings back. */
   readonly restored: CommitText | undefined;
+  /** The clone is too shallow to tell the oldest of them from the commits before it. */
+  readonly mayBeOlder: boolean;
 }
 
 async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
   forms: SnapshotCache,
-  { textOf, head }: Past,
+  { textOf, isCut, head }: Past,
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();
@@ -262,10 +274,13 @@ async function causesOf(
     (await textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
   const newest = all.filter((id) => commits.has(id)).slice(0, MAX_TEXTS);
   const back = all.find((id) => restored.has(id));
+  const bases = request.parts.map(({ base }) => base);
+  const cut = await Promise.all(newest.map(async (id) => isCut(id, bases)));
   return {
     texts: await Promise.all(newest.map(read)),
     count: commits.size,
     restored: back === undefined ? undefined : await read(back),
+    mayBeOlder: cut.includes(true),
   };
 }
 
@@ -301,7 +316,11 @@ async function becameOf(
   return hasLed ? 'led' : 'dropped';
 }
 
-function noteOf(request: AttributionRequest, { texts, count, restored }: Causes): ChangeNote {
+const OLDER =
+  'The clone is shallow and ends with the last of these commits: an older one may have changed it.';
+
+function noteOf(request: AttributionRequest, causes: Causes): ChangeNote {
+  const { texts, count, restored, mayBeOlder } = causes;
   const { id, action, reason, parts } = request;
   const fallback = `flagkeel: ${action} ${id}`;
   const correction = restored && correctionOf(request, restored);
@@ -325,10 +344,11 @@ function noteOf(request: AttributionRequest, { texts, count, restored }: Causes)
   const flagComment = texts.find((text) => text.flagComment !== undefined)?.flagComment;
   const subject = cleanLine(newest.subject) || fallback;
   const comments = flagComment === undefined ? texts.map(paragraphOf) : [flagComment];
+  const title = flagTitle ?? titleWithMore(subject, count - 1);
   return truncateNote(
     {
-      title: flagTitle ?? titleWithMore(subject, count - 1),
-      comment: [...said, ...comments].join('\n\n'),
+      title: mayBeOlder ? titleWithEnd(title, ' (or older)') : title,
+      comment: [...said, ...(mayBeOlder ? [OLDER] : []), ...comments].join('\n\n'),
     },
     fallback,
   );

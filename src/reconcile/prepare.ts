@@ -128,7 +128,8 @@ async function assess(
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
   const written = { changes: kills.stillToWrite(made.changes), withheld: made.withheld };
   const { commit } = revision;
-  const notes = await notesFor(written, input, checkout, commit, context.memory.specs);
+  const commits = { head: commit, applied };
+  const notes = await notesFor(written, input, checkout, commits, context.memory.specs);
   const guards = await checkGuards(context, hashed, { applied, elsewhere });
   const said = kills.notesOver(withSteps(notes, made, input.moment), made);
   const approval = context.options.approvals?.find((each) => each.hash === planHash);

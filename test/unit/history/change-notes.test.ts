@@ -43,7 +43,7 @@ async function wordsFor(
   {
     directory = repository.directory,
     ...options
-  }: { maxCommits?: number; directory?: string } = {},
+  }: { maxCommits?: number; directory?: string; applied?: string } = {},
 ): Promise<ChangeNote> {
   const checkout = await openCheckout(directory);
   onTestFinished(async () => checkout.close());
@@ -255,6 +255,27 @@ describe('attribution', () => {
     repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, directory);
 
     expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Change' });
+  });
+
+  it('does not say of the last commit of a shallow clone that it changed what an older one may have', async () => {
+    const [older = '', parent = ''] = commits(
+      ['Add', pay('1')],
+      ['Change', pay('2')],
+      ['Correct the readme', { 'README.md': '2' }],
+      ['Add another', { 'flags/cart.yaml': '1' }],
+    );
+    const directory = join(makeDirectory(), 'clone');
+    repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, directory);
+
+    const words = await wordsFor({ base: older }, { directory });
+
+    expect(words.title).toBe('Add another (or older)');
+    expect(words.comment).toContain('an older one may have changed it');
+    const applied = repository.git('rev-parse', 'HEAD~1');
+    expect((await wordsFor({ base: older }, { directory, applied })).title).toBe('Add another');
+    expect((await wordsFor({ base: older }, { directory, applied: parent })).title).toContain(
+      'older',
+    );
   });
 
   it('names the commits by their files where a partial clone lacks what these said', async () => {
