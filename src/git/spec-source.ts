@@ -130,7 +130,7 @@ function changedOn(
  * Empty without a repository; all files before the first commit.
  *
  * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config
- * names. A file that differs only in its line ends counts as equal, because git may convert them.
+ * names. A file that differs only in its line ends, or in its hash at `$Id$`, counts as equal: git may convert both.
  *
  * @param onDisk a fresh listing of the directory, to save another one.
  * @param hold keeps the contents of equal files in memory, because the caller reads them next.
@@ -204,9 +204,9 @@ async function sameContent(
     if (hold) repository?.objects.hold(committed.blobId, content);
     return true;
   }
-  if (!content.includes('\r\n')) return false;
-  const withLineFeeds = Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
-  return blobId(withLineFeeds, committed.blobId) === committed.blobId;
+  const text = content.toString('latin1').replaceAll('\r\n', '\n');
+  const converted = text.replaceAll(`$Id: ${committed.blobId} $`, () => '$Id$');
+  return blobId(Buffer.from(converted, 'latin1'), committed.blobId) === committed.blobId;
 }
 
 /** A file younger than this may change again without a new stamp, because clocks of file systems are coarse. */

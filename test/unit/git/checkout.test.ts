@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -197,8 +198,13 @@ describe('checkout', () => {
       'flags/a.yaml': 'a',
       'flags/b.yaml': 'b',
       'flags/crlf.yaml': 'x\ny\n',
+      'flags/ident.yaml': '# $Id$\nx\n',
+      '.gitattributes': 'flags/ident.yaml ident\n',
       '.gitignore': 'flags/ignored.yaml\n',
     });
+    repository.write({ 'flags/ident.yaml': null });
+    repository.git('checkout', '--quiet', 'flags/ident.yaml');
+    expect(readFileSync(join(repository.directory, 'flags/ident.yaml'), 'utf8')).toMatch(/Id: \w+/);
     repository.write({
       'flags/a.yaml': 'A',
       'flags/b.yaml': null,
