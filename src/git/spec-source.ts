@@ -6,6 +6,7 @@ import { openCheckout, resolveRevision, type Checkout, type Repository } from '.
 import { commitTree, directoryTree } from './trees.js';
 import type { GitCache } from './cache.js';
 import { runGit } from './git.js';
+import { shellWord } from '../platform/shell.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Revision } from '../model/outcome.js';
 import { overlaid, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
@@ -94,7 +95,21 @@ async function fromCommit(
   warnings: readonly string[] = [],
 ): Promise<Source> {
   const tree = await commitTree(checkout, head);
+  if (tree.list().length === 0) await requireFetched(checkout, head);
   return sourceOf(tree, checkout, { commit: head, dirty: false }, warnings);
+}
+
+/** @throws FlagkeelError `SPECS_INVALID`: the directory is a submodule, of which the repository around it has no files. */
+async function requireFetched({ repository }: Checkout, head: string): Promise<void> {
+  if (!repository || repository.prefix === '') return;
+  const { git, root, prefix } = repository;
+  const path = prefix.slice(0, -1);
+  const args = ['ls-tree', '--full-tree', '--end-of-options', head, path];
+  const entry = await runGit(git, { args, purpose: `find "${path}" in commit ${head}` });
+  if (!entry.startsWith('160000 ')) return;
+  const fetch = `git -C ${shellWord(root)} submodule update --init ${shellWord(path)}`;
+  const why = `it is a submodule that was not fetched (${fetch})`;
+  throw new FlagkeelError('SPECS_INVALID', `cannot read specs in "${path}": ${why}`);
 }
 
 function sourceOf(

@@ -123,6 +123,19 @@ describe('specs behind something that is not read', () => {
     },
   );
 
+  it('are said to lie in a submodule that was not fetched, where the config directory is one', async () => {
+    const { directory } = repository;
+    repository.commit('one', { 'README.md': '' });
+    commitSubmodules(repository, 'our specs');
+
+    const opened = openSource(join(directory, 'our specs'), { workingTree: true });
+
+    const fetch = `git -C ${directory} submodule update --init 'our specs'`;
+    await expect(opened).rejects.toThrow(
+      `cannot read specs in "our specs": it is a submodule that was not fetched (${fetch})`,
+    );
+  });
+
   it('are read where files took the place of a submodule', async () => {
     repository.commit('one', FILES);
     commitSubmodules(repository, 'flags');
