@@ -58,7 +58,9 @@ const MEMBER_ORDER = [
 
 /** A spec after the edits, made one after the other. @param text a valid spec. */
 export function editedText(text: string, edits: readonly Edit[]): string {
-  return edits.reduce(editedOnce, text);
+  // A byte order mark would count as a column, and the library drops it.
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  return mark + edits.reduce(editedOnce, text.slice(mark.length));
 }
 
 /** Even one without a value. */
@@ -157,7 +159,7 @@ function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[])
   if (!isMap(held)) return nodeOf(value);
   const pair = replace && pairOf(held, replace.member);
   if (pair) pair.value = withComments(nodeOf(replace.value), pair.value as Node | null);
-  if (replace?.dropsSteps === true && isMap(held)) held.delete('ramp');
+  if (replace?.dropsSteps === true) held.delete('ramp');
   return held;
 }
 
@@ -201,9 +203,7 @@ function pairOf(map: YAMLMap, name: string): Pair | undefined {
 
 /** The text of a scalar as the file spells it; empty for everything else. */
 function textOf(node: unknown): string {
-  if (!isScalar(node)) return '';
-  const { source, value } = node;
-  return source ?? String(value);
+  return isScalar(node) ? (node.source ?? String(node.value)) : '';
 }
 
 /** After the last member that precedes it in the usual order; at the end if that order does not contain it. */

@@ -42,6 +42,15 @@ describe('a break-glass list', () => {
     expect(withoutKillEntry('kills:\n  null: { reason: r }\n', 'null')).toBe('kills: {}\n');
   });
 
+  it.each(['\uFEFF', '\uFEFF# ours\n'])(
+    'keeps its byte order mark, line ends and indentation',
+    (head) => {
+      const list = `${head}kills:\n  pay: { reason: r }\n`.replaceAll('\n', '\r\n');
+      const entry = '  search:\r\n    reason: r\r\n    since: "2026-10-03T22:14:00Z"\r\n';
+      expect(withKillEntry(list, 'search', { ...ENTRY, reason: 'r' })).toBe(list + entry);
+    },
+  );
+
   it('is not made of what is none', () => {
     expect(withKillEntry('kills: [pay]\n', 'search', ENTRY)).toBeUndefined();
     expect(withKillEntry('kills: {\n', 'search', ENTRY)).toBeUndefined();
