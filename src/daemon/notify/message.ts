@@ -49,10 +49,8 @@ function isBad(name: StandingName): boolean {
 
 function toldStanding({ id, standing }: StandingView): ToldObject {
   const remedy = 'remedy' in standing ? standing.remedy : null;
-  return {
-    id,
-    says: remedy === null ? whyText(standing) : `${whyText(standing)} → ${remedyText(remedy)}`,
-  };
+  const why = whyText(standing);
+  return { id, says: remedy === null ? why : `${why} → ${remedyText(remedy)}` };
 }
 
 type Found = (plan: NonNullable<RunRecord['plan']>) => readonly ToldObject[];
@@ -132,12 +130,12 @@ export class MessageMemory {
  */
 function follow(reported: Reported, { standings }: SourceView, { result }: RunRecord): [] {
   if (FAILURES.includes(result)) reported.failure ??= { result, cause: '' };
-  else if (result !== 'interrupted') delete reported.failure;
+  else if (!leavesFailure(reported, result)) delete reported.failure;
   reported.noticed.clear();
   if (standings?.doubt !== null) return [];
-  const { standing: before } = reported;
+  reported.isDoubted = false;
   const bad = standings.objects.filter(({ standing }) => isBad(standing.is));
-  reported.standing = new Map(bad.map(({ id }) => [id, before.get(id) ?? 'waits']));
+  reported.standing = new Map(bad.map(({ id }) => [id, reported.standing.get(id) ?? 'waits']));
   return [];
 }
 
@@ -210,11 +208,7 @@ function doubtOf(reported: Reported, source: SourceView, doubt: Doubt, run: RunR
 function kindOf(reported: Reported, run: RunRecord): RunKind | undefined {
   const { result } = run;
   const before = reported.failure;
-  // Neither confirms nor ends a failure: it did not try again.
-  const isUntried = before?.result === 'refused' || before?.result === 'partial';
-  if (result === 'interrupted' || (result === 'suspended' && isUntried)) {
-    return wrote(run) ? 'changed' : undefined;
-  }
+  if (leavesFailure(reported, result)) return wrote(run) ? 'changed' : undefined;
   if (FAILURES.includes(result)) {
     const cause = fingerprintOf(run);
     reported.failure = { result, cause };
@@ -223,6 +217,12 @@ function kindOf(reported: Reported, run: RunRecord): RunKind | undefined {
   delete reported.failure;
   if (before !== undefined) return 'recovered';
   return wrote(run) ? 'changed' : undefined;
+}
+
+/** Whether a run neither confirms nor ends a failure: it did not try again. */
+function leavesFailure({ failure }: Reported, result: RunResult): boolean {
+  const isUntried = failure?.result === 'refused' || failure?.result === 'partial';
+  return result === 'interrupted' || (result === 'suspended' && isUntried);
 }
 
 /** At most once each UTC day. */

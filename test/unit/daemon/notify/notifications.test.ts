@@ -91,6 +91,7 @@ const INVALID = (line: number) => {
 const PARTIAL = (members: object) =>
   aRun({ ...appliedReport(aStory()), ...members }, { result: 'partial' });
 
+const AWAY = { why: 'service-away', since: '2026-10-03T14:00:00.000Z' } as const;
 const OUTSIDE = { reason: 'drift' } as const;
 const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', OUTSIDE);
 const NEXT = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
@@ -296,6 +297,8 @@ describe('messages of a replica that takes a source over', () => {
       other(DOWN());
       other(held(CONFLICT));
       other(aRun(null, { result: 'partial' }));
+      // It did not try again what failed.
+      other(aRun(null, { result: 'suspended' }));
       lead(daemon, held());
     });
 
@@ -305,7 +308,9 @@ describe('messages of a replica that takes a source over', () => {
   it('say again what lasts, and say nothing again that has ended under the one before', async () => {
     const messages = await told((daemon, other) => {
       daemon.end(held(CONFLICT));
-      daemon.end(DOWN());
+      const source = daemon.end(DOWN());
+      const known = standingsAfter([CALM()]);
+      daemon.show({ ...source, standings: known && standingsUnder(known, AWAY) });
       other(held());
       lead(daemon, held());
       other(KILLED);
@@ -314,7 +319,8 @@ describe('messages of a replica that takes a source over', () => {
       lead(daemon, held(CONFLICT));
     });
 
-    expect(messages).toEqual([...[`held ${PAY}`, 'failed', `live-kill ${PAY}`, `held ${PAY}`]]);
+    const before = [`held ${PAY}`, 'failed', 'unknown'];
+    expect(messages).toEqual([...before, `live-kill ${PAY}`, `held ${PAY}`]);
   });
 });
 
