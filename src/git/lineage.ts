@@ -107,6 +107,17 @@ export function parentsIn(object: Buffer): string[] {
   return [...headerOf(object).matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
 }
 
+/** The parents of a commit that are not in this clone: a shallow one ends with such commits. */
+export async function missingParents(
+  objects: ObjectReader,
+  commit: string,
+): Promise<readonly string[]> {
+  const content = await objects.read(commit);
+  const parents = content ? parentsIn(content) : [];
+  const here = await Promise.all(parents.map(async (each) => objects.header(each)));
+  return parents.filter((_, index) => here[index] === null);
+}
+
 /** Heads, and commits before them, to remember. */
 const KEPT = 10_000;
 

@@ -1,10 +1,11 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
-import { isOlder, parentsIn } from '../git/lineage.js';
+import { isOlder, missingParents } from '../git/lineage.js';
 import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';
 import type { ChangeNote } from '../model/outcome.js';
+import { eachOnce } from '../model/collections.js';
 import { noteKey, type Change, type Plan, type PlanNotes, type Reason } from '../model/plan.js';
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Base } from '../model/state.js';
@@ -154,18 +155,15 @@ export async function attribute(
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
   const past: Past = {
     head,
+    applied,
     // A commit that made a thousand flags is needed by each of them.
     textOf: eachOnce(async (id) => {
       const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
       return content && parseCommit(id, content);
     }),
-    isCut: async (id, known) => {
-      const content = checkout.shallow ? await repository.objects.read(id) : null;
-      const parents = content ? parentsIn(content) : [];
-      if ([applied, ...known].some((each) => each !== null && parents.includes(each))) return false;
-      const here = await Promise.all(parents.map(async (each) => repository.objects.header(each)));
-      return here.includes(null);
-    },
+    cutParents: eachOnce(async (id) =>
+      checkout.shallow ? missingParents(repository.objects, id) : [],
+    ),
     isBefore: eachOnce(async (base) => !(await isOlder(checkout, head, base))),
     logSince: eachOnce(async (base) => readLog(repository, base === '' ? null : base, head)),
   };
@@ -190,22 +188,15 @@ export async function attribute(
 
 interface Past {
   readonly head: string;
+  /** HEAD of the last apply; null if unknown. */
+  readonly applied: string | null;
   /** The text of a commit; null if it is not in this clone, or the id names no commit. */
   readonly textOf: (id: string) => Promise<CommitText | null>;
-  /** Whether the clone ends with a commit, so that all files are new there. @param known the commits whose values are known. */
-  readonly isCut: (id: string, known: readonly (string | null)[]) => Promise<boolean>;
+  /** The parents that this clone lacks: all files are new in a commit that has some. */
+  readonly cutParents: (id: string) => Promise<readonly string[]>;
   readonly isBefore: (base: string) => Promise<boolean>;
   /** @param base empty for the whole history. */
   readonly logSince: (base: string) => Promise<LoggedCommit[]>;
-}
-
-function eachOnce<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return async (key) => {
-    const found = known.get(key) ?? read(key);
-    known.set(key, found);
-    return found;
-  };
 }
 
 async function searchOf(
@@ -243,7 +234,7 @@ async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
   forms: SnapshotCache,
-  { textOf, isCut, head }: Past,
+  { textOf, cutParents, head, applied }: Past,
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();
@@ -274,13 +265,13 @@ async function causesOf(
     (await textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
   const newest = all.filter((id) => commits.has(id)).slice(0, MAX_TEXTS);
   const back = all.find((id) => restored.has(id));
-  const bases = request.parts.map(({ base }) => base);
-  const cut = await Promise.all(newest.map(async (id) => isCut(id, bases)));
+  const known = new Set([applied, ...request.parts.map(({ base }) => base)]);
+  const cut = await Promise.all(newest.map(cutParents));
   return {
     texts: await Promise.all(newest.map(read)),
     count: commits.size,
     restored: back === undefined ? undefined : await read(back),
-    mayBeOlder: cut.includes(true),
+    mayBeOlder: cut.some((ids) => ids.length > 0 && !ids.some((id) => known.has(id))),
   };
 }
 

@@ -79,3 +79,13 @@ export class Memory<K extends WeakKey, V> {
     return value;
   }
 }
+
+/** The function with its results by key. */
+export function eachOnce<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return async (key) => {
+    const found = known.get(key) ?? read(key);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -6,6 +6,8 @@ import type { SeenFlags } from './live-flags.js';
 export interface SharedRun {
   readonly run: RunRecord;
   readonly at: CommitView | null;
+  /** Of its lease; 0 or not set without one. */
+  readonly term?: number | undefined;
   readonly environments?: readonly string[] | undefined;
   readonly suspendedByConfig?: boolean | undefined;
   readonly dueAt?: number | null | undefined;

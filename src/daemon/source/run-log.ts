@@ -151,6 +151,8 @@ export class SourceRecord {
   readonly #standings = new ObjectStandings();
   #polled: string | null = null;
   #missedLooks = 0;
+  /** The newest leader of whose runs one is known, and the number of runs since then. */
+  #newest = { term: 0, runs: 0 };
 
   constructor(now: () => number) {
     this.#now = now;
@@ -213,17 +215,20 @@ export class SourceRecord {
     return isNews;
   }
 
-  /** A run of the leader before this one, whose facts are old by now. @param newer the number of runs after it. */
-  late(run: RunRecord, newer: number): void {
-    const runs = this.#known.runs.toSpliced(newer, 0, run).slice(0, MAX_RUNS);
-    this.#known = { ...this.#known, runs };
-  }
-
+  /** @returns false for a run of an earlier leader: it came late, so that its facts are old by now. */
   ended(
     run: RunRecord,
     commit: CommitView | null,
     found: Omit<SharedRun, 'run' | 'at'> & Pick<CycleEnd, 'accessTrouble' | 'judged'>,
-  ): void {
+  ): boolean {
+    const { term = 0 } = found;
+    const newest = this.#newest;
+    if (term !== 0 && term < newest.term) {
+      const runs = this.#known.runs.toSpliced(newest.runs, 0, run).slice(0, MAX_RUNS);
+      this.#known = { ...this.#known, runs };
+      return false;
+    }
+    this.#newest = term > newest.term ? { term, runs: 1 } : { ...newest, runs: newest.runs + 1 };
     const { accessTrouble, judged, standings, environments, flags, suspendedByConfig } = found;
     if (accessTrouble !== undefined) this.note('service', accessTrouble);
     if (standings !== undefined) this.#standings.share(standings);
@@ -251,6 +256,7 @@ export class SourceRecord {
         ...(isNewCommit && { appliedAt: new Date(endMs(run)).toISOString() }),
       }),
     };
+    return true;
   }
 }
 

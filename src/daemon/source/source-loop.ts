@@ -52,8 +52,6 @@ export class SourceLoop {
   readonly #ending = new AbortController();
   /** Parts that gave no answer when they were last asked for one, apart from runs. */
   readonly #away = new Set<'source' | 'service'>();
-  /** Own runs that have ended since this replica leads. */
-  #led = 0;
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
   #confirming: Promise<void> = Promise.resolve();
@@ -187,7 +185,6 @@ export class SourceLoop {
   #electionEvents(): LeadershipEvents {
     return {
       onLead: () => {
-        this.#led = 0;
         this.trigger('start');
       },
       onLost: () => {
@@ -197,11 +194,9 @@ export class SourceLoop {
       onTrigger: this.trigger,
       onRuns: (runs) => {
         for (const { run, at, dueAt, ...facts } of runs) {
-          const isLate = this.#leadership.isLeader && this.#led > 0;
-          if (isLate) this.#record.late(run, this.#led);
-          else this.#record.ended(run, at, facts);
-          // A leader has planned since, and must not miss what is due by its own plan.
-          if (dueAt !== undefined && !this.#leadership.isLeader) this.#due.at = dueAt;
+          const isNewest = this.#record.ended(run, at, facts);
+          // A leader must not miss what is due by its own plan.
+          if (dueAt !== undefined && isNewest && !this.#leadership.isLeader) this.#due.at = dueAt;
         }
         this.#around.onChange();
       },
@@ -219,7 +214,9 @@ export class SourceLoop {
     const { name, upstream } = this.#options;
     const { suspension, pin: pinned, approval: approved } = this.#overrides.inForce;
     return {
-      ...{ name, location: upstream.location, branch: upstream.branch },
+      name,
+      location: upstream.location,
+      branch: upstream.branch,
       ...{ phase: this.#driver.phase, progress: this.#runs.progress },
       ...{ ...this.#record.view(), unsigned: this.#follower.seen?.unsigned ?? null },
       suspended: suspension ?? this.#record.suspendedByGit,
@@ -287,14 +284,14 @@ export class SourceLoop {
       durationMs: Math.round(performance.now() - started),
       ...recordedEnd(end),
     };
-    this.#record.ended(record, at, end);
-    this.#led += 1;
+    const term = of.fence?.term;
+    this.#record.ended(record, at, { ...end, term });
     if (end.dueAt !== undefined) this.#due.at = end.dueAt;
     this.#runLog.ended(record, end);
     const { environments, suspendedByConfig, dueAt, judged, result } = end;
     const { standings } = this.#record.view();
     await this.#leadership.keep({
-      ...{ run: record, at, environments, suspendedByConfig, dueAt },
+      ...{ run: record, at, term, environments, suspendedByConfig, dueAt },
       standings: judged && (standings ?? undefined),
       flags: result === 'in-sync' ? undefined : end.flags,
     });

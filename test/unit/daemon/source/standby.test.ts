@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Fence } from '../../../../src/model/run.js';
 import type { LeadershipEvents } from '../../../../src/daemon/source/leadership.js';
 import { SourceLoop } from '../../../../src/daemon/source/source-loop.js';
 import { LocalUpstream } from '../../../../src/daemon/upstream/local.js';
@@ -19,7 +20,13 @@ function aReplica(isLeader: boolean, onRun = nothing) {
       openRun: async () => Promise.reject(new Error('bug: no run is opened')),
       leadership: (events) => {
         told.push(events);
-        const permit = { signal: new AbortController().signal, end: nothing };
+        const fence = {
+          lease: 'shop',
+          term: 2,
+          check: nothing,
+          enter: nothing,
+        } as unknown as Fence;
+        const permit = { signal: new AbortController().signal, fence: () => fence, end: nothing };
         const keep = async (): Promise<void> => Promise.resolve();
         const begin = () => (isLeader ? permit : null);
         return { isLeader, begin, forward: nothing, keep, share: nothing };
@@ -56,13 +63,28 @@ it('shows a run of the leader before it that is told late behind its own, and ke
   });
   const [before, late] = [aRun(aReport()), aRun(aReport())];
   // What is told before its own run is the newest.
-  told[0]?.onRuns([{ run: before, at: null, environments: ['staging'] }]);
+  told[0]?.onRuns([{ run: before, at: null, term: 1, environments: ['staging'] }]);
   loop.start();
   await first;
 
-  told[0]?.onRuns([{ run: late, at: null, environments: ['production'] }]);
+  told[0]?.onRuns([{ run: late, at: null, term: 1, environments: ['production'] }]);
 
   expect(loop.view().runs.map(({ id }) => id)).toEqual(['own', late.id, before.id]);
   expect(loop.view().environments).toEqual(['staging']);
   await loop.stop('SIGTERM');
+});
+
+it('shows on a third replica a late run of the leader before behind those of the one that leads now', () => {
+  const { loop, told } = aReplica(false);
+  const due = Date.parse('2030-01-01T00:00:00.000Z');
+  const [first, second, late] = [aRun(aReport()), aRun(aReport()), aRun(aReport())];
+  for (const run of [first, second]) {
+    told[0]?.onRuns([{ run, at: null, term: 2, environments: ['staging'], dueAt: due }]);
+  }
+
+  told[0]?.onRuns([{ run: late, at: null, term: 1, environments: ['production'], dueAt: null }]);
+
+  const { runs, environments, nextDue } = loop.view();
+  expect(runs.map(({ id }) => id)).toEqual([second.id, first.id, late.id]);
+  expect([environments, nextDue]).toEqual([['staging'], new Date(due).toISOString()]);
 });
