@@ -317,14 +317,9 @@ function noteOf(request: AttributionRequest, causes: Causes): ChangeNote {
   const correction = restored && correctionOf(request, restored);
   const [newest] = texts;
   if (restored && correction !== undefined && parts.every(({ isDrift }) => isDrift)) {
-    const comment = restored.flagComment ?? paragraphOf(restored);
-    return truncateNote(
-      {
-        title: titleWithEnd(`Correct drift of ${id}`, `, as of ${shortId(restored)}`),
-        comment: `${correction}\n\n${comment}`,
-      },
-      fallback,
-    );
+    const title = titleWithEnd(`Correct drift of ${id}`, `, as of ${shortId(restored)}`);
+    const comment = `${correction}\n\n${restored.flagComment ?? paragraphOf(restored)}`;
+    return truncateNote({ title, comment }, fallback);
   }
   const said = correction === undefined ? [] : [correction];
   if (newest === undefined) {
