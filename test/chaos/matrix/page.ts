@@ -1,18 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { nameOf, type Cell, type CellResult } from './cell.js';
 import { FAULTS, SIGNALS } from './faults.js';
 import { READS, WRITES, type RequestKind } from './requests.js';
 
-/** What the page says of one run of the whole matrix. */
-export interface MatrixRun {
-  readonly results: readonly CellResult[];
-  readonly commit: string;
-  /** UTC day. */
-  readonly day: string;
-  readonly minutes: number;
+const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
+
+/** Writes what a run has shown into its part of `docs/reliability.md`. @param begun when the run began. */
+export function writePart(
+  part: 'matrix' | 'table of stores',
+  begun: number,
+  textOf: (origin: string) => string,
+): void {
+  const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', 'src'], {
+    encoding: 'utf8',
+  });
+  const day = new Date().toISOString().slice(0, 10);
+  const minutes = Math.round((Date.now() - begun) / 60_000);
+  const text = textOf(`commit \`${commit.trim()}\`, ${day}, ${String(minutes)} minutes.`);
+  const [begin, end] = [`<!-- the ${part} begins -->`, `<!-- the ${part} ends -->`] as const;
+  const page = readFileSync(PAGE, 'utf8');
+  const [head = ''] = page.split(begin);
+  const [, tail = ''] = page.split(end);
+  writeFileSync(PAGE, `${head}${begin}\n\n${text}\n\n${end}${tail}`);
 }
 
-/** The tables of `docs/reliability.md`, as Markdown. */
-export function matrixTables({ results, commit, day, minutes }: MatrixRun): string {
+/** The tables of the whole matrix, as Markdown. @param origin of the results. */
+export function matrixTables(results: readonly CellResult[], origin: string): string {
   const at = new Map(results.map((result) => [idOf(result.cell), result]));
   const names = [...SIGNALS, ...FAULTS.map(({ name }) => name)];
   const rows = (kinds: readonly RequestKind[], moments: readonly Cell['moment'][]): string[] =>
@@ -25,8 +39,7 @@ export function matrixTables({ results, commit, day, minutes }: MatrixRun): stri
     );
   const moments = ['before', 'done', 'answered'] as const;
   return [
-    `${results.length} cells, ${results.filter(({ violations }) => violations.length > 0).length} of them wrong; ` +
-      `commit \`${commit}\`, ${day}, ${String(minutes)} minutes.`,
+    `${results.length} cells, ${results.filter(({ violations }) => violations.length > 0).length} of them wrong; ${origin}`,
     legend('R', READS),
     table(['what goes wrong', 'when', ...letters('R', READS)], rows(READS, moments)),
     legend('W', WRITES),

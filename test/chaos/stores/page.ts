@@ -1,16 +1,11 @@
 import { sayings, table } from '../matrix/page.js';
 import { WAYS, type StoreResult } from './play.js';
 
-export interface StoresRun {
-  readonly stores: Readonly<Record<string, readonly StoreResult[]>>;
-  readonly commit: string;
-  /** UTC day. */
-  readonly day: string;
-  readonly minutes: number;
-}
-
-/** The tables of failing stores in `docs/reliability.md`, as Markdown. */
-export function storeTable({ stores, commit, day, minutes }: StoresRun): string {
+/** The tables of failing stores, as Markdown. @param origin of the results. */
+export function storeTable(
+  stores: Readonly<Record<string, readonly StoreResult[]>>,
+  origin: string,
+): string {
   const all = Object.values(stores).flat();
   const rows = Object.entries(stores).flatMap(([store, results]) =>
     [...new Set(results.map(({ cell }) => cell.fault))].map((fault) => {
@@ -24,7 +19,7 @@ export function storeTable({ stores, commit, day, minutes }: StoresRun): string 
   const wrong = all.filter(({ violations }) => violations.length > 0).length;
   const longest = Math.max(...all.map(({ seconds }) => seconds));
   return [
-    `${String(all.length)} cells, ${String(wrong)} of them wrong; commit \`${commit}\`, ${day}, ${String(minutes)} minutes. ` +
+    `${String(all.length)} cells, ${String(wrong)} of them wrong; ${origin} ` +
       `The longest run took ${longest.toFixed(0)} s.`,
     table(
       ['store', 'fault', 'the service says', ...WAYS.map(({ name }) => name), 'well after, s'],

@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { lacks } from '../../support/requirements.js';
+import { writePart } from '../matrix/page.js';
 import { GROUNDS } from './grounds.js';
 import { storeTable } from './page.js';
 import { playStores, WAYS, type Lanes } from './play.js';
 
-const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
-const [BEGIN, END] = ['<!-- the stores begin -->', '<!-- the stores end -->'] as const;
 const LANES = Number(process.env['FLAGKEEL_MATRIX_LANES'] ?? 4);
 /** A regular expression. Only cells are played whose store, fault and way it finds. */
 const ONLY = new RegExp(process.env['FLAGKEEL_MATRIX_ONLY'] ?? '');
@@ -35,17 +32,8 @@ it.skipIf(lacks('postgresql'))(
     ]);
 
     if (process.env['FLAGKEEL_MATRIX_ONLY'] === undefined) {
-      const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', 'src'], {
-        encoding: 'utf8',
-      });
-      const day = new Date().toISOString().slice(0, 10);
-      const minutes = Math.round((Date.now() - begun) / 60_000);
       const stores = { 'a directory': inDirectory, PostgreSQL: onPostgres };
-      const text = storeTable({ stores, commit: commit.trim(), day, minutes });
-      const page = readFileSync(PAGE, 'utf8');
-      const [head = ''] = page.split(BEGIN);
-      const [, tail = ''] = page.split(END);
-      writeFileSync(PAGE, `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`);
+      writePart('table of stores', begun, (origin) => storeTable(stores, origin));
     }
     const wrong = [...inDirectory, ...onPostgres].filter(({ violations }) => violations.length > 0);
     expect(
