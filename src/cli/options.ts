@@ -124,9 +124,9 @@ export function policyOptions(command: Command): Command {
     .option('--revert-drift', 'undo changes made outside git, also where only reported');
 }
 
-export function lockOption(command: Command): Command {
+export function lockOption(command: Command, preset = '0'): Command {
   const what = 'how long to wait for another run to end';
-  return command.addOption(durationOption('--lock-timeout', what, '0'));
+  return command.addOption(durationOption('--lock-timeout', what, preset));
 }
 
 /** @param preset the default as it can be typed, for example `30s`; the help shows it so. */

@@ -15,6 +15,9 @@ export interface CloneOptions {
   readonly path: string;
 }
 
+/** By directory: two sources may follow one branch, and git refuses to move its ref for two fetches at once. */
+const turns = new Map<string, Promise<unknown>>();
+
 /**
  * A bare clone of our own, with the whole history of one branch. It never checks files out, and never drops fetched
  * objects, so that a rewritten history can still be compared with the applied commit.
@@ -34,6 +37,15 @@ export class Clone {
 
   /** The branch, even if its history was rewritten. @throws FlagkeelError `GIT` no answer, or no such branch. */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
+    const { directory } = this.#options;
+    const turn = turns.get(directory) ?? Promise.resolve();
+    const fetched = turn.then(async () => this.#fetch(signal));
+    const ended = fetched.catch(() => undefined);
+    turns.set(directory, ended);
+    return fetched;
+  }
+
+  async #fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
     const git = await this.#open(signal);
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;

@@ -10,7 +10,8 @@ import { HttpGitServer } from '../support/git-server.js';
 import { startScripted } from '../support/http.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService } from '../support/service.js';
-import { Watching } from '../support/watching.js';
+import { flagText } from '../support/spec-texts.js';
+import { Watching, type LogLine } from '../support/watching.js';
 
 const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
 const SEGMENT = 'trafficType: user\nenvironments:\n  staging: { keys: [user-1] }\n';
@@ -43,6 +44,45 @@ describe('watching many sources', () => {
       );
       expect(gone.summary).toContain('nowhere');
       expect(await daemon.stop()).toBe(143);
+    } finally {
+      await daemon.stop('SIGKILL');
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('keeps each environment by a source of its own: neither loses a commit, a lock or the branch to the other', async () => {
+    const service = await startTestService();
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
+    using shop = new ConfigRepository();
+    const both = `workspace: Default\nenvironments:\n  staging: {}\n  production: {}\n`;
+    shop.commit('Begin', { 'flagkeel.yaml': both, 'flags/pay.yaml': flagText('pay', 1) });
+    const source = (name: string): string =>
+      `  - { name: ${name}, repo: ${shop.directory}, branch: main, environments: [${name}] }\n`;
+    const config = join(folder, 'sources.yaml');
+    writeFileSync(config, `sources:\n${source('staging')}${source('production')}`);
+    const args = [
+      '--config',
+      config,
+      '--interval',
+      '300ms',
+      '--jitter',
+      '0',
+      '--url',
+      service.origin,
+    ];
+    const daemon = new Watching(args, { FLAGKEEL_API_KEY: service.key }, folder);
+    const ended = (name: string, revision: string) => (line: LogLine) =>
+      line.source === name && line.revision === revision && line.result === 'applied';
+    try {
+      for (const percent of [10, 20, 30, 40]) {
+        const commit = shop.commit('Ramp', { 'flags/pay.yaml': flagText('pay', percent) });
+        await daemon.line(ended('staging', commit));
+        await daemon.line(ended('production', commit));
+      }
+
+      const bad = daemon.lines.filter(({ level }) => ['warn', 'error'].includes(level));
+      expect(bad).toEqual([]);
     } finally {
       await daemon.stop('SIGKILL');
       await service.stop();

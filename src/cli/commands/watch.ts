@@ -74,7 +74,8 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
     .option('--quiet', 'only warnings and errors in the log')
     .option('--verbose', 'say more in the log')
     .addOption(logFormatOption());
-  lockOption(timeoutOption(placeOptions(command))).action(ending(watch, invocation));
+  // Sources that share a state take turns.
+  lockOption(timeoutOption(placeOptions(command)), '1m').action(ending(watch, invocation));
 };
 
 function sourceOptions(command: Command): void {
