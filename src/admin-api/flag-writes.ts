@@ -1,6 +1,9 @@
 import { FlagkeelError, RejectedError } from '../errors.js';
-import { flagFieldsFromWire } from '../model/flag/fields.js';
-import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
+import {
+  flagFieldsFromWire,
+  type FlagFields,
+  type FlagFieldsChange,
+} from '../model/flag/fields.js';
 import { sameJson } from '../model/json.js';
 import * as shapes from './decode.js';
 import type { WireFlag, WirePatchOperation } from './wire.js';

@@ -1,11 +1,10 @@
 import {
   DEFINITION_FIELDS,
   type Definition,
-  type FlagFields,
   type Rule,
   type Treatment,
 } from '../model/flag/flag.js';
-import { FLAG_FIELDS } from '../model/flag/fields.js';
+import { FLAG_FIELDS, type FlagFields } from '../model/flag/fields.js';
 import { steppedRules, type DesiredDefinition } from '../model/desired.js';
 import { sameJson } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';

@@ -1,8 +1,7 @@
 import { basename } from 'node:path/posix';
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
-import { flagFieldsFromWire, lacksOnly } from '../model/flag/fields.js';
+import { flagFieldsFromWire, lacksOnly, type FlagFields } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
-import type { FlagFields } from '../model/flag/flag.js';
 import { leavesSteps } from '../model/desired.js';
 import { sortedMap } from '../model/collections.js';
 import type { SpecTree } from '../model/spec-tree.js';

@@ -1,13 +1,13 @@
-import {
-  DEFINITION_FIELDS,
-  type Definition,
-  type DefinitionField,
-  type FlagField,
-  type FlagFields,
-} from '../model/flag/flag.js';
+import { DEFINITION_FIELDS, type Definition, type DefinitionField } from '../model/flag/flag.js';
 import type { Actual } from '../model/actual.js';
 import { grouped, ownMember, sortedMap } from '../model/collections.js';
-import { FLAG_FIELDS, FLAG_FIELDS_IN_FILE, flagFieldsFromWire } from '../model/flag/fields.js';
+import {
+  FLAG_FIELDS,
+  FLAG_FIELDS_IN_FILE,
+  flagFieldsFromWire,
+  type FlagField,
+  type FlagFields,
+} from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { canonicalJson, sameJson } from '../model/json.js';
 import { liveTrafficType } from '../plan/objects/flag-base.js';

@@ -6,7 +6,8 @@ import type {
   LintSpec,
 } from '../generated/config.schema.d.js';
 import type { KillSpec } from '../generated/kills.schema.d.js';
-import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
+import type { FlagFields } from './flag/fields.js';
+import type { Definition, DefinitionField } from './flag/flag.js';
 import { bucketsOn, pathOf, shareOnRamp, withBuckets, type DesiredRamp } from './flag/ramp.js';
 import type { NamedConditions } from './matcher/condition.js';
 import type { Identities } from './identities.js';

@@ -16,7 +16,7 @@ import type {
   WireIdentity,
   WirePatchOperation,
 } from '../admin-api/wire.js';
-import type { FlagFieldsChange } from './flag/flag.js';
+import type { FlagFieldsChange } from './flag/fields.js';
 
 /* `schemas/plan.schema.json` explains the members that plans write, `docs/plan.md` the reasons to withhold a change. */
 

@@ -1,6 +1,6 @@
 import type { ChangeRequest, RequestMark } from './change-request.js';
-import { FLAG_FIELDS, FLAG_FIELD_ROWS, type FieldType } from './flag/fields.js';
-import type { Definition, FlagFields } from './flag/flag.js';
+import { FLAG_FIELDS, FLAG_FIELD_ROWS, type FieldType, type FlagFields } from './flag/fields.js';
+import type { Definition } from './flag/flag.js';
 import type { IdentityGroup } from './identities.js';
 import type { Form } from './json.js';
 import { keyOf, type Kind } from './ref.js';

@@ -1,4 +1,5 @@
-import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../model/flag/flag.js';
+import type { FlagFields, FlagFieldsChange } from '../model/flag/fields.js';
+import type { Definition, Treatment } from '../model/flag/flag.js';
 import { ownMember, present } from '../model/collections.js';
 import { partsOf, pointerOf, sameJson, type Json } from '../model/json.js';
 import type { FieldChange, Reason } from '../model/plan.js';

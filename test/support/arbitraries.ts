@@ -1,10 +1,10 @@
 import fc from 'fast-check';
+import type { FlagFields } from '../../src/model/flag/fields.js';
 import {
   DEFINITION_FIELDS,
   type Bucket,
   type Definition,
   type DefinitionField,
-  type FlagFields,
   type Matcher,
   type Rule,
   type Treatment,

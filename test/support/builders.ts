@@ -5,7 +5,8 @@ import type {
   WireSegment,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import type { Definition, FlagFields } from '../../src/model/flag/flag.js';
+import type { FlagFields } from '../../src/model/flag/fields.js';
+import type { Definition } from '../../src/model/flag/flag.js';
 import { definitionBody } from '../../src/model/flag/wire.js';
 import type { Attributes } from '../../src/model/identities.js';
 import { keyList } from '../../src/model/segment-keys.js';

@@ -1,8 +1,22 @@
 import type { WireFlag, WirePatchOperation, WireRolloutStatus } from '../../admin-api/wire.js';
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import { sameJson, sortedSet } from '../json.js';
-import type { FieldChange } from '../plan.js';
-import type { FlagField, FlagFields } from './flag.js';
+
+/** At workspace level. Git does not manage an absent field. */
+export interface FlagFields {
+  readonly description?: string;
+  /** Sorted, unique. */
+  readonly tags?: readonly string[];
+  readonly rolloutStatus?: string;
+}
+
+export type FlagField = keyof FlagFields;
+
+export interface FlagFieldsChange {
+  /** Only fields that the patch writes and whose value was known. */
+  readonly before: FlagFields;
+  readonly after: FlagFields;
+}
 
 /** Decides how a value is written into a file, checked in a state, and shown: `names` is a sorted set. */
 export type FieldType = 'prose' | 'name' | 'names';
@@ -49,11 +63,8 @@ export const FLAG_FIELD_ROWS: {
 
 export const FLAG_FIELDS = Object.keys(FLAG_FIELD_ROWS) as readonly FlagField[];
 
-const isSet = (field: FlagField): boolean => FLAG_FIELD_ROWS[field].type === 'names';
-export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = [
-  ...FLAG_FIELDS.filter((field) => !isSet(field)),
-  ...FLAG_FIELDS.filter(isSet),
-];
+const isSet = (field: FlagField): number => Number(FLAG_FIELD_ROWS[field].type === 'names');
+export const FLAG_FIELDS_IN_FILE = FLAG_FIELDS.toSorted((a, b) => isSet(a) - isSet(b));
 
 export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);
@@ -80,8 +91,11 @@ export function withTag(
 }
 
 /** Whether a flag differs in nothing but this tag, which it lacks on the service. */
-export function lacksOnly(tag: string | undefined, fields: readonly FieldChange[]): boolean {
-  const isLacked = ({ path, before, after }: FieldChange): boolean =>
+export function lacksOnly(
+  tag: string | undefined,
+  fields: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[],
+): boolean {
+  const isLacked = ({ path, before, after }: (typeof fields)[number]): boolean =>
     path === '/tags' && sameJson(withTag({ tags: before as readonly string[] }, tag).tags, after);
   return tag !== undefined && fields.every(isLacked);
 }

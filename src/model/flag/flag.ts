@@ -2,20 +2,6 @@ import type { Json } from '../json.js';
 
 /* Both the spec and the service's answer take this form before they are compared: sets sorted, shorthands expanded. */
 
-/** At workspace level. Git does not manage an absent field. */
-export interface FlagFields {
-  readonly description?: string;
-  /** Sorted, unique. */
-  readonly tags?: readonly string[];
-  readonly rolloutStatus?: string;
-}
-
-export interface FlagFieldsChange {
-  /** Only fields that the patch writes and whose value was known. */
-  readonly before: FlagFields;
-  readonly after: FlagFields;
-}
-
 export interface Treatment {
   readonly name: string;
   /** Unset if git does not manage it: the live description stays. */
@@ -79,8 +65,6 @@ export const DEFINITION_FIELDS_IN_FILE = [
   'rules',
   'defaultRule',
 ] as const satisfies readonly DefinitionField[];
-
-export type FlagField = keyof FlagFields;
 
 const TRUTHS: ReadonlyMap<string, boolean> = new Map([
   ['on', true],

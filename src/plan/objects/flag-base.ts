@@ -1,8 +1,8 @@
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { ActualFlag } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import { flagFieldsFromWire, withTag } from '../../model/flag/fields.js';
-import type { Definition, FlagFields } from '../../model/flag/flag.js';
+import { flagFieldsFromWire, withTag, type FlagFields } from '../../model/flag/fields.js';
+import type { Definition } from '../../model/flag/flag.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import type { Base, FlagBase } from '../../model/state.js';

@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
-import type { FlagFields, FlagFieldsChange } from '../../model/flag/flag.js';
 import {
   flagFieldsFromWire,
   flagFieldsPatch,
   lacksOnly,
   withTag,
+  type FlagFields,
+  type FlagFieldsChange,
 } from '../../model/flag/fields.js';
 import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredFlag } from '../../model/desired.js';

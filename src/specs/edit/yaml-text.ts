@@ -1,7 +1,7 @@
 import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
 import { conditionOf } from '../../model/matcher/condition.js';
-import { FLAG_FIELD_ROWS } from '../../model/flag/fields.js';
-import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.js';
+import { FLAG_FIELD_ROWS, type FlagField } from '../../model/flag/fields.js';
+import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import type { Json } from '../../model/json.js';
 import { isExactNumber } from '../parse/typed-value.js';
 

@@ -1,6 +1,5 @@
 import type { FlagSpec } from '../../generated/flag.schema.d.js';
-import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
-import type { FlagField } from '../../model/flag/flag.js';
+import { flagFieldsFromSpec, withTag, type FlagField } from '../../model/flag/fields.js';
 import { NO_CONDITIONS } from '../../model/matcher/condition.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';

@@ -8,7 +8,7 @@ import type {
 } from '../../../src/admin-api/wire.js';
 import type { WirePatchOperation } from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
-import type { FlagFieldsChange } from '../../../src/model/flag/flag.js';
+import type { FlagFieldsChange } from '../../../src/model/flag/fields.js';
 import type { StepRequest } from '../../../src/model/plan.js';
 import {
   closeAfterEach,

@@ -6,8 +6,8 @@ import {
   flagFieldsFromSpec,
   flagFieldsFromWire,
   flagFieldsPatch,
+  type FlagField,
 } from '../../../../src/model/flag/fields.js';
-import type { FlagField } from '../../../../src/model/flag/flag.js';
 import { callsOf } from '../../../support/service-calls.js';
 import { aService } from '../../../support/service.js';
 

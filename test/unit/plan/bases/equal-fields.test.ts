@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFlag } from '../../../../src/model/desired.js';
-import type { Definition, FlagFields } from '../../../../src/model/flag/flag.js';
+import type { FlagFields } from '../../../../src/model/flag/fields.js';
+import type { Definition } from '../../../../src/model/flag/flag.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../../src/plan/plan.js';
