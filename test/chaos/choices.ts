@@ -7,6 +7,7 @@ import {
   type World,
   type WriteOf,
 } from './writes.js';
+import { onOff } from '../support/on-off.js';
 
 /** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
@@ -41,11 +42,7 @@ function ruleOn(matcher: WireRule['condition']['matchers'][number]): WireRule {
 const ruleOnSegment = (name: string): WireRule => ruleOn({ type: 'IN_SEGMENT', string: name });
 
 function ramp({ random }: Chance): ChaosDefinition['defaultRule'] {
-  const size = Math.floor(random() * 101);
-  return [
-    { treatment: 'on', size },
-    { treatment: 'off', size: 100 - size },
-  ];
+  return onOff(Math.floor(random() * 101));
 }
 
 function definition(chance: Chance, rules: readonly WireRule[]): ChaosDefinition {

@@ -1,6 +1,7 @@
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { World } from '../support/service-model.js';
 import { commitOf, type Commit, type Files } from './memory-git.js';
+import { onOff } from '../support/on-off.js';
 
 /**
  * A small world: two flags, a segment and two environments, one of them protected; each field has three values. What the
@@ -211,13 +212,7 @@ export function editedByHand(world: World, field: Editable, value: number): Worl
   return withDefinition(world, place, (definition) =>
     field === 'a@production allocation'
       ? { ...definition, trafficAllocation: ALLOCATIONS[value] ?? 100 }
-      : {
-          ...definition,
-          defaultRule: [
-            { treatment: 'on', size: SHARES[value] ?? 0 },
-            { treatment: 'off', size: 100 - (SHARES[value] ?? 0) },
-          ],
-        },
+      : { ...definition, defaultRule: onOff(SHARES[value] ?? 0) },
   );
 }
 

@@ -30,6 +30,7 @@ import type { Location } from '../../src/model/diagnostic.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
 import type { PlanPolicy, PlannedEnvironment } from '../../src/plan/policy.js';
+import { onOff } from './on-off.js';
 
 /** Values for tests of the planner: complete, small, and different only in what a test names. */
 
@@ -56,12 +57,7 @@ export const DEFINITION: Required<Definition> = {
 };
 
 export function onShare(percent: number): Pick<Required<Definition>, 'defaultRule'> {
-  return {
-    defaultRule: [
-      { treatment: 'on', size: percent },
-      { treatment: 'off', size: 100 - percent },
-    ],
-  };
+  return { defaultRule: onOff(percent) };
 }
 
 export function inSegment(segment: string): Pick<Required<Definition>, 'rules'> {

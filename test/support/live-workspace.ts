@@ -1,6 +1,8 @@
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from './service-calls.js';
 import type { TestService } from './service.js';
+import type { Bucket } from '../../src/model/flag/flag.js';
+import { onOff } from './on-off.js';
 
 type Environment = 'staging' | 'production';
 
@@ -54,13 +56,9 @@ export async function liveWorkspace(service: TestService): Promise<LiveWorkspace
   };
 }
 
-/** Buckets that serve `on` to so many percent, and `off` to the rest. */
-export function sharesOf(on: number): { treatment: string; size: number }[] {
-  const all = [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-  return all.filter(({ size }) => size > 0);
+/** Buckets that serve `on` to so many percent, and `off` to the rest, if there is one. */
+export function sharesOf(on: number): Bucket[] {
+  return onOff(on).filter(({ size }) => size > 0);
 }
 
 /** What people made by hand before there was git: two flags and two segments, of nearly every shape. */

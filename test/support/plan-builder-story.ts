@@ -2,11 +2,8 @@ import type { Rule } from '../../src/model/flag/flag.js';
 import type { Step } from '../../src/model/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { aChange, aField, aReport, aWithheld, keyChange, manyKeys } from './plan-builder.js';
+import { onOff } from './on-off.js';
 
-const ON_OFF = (on: number) => [
-  { treatment: 'on', size: on },
-  { treatment: 'off', size: 100 - on },
-];
 const CONTRACTORS: Rule = {
   matchers: [{ type: 'IN_SEGMENT', string: 'contractors' }],
   buckets: [{ treatment: 'off', size: 100 }],
@@ -16,7 +13,7 @@ const STAFF = (on: number): Rule => ({
     { type: 'IN_SEGMENT', string: 'staff' },
     { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES', 'FR'] },
   ],
-  buckets: ON_OFF(on),
+  buckets: onOff(on),
 });
 
 const step = (id: string): Step => ({
@@ -44,7 +41,7 @@ export function aStory(members: Partial<PlanReport> = {}): PlanReport {
         aField('/defaultTreatment', undefined, 'off'),
         aField('/trafficAllocation', undefined, 100),
         aField('/rules', undefined, [CONTRACTORS]),
-        aField('/defaultRule', undefined, ON_OFF(50)),
+        aField('/defaultRule', undefined, onOff(50)),
       ],
     }),
     aChange('segment/beta@production', 'update', {
@@ -56,7 +53,7 @@ export function aStory(members: Partial<PlanReport> = {}): PlanReport {
         { path: '/targets/on', reason: 'commit', keys: keyChange(['user-1']) },
         { ...aField('/trafficAllocation', 90, 100), reason: 'drift' },
         aField('/rules', [CONTRACTORS, STAFF(10)], [STAFF(50), CONTRACTORS]),
-        aField('/defaultRule', ON_OFF(10), ON_OFF(25)),
+        aField('/defaultRule', onOff(10), onOff(25)),
       ],
       dependsOn: ['segment/beta@production'],
     }),

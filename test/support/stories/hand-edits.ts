@@ -3,6 +3,8 @@ import type { Event, HandEditKind } from './events.js';
 import type { RawState } from './raw-state.js';
 import type { StoryWorkspace } from './service.js';
 import { FLAGS, KEYS, SEGMENTS, share } from './specs.js';
+import { onOff } from '../on-off.js';
+import { aDefinition } from '../service-calls.js';
 
 type Numbers = Event['numbers'];
 
@@ -25,7 +27,7 @@ type Edit = (numbers: Numbers, place: Place) => Promise<unknown>;
 
 const EDITS: Readonly<Record<HandEditKind, Edit>> = {
   'hand-ramp': async (numbers, place) =>
-    patchField(numbers, place, '/defaultRule', buckets(share(numbers[2]))),
+    patchField(numbers, place, '/defaultRule', onOff(share(numbers[2]))),
   'hand-allocate': async (numbers, place) =>
     patchField(numbers, place, '/trafficAllocation', share(numbers[2]) + 1),
   'hand-target': async (numbers, place) => patchTargets(numbers, place),
@@ -74,18 +76,11 @@ function segmentPath({ environments }: StoryWorkspace, name = '', where: number)
   return `/segments/${environments.get(environmentOf(where)) ?? ''}/${name}`;
 }
 
-function buckets(on: number): object[] {
-  return [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-}
-
 function rules(chance: number): object[] {
   if (chance < 0.5) return [];
   const matcher = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['PT'] };
   const condition = { combiner: 'AND', matchers: [matcher] };
-  return [{ condition, buckets: buckets(share(chance)) }];
+  return [{ condition, buckets: onOff(share(chance)) }];
 }
 
 async function patchField(
@@ -149,16 +144,6 @@ async function createForeign([which, where, what]: Numbers, { workspace }: Place
   const trafficType = what < 0.15 ? 'account' : 'user';
   await workspace.byHand('POST', `/splits/ws/${workspaceId}/trafficTypes/${trafficType}`, { name });
   const path = inEnvironment(workspace, flagPath(workspace, name), where);
-  await workspace.byHand('POST', path, {
-    treatments: [
-      { name: 'on', description: 'theirs' },
-      { name: 'off', description: '' },
-    ],
-    defaultTreatment: 'off',
-    baselineTreatment: 'off',
-    trafficAllocation: 100,
-    killed: what > 0.8,
-    rules: [],
-    defaultRule: buckets(share(what)),
-  });
+  const theirs = aDefinition({ killed: what > 0.8, defaultRule: onOff(share(what)) });
+  await workspace.byHand('POST', path, theirs);
 }

@@ -38,6 +38,7 @@ import {
   type MessageSaid,
   type RunSaid,
 } from './surfaces.js';
+import { onOff } from '../on-off.js';
 
 const HOUR_MS = 3_600_000;
 const FORMATS = ['json', 'text', 'markdown'] as const;
@@ -339,13 +340,8 @@ class Play {
     const path = `${whole}/environments/${environments.get(environment) ?? ''}`;
     const patch = async (field: string, value: unknown): Promise<unknown> =>
       this.#workspace.byHand('PATCH', path, [{ op: 'replace', path: field, value }]);
-    if (kind === 'hand-share') {
-      const sizes = [
-        { treatment: 'on', size: number },
-        { treatment: 'off', size: 100 - number },
-      ];
-      await patch('/defaultRule', sizes);
-    } else if (kind === 'hand-allocate') await patch('/trafficAllocation', number + 1);
+    if (kind === 'hand-share') await patch('/defaultRule', onOff(number));
+    else if (kind === 'hand-allocate') await patch('/trafficAllocation', number + 1);
     else if (kind === 'hand-kill') await patch('/killed', true);
     else if (kind === 'hand-restore') await patch('/killed', false);
     else await this.#workspace.byHand('DELETE', path);

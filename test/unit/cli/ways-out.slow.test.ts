@@ -20,6 +20,7 @@ import { aDefinition, callsOf } from '../../support/service-calls.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { flagText, PROTECTED_CONFIG, UNPROTECTED_CONFIG } from '../../support/spec-texts.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
+import { onOff } from '../../support/on-off.js';
 
 const PAY = 'flag/pay@production';
 const ONLY_PRODUCTION = { production: '' };
@@ -81,11 +82,6 @@ async function patchPay(path: string, value: unknown): Promise<void> {
   await live.ok('PATCH', at, [{ op: 'replace', path, value }]);
 }
 
-const shares = (on: number) => [
-  { treatment: 'on', size: on },
-  { treatment: 'off', size: 100 - on },
-];
-
 const pay = (on: number | string, members = ''): Readonly<Record<string, string>> => ({
   'flags/pay.yaml': flagText('pay', on, { production: members }),
 });
@@ -103,7 +99,7 @@ async function begin(config = PROTECTED_CONFIG, spec = pay(10)): Promise<void> {
 async function makeByHand(name: string): Promise<void> {
   await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name });
   const at = `/splits/ws/${live.id}/${name}/environments/${live.production}`;
-  await live.ok('POST', at, aDefinition({ defaultRule: shares(40) }));
+  await live.ok('POST', at, aDefinition({ defaultRule: onOff(40) }));
 }
 
 async function deleteDefinition(name: string): Promise<void> {
@@ -136,7 +132,7 @@ const DRIFTED: Situation = {
   id: PAY,
   prepare: async () => {
     await begin();
-    await patchPay('/defaultRule', shares(70));
+    await patchPay('/defaultRule', onOff(70));
   },
 };
 
@@ -176,7 +172,7 @@ const RAMPED: Situation = {
     await begin(PROTECTED_CONFIG, pay(0));
     commit(pay(0, 'ramp: "10, 1d, 50, 1d, 100", '));
     await applied();
-    await patchPay('/defaultRule', shares(3));
+    await patchPay('/defaultRule', onOff(3));
   },
 };
 
@@ -272,17 +268,17 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     prepare: async () => {
       await begin(UNPROTECTED_CONFIG);
       for (const on of [70, 71, 72]) {
-        await patchPay('/defaultRule', shares(on));
+        await patchPay('/defaultRule', onOff(on));
         await applied();
       }
-      await patchPay('/defaultRule', shares(73));
+      await patchPay('/defaultRule', onOff(73));
     },
   },
   'conflict-held': {
     id: PAY,
     prepare: async () => {
       await begin();
-      await patchPay('/defaultRule', shares(70));
+      await patchPay('/defaultRule', onOff(70));
       commit(pay(20));
     },
   },
@@ -316,7 +312,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     prepare: async () => {
       await begin();
       const at = `/splits/ws/${live.id}/pay/environments/${live.production}`;
-      const split = { ...(await live.ok<object>('GET', at)), defaultRule: shares(20) };
+      const split = { ...(await live.ok<object>('GET', at)), defaultRule: onOff(20) };
       const wanted = { split, operationType: 'UPDATE', title: 'Raise', comment: 'By hand' };
       const requests = `/changeRequests/ws/${live.id}/environments/${live.production}`;
       ({ id: request } = await live.ok<{ id: string }>('POST', requests, wanted));
@@ -532,7 +528,7 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
     id: PAY,
     prepare: async () => {
       await RAMPED.prepare();
-      await patchPay('/defaultRule', shares(60));
+      await patchPay('/defaultRule', onOff(60));
     },
   },
 ];

@@ -10,6 +10,7 @@ import {
   stateRef,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
+import { onOff } from '../../support/on-off.js';
 
 let world: PipelineWorld;
 
@@ -80,11 +81,7 @@ it('names each difference that is left, with what was wanted and what was found'
       defaultRule: wanted on 60 %, off 40 %; found on 20 %, off 80 %
 `);
   expect(planMarkdown(report)).toContain('wanted on 60 %, off 40 %; found on 20 %, off 80 %');
-  const buckets = (on: number) => [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-  const fields = [{ path: '/defaultRule', wanted: buckets(60), found: buckets(20) }];
+  const fields = [{ path: '/defaultRule', wanted: onOff(60), found: onOff(20) }];
   expect(planDocument(report).left).toEqual([{ id: 'flag/pay@staging', action: 'update', fields }]);
 });
 

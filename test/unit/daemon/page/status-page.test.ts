@@ -26,6 +26,7 @@ import {
   keyChange,
 } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
+import { onOff } from '../../../support/on-off.js';
 
 const INLINE = /<\/?(?:a|b|bdi|code|i|span|strong|time)\b[^>]*>/g;
 const ENTITIES = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" };
@@ -238,13 +239,9 @@ it('says first what a person on call needs, and then why', () => {
 });
 
 it('says of what is withheld what the text report says, with links to line and commit', () => {
-  const shares = (on: number) => [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
   const held = aWithheld('flag/held@production', 'update', 'drift-reported', {
     location: { file: 'flags/held.yaml', line: 3, column: 1 },
-    fields: [aField('/defaultRule', shares(10), shares(25))],
+    fields: [aField('/defaultRule', onOff(10), onOff(25))],
   });
   const report = aReport({ withheld: [held] });
   const layout = { color: false, width: 1_000, showKeys: false, verbose: true };

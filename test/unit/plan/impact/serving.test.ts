@@ -6,6 +6,7 @@ import {
   servedAt,
   type Served,
 } from '../../../../src/plan/impact/serving.js';
+import { onOff } from '../../../support/on-off.js';
 
 function served(treatment: string): Served {
   return { treatment, configuration: '' };
@@ -15,12 +16,8 @@ const [ON, OFF, LEFT_OUT] = [served('on'), served('off'), served('left-out')];
 
 /** The first places get `on`, the others `off`; keys beyond the allocation are left out. */
 function serving(on: number, allocation = 100) {
-  const buckets = [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
   const servedBy = (name: string): Served => (name === 'on' ? ON : OFF);
-  return bucketServing(buckets, servedBy, { allocation, unallocated: LEFT_OUT });
+  return bucketServing(onOff(on), servedBy, { allocation, unallocated: LEFT_OUT });
 }
 
 describe('the place of a key', () => {

@@ -15,6 +15,7 @@ import {
   manyKeys,
 } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
+import { onOff } from '../../../support/on-off.js';
 
 /** What a newcomer has to have read within five seconds: a part of the first three lines. */
 export interface GoldenPlan {
@@ -30,13 +31,6 @@ export interface GoldenPlan {
 const CHECKOUT = 'flag/new-checkout@production';
 const STAGING = 'flag/new-checkout@staging';
 const NO_KEYS = { atLeast: 0, atMost: 0, certain: true } as const;
-
-function onOff(on: number): object[] {
-  return [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-}
 
 function moved(percent: number, risks: readonly Risk[] = []): Impact {
   const traffic = { atLeast: percent, atMost: percent };

@@ -7,6 +7,7 @@ import type { PlanReport } from '../../../../src/report/plan-report.js';
 import { readMarkdown } from '../../../support/markdown-reading.js';
 import { GOLDEN_PLANS } from '../golden/plans.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
+import { onOff } from '../../../support/on-off.js';
 
 const ID = 'flag/new-checkout@production';
 const RISKY: Impact = { flags: [], risks: ['all-of-production', 'kills'] };
@@ -16,13 +17,6 @@ const OUR_ELEMENTS = new Set(
     ' ',
   ),
 );
-
-function onOff(on: number): object[] {
-  return [
-    { treatment: 'on', size: on },
-    { treatment: 'off', size: 100 - on },
-  ];
-}
 
 const HOSTILE = [
   '`` ``` ```` code',
