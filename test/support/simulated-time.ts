@@ -67,10 +67,19 @@ export class SimulatedTime implements Time {
     });
   }
 
+  /** Moves the clock by hand, where no work is run. */
+  async pass(ms: number): Promise<void> {
+    this.#wakeAt(this.#now + ms);
+    await turn();
+  }
+
   #wakeNext(): void {
     const [next] = this.#sleepers.toSorted((a, b) => a.until - b.until);
-    if (next === undefined) return;
-    this.#now = Math.max(this.#now, next.until);
+    if (next !== undefined) this.#wakeAt(Math.max(this.#now, next.until));
+  }
+
+  #wakeAt(now: number): void {
+    this.#now = now;
     const due = this.#sleepers.filter(({ until }) => until <= this.#now);
     this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
     for (const { wake } of due) wake();

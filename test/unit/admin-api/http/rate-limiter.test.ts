@@ -1,3 +1,4 @@
+import { setImmediate as settle } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   Limiters,
@@ -5,42 +6,7 @@ import {
   RequestLimiter,
   type Lane,
 } from '../../../../src/admin-api/http/rate-limiter.js';
-import type { Time } from '../../../../src/platform/clock.js';
 import { SimulatedTime } from '../../../support/simulated-time.js';
-
-/** A clock that stands still until it is moved. */
-class HandTime implements Time {
-  #now = 0;
-  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  random(): number {
-    return 0;
-  }
-
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#sleepers.push({ until: this.#now + ms, wake: resolve });
-      signal?.addEventListener('abort', () => {
-        reject(signal.reason as Error);
-      });
-    });
-  }
-
-  async pass(ms: number): Promise<void> {
-    this.#now += ms;
-    for (const { until, wake } of this.#sleepers) if (until <= this.#now) wake();
-    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
-    await settle();
-  }
-}
-
-async function settle(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** Tasks that run until they are told to end. */
 class Tasks {
@@ -70,7 +36,7 @@ class Tasks {
 }
 
 function fixture(maxConcurrent: number) {
-  const time = new HandTime();
+  const time = new SimulatedTime();
   const pauses: { waitMs: number; waiting: number }[] = [];
   const limiter = new RequestLimiter({
     time,
