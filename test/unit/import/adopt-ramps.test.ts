@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
+import { appliedWorld, flagSpec } from '../../support/pipeline-world.js';
 
 it('adopts a share of a ramp that was changed by hand as a plain share, and what else drifted', async () => {
-  const world = await pipelineWorld();
-  const { repository, service, live } = world;
   const rule = `{ name: staff, if: { attribute: team, in: [core] }, serve: { "on": 10, "off": rest }, ramp: '20, 1h, 100' }`;
-  repository.commit('Start', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
+  const world = await appliedWorld({
     'flags/pay.yaml': flagSpec('pay', { production: "ramp: '10, 1h, 100'" }),
     'flags/cart.yaml': flagSpec('cart', { production: `rules: [${rule}]` }),
     'flags/menu.yaml': flagSpec('menu'),
   });
-  await world.applied();
+  const { repository, live } = world;
   const share = (path: string, on: number) => [
     { op: 'replace', path: `${path}/0/size`, value: on },
     { op: 'replace', path: `${path}/1/size`, value: 100 - on },
@@ -28,9 +24,7 @@ it('adopts a share of a ramp that was changed by hand as a plain share, and what
     await live.ok('PATCH', place, share(path, 5));
   }
 
-  const run = await cliRun(['drift', '--adopt', repository.directory, '--url', service.origin], {
-    FLAGKEEL_API_KEY: service.key,
-  });
+  const run = await world.command('drift', '--adopt');
 
   expect(run, run.stdout + run.stderr).toMatchObject({ exitCode: 0 });
   const text = (name: string): string =>

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
+import { appliedWorld } from '../../support/pipeline-world.js';
 
 it('adopts of a treatment only what the file says of it, and says nothing of empty texts', async () => {
-  const world = await pipelineWorld();
-  const { repository, service, live } = world;
   const spec = [
     'flag: pay',
     'treatments:',
@@ -23,8 +20,8 @@ it('adopts of a treatment only what the file says of it, and says nothing of emp
     '    defaultRule: "off"',
     '',
   ].join('\n');
-  repository.commit('Start', { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': spec });
-  await world.applied();
+  const world = await appliedWorld({ 'flags/pay.yaml': spec });
+  const { repository, live } = world;
   const change = async (environment: string, operations: readonly object[]) =>
     live.ok('PATCH', `/splits/ws/${live.id}/pay/environments/${environment}`, operations);
   await change(live.staging, [
@@ -34,10 +31,8 @@ it('adopts of a treatment only what the file says of it, and says nothing of emp
   await change(live.production, [
     { op: 'add', path: '/treatments/2', value: { name: 'half', description: '' } },
   ]);
-  const url = ['--url', service.origin];
-  const key = { FLAGKEEL_API_KEY: service.key };
 
-  const run = await cliRun(['drift', '--adopt', repository.directory, ...url], key);
+  const run = await world.command('drift', '--adopt');
 
   expect(run, run.stdout + run.stderr).toMatchObject({ exitCode: 0 });
   expect(run.stdout).not.toContain('description ""');

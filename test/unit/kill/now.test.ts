@@ -2,30 +2,15 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { commitCommands } from '../../../src/kill/now.js';
 import {
-  flagSpec,
+  appliedWorld,
   PIPELINE_CONFIG,
-  pipelineWorld,
+  stateRef,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
-import { cliRun } from '../../support/terminal.js';
 
-async function worldWithPay(middleware?: (next: RequestListener) => RequestListener) {
-  const world = await pipelineWorld(undefined, { ...(middleware && { middleware }) });
-  world.repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG,
-    'flags/pay.yaml': flagSpec('pay'),
-  });
-  await world.applied();
-  world.service.requests.length = 0;
-  return world;
-}
-
-async function kill({ repository, service }: PipelineWorld, ...more: string[]) {
-  const where = ['--environment', 'production', '--url', service.origin, '--reason', 'INC-1'];
-  const key = { FLAGKEEL_API_KEY: service.key };
-  return cliRun(['kill', 'pay', repository.directory, ...where, ...more], key);
-}
+const kill = async (world: PipelineWorld, ...more: string[]) =>
+  world.command('kill', 'pay', '--environment', 'production', '--reason', 'INC-1', ...more);
 
 async function isKilled({ live }: PipelineWorld, workspace = live.id, place = 'production') {
   const path = `/splits/ws/${workspace}/pay/environments/${place}`;
@@ -41,7 +26,7 @@ function asked({ service }: PipelineWorld): string[] {
 
 describe('flagkeel kill, where a run remembers the workspace', () => {
   it('sends the kill first, with its words, and looks and records afterwards', async () => {
-    const world = await worldWithPay();
+    const world = await appliedWorld();
 
     const { exitCode, stdout } = await kill(world);
 
@@ -56,7 +41,7 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
     expect(stdout).toContain('pay is killed in production.');
     expect(stdout).toContain('It may have been killed before');
     expect(await isKilled(world)).toBe(true);
-    const history = await cliRun(['history', world.repository.directory]);
+    const history = await world.command('history');
     expect(history.stdout).toContain('Kill pay in production');
   });
 
@@ -72,13 +57,13 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
   });
 
   it('says in JSON that it does not know whether anything changed', async () => {
-    const { stdout } = await kill(await worldWithPay(), '--format', 'json');
+    const { stdout } = await kill(await appliedWorld(), '--format', 'json');
 
     expect(JSON.parse(stdout)).toMatchObject({ killed: true, changed: null });
   });
 
   it('needs no state where the config names the workspace by its id', async () => {
-    const world = await worldWithPay();
+    const world = await appliedWorld();
     const { repository, live } = world;
     repository.git('update-ref', '-d', stateRef(world));
     repository.commit('Name the id', {
@@ -91,14 +76,19 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
   });
 
   it('looks first on a service that finds environments by their ids alone', async () => {
-    const world = await worldWithPay((next) => (request, response) => {
-      if (request.url?.includes('/environments/production?') !== true) {
-        next(request, response);
-        return;
-      }
-      response.writeHead(404, { 'content-type': 'application/json' });
-      response.end('{"code":404,"message":"no such environment","details":"","transactionId":"t"}');
-    });
+    const middleware =
+      (next: RequestListener): RequestListener =>
+      (request, response) => {
+        if (request.url?.includes('/environments/production?') !== true) {
+          next(request, response);
+          return;
+        }
+        response.writeHead(404, { 'content-type': 'application/json' });
+        response.end(
+          '{"code":404,"message":"no such environment","details":"","transactionId":"t"}',
+        );
+      };
+    const world = await appliedWorld(undefined, { middleware });
 
     const { exitCode, stdout } = await kill(world);
 
@@ -108,7 +98,7 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
   });
 
   it('kills also in the workspace that has the name by now, and tells of the other', async () => {
-    const world = await worldWithPay();
+    const world = await appliedWorld();
     const { live } = world;
     await live.ok('PATCH', `/workspaces/${live.id}`, [
       { op: 'replace', path: '/name', value: 'Old' },
@@ -128,8 +118,8 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
   });
 
   it('looks first where a state of another service is all that there is', async () => {
-    const world = await worldWithPay();
-    const elsewhere = await worldWithPay();
+    const world = await appliedWorld();
+    const elsewhere = await appliedWorld();
     world.repository.git('update-ref', '-d', stateRef(world));
     world.repository.git(
       'fetch',
@@ -144,7 +134,3 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
     expect(await isKilled(world)).toBe(true);
   });
 });
-
-function stateRef({ repository }: PipelineWorld): string {
-  return repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/').trim();
-}

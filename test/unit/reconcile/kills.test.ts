@@ -11,7 +11,6 @@ import {
   stateRef,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { cliRun } from '../../support/terminal.js';
 
 const KILL_PAY = killList('{ pay: { reason: INC-1 double charges, by: ana } }');
 const ID = 'flag/pay@production';
@@ -199,13 +198,8 @@ describe('reconcile --kills', () => {
     });
   });
 
-  async function sent(...more: string[]): Promise<Awaited<ReturnType<typeof cliRun>>> {
-    const { repository, service } = world;
-    const place = ['--url', service.origin, ...more];
-    return cliRun(['reconcile', '--kills', repository.directory, ...place], {
-      FLAGKEEL_API_KEY: service.key,
-    });
-  }
+  const sent: PipelineWorld['command'] = async (...more) =>
+    world.command('reconcile', '--kills', ...more);
 
   function taken(): string[] {
     const writes = world.writes().filter(({ status }) => status === 200);
