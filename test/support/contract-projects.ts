@@ -25,7 +25,6 @@ export const POSTGRES_ONLY = [
   'postgres.test.ts',
   'replica-leases.test.ts',
   'shared-overrides.test.ts',
-  'throw-away-postgres.test.ts',
   'trigger-queue.test.ts',
 ];
 
