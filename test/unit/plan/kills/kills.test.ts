@@ -409,7 +409,8 @@ describe('what a base remembers of kills', () => {
   });
 
   it('is a kill of others also where our own creation was about to be seen for the first time', () => {
-    const base = { commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD };
+    const seen = { liveKillSeenAt: HEAD, killedAsOf: '1' };
+    const base = { commit: EARLIER, pending: 'create', ...seen };
     expect(after(silent, { ...other, killed: true }, PENDING)).toEqual(base);
   });
 });
