@@ -4,12 +4,13 @@ import { flagFieldsFromWire, lacksOnly, type FlagFields } from '../model/flag/fi
 import { definitionFromWire } from '../model/flag/wire.js';
 import { leavesSteps } from '../model/desired.js';
 import { sortedMap } from '../model/collections.js';
-import type { SpecTree } from '../model/spec-tree.js';
+import { fileKindOf, type SpecTree } from '../model/spec-tree.js';
 import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { firstFault, readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
 import { editedText, type Edit } from '../specs/edit/edit-file.js';
+import { formattedText } from '../specs/edit/format.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
 import { fitsKeyFile, keyFileOf } from './segment-files.js';
 import { filesTree } from './workspace-files.js';
@@ -46,12 +47,14 @@ export async function adoptDrift(
     // In sequence, because two objects may share a file.
     for (const change of changes) {
       const read = async (path: string): Promise<string> =>
-        after.get(path) ?? (await tree.read(path)).toString('utf8');
-      const taken = new Set([...tree.list().map(({ path }) => path), ...after.keys()]);
+        after.get(path) ?? (await tree.read(path)).toString('utf8').replace(/^\uFEFF/, '');
+      const old = new Set([...tree.list().map(({ path }) => path), ...after.keys()]);
       const adoption = ADOPTIONS[change.ref.kind];
       const files =
-        (await adoption?.files(change, input, read, taken)) ?? new Map<string, string>();
-      for (const [path, text] of files) after.set(path, text);
+        (await adoption?.files(change, input, read, new Set(old))) ?? new Map<string, string>();
+      for (const [path, text] of files) {
+        after.set(path, formattedAs(path, old.has(path) ? await read(path) : text, text));
+      }
       const paths = [...files.keys()];
       written.push({ id: change.id, paths, endsSteps: endsSteps(change, input) });
     }
@@ -77,6 +80,12 @@ export async function adoptDrift(
     adopted: adopted.filter(({ id }) => !still.has(id)),
     left: [...left, ...[...still].map((id) => ({ id, why: 'specs cannot say all of it' }))],
   };
+}
+
+/** In the format of `fmt` if the old text was, so that `fmt --check` goes on to pass. */
+function formattedAs(path: string, old: string, text: string): string {
+  const kind = fileKindOf(path);
+  return kind && formattedText(kind, old) === old ? formattedText(kind, text) : text;
 }
 
 function whyNot(

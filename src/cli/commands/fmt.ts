@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/trees.js';
-import { FILE_KINDS, type FileKind } from '../../model/ref.js';
+import { FILE_KINDS } from '../../model/ref.js';
 import { rewriteFile } from '../../report/output.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
+import { formattedText } from '../../specs/edit/format.js';
 import { loadFiles } from '../../specs/parse/load-files.js';
-import type { SpecFile } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
@@ -61,9 +60,10 @@ async function formatDirectory(
   if (isWrong) screen.noteLines(diagnosticsText(errors, { color: false }).trimEnd());
   const changed: string[] = [];
   for (const kind of FILE_KINDS) {
-    for (const file of loaded.files[kind].filter((each) => isNamed(each.path, named))) {
+    const valid = loaded.files[kind].filter((each) => each.valid && isNamed(each.path, named));
+    for (const file of valid) {
       const { text } = file.source;
-      const formatted = formattedText(kind, file);
+      const formatted = formattedText(kind, text);
       if (formatted === text) continue;
       changed.push(file.path);
       if (check) continue;
@@ -88,10 +88,4 @@ async function repositoryOf(directory: string): Promise<Checkout['repository']> 
   const checkout = await openCheckout(directory);
   await checkout.close();
   return checkout.repository;
-}
-
-function formattedText(kind: FileKind, { valid, source }: SpecFile): string {
-  const { text } = source;
-  if (!valid || kind === 'identities-csv') return text;
-  return kind === 'keys' ? formattedKeys(text) : formattedSpec(kind, text);
 }

@@ -1,9 +1,16 @@
 import { isMap, isScalar, isSeq, type Scalar, type YAMLSeq } from 'yaml';
 import { byCodeUnits, sortedSet } from '../../model/json.js';
+import type { FileKind } from '../../model/ref.js';
 import type { SchemaName } from '../parse/schemas.js';
 import { typedValue } from '../parse/typed-value.js';
 import { parseYaml } from '../parse/yaml-file.js';
 import { needsQuotes } from './yaml-text.js';
+
+/** @param text a valid file of the kind. */
+export function formattedText(kind: FileKind, text: string): string {
+  if (kind === 'identities-csv') return text;
+  return kind === 'keys' ? formattedKeys(text) : formattedSpec(kind, text);
+}
 
 /**
  * A valid spec in the format of `fmt`: quotes around texts that other YAML tools would take for a number, a boolean, a
