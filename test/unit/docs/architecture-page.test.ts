@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PROJECT, projectText } from './page.js';
@@ -35,4 +35,18 @@ it('ARCHITECTURE.md names files that are there, and functions that the files bef
   expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
   expect(functions.length).toBeGreaterThan(10);
   expect(missing).toEqual([]);
+});
+
+it('ARCHITECTURE.md has a row for each folder and each file of src/', () => {
+  const rows = [...PAGE.matchAll(/^\| `([a-z-]+(?:\.ts)?)\/?` /gm)].map(([, room]) => room);
+
+  expect(rows.toSorted()).toEqual(readdirSync(join(PROJECT, 'src')).toSorted());
+});
+
+it('CONTRIBUTING.md names files and folders that are there', () => {
+  const paths = /`((?:src|test|docs|schemas|scripts)\/[\w./-]*)`/g;
+  const named = [...projectText('CONTRIBUTING.md').matchAll(paths)].map(([, path = '']) => path);
+
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
 });
