@@ -2,6 +2,7 @@ import { recordObject } from './change-log.js';
 import type { Caller } from './http/endpoint.js';
 import { createAdminKey, newKeyRow, scopeOf } from './http/key-check.js';
 import { badRequest, conflict, notFound } from './http/problem.js';
+import { cutTo } from './rules/members.js';
 import type { Schema } from './rules/shape.js';
 import { findAdminKey, listAdminKeys, revokeAdminKey, validKeyCalled } from './store/admin-keys.js';
 import { insert } from './store/statement.js';
@@ -93,7 +94,7 @@ export async function addKeysOfEnvironment(
 ): Promise<MadeKey[]> {
   const made: MadeKey[] = [];
   for (const apiKeyType of ['server_side', 'client_side'] as const) {
-    const plain = `${apiKeyType} ${environment.name}`.slice(0, MAX_KEY_NAME_LENGTH);
+    const plain = cutTo(`${apiKeyType} ${environment.name}`, MAX_KEY_NAME_LENGTH);
     const namesake = await validKeyCalled(db, plain, caller.now);
     const name = namesake ? `${apiKeyType} ${environment.id}` : plain;
     made.push(await addAdminKey(db, caller, { name, apiKeyType, environments: [environment.id] }));

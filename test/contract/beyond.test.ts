@@ -146,6 +146,22 @@ describe('a kill', () => {
   });
 });
 
+describe('a text that is cut', () => {
+  it('holds no half of a character, which PostgreSQL would not store', async () => {
+    await client.define('cut');
+    const long = `${'t'.repeat(9_999)}😀`;
+    await client.ok('PUT', `${at('cut')}/kill`, { title: long, comment: long });
+    const name = `${'e'.repeat(100 - 'server_side '.length - 1)}😀`;
+    await workspaceCalled('Cut', name);
+
+    const [change] = await service.audit({ kind: 'flag', name: 'cut' });
+    const whole = 't'.repeat(9_999);
+    expect(change).toMatchObject({ action: 'kill', title: whole, comment: whole });
+    const keys = await client.ok<{ name: string }[]>('GET', '/apiKeys');
+    expect(keys.map((key) => key.name)).toContain(`server_side ${name.slice(0, -2)}`);
+  });
+});
+
 describe('PUT of a definition', () => {
   const unnamed = ['killed', 'baselineTreatment', 'trafficAllocation', 'rules'];
   const bare = (changed: object = {}): object => ({

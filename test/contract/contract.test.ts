@@ -11,7 +11,7 @@ import type {
   WireSegmentKeys,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { expectAnswers } from '../support/exchanges.js';
+import { expectAnswers, replacing } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService } from '../support/service.js';
 
@@ -457,7 +457,6 @@ describe('identities', () => {
       ],
       [{ key: '' }, 'The key is empty'],
       [{ key: 'k'.repeat(1_001) }, 'The key cannot be stored'],
-      [{ key: '\ud800' }, 'The key cannot be stored'],
       [{ key: 'bad', environmentId: 'another' }, 'environmentId is not that of the path'],
       [{ key: 'bad', trafficTypeId: 'another' }, 'trafficTypeId is not that of the path'],
     ];
@@ -499,5 +498,30 @@ describe('keys and errors', () => {
         transactionId: expect.any(String) as string,
       });
     }
+  });
+
+  it('refuses text that cannot be stored as it was sent', async () => {
+    await createFlag('halved');
+    await createSegment('halved');
+    const definition = definitionPath('halved');
+    const upload = `/segments/${staging}/halved/upload`;
+    const latin = { method: 'PUT', headers: { authorization: `Bearer ${service.key}` } };
+
+    const rules = [ruleOn({ type: 'IN_SEGMENT', string: '\ud83d' })];
+    await expectAnswers(
+      client,
+      [400, 'POST', definition, aDefinition({ rules })],
+      [400, 'PATCH', `/splits/ws/${ws}/halved`, replacing('/description', '\ude00')],
+      [400, 'PUT', upload, ['\ud83d', '\ude00']],
+      [400, 'PUT', `/segments/${staging}/halved/removeKeys`, { keys: [], comment: '\ud83d' }],
+      [200, 'PUT', upload, ['\ud83d\ude00']],
+    );
+    // Decoded, both keys would be the same.
+    const body = Buffer.from('["caf\xe8","caf\xe9"]', 'latin1');
+    const answer = await fetch(`${service.origin}/internal/api/v2${upload}`, { ...latin, body });
+    expect(await answer.json()).toMatchObject({ code: 400, message: 'Body is not UTF-8' });
+    expect(await client.ok('GET', `/segments/${staging}/halved/keys`)).toMatchObject({
+      keys: [{ key: '😀' }],
+    });
   });
 });

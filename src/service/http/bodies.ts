@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
@@ -8,20 +10,19 @@ import { badRequest, type Problem } from './problem.js';
  * all under `application/json`.
  */
 export function takeAnyBody(app: FastifyInstance): void {
-  const parser = app.getDefaultJsonParser('error', 'error');
+  const parse = promisify<FastifyRequest, string, unknown>(
+    app.getDefaultJsonParser('error', 'error'),
+  );
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     '*',
-    { parseAs: 'string' },
-    async (request: FastifyRequest, body: string) =>
-      bodyFrom(request, body, async () => {
-        return new Promise((resolve, reject) => {
-          void parser(request, body, (error, value) => {
-            if (error === null) resolve(value);
-            else reject(error);
-          });
-        });
-      }),
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      // Decoding would put the same character in the place of different bytes.
+      if (!isUtf8(body)) throw badRequest('Body is not UTF-8');
+      const text = body.toString();
+      return bodyFrom(request, text, async () => parse(request, text));
+    },
   );
 }
 
@@ -60,8 +61,8 @@ const SLICE = 256 * 1024;
 const MAX_VALUES = 500_000;
 
 /**
- * Why the service refuses a text before parsing it: depth of nesting, number of values, null characters, which cannot
- * be stored. Does not check that the text is JSON.
+ * Why the service refuses a text before parsing it: depth of nesting, number of values, and what cannot be stored: null
+ * characters and halves of surrogate pairs. Does not check that the text is JSON.
  */
 export async function problemOfText(text: string): Promise<Problem | undefined> {
   if (text.includes('\0')) return holdsNull();
@@ -77,6 +78,8 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
     if (character === BACKSLASH) {
       index += 1;
       if (text.startsWith('u0000', index)) return holdsNull();
+      if (isAt(index, HALF, text)) return badRequest('Body must not hold half of a surrogate pair');
+      if (isAt(index, PAIR, text)) index += 'ud83d\\ude00'.length - 1;
     } else if (character === QUOTE) {
       if (!isPlain) isInText = !isInText;
       else {
@@ -99,6 +102,15 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
 
 function holdsNull(): Problem {
   return badRequest('Body must not hold a null character');
+}
+
+/** Escapes, behind their backslash. */
+const HALF = /u(?:d[89ab]..(?!\\ud[c-f])|d[c-f])/iy;
+const PAIR = /ud[89ab]..\\ud[c-f]../iy;
+
+function isAt(index: number, pattern: RegExp, text: string): boolean {
+  pattern.lastIndex = index;
+  return pattern.test(text);
 }
 
 /** A plain text may look like one of these JSON values: a description may be `true`, `12.0` or `null`. */
@@ -157,8 +169,6 @@ function payloadOf(text: string): { title?: unknown; comment?: unknown } {
 
 /** One on each line; blank lines are ignored. */
 function keysOf(text: string): string[] {
-  // Decoding puts this character in the place of bytes that are not UTF-8.
-  if (text.includes('\u{FFFD}')) throw badRequest('The file is not UTF-8');
   const lines = text.replace(/^\u{FEFF}/u, '').split(/\r\n|\n|\r/, MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw badRequest(`The file has more than ${MAX_LINES} lines`);
   return lines.map((line, index) => keyOf(line, index + 1)).filter((key) => key !== '');
@@ -169,7 +179,7 @@ const MAX_LINES = 100_000;
 
 /** A file of keys that can be read, as a pattern: lines of one column each, which may stand in quotes. */
 export const KEYS_FILE =
-  '^(?:(?:[^",\\r\\n\\u0000\\ufffd]*|[ \\t]*"(?:[^"\\r\\n\\u0000\\ufffd]|"")*"[ \\t]*)(?:\\r\\n|\\n|\\r|$))*$';
+  '^(?:(?:[^",\\r\\n\\u0000]*|[ \\t]*"(?:[^"\\r\\n\\u0000]|"")*"[ \\t]*)(?:\\r\\n|\\n|\\r|$))*$';
 
 /** A quoted field of CSV, in which a quotation mark is doubled. */
 const QUOTED = /^"((?:[^"]|"")*)"$/;

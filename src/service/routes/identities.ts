@@ -13,7 +13,7 @@ import type { Endpoints } from '../http/endpoint.js';
 import { at, type Places, type Work } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { partsOf } from '../parts.js';
-import { isStorable, MAX_KEY_LENGTH } from '../rules/keys.js';
+import { MAX_KEY_LENGTH } from '../rules/keys.js';
 import { WORDS_MEMBERS } from '../rules/members.js';
 import { closed, type Schema } from '../rules/shape.js';
 import {
@@ -132,7 +132,7 @@ function identityFrom(
     if ((place[name] ?? own[name]) !== own[name]) return `${name} is not that of the path`;
   }
   if (key === '') return 'The key is empty';
-  if (key.length > MAX_KEY_LENGTH || !isStorable(key)) return 'The key cannot be stored';
+  if (key.length > MAX_KEY_LENGTH) return 'The key cannot be stored';
   const texts: Record<string, string> = {};
   for (const [attribute, value] of Object.entries(values)) {
     if (!ATTRIBUTE.test(attribute)) {

@@ -123,9 +123,14 @@ function wordFrom(name: keyof GivenNote, ...places: unknown[]): string | null {
   for (const place of places) {
     if (typeof place !== 'object' || place === null || Array.isArray(place)) continue;
     const value = (place as Readonly<Record<string, unknown>>)[name];
-    if (typeof value === 'string' && value.trim() !== '') return value.slice(0, MAX_NOTE_LENGTH);
+    if (typeof value === 'string' && value.trim() !== '') return cutTo(value, MAX_NOTE_LENGTH);
   }
   return null;
+}
+
+/** In UTF-16 code units, but no half of a character, which no store can hold. */
+export function cutTo(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 /**
