@@ -31,12 +31,14 @@ export class RequestCounter {
 
   #windowOf(caller: string, now: number): { endsAt: number; used: number } {
     const current = this.#windows.get(caller);
-    if (current !== undefined && current.endsAt > now) return current;
+    const fresh = { endsAt: now + this.#limit.perSeconds * 1_000, used: 0 };
+    // A window that ends later than a new one began before the clock was set back.
+    const isOpen = (endsAt: number): boolean => endsAt > now && endsAt <= fresh.endsAt;
+    if (current !== undefined && isOpen(current.endsAt)) return current;
     // Without this, ended windows would pile up, one for each address that ever sent a request.
     for (const [each, { endsAt }] of this.#windows) {
-      if (endsAt <= now) this.#windows.delete(each);
+      if (!isOpen(endsAt)) this.#windows.delete(each);
     }
-    const fresh = { endsAt: now + this.#limit.perSeconds * 1_000, used: 0 };
     this.#windows.set(caller, fresh);
     return fresh;
   }

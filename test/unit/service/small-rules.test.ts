@@ -110,3 +110,11 @@ it('the rate limit lets so many through in each window, for each caller', () => 
   expect(counter.take('b', 9_999)).toMatchObject({ allowed: true });
   expect(counter.take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
 });
+
+it('a rate limit lasts no longer where the clock of the machine was set back by an hour', () => {
+  const counter = new RequestCounter({ requests: 1, perSeconds: 10 });
+  counter.take('a', 3_600_000);
+
+  expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 0, resetSeconds: 10 });
+  expect(counter.take('a', 5_000)).toMatchObject({ allowed: false, resetSeconds: 5 });
+});
