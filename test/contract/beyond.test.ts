@@ -111,6 +111,24 @@ describe('lists of flags and definitions', () => {
     expect(await names('tag=web&tag=50%25')).toEqual(['narrow_one']);
     expect(await names('rolloutStatus=unknown')).toEqual([]);
   });
+
+  it('of a tag have no flag with the same tag in other letters, in either store', async () => {
+    await client.flag('in-capitals', { tags: [{ name: 'iOS' }] });
+
+    const found = { objects: [{ name: 'in-capitals' }], totalCount: 1 };
+    expect(await client.ok('GET', '/splits/ws/Default?tag=iOS')).toMatchObject(found);
+    expect(await client.ok('GET', '/splits/ws/Default?tag=ios')).toMatchObject({ totalCount: 0 });
+  });
+
+  it('are like that of traffic types, which are in the order of names as well', async () => {
+    await workspaceCalled('Typed');
+    for (const name of ['Zone', 'account']) {
+      await client.ok('POST', '/trafficTypes/ws/Typed', { name });
+    }
+
+    const types = await client.ok<WireTrafficType[]>('GET', '/trafficTypes/ws/Typed');
+    expect(types.map(({ name }) => name)).toEqual(['account', 'user', 'Zone']);
+  });
 });
 
 describe('a kill', () => {

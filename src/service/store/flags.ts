@@ -47,9 +47,9 @@ export async function listFlags(
     query = query.where(sql<boolean>`flags.sort_name like ${wanted} escape '\\'`);
   }
   for (const tag of filter.tags) {
-    // Tags are stored as JSON text, in which each whole tag is between quotation marks.
-    const wanted = `%${JSON.stringify(tag).replaceAll(/[\\%_]/g, '\\$&')}%`;
-    query = query.where(sql<boolean>`flags.tags_json like ${wanted} escape '\\'`);
+    // Tags are stored as JSON text, in which each whole tag is between quotation marks. SQLite's `like` ignores case.
+    const whole = JSON.stringify(tag);
+    query = query.where(sql<boolean>`replace(flags.tags_json, ${whole}, '') <> flags.tags_json`);
   }
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -58,7 +58,7 @@ export const environmentsCalled = statement<EnvironmentRow>(
 );
 
 export const listTrafficTypes = statement<TrafficTypeRow, [workspaceId: string]>(
-  'select * from traffic_types where workspace_id = $1 order by name',
+  'select * from traffic_types where workspace_id = $1 order by lower(name), name',
 );
 
 export async function findTrafficType(
