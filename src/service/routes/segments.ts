@@ -19,8 +19,8 @@ import { conflict } from '../http/problem.js';
 import {
   checkSegmentSize,
   KEY_SCHEMA,
+  keysToAdd,
   keysToRemove,
-  keysToUpload,
   wantsReplacement,
   type ChangedKeys,
 } from '../rules/keys.js';
@@ -80,7 +80,7 @@ const UPLOAD_QUERY: QuerySchema = {
 
 /** Keys that the segment already has are no error, so that an upload may be repeated. */
 export const uploadKeys = at('activation', CHANGE, async (work) => {
-  const keys = keysToUpload(keysOf(work));
+  const keys = keysToAdd(keysOf(work));
   const { db, activation } = work;
   const { added, removed } = wantsReplacement(work.query)
     ? await replaceKeys(db, activation.activation_id, keys)

@@ -7,23 +7,13 @@ export const MAX_KEY_LENGTH = 1_000;
 
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
-/** Each once, in the order given. @throws Problem (400) more than 10,000, or a key that cannot be kept. */
+/** Sorted by bytes and each once: sorting takes less time than a set. @throws Problem (400) too many, or too long. */
 export function keysToAdd(given: readonly string[]): string[] {
-  checkKeys(given);
-  return [...new Set(given)];
-}
-
-/** Sorted by bytes and each once: sorting takes less time than a set. @throws Problem (400) as `keysToAdd`. */
-export function keysToUpload(given: readonly string[]): string[] {
-  checkKeys(given);
-  return eachOnce(given);
-}
-
-function checkKeys(given: readonly string[]): void {
   checkRequestSize(given.length);
   if (given.some((key) => key.length > MAX_KEY_LENGTH)) {
     throw badRequest(`Keys have at most ${MAX_KEY_LENGTH} characters`);
   }
+  return eachOnce(given);
 }
 
 /**
