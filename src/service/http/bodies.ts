@@ -65,7 +65,7 @@ const MAX_VALUES = 500_000;
  * characters and halves of surrogate pairs. Does not check that the text is JSON.
  */
 export async function problemOfText(text: string): Promise<Problem | undefined> {
-  if (text.includes('\0')) return holdsNull();
+  if (text.includes('\0')) return unstorable();
   // Without a backslash, every second quotation mark ends a string.
   const isPlain = !text.includes('\\');
   let [depth, values, isInText, pauseAt] = [0, 0, false, SLICE];
@@ -77,8 +77,7 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
     const character = text.charCodeAt(index);
     if (character === BACKSLASH) {
       index += 1;
-      if (text.startsWith('u0000', index)) return holdsNull();
-      if (isAt(index, HALF, text)) return badRequest('Body must not hold half of a surrogate pair');
+      if (isAt(index, UNSTORABLE, text)) return unstorable();
       if (isAt(index, PAIR, text)) index += 'ud83d\\ude00'.length - 1;
     } else if (character === QUOTE) {
       if (!isPlain) isInText = !isInText;
@@ -100,12 +99,12 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
   return undefined;
 }
 
-function holdsNull(): Problem {
-  return badRequest('Body must not hold a null character');
+function unstorable(): Problem {
+  return badRequest('Body must not hold a null character, or half of a surrogate pair');
 }
 
 /** Escapes, behind their backslash. */
-const HALF = /u(?:d[89ab]..(?!\\ud[c-f])|d[c-f])/iy;
+const UNSTORABLE = /u(?:0000|d[89ab]..(?!\\ud[c-f])|d[c-f])/iy;
 const PAIR = /ud[89ab]..\\ud[c-f]../iy;
 
 function isAt(index: number, pattern: RegExp, text: string): boolean {

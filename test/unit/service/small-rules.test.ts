@@ -89,7 +89,7 @@ describe('a text is refused before it is parsed', () => {
     const problems = await Promise.all(texts.map(problemOfText));
 
     const deepest = 'Body is nested more than 64 levels deep';
-    const none = 'Body must not hold a null character';
+    const none = 'Body must not hold a null character, or half of a surrogate pair';
     const found = problems.map((problem) => problem?.message);
     expect(found).toEqual([deepest, undefined, none, undefined]);
   });
