@@ -212,6 +212,17 @@ describe('kill and restore', () => {
     ]);
   });
 
+  it('take a reason as long as the page lets it be, in any script', async () => {
+    const browser = await signedIn();
+    const reason = '語'.repeat(2_000);
+
+    for (const path of ['/console/kill', '/console/restore']) {
+      expect((await browser.post(path, await form(browser, reason))).status).toBe(303);
+    }
+    const [restored] = await service.audit({ name: 'checkout-v2' });
+    expect(restored).toMatchObject({ action: 'restore', comment: reason });
+  });
+
   it('need a reason, a session, a form of this session and a page of this service', async () => {
     const browser = await signedIn();
     const other = await signedIn();
