@@ -205,11 +205,11 @@ export class SnapshotCache {
   }
 }
 
-/** Stands for the object itself among its fields. */
-const WHOLE = '(whole)';
+/** Stands among the fields for whether there is an object. */
+const EXISTENCE = '(existence)';
 
 export function textIn(form: Forms | undefined, path: string): string | undefined {
-  return path === WHOLE ? String(form !== undefined) : form?.get(path);
+  return path === EXISTENCE ? String(form !== undefined) : form?.get(path);
 }
 
 /** @param paths the fields that count; null means the whole object. */
@@ -218,7 +218,7 @@ export function differing(
   after: Forms | undefined,
   paths: ReadonlySet<string> | null,
 ): string[] {
-  const all = [WHOLE, ...(before?.keys() ?? []), ...(after?.keys() ?? [])];
+  const all = [EXISTENCE, ...(before?.keys() ?? []), ...(after?.keys() ?? [])];
   return [...(paths ?? new Set(all))].filter(
     (path) => textIn(before, path) !== textIn(after, path),
   );

@@ -269,7 +269,7 @@ const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 export const CONTESTED_AFTER = 3;
 export const CONTEST_MS = 60 * 60 * 1_000;
 
-/** Path of the whole object in its corrections, for objects that are deleted again and again. */
+/** Path of the whole object: in corrections, if it is deleted again and again; in specs, of a kind without fields. */
 export const WHOLE_OBJECT = '';
 /** Path of the keys of a segment in an environment, which are one field. */
 export const SEGMENT_KEYS = '/keys';

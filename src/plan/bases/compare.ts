@@ -9,7 +9,7 @@ import { isKillListed } from '../kills/orders.js';
 import { flagSpec } from '../objects/flag-base.js';
 import { declaredKeys, observedKind, OBSERVED_KINDS, plannedKind } from '../objects/kinds.js';
 import { baseIn, selectedPlaces } from '../place.js';
-import type { PlannedEnvironment } from '../policy.js';
+import { WHOLE_OBJECT, type PlannedEnvironment } from '../policy.js';
 
 type BasesInput = Pick<PlanInput, 'desired' | 'state' | 'policy'>;
 
@@ -60,8 +60,6 @@ export function fingerprintOf(desired: BoundDesired, ref: ObjectRef): string | u
   return form === undefined ? undefined : canonicalJson(form);
 }
 
-/** The key for the form of a whole object, of a kind without fields. */
-const WHOLE = '';
 const KILLED: ReadonlyMap<string, string> = new Map([['/killed', 'true']]);
 
 /**
@@ -80,7 +78,7 @@ export function fieldFormsOf(
     return isListed ? KILLED : undefined;
   }
   const fields = plannedKind(kind).fieldsOf?.(desired, ref);
-  if (!fields) return new Map([[WHOLE, form]]);
+  if (!fields) return new Map([[WHOLE_OBJECT, form]]);
   return new Map([...fields].map(([path, value]) => [path, canonicalJson(value)]));
 }
 

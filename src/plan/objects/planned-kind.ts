@@ -13,7 +13,10 @@ export interface PlannedKind {
   readonly plan: (input: PlanInput) => ObjectPlan[];
   /** As JSON: a change of the specs that leaves it equal does not concern the object. Undefined if not declared there. */
   readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
-  /** The specs field by field, with the paths of a plan's differences. A kind without it changes as a whole. */
+  /**
+   * The specs field by field, with the paths of a plan's differences: the commits behind a field are found by them. A
+   * kind whose updates have no fields has none.
+   */
   readonly fieldsOf?: (desired: BoundDesired, ref: ObjectRef) => Fields | undefined;
   readonly files: KindFiles;
   /** How a change reaches users: a definition serves them, or definitions ask about the keys. */
