@@ -100,7 +100,7 @@ function impactOf({ changes = [], ...document }: Document): Document {
 export function inputOf({ options = [], argument }: Tool, help: HelpDocument): Input {
   const ofOptions = options.map((name) => {
     const option = help.options.find((each) => each.name === `--${name}`);
-    if (!option) throw new Error(`bug: ${help.name} has no option --${name}`);
+    if (!option?.value) throw new Error(`bug: ${help.name} has no option --${name} with a value`);
     return [memberOf(name), schemaOf(option)] as const;
   });
   const { name, description, required } = argument ?? {};
