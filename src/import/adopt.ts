@@ -119,11 +119,10 @@ interface KindAdoption {
   ) => Promise<Files>;
 }
 
-/** Null: only a person can edit the files of the kind. */
-const ADOPTIONS: Readonly<Record<Kind, KindAdoption | null>> = {
+/** Only a person can edit the files of other kinds. */
+const ADOPTIONS: Readonly<Partial<Record<Kind, KindAdoption>>> = {
   flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
   segment: { files: writtenSegment },
-  identities: null,
 };
 
 /** The reason to leave a flag that lacks nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
