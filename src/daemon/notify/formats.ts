@@ -30,6 +30,9 @@ function json(value: object): Body {
   return { contentType: 'application/json', text: JSON.stringify(value) };
 }
 
+/** Receivers refuse large bodies, mostly from 1 MB on, and a report of many changes has several. */
+const MOST_TEXT = 100_000;
+
 /** Members of the JSON format, for programs. `text` is the report as the command prints it. */
 const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
   formatVersion: () => 1,
@@ -47,7 +50,7 @@ const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
   headline: headlineOf,
   summary: summaryOf,
   objects: ({ objects }) => objects,
-  text: ({ run }) => run.text,
+  text: ({ run }) => limited(run.text, MOST_TEXT),
 };
 
 export function jsonBody(message: Message): Readonly<Record<string, unknown>> {

@@ -340,6 +340,17 @@ describe('a message in another format', () => {
     },
   );
 
+  it('has of a report of thousands of changes as much as receivers take, as JSON', async () => {
+    const text = `${'a line of the report 😀'.padEnd(80, '.')}\n`.repeat(50_000);
+
+    const [body = ''] = await bodiesAfter((daemon) => daemon.end({ ...APPLIED(), text }), 'json');
+
+    const { text: sent } = JSON.parse(body) as { text: string };
+    expect(Buffer.byteLength(body)).toBeLessThan(250_000);
+    expect(sent.slice(0, -1)).toBe(text.slice(0, sent.length - 1));
+    expect(sent).toMatch(/…$/);
+  });
+
   it('says what happened in a few lines, or in those of a template', async () => {
     const run = aRun(aReport({ withheld: [HELD] }), { subject: 'Ramp {text} \u001b[2J' });
     const play = (daemon: DaemonInMemory): unknown => daemon.end(run);
