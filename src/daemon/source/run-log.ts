@@ -48,7 +48,6 @@ export class RunLog {
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
     if (!isTold) {
-      failures(log, record);
       details(log, record, end);
     }
     const { result, durationMs, requests, triggers } = record;
@@ -68,15 +67,12 @@ function misfortuneOf({ result, plan, text }: RunRecord, { diagnostics = [] }: C
   return JSON.stringify([result, found.length > 0 ? found : cause]);
 }
 
-function failures(log: Log, { plan }: RunRecord): void {
-  for (const { id, action, reason, outcome, error } of plan?.changes ?? []) {
-    if (!error) continue;
-    const facts = { object: clean(id), action, reason, outcome, code: error.code };
-    log.error({ ...facts, why: clean(error.message) }, 'change failed');
-  }
-}
-
 function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: CycleEnd): void {
+  for (const { id, action, reason, outcome, error: failed } of plan?.changes ?? []) {
+    if (!failed) continue;
+    const facts = { object: clean(id), action, reason, outcome, code: failed.code };
+    log.error({ ...facts, why: clean(failed.message) }, 'change failed');
+  }
   for (const { severity, code, location, message } of diagnostics) {
     const { file, line, column } = location;
     const facts = { file: clean(file), line, column, code, message: clean(message) };
