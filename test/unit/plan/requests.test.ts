@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import type { ChangeRequest, RequestMark } from '../../../src/model/change-request.js';
-import type { Plan } from '../../../src/model/plan.js';
+import type { Outcome } from '../../../src/model/outcome.js';
+import type { Plan, Withheld } from '../../../src/model/plan.js';
+import { flagEntry, type Base, type State } from '../../../src/model/state.js';
+import { stateWithRequests } from '../../../src/plan/bases/requests-state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
@@ -13,7 +16,7 @@ import {
   liveSegment,
   onShare,
 } from '../../support/builders.js';
-import { planOf } from '../../support/planning.js';
+import { flagState, inputOf, planOf } from '../../support/planning.js';
 
 const ID = 'flag/pay@production';
 const ASKING = [anEnvironment('production', { submitsRequests: true })];
@@ -154,5 +157,101 @@ describe('a write that the service may refuse', () => {
     expect(actions.filter((action) => action !== 'withdraw-request')).toEqual(steps);
     expect(plan.withheld.flatMap(({ request: answer }) => answer?.id ?? [])).toEqual(held);
     expect((plan.withdrawals ?? []).map(({ request: { id } }) => id)).toEqual(withdrawn);
+  });
+});
+
+describe('the state', () => {
+  const HEAD = 'c'.repeat(40);
+  const SENT = request({ mark: MARK });
+  const skipped = (asked: ChangeRequest): Outcome => ({
+    status: 'skipped',
+    why: 'sent',
+    request: asked,
+  });
+  const before = (members: object): State => flagState('pay', { production: members });
+
+  /** What it has of the flag in production after a run that planned it. */
+  function remembered(
+    state: State,
+    { outcome, held, policy }: { outcome?: Outcome; held?: ChangeRequest; policy?: object } = {},
+  ): unknown {
+    const desired = aDesired({
+      flags: [desiredFlag('pay', { environments: { production: onShare(20) } })],
+    });
+    const live = { flags: [liveFlag('pay', { production: onShare(10) })] };
+    const asking = { environments: ASKING, adopt: true };
+    const { steps, changes, withheld } = planOf(desired, live, { policy: asking });
+    const waiting = held ? [{ ...changes[0], request: held } as Withheld] : [];
+    const answers = { steps, changes, withheld: [...withheld, ...waiting] };
+    const outcomes = new Map(outcome && ([[ID, outcome]] as const));
+    const input = inputOf(desired, live, { state, policy: { ...asking, ...policy } });
+    const next = stateWithRequests(state, answers, outcomes, input, HEAD);
+    return flagEntry(next, 'pay')?.environments['env-production'];
+  }
+
+  it('remembers a request that the run submitted, with the spec that it asks for', () => {
+    const request = { ...SENT, asked: expect.objectContaining(onShare(20)) as unknown };
+
+    expect(remembered(new Map(), { outcome: skipped(SENT) })).toEqual({
+      ...{ commit: HEAD, pending: 'create', request },
+    });
+    expect(remembered(before({ commit: 'b' }), { outcome: skipped(SENT) })).toEqual({
+      ...{ commit: 'b', request },
+    });
+  });
+
+  it('keeps of a request that it knows what that asked for, and does not know it of one that it never knew', () => {
+    const asked = onShare(30);
+    const known = before({ request: { ...SENT, asked } });
+
+    expect(remembered(known, { held: SENT })).toMatchObject({ request: { id: 'cr-1', asked } });
+    expect(remembered(new Map(), { held: request({ mark: OTHER }) })).toMatchObject({
+      request: expect.not.objectContaining({ asked: expect.anything() as unknown }) as unknown,
+    });
+    const another = remembered(known, { held: request({ mark: MARK, id: 'cr-2' }) });
+    expect(another).toMatchObject({ request: { id: 'cr-2', asked: onShare(20) } });
+  });
+
+  it('forgets a request that is over, or is of others, and keeps those of objects and places that the run left out', () => {
+    const known = before({ request: SENT });
+    const kept = { commit: null, request: SENT };
+
+    expect(remembered(known)).toEqual({ commit: null });
+    expect(remembered(known, { outcome: { status: 'applied' } })).toEqual({ commit: null });
+    expect(remembered(known, { outcome: skipped(request()) })).toEqual({ commit: null });
+    const only = new Set(['flag/buy']);
+    expect(remembered(known, { policy: { only } })).toEqual(kept);
+    const environments = ASKING.map((each) => ({ ...each, selected: false }));
+    expect(remembered(known, { policy: { environments } })).toEqual(kept);
+    expect(remembered(before({ commit: 'b' }))).toEqual({ commit: 'b' });
+  });
+
+  it('remembers of keys how many a request leaves, and of a creation no spec, which would be a base', () => {
+    const desired = aDesired({
+      flags: [desiredFlag('pay', { environments: { production: {} } })],
+      segments: [desiredSegment('staff', { production: ['a', 'c'] })],
+    });
+    const live = {
+      flags: [liveFlag('pay', {})],
+      segments: [liveSegment('staff', { production: ['c'] })],
+    };
+    const given = { policy: { environments: ASKING, adopt: true } };
+    const plan = planOf(desired, live, given);
+    const outcomes = plan.steps.flatMap(({ change, ask }) =>
+      ask ? [[change, skipped(request({ mark: ask.mark }))] as const] : [],
+    );
+
+    const next = stateWithRequests(
+      new Map(),
+      plan,
+      new Map(outcomes),
+      inputOf(desired, live, given),
+      HEAD,
+    );
+
+    const asked = [...next.values()].map(({ environments }) => {
+      return (environments['env-production'] as Base<unknown>).request?.asked;
+    });
+    expect(asked).toEqual([{ keys: expect.objectContaining({ count: 2 }) as unknown }, undefined]);
   });
 });
