@@ -115,6 +115,7 @@ describe('the base of a field', () => {
   const both = { on: ['a'], off: ['b'] };
   const half = { trafficAllocation: 40 };
   const untargeted = { unsaid: ['killed', 'baselineTreatment', 'targets'] } as Definition;
+  const KILLED = { spec: { ...FIELDS, killed: true }, commit: FIRST, killedAsOf: '1' };
   const listed = (killListed?: boolean): State =>
     baseOf({ killed: true }, killListed ? { killListed } : {});
   const request = {
@@ -142,7 +143,7 @@ describe('the base of a field', () => {
       untargeted,
       { killed: true, ...half },
       listed(true),
-      { spec: { ...FIELDS, killed: true }, commit: FIRST, killListed: true },
+      { ...KILLED, killListed: true },
     ],
     [
       'forgets that the list ordered a kill, once it is over',
@@ -156,14 +157,14 @@ describe('the base of a field', () => {
       untargeted,
       { killed: true, ...half },
       listed(),
-      { spec: { ...FIELDS, killed: true }, commit: FIRST },
+      KILLED,
     ],
     [
       'forgets that the list ordered a kill that the specs take over',
       { ...untargeted, killed: true },
       { killed: true, ...half },
       listed(true),
-      { spec: { ...FIELDS, killed: true }, commit: FIRST },
+      KILLED,
     ],
     [
       'counts what a change request of ours set as found equal, at the commit of the base',
