@@ -114,11 +114,6 @@ function isOrdered({ reason }: FieldChange): boolean {
   return reason === 'kill';
 }
 
-interface KillService {
-  readonly reader: AdminReader;
-  readonly workspace: Workspace;
-}
-
 /** Sends the kills of one run before anything else; a dry run sends none. */
 export class KillSender {
   readonly #context: KillContext;
@@ -143,22 +138,15 @@ export class KillSender {
   }
 
   /** Reads all kills within the operator's filters, and sends the missing ones. Never throws on service failures. */
-  async sendMissing(orders: readonly KillOrder[], service: KillService): Promise<SentKills> {
-    const maySend = this.#killing !== null && orders.length > 0;
-    const isOutdated = maySend && (await this.#context.isOutdated(service.workspace));
-    return this.#sendLeft(isOutdated ? [] : orders, service);
-  }
-
-  /** @param orders of a commit that is not older than the last apply. */
-  async #sendLeft(
+  async sendMissing(
     orders: readonly KillOrder[],
-    { reader, workspace: place }: KillService,
+    { reader, workspace: place }: { readonly reader: AdminReader; readonly workspace: Workspace },
   ): Promise<SentKills> {
-    const { record, memory, options } = this.#context;
+    const { isOutdated, record, memory, options } = this.#context;
     if (!this.#killing) return NONE;
     // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
     const sent = this.#added?.workspaceId === place.workspace.id ? this.#added.sent : NONE;
-    if (orders.length === 0) return sent;
+    if (orders.length === 0 || (await isOutdated(place))) return sent;
     const placed = this.#placed(orders, place);
     // A run over touched objects skips the kills that this process has handled.
     const known = this.#known(place);
@@ -188,7 +176,7 @@ export class KillSender {
       const why = 'it does not follow the commit of the last apply (use --allow-older)';
       throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
     }
-    const { results } = await this.#sendLeft(orders, service);
+    const { results } = await this.sendMissing(orders, service);
     for (const { environment } of orders) findEnvironment(service.workspace, environment);
     return results;
   }

@@ -67,21 +67,30 @@ export async function readState(
 
 const NO_STATE = { ...NOTHING, commit: null };
 
+type Peeked = Partial<StateReading> & { readonly home: StateHome | null };
+
 function killSender(context: RunContext, killing: Killing | null): KillSender {
-  const peeked = async (
-    place: Workspace,
-  ): Promise<Partial<StateReading> & { readonly home: StateHome | null }> => {
-    try {
-      const own = await context.peekState(place);
-      const known = await own?.read();
-      if (known?.commit !== null) return { ...known, home: own };
-      // A fresh clone knows no run: those before it are on origin.
-      const home = await context.openRecords(place);
-      return { ...(await home?.read()), home };
-    } catch {
-      // An unreadable state must not stop kills.
-      return { home: null };
+  const isFirst = context.memory.place === null;
+  const look = async (place: Workspace): Promise<Peeked> => {
+    // Before the first run of a process, others may have gone on. A job that is run again must not send old kills.
+    for (const open of isFirst ? [context.openState, context.peekState] : [context.peekState]) {
+      try {
+        const home = await open(place);
+        return { ...(await home?.read()), home };
+      } catch (error) {
+        if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') throw error;
+        // A state that cannot be read must not stop kills.
+      }
     }
+    return { home: null };
+  };
+  // Once for each workspace: origin may be far away.
+  const looks = new Map<string, Promise<Peeked>>();
+  const peeked = async (place: Workspace): Promise<Peeked> => {
+    const { id } = place.workspace;
+    const known = looks.get(id) ?? look(place);
+    looks.set(id, known);
+    return known;
   };
   return new KillSender(
     {

@@ -242,7 +242,7 @@ export class StateStore {
   }
 
   async history(object: Parameters<typeof readApplies>[2], most?: number): Promise<LoggedApply[]> {
-    const { tip } = await this.#unread();
+    const { tip } = this.#seen ?? (await this.#unread());
     return tip === null ? [] : readApplies(await this.#repository.open(), tip, object, most);
   }
 
