@@ -189,7 +189,9 @@ describe('a backup', () => {
       /newer version wrote it \(flagkeel-backup\/2\)/,
       (text) => text.replace('flagkeel-backup/1', 'flagkeel-backup/2'),
     ],
-    ['of a newer version', /newer version/, (text) => text.replace('0001-first', '9999-later')],
+    ['of a newer version', /a newer version/, (text) => text.replace('0001-first', '9999-later')],
+    ['of a fork', /another version/, (text) => text.replace('0001-first', '0001-other')],
+    ['in no format', /no backup/, (text) => text.replace('flagkeel-backup/1', 'flagkeel-backup/0')],
   ])('%s is refused before the store is touched', async (_, message, spoil) => {
     writeFileSync(file, spoil(readFileSync(FIRST, 'utf8')));
     const target = await aStore();

@@ -97,6 +97,13 @@ describe('a store in a directory', () => {
     });
   });
 
+  it('with a step that is unknown, and older than the last, is not said to be of a newer version', async () => {
+    await (await start()).stop();
+    execute("insert into kysely_migration values ('0002-of-a-fork', '2030-01-01T00:00:00Z')");
+
+    await expect(start()).rejects.toThrow('another version wrote it, with the step 0002-of-a-fork');
+  });
+
   it('is not administered beside a service of another version', async () => {
     const location = { kind: 'directory', path: directory } as const;
     await start();

@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 import { packageVersion } from '../../platform/package-files.js';
 import { partsOf } from '../parts.js';
 import {
+  faultOfSteps,
   isToBeMade,
   openStore,
   stepsTaken,
-  unknownStep,
   type Store,
   type StoreLocation,
   type StoreOpening,
@@ -246,18 +246,17 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End; keys: n
     if (end === undefined) digest.update(`${line}\n`);
   }
   if (head?.format !== FORMAT) throw unreadable(file, otherFormat(head?.format));
-  const unknown = unknownStep(head.steps);
-  if (unknown !== undefined) throw unreadable(file, `${NEWER} (step ${unknown})`);
+  const fault = faultOfSteps(head.steps);
+  if (fault !== undefined) throw unreadable(file, fault);
   if (end === undefined) throw unreadable(file, 'it is cut off');
   if (end.sha256 !== digest.digest('hex')) throw unreadable(file, 'it was changed or is damaged');
   return { head, end, keys };
 }
 
-const NEWER = 'a newer version wrote it';
-
 function otherFormat(format: string | undefined): string {
-  const isOurs = typeof format === 'string' && /^flagkeel-backup\/\d{1,9}$/.test(format);
-  return isOurs ? `${NEWER} (${format})` : 'it is no backup of the service';
+  // This version has the first format.
+  const isNewer = typeof format === 'string' && /^flagkeel-backup\/[1-9]\d{0,8}$/.test(format);
+  return isNewer ? `a newer version wrote it (${format})` : 'it is no backup of the service';
 }
 
 async function* valuesOf(

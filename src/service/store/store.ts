@@ -282,24 +282,26 @@ async function migrate(db: Db, until: 'newest' | { readonly upTo: string }): Pro
   throw new FlagkeelError('STATE_UNREADABLE', message, { cause: error });
 }
 
-/** In their order; none if the store has no tables. @throws FlagkeelError (STATE_UNREADABLE) newer */
+/** In their order; none if the store has no tables. @throws FlagkeelError `STATE_UNREADABLE` */
 export async function stepsTaken(db: Db): Promise<string[]> {
   const [table] = await tableOfSteps(db);
   if (typeof table?.found !== 'string') return [];
   const { rows } = await sql<{ name: string }>`
     select name from kysely_migration order by name`.execute(db);
   const steps = rows.map(({ name }) => name);
-  const unknown = unknownStep(steps);
-  if (unknown === undefined) return steps;
-  throw new FlagkeelError(
-    'STATE_UNREADABLE',
-    `cannot read the store: a newer version wrote it, with the step ${unknown} (use that version, or restore the backup from before it)`,
-  );
+  const fault = faultOfSteps(steps);
+  if (fault === undefined) return steps;
+  const wayOut = 'use that version, or restore the backup from before it';
+  throw new FlagkeelError('STATE_UNREADABLE', `cannot read the store: ${fault} (${wayOut})`);
 }
 
-export function unknownStep(steps: readonly string[]): string | undefined {
-  const known = migrations('sqlite');
-  return steps.find((step) => !(step in known));
+/** A clause, if this version cannot read a store with these steps; only a step after all of ours shows a newer one. */
+export function faultOfSteps(steps: readonly string[]): string | undefined {
+  const known = Object.keys(migrations('sqlite'));
+  const unknown = steps.find((step) => !known.includes(step));
+  if (unknown === undefined) return undefined;
+  const isNewer = known.every((step) => step < unknown);
+  return `${isNewer ? 'a newer' : 'another'} version wrote it, with the step ${unknown}`;
 }
 
 /** One question, because each start of a service asks it. */
