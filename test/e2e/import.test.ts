@@ -96,7 +96,8 @@ it('import says everything that is live, by the same bytes wherever it writes, a
   // Nothing but the progress of a run that takes longer than half a second.
   expect(imported.stderr).toMatch(/^((reading the|looking|applying).*\n)*$/);
   expect(imported.stdout).toContain(
-    'Imported workspace "Default" (production, staging): 2 flags, 2 segments, 6 files.',
+    'Imported workspace "Default" (production, staging): 2 flags, 2 segments, 6 files.\n' +
+      'Not in the files, and left on the service: identities, which it cannot list, owners, and tags of segments.\n',
   );
   expect(text('flagkeel.yaml')).toBe(CONFIG);
   expect(text('flags/checkout.yaml')).toBe(CHECKOUT);

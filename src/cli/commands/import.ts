@@ -166,6 +166,7 @@ async function importInto(
   const imported = await importWorkspace(opened.reader, wanted);
   return await finish(directory, imported, screen, [
     whatText(imported),
+    'Not in the files, and left on the service: identities, which it cannot list, owners, and tags of segments.',
     `Commit them, and the next plan is empty: ${nextPlan(directory, options)}`,
   ]);
 }
