@@ -1,6 +1,6 @@
 import type { ChangeRequest, RequestMark } from './change-request.js';
 import { FLAG_FIELDS, FLAG_FIELD_ROWS, type FieldType, type FlagFields } from './flag/fields.js';
-import type { Definition } from './flag/flag.js';
+import { DEFINITION_FIELDS, DEFINITION_FORMS, type Definition } from './flag/flag.js';
 import type { IdentityGroup } from './identities.js';
 import type { Form } from './json.js';
 import { keyOf, type Kind } from './ref.js';
@@ -141,8 +141,6 @@ export type UsedApprovals = Readonly<Record<string, string>>;
  */
 export type LeftKilled = Readonly<Record<string, string>>;
 
-const BUCKETS: Form = [{ treatment: 'text', size: 'count' }];
-
 const FIELD_FORMS: Readonly<Record<FieldType, Form>> = {
   prose: 'text',
   name: 'text',
@@ -156,21 +154,10 @@ export const BASE_FORMS: Readonly<
   flag: {
     workspace: {
       trafficType: 'text',
-      fields: Object.fromEntries(
-        FLAG_FIELDS.map((field) => [`${field}?`, FIELD_FORMS[FLAG_FIELD_ROWS[field].type]]),
-      ),
+      fields: optional(FLAG_FIELDS, (field) => FIELD_FORMS[FLAG_FIELD_ROWS[field].type]),
       'ownershipTag?': 'text',
     },
-    environment: {
-      'treatments?': [{ name: 'text', 'description?': 'text' }],
-      'targets?': { '*': ['text'] },
-      'defaultTreatment?': 'text',
-      'baselineTreatment?': 'text',
-      'trafficAllocation?': 'count',
-      'rules?': [{ matchers: [{ type: 'text' }], buckets: BUCKETS }],
-      'defaultRule?': BUCKETS,
-      'killed?': 'boolean',
-    },
+    environment: optional(DEFINITION_FIELDS, (field) => DEFINITION_FORMS[field]),
   },
   segment: {
     workspace: { trafficType: 'text' },
@@ -182,6 +169,10 @@ export const BASE_FORMS: Readonly<
     environment: { groups: [{ attributes: ['text'], keys: { '*': 'text' } }] },
   },
 };
+
+function optional<F extends string>(fields: readonly F[], formOf: (field: F) => Form): Form {
+  return Object.fromEntries(fields.map((field) => [`${field}?`, formOf(field)]));
+}
 
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 

@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Form, Json } from '../json.js';
 
 /* Both the spec and the service's answer take this form before they are compared: sets sorted, shorthands expanded. */
 
@@ -42,17 +42,21 @@ export interface Definition {
 
 export type DefinitionField = keyof Definition;
 
-/** The fields in the order in which plans show them. */
-export const DEFINITION_FIELDS = [
-  'killed',
-  'treatments',
-  'targets',
-  'defaultTreatment',
-  'baselineTreatment',
-  'trafficAllocation',
-  'rules',
-  'defaultRule',
-] as const satisfies readonly DefinitionField[];
+const BUCKETS: Form = [{ treatment: 'text', size: 'count' }];
+
+/** What a state may hold of each field, in the order in which plans show them. */
+export const DEFINITION_FORMS: Readonly<Record<DefinitionField, Form>> = {
+  killed: 'boolean',
+  treatments: [{ name: 'text', 'description?': 'text' }],
+  targets: { '*': ['text'] },
+  defaultTreatment: 'text',
+  baselineTreatment: 'text',
+  trafficAllocation: 'count',
+  rules: [{ matchers: [{ type: 'text' }], buckets: BUCKETS }],
+  defaultRule: BUCKETS,
+};
+
+export const DEFINITION_FIELDS = Object.keys(DEFINITION_FORMS) as readonly DefinitionField[];
 
 /** The fields in the order in which a file has them. */
 export const DEFINITION_FIELDS_IN_FILE = [
