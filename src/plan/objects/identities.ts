@@ -154,6 +154,7 @@ export const IDENTITIES_KIND: PlannedKind = {
     const declared = identitiesIn(desired, name, environment);
     return declared ? { sha256: identitiesSha256(declared.keys) } : undefined;
   },
+  fieldsOf: null,
   files: {
     isOwn: (path) => path.startsWith('identities/'),
     mayShape: (path) => path.startsWith('identities/'),

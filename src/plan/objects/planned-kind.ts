@@ -14,10 +14,10 @@ export interface PlannedKind {
   /** As JSON: a change of the specs that leaves it equal does not concern the object. Undefined if not declared there. */
   readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /**
-   * The specs field by field, with the paths of a plan's differences: the commits behind a field are found by them. A
-   * kind whose updates have no fields has none.
+   * The specs field by field, by which the commits behind an update are found. The paths are those of its fields. Null
+   * for a kind that writes no fields.
    */
-  readonly fieldsOf?: (desired: BoundDesired, ref: ObjectRef) => Fields | undefined;
+  readonly fieldsOf: ((desired: BoundDesired, ref: ObjectRef) => Fields | undefined) | null;
   readonly files: KindFiles;
   /** How a change reaches users: a definition serves them, or definitions ask about the keys. */
   readonly reaches: 'by-definition' | 'by-keys' | 'nobody';

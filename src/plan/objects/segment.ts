@@ -43,6 +43,7 @@ export const SEGMENT_KIND: PlannedKind = {
     const activation = segment.environments.get(environment);
     return activation && { mode: activation.mode, keys: activation.keys?.digest ?? null };
   },
+  fieldsOf: null,
   files: {
     isOwn: (path, { name }) => {
       if (!path.startsWith('segments/')) return false;
