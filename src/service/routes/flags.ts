@@ -250,10 +250,8 @@ export const FLAG_ENDPOINTS: Endpoints = {
   },
 };
 
-type Columns = Partial<Pick<FlagRow, 'description' | 'tags_json' | 'owners_json'>>;
-
 /** Tags are unique, in the order given. */
-function columnsOf({ description = '', tags, owners = [] }: GivenMembers): Required<Columns> {
+function columnsOf({ description = '', tags, owners = [] }: GivenMembers) {
   return {
     description,
     ...tagsColumn((tags ?? []).map(({ name }) => name)),
@@ -274,7 +272,7 @@ interface GivenStatus {
 /** A change without a difference leaves no entry in the audit log. */
 async function changeFlag(
   work: Work<'flag'>,
-  columns: Columns,
+  columns: Partial<FlagRow>,
   status: GivenStatus = { id: work.flag.rollout_status_id },
 ): Promise<WireFlag> {
   const { db, caller, workspace, flag } = work;
