@@ -99,8 +99,8 @@ export interface Verdict {
 const REVIEWED_BEFORE: ReadonlySet<Reason> = new Set(['drift', 'ramp']);
 
 /**
- * Null for differences that no run may write: they are no pending change, and neither exit code nor readiness depends on
- * them.
+ * Null for differences that no run may write: neither the exit code of an apply nor readiness depends on them. A plan
+ * alone counts what `pendingWithheld` leaves of them.
  */
 const JUDGED: Readonly<
   Record<
