@@ -166,7 +166,11 @@ export function gitError(purpose: string, cause: unknown): FlagkeelError {
 /** The start of a complaint of git that fits into one line of ours, with the way out where git names none that helps. */
 export function complaintOf(stderr: string): string {
   const root = /dubious ownership in repository at '(.+)'/.exec(stderr)?.[1];
-  // Git's own advice is a setting of the user, and commands without a network ignore those.
+  // Commands with a network obey settings of the user; the server needs its files as they are.
+  if (root !== undefined && stderr.includes('remote repository')) {
+    return `it belongs to another user (git config --global --add safe.directory ${shellWord(root)})`;
+  }
+  // Other commands ignore those settings, which are git's own advice.
   if (root !== undefined) {
     return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${shellWord(root)})`;
   }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Clone } from '../../../src/git/clone.js';
-import { exitCodeOf, isGitMissing, openGit, runGit } from '../../../src/git/git.js';
+import { complaintOf, exitCodeOf, isGitMissing, openGit, runGit } from '../../../src/git/git.js';
 import { makeRepository } from '../../support/git.js';
 
 /** A repository with a program in it that leaves a file behind when somebody runs it. */
@@ -34,6 +34,22 @@ describe('a git command', () => {
     const clone = new Clone({ directory: join(directory, 'c'), remote, branch: 'main', path: '' });
 
     await expect(clone.fetch()).rejects.toThrow(/read from remote repository\.$/);
+  });
+
+  it('takes no served repository away from its owner to read it', () => {
+    const stderr = `fatal: detected dubious ownership in repository at '/srv/our flags.git'
+To add an exception for this directory, call:
+
+\tgit config --global --add safe.directory '/srv/our flags.git'
+fatal: Could not read from remote repository.
+
+Please make sure you have the correct access rights
+`;
+
+    const complaint = complaintOf(stderr);
+
+    expect(complaint).toContain("(git config --global --add safe.directory '/srv/our flags.git')");
+    expect(complaint).not.toContain('chown');
   });
 
   it('runs no hook of the repository when it moves a ref', async () => {
