@@ -413,6 +413,23 @@ describe('a change request', () => {
     expect(await ana.ok('GET', at('chosen'))).toMatchObject({ killed: true });
   });
 
+  it('that moves the rollout status names no approver who may not move it', async () => {
+    await defined('moved');
+    const here = await callsAs('here alone', PRODUCTION);
+    const [status] = await ana.ok<{ id: string }[]>('GET', '/rolloutStatuses/ws/Default');
+    const request = (approvers: string[]) => ({
+      ...ofFlag('KILL', 'moved'),
+      rolloutStatus: { id: status?.id },
+      approvers,
+    });
+
+    expect(await here.status('POST', `${REQUESTS}/production`, request(['here alone']))).toBe(400);
+    expect(await ana.status('POST', `${REQUESTS}/production`, request(['here alone']))).toBe(400);
+    const asked = await submit(request(['ben']));
+    await decide(ben, asked, 'APPROVED');
+    expect(await ana.ok('GET', at('moved'))).toMatchObject({ killed: true });
+  });
+
   const inNone = { treatments: [{ name: 'on', segments: ['none'] }, { name: 'off' }] };
 
   it('is refused where it could not be made', async () => {

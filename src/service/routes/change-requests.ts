@@ -113,7 +113,7 @@ export const CHANGE_REQUEST_ENDPOINTS: Endpoints = {
         ...caller.note,
         content_json: JSON.stringify(content),
         rollout_status_id: rolloutStatus?.id ?? null,
-        approvers_json: JSON.stringify(await approversNamed(work, given.approvers ?? [])),
+        approvers_json: JSON.stringify(await approversNamed(work, given)),
         comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
         author_id: caller.keyId ?? '',
         author_name: caller.keyName,
@@ -213,15 +213,16 @@ async function definitionIn(
 
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
-  named: readonly string[],
+  { approvers: named, rolloutStatus }: GivenRequest,
 ): Promise<WireRef[]> {
-  if (named.length === 0) return [];
+  if (!named || named.length === 0) return [];
   const able = (await allAdminKeys(db)).filter(
     (key) =>
       key.apiKeyType === 'admin' &&
       isValidKey(key, now) &&
       isVisible(key.workspaces, workspace.id) &&
-      isVisible(key.environments, environment.id),
+      // All environments share a rollout status.
+      (rolloutStatus ? key.environments === null : isVisible(key.environments, environment.id)),
   );
   const approvers = new Map<string, WireRef>();
   for (const each of named) {
