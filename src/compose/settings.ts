@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { FlagkeelError } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 import type { Signers } from '../git/signatures.js';
 import type { GitCredentials } from '../git/remote-access.js';
@@ -146,7 +146,8 @@ function textInFile(file: string, what: string, code: 'NO_KEY' | 'USAGE'): strin
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new FlagkeelError(code, `cannot read the ${what} from "${file}"`, { cause });
+    const message = `cannot read the ${what} from "${file}": ${messageOf(cause)}`;
+    throw new FlagkeelError(code, message, { cause });
   }
 }
 

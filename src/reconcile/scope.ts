@@ -78,7 +78,8 @@ function refuseUnknown(
 ): void {
   const name = names.find((each) => !known.has(each));
   if (name === undefined) return;
-  const suggestion = didYouMean(name, known);
+  // Plans name a definition as `flag/pay@staging`.
+  const suggestion = didYouMean(name.replace(/@.*/s, ''), known);
   throw new FlagkeelError('USAGE', `cannot use ${option} "${name}": ${why}${suggestion}`);
 }
 

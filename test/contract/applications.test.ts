@@ -260,6 +260,8 @@ describe('an application', () => {
     for (const key of [short, world.service.key, '']) {
       expect(await statuses(key)).toEqual([401, 401, 401]);
     }
+    const refused = await world.send('GET', '/sdk/v2/auth', { key: world.service.key });
+    expect(await refused.text()).toContain('of another type');
   });
 
   it('may be a page of another site', async () => {

@@ -71,7 +71,7 @@ describe('whoever is not signed in', () => {
     const behindProxy = await aBrowser().signIn(service.key, { 'x-forwarded-proto': 'https' });
 
     expect(wrong.status).toBe(401);
-    expect(wrong.text).toContain('The Admin API key is missing, wrong or revoked');
+    expect(wrong.text).toContain('API key missing, wrong, revoked or of another type');
     expect(wrong.headers.get('set-cookie')).toBeNull();
     expect(right.headers.get('set-cookie')).toMatch(
       /^flagkeel_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/,

@@ -71,6 +71,7 @@ describe('the objects that a run selects', () => {
       ['--owner', 'team-shop', 'no flag of the specs names it'],
       ['--exclude', 'flag/pya', 'did you mean "flag/pay"'],
       ['--only', 'flag/pya', 'did you mean "flag/pay"'],
+      ['--only', 'flag/pay@staging', 'did you mean "flag/pay"'],
       ['--only', 'segment/pay', '"segment/pay"'],
       ['--environment', 'stagin', 'did you mean "staging"'],
     ] as const) {

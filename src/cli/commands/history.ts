@@ -100,7 +100,7 @@ const SHORT = 8;
 const VALUE_COLUMNS = 60;
 
 function historyText(rows: readonly ReturnType<typeof historyRow>[], isDetailed: boolean): string {
-  if (rows.length === 0) return 'Nothing was written.\n';
+  if (rows.length === 0) return 'No such write is recorded here.\n';
   return rows
     .map(({ time, head, subject, changes, more }) => {
       const revision = head === null ? '' : ` ${head.slice(0, SHORT)}`;

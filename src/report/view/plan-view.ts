@@ -80,7 +80,9 @@ function nothingParts(withheld: readonly ChangeRow[], liveKills: readonly Row[])
   return [
     [span('Nothing to write', 'strong')],
     [span(`${row.subject} ${words}`)],
-    ...restParts(withheld.length + liveKills.length - 1, 0),
+    ...(withheld.length > 0
+      ? restParts({ 'more change': withheld.length - 1, 'live kill': liveKills.length })
+      : restParts({ 'more live kill': liveKills.length - 1 })),
   ];
 }
 
@@ -147,11 +149,11 @@ function othersParts(
   const { changes } = report.plan;
   const risks = risksIn(report).length;
   const shown = rows.some(({ change }) => risksOf(change, report).length > 0) ? 1 : 0;
-  return restParts(changes.length - changed, risks - shown);
+  return restParts({ 'more change': changes.length - changed, 'more risk': risks - shown });
 }
 
-function restParts(changes: number, risks: number): Span[][] {
-  const texts = [...counted(changes, 'more change'), ...counted(risks, 'more risk')];
+function restParts(counts: Readonly<Record<string, number>>): Span[][] {
+  const texts = Object.entries(counts).flatMap(([what, count]) => counted(count, what));
   return texts.length === 0 ? [] : [[span(`and ${texts.join(', ')}`)]];
 }
 

@@ -143,7 +143,7 @@ export class KeyCheck {
     const { expiration_time: end } = key;
     // Only a caller with the right key may learn that it has ended.
     if (end !== null && end <= now) {
-      throw unauthorised(`The Admin API key ended at ${new Date(end).toISOString()}`);
+      throw unauthorised(`The API key ended at ${new Date(end).toISOString()}`);
     }
     if (lent === undefined) this.#noteUse(id, now);
     return key;

@@ -12,7 +12,7 @@ export const API_TITLE = 'Feature flag and segment administration';
 /** Statuses that any endpoint may answer, beside 200. The contract shows 400 and 404 and leaves the others open. */
 const REFUSALS: Readonly<Record<string, string>> = {
   400: 'The request is wrong',
-  401: 'The Admin API key is missing, wrong or revoked',
+  401: 'API key missing, wrong, revoked or of another type',
   403: 'The Admin API key may not do this, or the environment requires approvals',
   404: 'Not there, or not for this Admin API key',
   409: 'Already there, or still in use',

@@ -22,7 +22,7 @@ export class Problem extends Error {
 
 export const badRequest = (why: string, cause?: unknown): Problem =>
   new Problem(400, why, { cause });
-export const unauthorised = (why = 'The Admin API key is missing, wrong or revoked'): Problem =>
+export const unauthorised = (why = 'API key missing, wrong, revoked or of another type'): Problem =>
   new Problem(401, why);
 export const forbidden = (why: string): Problem => new Problem(403, why);
 export const notFound = (what: string, idOrName: string): Problem =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Impact } from '../../../../src/model/impact.js';
-import type { Change, FieldChange } from '../../../../src/model/plan.js';
+import type { Change, FieldChange, Plan } from '../../../../src/model/plan.js';
 import { planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planSummary, planText } from '../../../../src/report/text/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
-import { aChange, aField, aReport } from '../../../support/plan-builder.js';
+import { aChange, aField, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 function text(report: PlanReport, width = 100, showKeys = false): string {
@@ -26,6 +26,17 @@ describe('a plan', () => {
       'zoo',
       'the flag itself',
     ]);
+  });
+
+  it('calls live kills no changes in its first line', () => {
+    const withheld = [aWithheld('flag/a@staging', 'update', 'suspended')];
+    const liveKills = [aLiveKill('flag/b@staging'), aLiveKill('flag/c@staging')];
+    const firstLine = (plan: Partial<Plan>) => text(aReport(plan), 200).split('\n')[0];
+
+    expect(firstLine({ withheld, liveKills })).toMatch(/ · and 2 live kills$/);
+    expect(firstLine({ liveKills })).toMatch(/ · and 1 more live kill$/);
+    const two = [...withheld, aWithheld('flag/d@staging', 'update', 'suspended')];
+    expect(firstLine({ withheld: two, liveKills })).toMatch(/ · and 1 more change, 2 live kills$/);
   });
 
   it('shows the heaviest object first, and counts the identities of many traffic types', () => {

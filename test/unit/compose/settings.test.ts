@@ -1,0 +1,14 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { operatorSettings } from '../../../src/compose/settings.js';
+
+it('says why the file of a key cannot be read', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'settings-'));
+  const missing = join(directory, 'key');
+  const keyOf = (file: string) => () => operatorSettings({ FLAGKEEL_API_KEY_FILE: file }).apiKey();
+
+  expect(keyOf(missing)).toThrow(`cannot read the Admin API key from "${missing}": ENOENT`);
+  expect(keyOf(directory)).toThrow('EISDIR');
+});
