@@ -159,16 +159,20 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   return trafficType;
 }
 
-function nameOf(resources: readonly Resource[], kind: string, id: string): string | undefined {
-  const found = resources.find((each) => each.kind === kind && textIn(each.values, 'id') === id);
-  return textIn(found?.values, 'name') || undefined;
+function nameOf(...of: Parameters<typeof membersOf>): string | undefined {
+  return textIn(membersOf(...of), 'name') || undefined;
+}
+
+function membersOf(all: readonly Resource[], kind: string, id: string): Members | undefined {
+  return all.find((each) => each.kind === kind && textIn(each.values, 'id') === id)?.values;
 }
 
 /** The environment's name if the state has it; otherwise its id, which works as well. */
 function environmentOf({ values }: Resource, state: State): string {
   const id = textIn(values, 'environment_id');
-  const name = nameOf(state.resources, 'environment', id) ?? id;
-  state.conversion.addEnvironment(name);
+  const members = membersOf(state.resources, 'environment', id);
+  const name = textIn(members, 'name') || id;
+  state.conversion.addEnvironment(name, members?.['production'] === true);
   return name;
 }
 

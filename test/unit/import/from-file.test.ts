@@ -248,7 +248,9 @@ describe('import --from', () => {
     });
     const inSplit = ['one', 'two'].flatMap((id) => [
       resource('split_workspace', 'Shop', { id }),
-      resource('split_environment', `env-${id}`, { id: `e-${id}`, workspace_id: id }),
+      resource('split_environment', `env-${id}`, {
+        ...{ id: `e-${id}`, workspace_id: id, production: id === 'one' },
+      }),
       resource('split_split', `of-${id}`, { workspace_id: id }),
     ]);
     const inHarness = ['p', 'q', 'r'].flatMap((project, position) => {
@@ -270,6 +272,7 @@ describe('import --from', () => {
     const flags = taken.map((_, position) => readdirSync(at(`${position}/flags`)));
     expect(flags.flat()).toEqual(['one', 'two', 'p', 'q', 'r'].map((name) => `of-${name}.yaml`));
     expect(text('3/flags/of-q.yaml')).toContain('env-one:');
+    expect(text('3/flagkeel.yaml')).toContain('env-one: { protected: true }');
     for (const unclear of [[], ['--workspace', 'Shop'], ['--workspace', 'p']]) {
       const refused = await ofState(at('state.json'), at('x'), ...unclear);
       expect(refused.stderr).toContain(
