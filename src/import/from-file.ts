@@ -61,7 +61,7 @@ export async function importFile(
   const flags = converted.flags.filter(({ name }) => isChosen('flag', name));
   const segments = converted.segments.filter(({ name }) => isChosen('segment', name));
   const repository: RepositoryToWrite = {
-    workspace: options.workspace ?? converted.workspace ?? 'Default',
+    workspace: converted.workspace ?? 'Default',
     environments,
     flags: sorted(flags, environments),
     segments: sorted(segments, environments),

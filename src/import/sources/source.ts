@@ -41,13 +41,15 @@ type OpenSegment = Open<SegmentToWrite, readonly string[] | null>;
 export class Conversion {
   readonly trafficType: string;
   readonly #path: string;
+  readonly #workspace: string | undefined;
   readonly #departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
   readonly #flags = new Map<string, OpenFlag>();
   readonly #segments = new Map<string, OpenSegment>();
 
-  constructor({ path }: SourceFile, { trafficType }: SourceOptions) {
+  constructor({ path }: SourceFile, { trafficType, workspace }: SourceOptions) {
     this.#path = path;
+    this.#workspace = workspace;
     this.trafficType = trafficType;
   }
 
@@ -85,9 +87,10 @@ export class Conversion {
     return this.#segments.has(name);
   }
 
-  result(workspace?: string): Converted {
+  /** @param own name of the workspace in the file. */
+  result(own?: string): Converted {
     return {
-      workspace,
+      workspace: this.#workspace ?? own,
       environments: [...this.#environments.values()],
       flags: [...this.#flags.values()],
       segments: [...this.#segments.values()],

@@ -15,7 +15,10 @@ export const convertTerraformState: ConvertSource = (file, options) => {
     throw cannotImport('SPECS_INVALID', file.path, why);
   }
   const resources = ofOneWorkspace(all, options.workspace, file.path);
-  const conversion = new Conversion(file, options);
+  // `ORGANISATION/PROJECT` says which it is, and is no name.
+  const isId = resources.some((each) => each.workspace === options.workspace);
+  const named = isId ? options.workspace?.replace(/^.*\//, '') : options.workspace;
+  const conversion = new Conversion(file, { ...options, workspace: named });
   const state: State = { conversion, resources: all };
   // A definition may stand before the flag and environment that it names.
   for (const [kind, read] of Object.entries(READERS)) {

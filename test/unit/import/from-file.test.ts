@@ -273,6 +273,10 @@ describe('import --from', () => {
     expect(flags.flat()).toEqual(['one', 'two', 'p', 'q', 'r'].map((name) => `of-${name}.yaml`));
     expect(text('3/flags/of-q.yaml')).toContain('env-one:');
     expect(text('3/flagkeel.yaml')).toContain('env-one: { protected: true }');
+    const names = taken.map((_, position) =>
+      /workspace: (.*)/.exec(text(`${position}/flagkeel.yaml`)),
+    );
+    expect(names.map((found) => found?.[1])).toEqual(['one', 'two', 'p', 'q', 'p']);
     for (const unclear of [[], ['--workspace', 'Shop'], ['--workspace', 'p']]) {
       const refused = await ofState(at('state.json'), at('x'), ...unclear);
       expect(refused.stderr).toContain(
