@@ -70,6 +70,7 @@ export function createDaemon(
   { traffic, replicas, time = realTime }: DaemonParts = {},
 ): Daemon {
   const limiters = new Limiters();
+  const all = new RunTraffic(traffic);
   return new Daemon({
     replica: replicas?.id,
     time,
@@ -78,9 +79,9 @@ export function createDaemon(
       const { signers } = source.settings;
       const whole = upstreamOf(source);
       const upstream = signers === null ? whole : signedUpstream(whole, signers);
-      const runs = new RunTraffic(traffic);
+      const runs = new RunTraffic(all);
       const parts = {
-        ...{ limiters, traffic, memory: new RunCache() },
+        ...{ limiters, traffic: all, memory: new RunCache() },
         log: log.child({ source: source.name }),
       };
       return {
@@ -99,7 +100,8 @@ export function createDaemon(
 interface RunParts {
   readonly limiters: Limiters;
   readonly log: Log;
-  readonly traffic: Traffic | undefined;
+  /** Of all sources together, whose requests wait for each other. */
+  readonly traffic: RunTraffic;
   readonly memory: RunCache;
 }
 
@@ -124,9 +126,10 @@ function confirming(
   const { least, most } = PATIENCE_MS;
   const timeoutMs = Math.min(most, Math.max(least, intervalMs));
   return async (ending, { seen, isRunning, isAway }) => {
-    const isSilent = runs.silentMs >= timeoutMs;
-    if (isRunning && !isSilent && !isAway) return undefined;
+    const isAnswered = isRunning && runs.silentMs < timeoutMs;
+    if (isAnswered && !isAway) return undefined;
     const { answers } = runs;
+    const asked = new RunTraffic(parts.traffic);
     const { place } = memory;
     const desired = place?.desired ?? (seen && (await desiredOf(seen).catch(() => null)));
     if (desired === null) return undefined;
@@ -134,7 +137,6 @@ function confirming(
     const deadline = AbortSignal.timeout(2 * timeoutMs);
     const signal = AbortSignal.any([ending, deadline]);
     const flags = { ...run, timeout: timeoutMs };
-    const asked = new RunTraffic(parts.traffic);
     const surroundings = { settings, signal, note, ...parts, traffic: asked };
     try {
       await using opened = await openReading(upstream.directory, flags, surroundings, desired);
@@ -147,11 +149,11 @@ function confirming(
       }
       return null;
     } catch (error) {
-      // It may have waited behind a run that the service answers, and asks for a pause.
-      if (isRunning && (!isSilent || runs.answers > answers)) return undefined;
+      if (isAnswered || runs.answers > answers) return undefined;
       if (!deadline.aborted || ending.aborted) return accessTroubleOf(error);
-      const isPaused = asked.silentMs === 0;
-      // The pause may be for another source with the same key. 429 is the answer of a service that is there, 503 is not.
+      // It has waited for its turn alone: behind what the service answers, or as long as that asked.
+      const isPaused = asked.silentMs === 0 && parts.traffic.silentMs < timeoutMs;
+      // 429 is the answer of a service that is there, 503 is not.
       if (isPaused && (asked.status ?? 429) === 429) return undefined;
       const silence = `no answer within ${String((2 * timeoutMs) / 1_000)} s`;
       const what = isPaused ? `the service answered ${String(asked.status)}` : silence;

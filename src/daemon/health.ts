@@ -282,12 +282,7 @@ function standingOf(source: SourceView): Verdict {
   const errors = specErrors(source);
   // A list of kills is wrong without an object that is: which flags it kills is unknown.
   if (level === 'fine' && errors.length > 0) {
-    const detail = firstOf(
-      errors,
-      MAX_NAMED,
-      ({ file, line, message }) => `${file}:${String(line)} ${message}`,
-      (more) => `and ${String(more)} more`,
-    ).join('; ');
+    const detail = fewOf(errors, ({ file, line, message }) => `${file}:${String(line)} ${message}`);
     return { level: 'attention', headline: 'Part of the specs is invalid', detail };
   }
   return { level, headline: headlineText(standings), detail: namedText(standings) };
@@ -300,13 +295,11 @@ function specErrors({ runs: [newest] }: SourceView): NonNullable<RunRecord['diag
 function namedText(standings: SourceView['standings']): string | null {
   const { whole, objects } = standings ?? { whole: 'live', objects: [] };
   const worst = objects.filter(({ standing }) => standing.is === whole);
-  const named = firstOf(
-    worst,
-    MAX_NAMED,
-    ({ id, standing }) => `${id} ${whyText(standing)}`,
-    (more) => `and ${String(more)} more`,
-  );
-  return named.length === 0 ? null : named.join('; ');
+  return fewOf(worst, ({ id, standing }) => `${id} ${whyText(standing)}`) || null;
+}
+
+function fewOf<T>(all: readonly T[], show: (each: T) => string): string {
+  return firstOf(all, MAX_NAMED, show, (more) => `and ${String(more)} more`).join('; ');
 }
 
 /** Start of the run that the figures come from; null while they are current or no run has planned yet. */

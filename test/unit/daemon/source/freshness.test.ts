@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { healthOf, isReady } from '../../../../src/daemon/health.js';
 import { watchedWorld } from '../../../support/in-process-daemon.js';
 import { flagSpec } from '../../../support/pipeline-world.js';
@@ -10,11 +11,12 @@ const PAUSING = new Set([429, 503]);
 const REFUSED: Answer = { status: 401, body: { code: 401, message: 'unknown key' } };
 
 /** In sync. Without a schedule, nothing but confirmations asks the service after the first run. */
-async function inSync() {
+async function inSync(flags: readonly string[] = ['pay']) {
+  const unanswered: ServerResponse[] = [];
   const service: { answer: Answer; isMeant: (path: string) => boolean } = {
     ...{ answer: undefined, isMeant: () => true },
   };
-  const { watched, world } = await watchedWorld(['pay'], {
+  const { watched, world } = await watchedWorld(flags, {
     service: {
       middleware: (next) => (request, response) => {
         const { answer } = service;
@@ -22,7 +24,10 @@ async function inSync() {
           next(request, response);
           return;
         }
-        if (answer === 'never') return;
+        if (answer === 'never') {
+          unanswered.push(response);
+          return;
+        }
         const pause = PAUSING.has(answer.status) && { 'retry-after': '60' };
         response.writeHead(answer.status, { 'content-type': 'application/json', ...pause });
         response.end(answer.body === '<html>' ? answer.body : JSON.stringify(answer.body));
@@ -33,9 +38,15 @@ async function inSync() {
   const state = () => [healthOf(watched.view).verdict.headline, isReady(watched.view)];
   const isUnknown = (): boolean => watched.view.standings?.whole === 'unknown';
   const beginRun = async (): Promise<void> => {
-    world.repository.commit('Pay more', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+    const files = flags.map((name) => [`flags/${name}.yaml`, flagSpec(name, { on: 20 })]);
+    world.repository.commit('More', Object.fromEntries(files) as Record<string, string>);
     await watched.until(() => watched.view.phase === 'running', 'the run');
   };
+  // The end of a daemon waits for its writes.
+  onTestFinished(() => {
+    service.answer = undefined;
+    for (const response of unanswered) response.destroy();
+  });
   return { watched, service, state, isUnknown, beginRun };
 }
 
@@ -148,6 +159,18 @@ it('a service that stops answering during a run is away long before the run give
 
   expect(watched.runs).toHaveLength(1);
   expect(isReady(watched.view)).toBe(true);
+});
+
+it('a service that leaves so many writes unanswered that no confirmation has its turn is away', async () => {
+  const { watched, service, isUnknown, beginRun } = await inSync(Array.from('abcdefghij'));
+  let isHanging = false;
+  const isMeant = (path: string): boolean => (isHanging ||= path.includes('title='));
+  Object.assign(service, { answer: 'never', isMeant });
+  await beginRun();
+
+  await watched.until(isUnknown, 'the end of what was known');
+
+  expect(watched.runs).toHaveLength(1);
 });
 
 it.each<[string, Answer]>([
