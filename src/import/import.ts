@@ -133,8 +133,9 @@ async function namesToImport(
   const left = new Set(exclude);
   for (const [kind] of OBSERVED_KINDS) {
     const named = refs.filter((ref) => ref.kind === kind).map(({ name }) => name);
-    const all = only.length > 0 ? named : await allNames(reader, at, kind);
-    names.set(kind, sortedSet(all.filter((name) => !left.delete(keyOf(kind, name)))));
+    const all = sortedSet(only.length > 0 ? named : await allNames(reader, at, kind));
+    const wanted = all.filter((name) => !left.delete(keyOf(kind, name)));
+    names.set(kind, wanted);
   }
   const [stranger] = left;
   if (stranger === undefined) return names;

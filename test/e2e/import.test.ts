@@ -240,11 +240,16 @@ it('import names each object without a possible file name on a line, before it l
   const without = ['--exclude', `flag/${a}`, '--exclude', `flag/${b}`];
   const strange = await run('import', ...without, '--exclude', 'flag/pya');
   const rest = await run('import', ...without);
+  // The pages of a list may name an object twice, as options may.
+  const named = [a, a, b, 'pay'].flatMap((name) => ['--only', `flag/${name}`]);
+  scenario.repository.commit('Import', {});
+  const again = await run('import', '--overwrite', ...named, ...without);
   expect(strange.code).toBe(64);
   expect(strange.stderr).toContain(
     'cannot leave out flag/pya: it is not among the objects to import',
   );
   expect(rest, rest.stderr).toMatchObject({ code: 0 });
+  expect(again, again.stderr).toMatchObject({ code: 0 });
   expect(readdirSync(join(scenario.repository.directory, 'flags'))).toEqual(['pay.yaml']);
 });
 
