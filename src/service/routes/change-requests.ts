@@ -232,8 +232,7 @@ async function approversNamed(
     approvers.set(key.id, { id: key.id, name: key.name });
   }
   if ([...approvers.keys()].every((id) => id === keyId)) {
-    const wayOut = 'name another Admin API key';
-    throw badRequest(`The author of a change request cannot approve it: ${wayOut}`);
+    throw badRequest('The author of a change request cannot approve it: name another key');
   }
   return [...approvers.values()];
 }

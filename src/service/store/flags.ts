@@ -48,8 +48,7 @@ export async function listFlags(
   }
   for (const tag of filter.tags) {
     // Tags are stored as JSON text, in which each whole tag is between quotation marks. SQLite's `like` ignores case.
-    const whole = JSON.stringify(tag);
-    query = query.where(sql<boolean>`replace(flags.tags_json, ${whole}, '') <> flags.tags_json`);
+    query = query.where(sql<boolean>`replace(tags_json, ${JSON.stringify(tag)}, '') <> tags_json`);
   }
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))
