@@ -11,7 +11,7 @@ import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.j
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import { plannedKind } from '../plan/objects/kinds.js';
-import type { WithheldReason } from '../plan/policy.js';
+import type { HeldReason } from '../plan/policy.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 
@@ -32,8 +32,8 @@ interface Removals {
 export async function declaredElsewhere(
   source: Pick<Source, 'checkout' | 'revision'>,
   about: Removals,
-): Promise<ReadonlyMap<ObjectId, WithheldReason>> {
-  const held = new Map<ObjectId, WithheldReason>();
+): Promise<ReadonlyMap<ObjectId, HeldReason>> {
+  const held = new Map<ObjectId, HeldReason>();
   const { repository } = source.checkout;
   if (repository === null || about.removed.size === 0) return held;
   const refs = [...about.removed].flatMap((id) => refOfId(id) ?? []);
@@ -94,7 +94,7 @@ async function reasonFor(
   from: string,
   tree: SpecTree,
   { desired, workspace, isServedHere }: Removals,
-): Promise<(ref: ObjectRef) => WithheldReason | undefined> {
+): Promise<(ref: ObjectRef) => HeldReason | undefined> {
   const directory = prefix.slice(0, -1);
   const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
   // As the ways out, which are run in the directory of the object.
@@ -103,7 +103,7 @@ async function reasonFor(
   const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);
   const isHere = isOther ? false : config && (await isServedHere(directory, config));
   if (isHere === false) return () => undefined;
-  const why = 'still-in-use';
+  const why = 'still-in-use' as const;
   const specs = await readSpecs(tree);
   if (!specs.ok) {
     const because = `${name} has a file of it too, and its specs are invalid (flagkeel validate ${path})`;
@@ -111,8 +111,8 @@ async function reasonFor(
   }
   const theirs = bindEnvironments(specs.desired, desired.environmentNames);
   const because = isHere
-    ? `${name} declares it for this workspace`
+    ? `${name} declares it for this workspace: a run leaves it to that directory`
     : `${name} declares it for a workspace of this name, and nothing tells whether on another service (flagkeel reconcile ${path}, once; or write service.url into both flagkeel.yaml)`;
-  const declared = { why, because, ...(isHere && { heir: name }) } as const;
+  const declared: HeldReason = { why, because, isMoved: isHere === true };
   return (ref) => (fingerprintOf(theirs, ref) === undefined ? undefined : declared);
 }

@@ -101,8 +101,6 @@ export interface Withheld extends Change {
   readonly until?: string;
   /** Ours: an open one that brings the change, or one that was rejected. */
   readonly request?: ChangeRequest;
-  /** For people: the directory of the repository that declares a removed object now. */
-  readonly heir?: string;
   /** Only flagkeel.yaml says it, so that no file of the object can say what is live. */
   readonly ofConfig?: true;
   /** Runs write nothing but kills now, whatever else holds it. */

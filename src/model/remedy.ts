@@ -44,9 +44,7 @@ export type Way =
 
 /** The parts of a withheld change, or of its document, that decide about its remedy. */
 export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
-  Partial<
-    Pick<Withheld, 'because' | 'heir' | 'place' | 'location' | 'request' | 'ofConfig' | 'suspended'>
-  >;
+  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request' | 'ofConfig' | 'suspended'>>;
 
 export function remedyOf(withheld: Remediable): Remedy {
   const ways = WAYS[withheld.why](withheld);
@@ -80,7 +78,7 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
     { elsewhere: 'delete it on the service by hand' },
     forget(id, 'leave it to its maker'),
   ],
-  'still-in-use': ({ id, heir }) => (heir === undefined ? [] : [forget(id, `leave it to ${heir}`)]),
+  'still-in-use': () => [],
   'drift-reported': driftWays,
   contested: driftWays,
   'conflict-held': (withheld) => [

@@ -58,7 +58,7 @@ export interface PlanPolicy {
   /** Default: no definition left the inventory killed. */
   readonly leftKilled?: LeftKilled;
   /** Objects that an earlier, wider observation of the same run, or another directory, holds back. */
-  readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
+  readonly held?: ReadonlyMap<ObjectId, HeldReason>;
   /** Ids of the objects in the reviewed plan; changes to others are held back. Default, or null: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
   /** The specs where the reviewed plan starts. Default: there was no review, or there were no specs yet. */
@@ -156,10 +156,12 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 }
 
 /** Why a change is withheld, apart from the change. */
-export type WithheldReason = Pick<
-  Withheld,
-  'why' | 'because' | 'heir' | 'place' | 'until' | 'request'
->;
+export type WithheldReason = Pick<Withheld, 'why' | 'because' | 'place' | 'until' | 'request'>;
+
+export interface HeldReason extends WithheldReason {
+  /** Another directory has the removed object from now on: it leaves the inventory of this one. */
+  readonly isMoved?: boolean;
+}
 
 export interface FieldRules
   extends

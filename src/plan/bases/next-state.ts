@@ -130,7 +130,7 @@ function isNotMade(outcome: Outcome | undefined): boolean {
 
 /**
  * The state after an observation. Equal objects get their present spec as base, and so do equal fields of other
- * objects; removed objects that are gone leave the inventory; everything else stays.
+ * objects; removed objects that are gone, or declared by another directory, leave the inventory; all else stays.
  *
  * @param equal objects that this run found equal, or made equal and verified.
  * @param now the time of the observation, ISO 8601 in UTC, recorded for facts that it saw first.
@@ -154,6 +154,11 @@ export function stateAfterVerify(
     const rules = observedKind(kind);
     const known = next.get(keyOf(kind, name));
     if (rules && known) keepEntry(next, withoutGone(known, rules, input));
+  }
+  // Else a later removal there would be carried out here, by the rules of this directory.
+  for (const [id, { isMoved }] of policy.held ?? []) {
+    const ref = isMoved ? refOfId(id) : undefined;
+    if (ref) rebase(next, policy, ref, () => undefined);
   }
   return identitiesAfterVerify(input, next, equal, head);
 }

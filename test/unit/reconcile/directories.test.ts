@@ -70,14 +70,37 @@ it('a flag that moves to another directory of the workspace stays on the service
 
   const done = await run(world, 'reconcile', 'one', 'two');
   expect(done).toMatchObject({ exitCode: 0 });
-  expect(done.stdout).toContain('"two" declares it for this workspace');
-  expect(done.stdout).toContain('flagkeel state rm flag/shop');
+  expect(done.stdout).toContain('"two" declares it for this workspace: a run leaves it to that');
   expect(world.writes()).toEqual([]);
-
-  await run(world, 'state', 'rm', 'flag/shop', 'one');
-  await run(world, 'state', 'rm', 'segment/staff', 'one');
   expect(await plans(world, 'one', 'two')).toEqual([[], []]);
   world.repository.commit('Ramp', { 'two/flags/shop.yaml': flagSpec('shop', { on: 20 }) });
+  expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
+  expect(world.writes().map(({ method }) => method)).toEqual(['PATCH', 'PATCH']);
+});
+
+it('a flag that moved, and that its new directory keeps on the service after its removal, is not deleted by the old one', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', { 'two/flagkeel.yaml': PIPELINE_CONFIG });
+  await run(world, 'reconcile', 'one', 'two');
+
+  world.repository.commit('Remove', { 'two/flags/shop.yaml': null });
+  const done = await run(world, 'reconcile', 'two', 'one');
+
+  expect(done.stdout).toContain('pruning is off');
+  expect(world.writes()).toEqual([]);
+});
+
+it('a flag that moves back is at home again', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', {});
+  await run(world, 'reconcile', 'one', 'two');
+  world.repository.git('revert', '--no-edit', 'HEAD');
+
+  expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
+  expect(await plans(world, 'one', 'two')).toEqual([[], []]);
+  world.repository.commit('Ramp', { 'one/flags/shop.yaml': flagSpec('shop', { on: 20 }) });
   expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
   expect(world.writes().map(({ method }) => method)).toEqual(['PATCH', 'PATCH']);
 });
