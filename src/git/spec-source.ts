@@ -220,7 +220,7 @@ async function sameContent(
     return true;
   }
   const text = content.toString('latin1').replaceAll('\r\n', '\n');
-  const converted = text.replaceAll(`$Id: ${committed.blobId} $`, () => '$Id$');
+  const converted = text.replaceAll(`$Id: ${String(committed.blobId)} $`, () => '$Id$');
   return blobId(Buffer.from(converted, 'latin1'), committed.blobId) === committed.blobId;
 }
 

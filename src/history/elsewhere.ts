@@ -113,6 +113,8 @@ async function reasonFor(
   const because = isHere
     ? `${name} declares it for this workspace: a run leaves it to that directory`
     : `${name} declares it for a workspace of this name, and nothing tells whether on another service (flagkeel reconcile ${path}, once; or write service.url into both flagkeel.yaml)`;
-  const declared: HeldReason = { why, because, isMoved: isHere === true };
-  return (ref) => (fingerprintOf(theirs, ref) === undefined ? undefined : declared);
+  return (ref) => {
+    if (fingerprintOf(theirs, ref) === undefined) return undefined;
+    return { why, because, ...(isHere && { moved: ref }) };
+  };
 }

@@ -159,8 +159,8 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 export type WithheldReason = Pick<Withheld, 'why' | 'because' | 'place' | 'until' | 'request'>;
 
 export interface HeldReason extends WithheldReason {
-  /** Another directory has the removed object from now on: it leaves the inventory of this one. */
-  readonly isMoved?: boolean;
+  /** The removed object, if another directory has it from now on: it leaves the inventory of this one. */
+  readonly moved?: ObjectRef;
 }
 
 export interface FieldRules

@@ -156,9 +156,8 @@ export function stateAfterVerify(
     if (rules && known) keepEntry(next, withoutGone(known, rules, input));
   }
   // Else a later removal there would be carried out here, by the rules of this directory.
-  for (const [id, { isMoved }] of policy.held ?? []) {
-    const ref = isMoved ? refOfId(id) : undefined;
-    if (ref) rebase(next, policy, ref, () => undefined);
+  for (const { moved } of policy.held?.values() ?? []) {
+    if (moved) rebase(next, policy, moved, () => undefined);
   }
   return identitiesAfterVerify(input, next, equal, head);
 }

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
@@ -10,9 +9,7 @@ import { badRequest, type Problem } from './problem.js';
  * all under `application/json`.
  */
 export function takeAnyBody(app: FastifyInstance): void {
-  const parse = promisify<FastifyRequest, string, unknown>(
-    app.getDefaultJsonParser('error', 'error'),
-  );
+  const parser = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     '*',
@@ -21,7 +18,14 @@ export function takeAnyBody(app: FastifyInstance): void {
       // Decoding would put the same character in the place of different bytes.
       if (!isUtf8(body)) throw badRequest('Body is not UTF-8');
       const text = body.toString();
-      return bodyFrom(request, text, async () => parse(request, text));
+      return bodyFrom(request, text, async () => {
+        return new Promise((resolve, reject) => {
+          void parser(request, text, (error, value) => {
+            if (error === null) resolve(value);
+            else reject(error);
+          });
+        });
+      });
     },
   );
 }
