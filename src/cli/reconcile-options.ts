@@ -86,7 +86,7 @@ export function approvalOptions(command: Command): void {
     .option('--approve-comment', 'let a plan pass that a comment on the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
-    .option('--allow-older', 'apply a HEAD that is older than that of the last apply')
+    .option('--allow-older', 'apply a HEAD that does not follow that of the last apply')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--allow-held', 'exit 0 also where something waits for a person')
     .optionsGroup('Words of the writes:');

@@ -207,7 +207,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
-    allowOlder: flags.allowOlder === true,
+    allowOlder: flags.allowOlder ?? false,
     mayBeBehind: shown !== undefined || (since !== undefined && planHash !== undefined),
   };
 }

@@ -248,7 +248,7 @@ export function planOptionsOf(options: RunOptions): string[] {
     ...flag('--adopt', options.adopt),
     ...flag('--revert-drift', options.revertDrift),
     ...flag('--identities', options.identities),
-    ...flag('--allow-older', options.allowOlder),
+    ...flag('--allow-older', options.allowOlder === true),
     ...flag('--touched', options.touchedSince === 'state'),
     ...value('--since', options.since),
     ...value('--override-window', options.overrideWindow),

@@ -75,7 +75,8 @@ export interface RunOptions {
   readonly concurrency?: number | undefined;
   /** Also write identities that are unchanged since their base. */
   readonly identities?: boolean;
-  readonly allowOlder: boolean;
+  /** Whether HEAD need not follow the last applied commit. `beside`: unless it is an older one. */
+  readonly allowOlder: boolean | 'beside';
   /** The run applies a reviewed plan: HEAD may be older than the last applied commit, see `PlanPolicy.behind`. */
   readonly mayBeBehind?: boolean;
   /** How to compare the keys of segments that git did not change. Default: whichever takes fewer requests. */

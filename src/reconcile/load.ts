@@ -97,7 +97,8 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
       ...context,
       isOutdated: async (place) => {
         const { head = null, home } = await peeked(place);
-        return isOlderThan(context, home, head);
+        const standing = await standingOf(context, home, head);
+        return standing === 'before' || standing === 'missing';
       },
       killsSentOf: async (place) => {
         const { head = null, killsOf = null } = await peeked(place);
@@ -140,27 +141,25 @@ export async function sendKillsAlone(context: RunContext, killing: Killing): Pro
   return results;
 }
 
-/** Whether a run of HEAD would take back what a later commit brought. */
-async function isOlderThan(
+/**
+ * How HEAD stands to the applied commit. `beside`: neither is an ancestor of the other. `missing`: the applied commit is
+ * not here, and HEAD does not follow it.
+ */
+async function standingOf(
   { source, options }: RunContext,
   home: StateHome | null,
   applied: string | null,
-): Promise<boolean> {
+): Promise<'after' | 'before' | 'beside' | 'missing'> {
   const head = source.revision.commit;
-  if (options.allowOlder || head === null || applied === null) return false;
+  if (options.allowOlder === true || head === null || applied === null) return 'after';
   const { checkout } = source;
-  if ((await isAncestor(checkout, applied, head)) === true) return false;
-  if ((await isAncestor(checkout, head, applied)) === true) return true;
-  if (!(await isMissing(checkout, applied))) return false;
+  if ((await isAncestor(checkout, applied, head)) === true) return 'after';
+  const isBefore = await isAncestor(checkout, head, applied);
+  if (isBefore === true) return 'before';
+  const found = await checkout.repository?.objects.header(`${applied}^{commit}`);
+  if (found !== null) return isBefore === false ? 'beside' : 'after';
   // A complete clone has all commits before HEAD: where it lacks the applied one, HEAD does not follow it.
-  return !checkout.shallow || (await wasApplied(home, head));
-}
-
-async function isMissing(
-  { repository }: RunContext['source']['checkout'],
-  applied: string,
-): Promise<boolean> {
-  return (await repository?.objects.header(`${applied}^{commit}`)) === null;
+  return !checkout.shallow || (await wasApplied(home, head)) ? 'missing' : 'after';
 }
 
 /** @throws FlagkeelError `OLDER_HEAD`: HEAD does not follow the applied commit, which the run would revert. */
@@ -171,18 +170,23 @@ async function isBehindApplied(
 ): Promise<boolean> {
   const head = context.source.revision.commit;
   if (head === null || applied === null) return false;
-  if (!(await isOlderThan(context, home, applied))) return false;
+  const standing = await standingOf(context, home, applied);
+  const { allowOlder, mayBeBehind, since } = context.options;
+  // A followed branch may be rewritten, and what a review does not cover is left alone.
+  const mayBeBeside = allowOlder === 'beside' || mayBeBehind === true || since !== undefined;
+  if (standing === 'after' || (standing === 'beside' && mayBeBeside)) return false;
   const [from, to] = [head.slice(0, 8), applied.slice(0, 8)];
-  const isHere = !(await isMissing(context.source.checkout, applied));
-  if (context.options.mayBeBehind === true) {
+  if (mayBeBehind === true) {
     context.note(
-      `HEAD ${from} ${isHere ? 'is behind' : 'does not follow'} ${to}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
+      `HEAD ${from} ${standing === 'missing' ? 'does not follow' : 'is behind'} ${to}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
     );
     return true;
   }
-  const why = isHere
-    ? 'which is newer (use --allow-older)'
-    : 'which is not in this clone (git pull; after a rewrite of history use --allow-older)';
+  const why = {
+    before: 'which is newer (use --allow-older)',
+    beside: `which HEAD does not follow (git merge ${to}; --since ${to} for what HEAD alone changes; or --allow-older)`,
+    missing: 'which is not in this clone (git pull; after a rewrite of history use --allow-older)',
+  }[standing];
   const message = `cannot go back to ${from}: the last apply was of ${to}, ${why}`;
   throw new FlagkeelError('OLDER_HEAD', message);
 }

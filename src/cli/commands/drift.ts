@@ -41,7 +41,7 @@ export const declareDrift: DeclareCommand = (command, invocation) => {
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')
-    .option('--allow-older', 'compare with a HEAD that is older than that of the last apply');
+    .option('--allow-older', 'compare with a HEAD that does not follow that of the last apply');
   commonOptions(selectionOptions(serviceOptions(command))).action(ending(showDrift, invocation));
 };
 

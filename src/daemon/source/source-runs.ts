@@ -74,8 +74,8 @@ export class SourceRuns {
       keys: triggers.includes('schedule') ? 'listed' : undefined,
       isolated: false,
       suspend: suspension ?? undefined,
-      // A pin is explicit, so it holds even if a newer commit was applied.
-      allowOlder: allowOlder || pin !== null,
+      // A pin is explicit, so it holds even if a newer commit was applied. A rewritten branch is followed.
+      allowOlder: allowOlder || pin !== null || 'beside',
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
       approvals: approval === null ? [] : [approval],

@@ -96,9 +96,30 @@ function cutAt(commit: string): void {
   repository.write({ '.git/shallow': `${commit}\n` });
 }
 
-it('goes on from a commit beside the applied one', async () => {
+it('does not take back what another branch brought, but sends its kills, unless the operator allows it', async () => {
+  const { repository } = world;
+  const main = repository.git('rev-parse', 'main');
+  const files = { 'flags/pay.yaml': flagSpec('pay', { on: 30 }), ...killList('{}') };
+  repository.commit('Another way', files);
+  const message = expect.stringContaining(`git merge ${main.slice(0, 8)}`) as string;
+  const refused = { code: 'OLDER_HEAD', message };
+
+  await expect(world.applied()).rejects.toMatchObject(refused);
+  await expect(world.planned()).rejects.toMatchObject(refused);
+  expect(world.writes()).toEqual([]);
+  expect((await world.planned({ since: main })).plan.changes).toHaveLength(2);
+
+  repository.commit('Kill pay', killList('{ pay: { reason: INC-2 } }'));
+  await expect(world.applied()).rejects.toMatchObject(refused);
+  expect(world.writes()).toHaveLength(1);
+  expect(await world.applied({ allowOlder: true })).toMatchObject({ converged: true });
+});
+
+it('follows a branch that was rewritten, but not back to an older commit', async () => {
+  const followed = { allowOlder: 'beside' } as const;
+  await expect(world.applied(followed)).rejects.toMatchObject({ code: 'OLDER_HEAD' });
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
-  expect(await world.applied()).toMatchObject({ converged: true });
+  expect(await world.applied(followed)).toMatchObject({ converged: true });
 });
 
 it('does not call the newer commit applied, because a part of it may be held', async () => {
