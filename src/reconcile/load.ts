@@ -72,13 +72,13 @@ type Peeked = Partial<StateReading> & { readonly home: StateHome | null };
 function killSender(context: RunContext, killing: Killing | null): KillSender {
   const isFirst = context.memory.place === null;
   const look = async (place: Workspace): Promise<Peeked> => {
-    // Before the first run of a process, others may have gone on. A job that is run again must not send old kills.
-    for (const open of isFirst ? [context.openState, context.peekState] : [context.peekState]) {
+    // Before the first run of a process, others may have gone on. A job that is run again must not send old kills. Nor
+    // must kills wait for the fence that the state of a run stands behind.
+    for (const open of isFirst ? [context.openRecords, context.peekState] : [context.peekState]) {
       try {
         const home = await open(place);
         return { ...(await home?.read()), home };
-      } catch (error) {
-        if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') throw error;
+      } catch {
         // A state that cannot be read must not stop kills.
       }
     }

@@ -119,8 +119,8 @@ environments:
     # Asked for by the payments team.
     targets:
       "on":
-        - qa-1   # Ana's account
         - "0012"
+        - qa-1   # Ana's account
     rules:
       - if: { attribute: country, in: ["NO"] }
         serve: "on"
