@@ -256,7 +256,10 @@ function withoutReport(
   { pid }: ChildProcessWithoutNullStreams,
   stderr: string,
 ): string {
-  const report = new RegExp(`^fast-import: dumping .* to (.*fast_import_crash_${String(pid)})\\n`, 'm');
+  const report = new RegExp(
+    `^fast-import: dumping .* to (.*fast_import_crash_${String(pid)})\\n`,
+    'm',
+  );
   const [line, path] = report.exec(stderr) ?? [];
   if (line === undefined || path === undefined) return stderr;
   try {
