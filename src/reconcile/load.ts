@@ -77,7 +77,7 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
     for (const open of isFirst ? [context.openRecords, context.peekState] : [context.peekState]) {
       try {
         const home = await open(place);
-        return { ...(await home?.read()), home };
+        if (home) return { ...(await home.read()), home };
       } catch {
         // A state that cannot be read must not stop kills.
       }
