@@ -170,7 +170,8 @@ it('a service that leaves so many writes unanswered that no confirmation has its
 
   await watched.until(isUnknown, 'the end of what was known');
 
-  expect(watched.runs).toHaveLength(1);
+  // A look at the files, before they are committed, may have been a run of its own.
+  expect(watched.view.phase).toBe('running');
 });
 
 it.each<[string, Answer]>([
