@@ -1,15 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { FlagkeelError } from '../errors.js';
-import {
-  type RemoteAccess,
-  exitCodeOf,
-  type Git,
-  gitError,
-  isGitMissing,
-  openGit,
-  runGit,
-} from './git.js';
+import type { RemoteAccess } from './environment.js';
+import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { GitCache } from './cache.js';
 import { mergeBase } from './lineage.js';
 import { ObjectReader } from './objects.js';

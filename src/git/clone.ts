@@ -2,7 +2,8 @@ import { FlagkeelError } from '../errors.js';
 import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
-import { FETCH, gitError, openGit, runGit, type Git, type RemoteAccess } from './git.js';
+import type { RemoteAccess } from './environment.js';
+import { FETCH, gitError, openGit, runGit, type Git } from './git.js';
 import { GitCache } from './cache.js';
 import { ObjectReader } from './objects.js';
 

@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import { isLoopback, isLoopbackHost } from '../platform/proxy.js';
 import { shellWord } from '../platform/shell.js';
-import type { RemoteAccess } from './git.js';
+import type { RemoteAccess } from './environment.js';
 
 export interface GitCredentials {
   /** For https: the name that goes with the token; most servers take any. */
