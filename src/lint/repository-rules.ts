@@ -1,6 +1,6 @@
 import { segmentOf } from '../model/matcher/canonical.js';
 import type { DesiredKill } from '../model/desired.js';
-import { pointerOf } from '../model/json.js';
+import { isContainer, pointerOf } from '../model/json.js';
 import { usedConditions } from '../specs/usage.js';
 import {
   DAY_MS,
@@ -120,19 +120,14 @@ interface PaddedText extends Pick<Place, 'path' | 'at'> {
 /** This is rare, so places are recorded only if it does. */
 function holdsPadded(value: unknown): boolean {
   if (typeof value === 'string') return value !== value.trim();
-  if (typeof value !== 'object' || value === null) return false;
-  let before: unknown;
-  for (const [name, member] of Object.entries(value)) {
-    // Neighbours with the same content are the same object: look at it once.
-    if (name !== name.trim() || (member !== before && holdsPadded(member))) return true;
-    before = member;
-  }
-  return false;
+  if (!isContainer(value)) return false;
+  const members = Object.entries(value);
+  return members.some(([name, member]) => name !== name.trim() || holdsPadded(member));
 }
 
 function paddedIn(value: unknown): PaddedText[] {
   if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
-  if (typeof value !== 'object' || value === null) return [];
+  if (!isContainer(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => [
     ...(name === name.trim() ? [] : [{ text: name, path: [name], at: 'key' as const }]),
     ...paddedIn(member).map((each) => ({ ...each, path: [name, ...each.path] })),
