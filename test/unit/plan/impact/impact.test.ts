@@ -179,6 +179,11 @@ describe('the traffic that a change of a flag reaches', () => {
       [variants(10, 20, 70), variants(20, 20, 60)],
       'shop 10 % b → a, 10 % c → b ! moves-between-variants',
     ],
+    [
+      'variants, the largest move first, and equal ones in the order of their names',
+      [variants(60, 20, 20), variants(10, 20, 70)],
+      'shop 30 % a → c, 20 % a → b, 20 % b → c ! moves-between-variants',
+    ],
     ['the allocation, a draw of its own', [half, more], 'shop 12.5 % off → on'],
     ['a share of the allocation', [half, { ...half, ...onShare(51) }], 'shop 0.2 % off → on'],
     ['a configuration that all get', configuredAt(100), 'shop 100 % on → on'],
@@ -230,6 +235,35 @@ describe('the keys that a change of a flag reaches', () => {
     ['anybody in a foreign segment', [{}, inSegment('elsewhere')], 'shop 0–100 % off → on'],
   ])('are %s', (_, shop, line) => {
     expect(impactLines({ flags: { shop }, segments })).toEqual([`flag/shop@production: ${line}`]);
+  });
+
+  const serves = (string: string, treatment: string): Rule => ({
+    matchers: [{ type: 'IN_SEGMENT', string }],
+    buckets: [{ treatment, size: 100 }],
+  });
+
+  it('stand with most keys first, beside the number of all that the flag lists', () => {
+    const later = { ...variants(0, 0, 100), rules: [serves('staff', 'b'), serves('beta', 'a')] };
+    const shop: Move = [variants(0, 0, 100), later];
+    const input = inputOf({ flags: { shop }, segments: { ...segments, unused: [crew, crew] } });
+
+    const [impact] = planImpact(planChanges(input), input).get('flag/shop@production')?.flags ?? [];
+
+    expect(impact && flagWords(impact)).toBe('shop 30 keys c → b, 10 keys c → a');
+    expect(impact).toMatchObject({ listed: 40, keys: { atLeast: 40, atMost: 40, certain: true } });
+  });
+
+  it('are bounds beyond 500 combinations of lists', () => {
+    const names = Array.from({ length: 501 }, (_, at) => `s${at}`);
+    const each = Object.fromEntries(names.map((name) => [name, [[name], [name]] as const]));
+    const shop: Move = [{}, { rules: names.map((name) => serves(name, 'on')) }];
+    const input = inputOf({ flags: { shop }, segments: each });
+
+    const [impact] = planImpact(planChanges(input), input).get('flag/shop@production')?.flags ?? [];
+
+    expect(impact && flagWords(impact)).toBe('shop 500 keys off → on (bounded)');
+    const keys = { atLeast: 500, atMost: 501, certain: false };
+    expect(impact).toMatchObject({ listed: 501, keys });
   });
 
   describe('by name, where the service shows the seed', () => {
