@@ -16,7 +16,7 @@ import {
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { flagEntry, type Base, type StateEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
-import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
+import { KINDS_BY_RANK, namesInBase, observedKind, plannedKind } from './objects/kinds.js';
 import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
@@ -134,15 +134,15 @@ function declaredForm(
 
 function rememberedForm(entry: StateEntry | undefined): string | undefined {
   if (!entry) return undefined;
-  const { kind, workspace, environments } = entry;
+  const { kind, environments } = entry;
   const bases = Object.entries<Base<unknown>>(environments);
   const places = bases.map(([id, { spec }]): [string, unknown] => [id, spec ?? null]);
-  return formOf(kind, workspace?.spec?.trafficType ?? '', places);
+  return formOf(kind, namesInBase(entry)?.trafficType, places);
 }
 
 function formOf(
   kind: Kind,
-  trafficType: string,
+  trafficType: string | undefined,
   places: readonly [string, unknown][],
 ): string | undefined {
   if (places.length === 0) return undefined;

@@ -145,10 +145,9 @@ function resolveEnvironments(
 export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
   const declarations = declarationsIn(desired);
   const statuses = at.rolloutStatuses?.map(({ name }) => name);
-  for (const { rolloutStatus: name, location } of declarations) {
-    if (name !== undefined && statuses) known('rollout status', name, statuses, location, at);
+  for (const { rolloutStatus, location } of declarations) {
+    known('rollout status', rolloutStatus, statuses, location, at);
   }
-  if (!at.trafficTypes) return;
   for (const { trafficType, location } of declarations) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }
@@ -156,12 +155,12 @@ export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
 
 function known(
   what: string,
-  name: string,
-  names: readonly string[],
+  name: string | undefined,
+  names: readonly string[] | null | undefined,
   { file, line }: Location,
   { workspace }: Catalog,
 ): void {
-  if (names.includes(name)) return;
+  if (name === undefined || !names || names.includes(name)) return;
   const why = `workspace "${workspace.name}" has ${quotedList(names)}`;
   throw new FlagkeelError(
     'NOT_ON_SERVICE',

@@ -237,11 +237,12 @@ export async function readCatalogFor(scoped: Scoped): Promise<Catalog> {
 function isSeen({ rolloutStatuses, trafficTypes }: Catalog, scoped: Scoped): boolean {
   // The last run did not request them.
   if (rolloutStatuses === null) return false;
-  const statuses = new Set(rolloutStatuses.map(({ name }) => name));
-  return declarationsIn(inScope(scoped)).every(({ rolloutStatus, trafficType }) => {
-    const isStatusKnown = rolloutStatus === undefined || statuses.has(rolloutStatus);
-    return isStatusKnown && (trafficTypes?.includes(trafficType) ?? true);
-  });
+  const statuses = rolloutStatuses.map(({ name }) => name);
+  const isKnown = (name: string | undefined, names: readonly string[] | null): boolean =>
+    name === undefined || (names?.includes(name) ?? true);
+  return declarationsIn(inScope(scoped)).every(
+    (each) => isKnown(each.rolloutStatus, statuses) && isKnown(each.trafficType, trafficTypes),
+  );
 }
 
 /** Whether the base of every object in scope has the names in its specs, so that the service knows them. */

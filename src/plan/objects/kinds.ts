@@ -52,7 +52,7 @@ interface Declaration {
   readonly key: ObjectKey;
   readonly location: Location;
   /** Names that the service must know. */
-  readonly trafficType: string;
+  readonly trafficType: string | undefined;
   readonly rolloutStatus: string | undefined;
 }
 
@@ -68,10 +68,8 @@ export function declarationsIn(desired: BoundDesired): Declaration[] {
   );
 }
 
-/** Names that the service also lists elsewhere, when the base of an object was taken; undefined without one. */
-export function namesInBase(
-  entry: StateEntry | undefined,
-): { readonly trafficType: string; readonly rolloutStatus?: string | undefined } | undefined {
+/** Names that the service had to know when the base of an object was taken; undefined without one. */
+export function namesInBase(entry: StateEntry | undefined): Partial<Declaration> | undefined {
   if (entry?.kind === 'identities') return { trafficType: entry.name };
   const spec = entry?.workspace?.spec;
   const fields = spec && 'fields' in spec ? spec.fields : undefined;
