@@ -1,11 +1,9 @@
 import type { ChangeRequest } from '../model/change-request.js';
 import type { StepRequest } from '../model/plan.js';
 import { submitOnce, withdrawRequest, type Submission } from './change-requests.js';
-import { DEFINITION_WRITES, sendPatch } from './definition-writes.js';
-import { FLAG_WRITES } from './flag-writes.js';
-import { IDENTITY_WRITES } from './identities.js';
+import { sendPatch } from './definition-writes.js';
+import { KIND_WRITES } from './kinds.js';
 import type { AdminReader } from './reader.js';
-import { SEGMENT_WRITES } from './segments.js';
 import { KILL } from './wire.js';
 import {
   BodyNotes,
@@ -16,10 +14,7 @@ import {
 } from './write-call.js';
 
 const WRITES: Writes = {
-  ...FLAG_WRITES,
-  ...DEFINITION_WRITES,
-  ...SEGMENT_WRITES,
-  ...IDENTITY_WRITES,
+  ...KIND_WRITES,
   'kill-flag': async ({ flag }, call) => {
     const killed = await sendPatch(flag, KILL, call);
     return killed ? { killed } : undefined;

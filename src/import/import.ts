@@ -8,7 +8,7 @@ import {
   readCatalogIn,
   type Catalog,
 } from '../admin-api/workspace.js';
-import { namesOnService, observe } from '../admin-api/observe.js';
+import { namesOnService, observe } from '../admin-api/kinds.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireWorkspace } from '../admin-api/wire.js';
 import { FlagkeelError, messageOf } from '../errors.js';

@@ -1,6 +1,6 @@
 import type { Catalog } from '../admin-api/workspace.js';
 import { requestsByObject } from '../admin-api/change-requests.js';
-import { observe } from '../admin-api/observe.js';
+import { observe } from '../admin-api/kinds.js';
 import { originOf } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Scope } from '../model/actual.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdminClient } from '../../src/admin-api/http/admin-client.js';
 import { readCatalog, type Catalog } from '../../src/admin-api/workspace.js';
-import { observe } from '../../src/admin-api/observe.js';
+import { observe } from '../../src/admin-api/kinds.js';
 import { HttpAdminReader } from '../../src/admin-api/reader.js';
 import { HttpAdminWriter } from '../../src/admin-api/writer.js';
 import { applyPlan } from '../../src/apply/apply.js';

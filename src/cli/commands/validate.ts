@@ -213,7 +213,7 @@ async function missing(
   return askService(specs, options, screen, async (reader) => {
     const at = await readCatalog(reader, workspace);
     // Loaded on use, like what speaks to a service.
-    const { namesOnService } = await import('../../admin-api/observe.js');
+    const { namesOnService } = await import('../../admin-api/kinds.js');
     const names = async (kind: 'segment' | 'flag', used: readonly unknown[]) =>
       used.length > 0 ? namesOnService(reader, at, kind) : null;
     const segments = await names('segment', references.segments);

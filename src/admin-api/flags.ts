@@ -1,64 +1,16 @@
 import pMap from 'p-map';
+import { present } from '../model/collections.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
-import type { Actual, ActualFlag, FlagScope, Scope } from '../model/actual.js';
-import type { Kind } from '../model/ref.js';
+import type { ActualFlag, FlagScope, Scope } from '../model/actual.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Catalog } from './workspace.js';
 import { look } from './look.js';
-import { listSegments, observeSegments } from './segments.js';
 import type { AdminReader, FlagSaid } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
 
 /** Up to this number, flags or definitions of one environment are requested singly, even if the service lists them. */
 const FEW = 5;
 const PER_PAGE = 50;
-
-/**
- * Reads the objects in scope, by lists, or by single requests if the service has no list or few objects are wanted.
- * Equal answers give equal values in any order of arrival.
- *
- * @param onSeen called with the number of further definitions and activations that were seen, or found absent.
- * @throws FlagkeelError if anything could not be read completely; nothing is guessed.
- */
-export async function observe(
-  reader: AdminReader,
-  at: Catalog,
-  scope: Scope,
-  onSeen: (count: number) => void = () => undefined,
-): Promise<Actual> {
-  const observation = new Observation(reader, at, scope, onSeen);
-  const [flags, segments] = await Promise.all([
-    observation.flags(),
-    observeSegments(reader, at, scope, onSeen),
-  ]);
-  return {
-    rolloutStatuses: at.rolloutStatuses ?? [],
-    trafficTypeIds: new Map([...typesOf(segments.listed), ...flags.types, ...at.trafficTypeIds]),
-    flags: flags.flags,
-    segments: segments.segments,
-    allFlags: flags.all,
-    allSegments: segments.allSegments,
-    showsFlags: flags.shown,
-  };
-}
-
-type Listed = readonly { readonly name: string }[] | null;
-
-const LISTS: Readonly<Record<Kind, (reader: AdminReader, id: string) => Promise<Listed>>> = {
-  flag: async (reader, id) => reader.listFlags(id),
-  segment: listSegments,
-  identities: async () => Promise.resolve(null),
-};
-
-/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
-export async function namesOnService(
-  reader: AdminReader,
-  { workspace: { id } }: Catalog,
-  kind: Kind,
-): Promise<readonly string[] | null> {
-  const listed = await LISTS[kind](reader, id);
-  return listed?.map(({ name }) => name) ?? null;
-}
 
 interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
@@ -74,7 +26,8 @@ interface SeenDefinitions {
   readonly unread: ReadonlySet<string>;
 }
 
-class Observation {
+/** Reads the flags in scope, by lists, or by single requests if the service has no list or few are wanted. */
+export class FlagObservation {
   readonly #reader: AdminReader;
   readonly #at: Catalog;
   readonly #scope: Scope;
@@ -117,8 +70,8 @@ class Observation {
     const objects = definitions.flatMap(({ found }) => [...found.values()]);
     return {
       flags: new Map(flags),
-      all,
-      shown: all !== null || byName.size > 0,
+      allFlags: all,
+      showsFlags: all !== null || byName.size > 0,
       types: typesOf([...byName.values(), ...objects]),
     };
   }
@@ -158,12 +111,9 @@ class Observation {
     const workspaceId = this.#at.workspace.id;
     const wanted = [...flags].filter(([, { environments }]) => environments.has(environment.name));
     if (wanted.length === 0) return { found: new Map(), unread: new Set() };
-    const share = (definition: WireDefinition): void => {
-      this.#shareParts(definition);
-    };
     const isListed = this.#isWorthListing(wanted.length);
     const listed = isListed
-      ? await this.#reader.listDefinitions(workspaceId, environment.id, share)
+      ? await this.#reader.listDefinitions(workspaceId, environment.id, this.#shareParts)
       : null;
     // Without a list, each definition that is known already would cost a request of its own.
     const shown = new Map<string, WireDefinition | null>();
@@ -189,7 +139,7 @@ class Observation {
         const answer = await look(this.#reader, place, { name, id }, { flags: 'asked' });
         this.#onSeen(1);
         // A definition that cannot be found may be created: the service refuses to create it twice.
-        if (answer.is === 'seen') share(answer.definition);
+        if (answer.is === 'seen') this.#shareParts(answer.definition);
         return [name, answer] as const;
       },
       { concurrency: DEFAULT_CONCURRENCY },
@@ -201,7 +151,7 @@ class Observation {
   }
 
   /** Shares equal large parts between the environments of a flag, which mostly agree, to save memory. */
-  #shareParts(definition: WireDefinition): void {
+  readonly #shareParts = (definition: WireDefinition): void => {
     const first = this.#once.get(definition.name);
     if (first === undefined) this.#once.set(definition.name, definition);
     else {
@@ -211,16 +161,14 @@ class Observation {
       if (sameJson(first.defaultRule, definition.defaultRule))
         definition.defaultRule = first.defaultRule;
     }
-  }
+  };
 }
 
 /** Names → ids in listed objects, for services that have no list of traffic types. */
-function typesOf(
+export function typesOf(
   objects: readonly (WireFlag | WireDefinition | WireSegment)[],
 ): ReadonlyMap<string, string> {
-  const types = new Map<string, string>();
-  for (const { trafficType } of objects) types.set(trafficType.name, trafficType.id);
-  return types;
+  return new Map(objects.map(({ trafficType }) => [trafficType.name, trafficType.id]));
 }
 
 /** Adds every flag of the workspace in every environment, because any of them may use an object to be deleted. */
@@ -245,10 +193,5 @@ function actualFlag(
   const isAbsent = seen === undefined && said === 'absent';
   const id = seen?.id ?? (said === 'absent' ? undefined : said?.id);
   const existence = isAbsent ? 'absent' : id === undefined ? 'unknown' : 'present';
-  return {
-    existence,
-    definitions,
-    ...(id !== undefined && { id }),
-    ...(flag && { flag }),
-  };
+  return { existence, definitions, ...present({ id, flag }) };
 }
