@@ -142,7 +142,7 @@ class Walk {
       return undefined;
     }
     if (hasProperties(key)) this.#refuseProperties(key, span);
-    const text = key.source ?? '';
+    const text = this.#text(key, span);
     if (key.type === 'PLAIN' && text === '<<') {
       this.#refuse(span, 'a merge key (<<)');
       return undefined;
@@ -150,8 +150,17 @@ class Walk {
     return text;
   }
 
+  /** Reports what the service refuses in any text. A half pair comes from an escape alone, since files are UTF-8. */
+  #text({ source = '' }: Scalar, span: Span): string {
+    if (source.includes('\0') || !source.isWellFormed()) {
+      const what = 'a null character or half of a surrogate pair, which the service cannot store';
+      this.#add('wrong-value', span, `the text holds ${what} (remove it)`);
+    }
+    return source;
+  }
+
   #scalar(node: Scalar, { scalarTypes: types }: Expected, span: Span): unknown {
-    const text = node.source ?? '';
+    const text = this.#text(node, span);
     if (node.type !== 'PLAIN') return text;
     // An empty plain scalar is null, not a text.
     if (text === '') return null;
