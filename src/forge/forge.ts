@@ -142,25 +142,33 @@ export function forgeError(
   return new ForgeError(`cannot tell ${name}: ${what}${help}`, refusal, error);
 }
 
+/** Of a review. @param scope the config directory; each has a comment of its own on a pull request. */
+interface ReviewComment {
+  readonly scope: string;
+  readonly body: string;
+  /** Of a commit that is not the newest any more: it never replaces a comment, which may be of a newer one. */
+  readonly isOutdated?: boolean;
+}
+
 /**
  * Posts the one comment of a review, or edits it if it says something else, but for the time. Another review may post at
- * the same time, so that the oldest comment stays and later ones go. @param scope the config directory; each has a
- * comment of its own on a pull request.
+ * the same time, so that the oldest comment stays and later ones go.
  */
 export async function syncComment(
   forge: Forge,
   pullRequest: number,
-  { scope, body: markdown }: { readonly scope: string; readonly body: string },
-): Promise<'posted' | 'edited' | 'unchanged'> {
+  { scope, body: markdown, isOutdated = false }: ReviewComment,
+): Promise<'posted' | 'edited' | 'unchanged' | 'left alone, because there is a newer commit'> {
   const marker = `<!-- flagkeel:plan ${sha256(scope).slice(0, 16)} -->`;
   const body = `${marker}\n\n${markdown}`;
   const found = await forge.findComments(pullRequest, marker);
   if (found.length === 0) await forge.postComment(pullRequest, body);
+  else if (isOutdated) return 'left alone, because there is a newer commit';
   const all = found.length === 0 ? await forge.findComments(pullRequest, marker) : found;
   const [oldest, ...later] = [...all].sort((a, b) => a.id - b.id);
   for (const { id } of later) await unlessRefused(forge.deleteComment(pullRequest, id), 404);
   const isNews = oldest !== undefined && withoutTime(oldest.body) !== withoutTime(body);
-  if (isNews) await forge.updateComment(pullRequest, oldest.id, body);
+  if (isNews && !isOutdated) await forge.updateComment(pullRequest, oldest.id, body);
   return found.length === 0 ? 'posted' : isNews ? 'edited' : 'unchanged';
 }
 
@@ -182,13 +190,6 @@ export function isMarked(body: string, marker: string): boolean {
 /** Forges may change line ends and drop white space around a text. */
 function asForgesKeepIt(body: string): string {
   return body.replaceAll('\r\n', '\n').trim();
-}
-
-/** At most `most` UTF-16 code units, with `…` in place of the rest. No forge counts a text as longer. */
-export function limited(text: string, most: number): string {
-  if (text.length <= most) return text;
-  // Does not cut between the halves of a surrogate pair.
-  return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 const MOST_TRIES = 4;

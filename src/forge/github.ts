@@ -1,5 +1,6 @@
 import { Octokit } from '@octokit/rest';
 import { messageOf } from '../errors.js';
+import { limited } from '../model/audit-note.js';
 import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import { packageVersion } from '../platform/package-files.js';
 import {
@@ -8,7 +9,6 @@ import {
   ForgeError,
   forgeError,
   isMarked,
-  limited,
   MOVED,
   unlessRefused,
   withRetry,

@@ -1,5 +1,6 @@
 import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
+import { limited } from '../model/audit-note.js';
 import { fetchFor, retryAfterMs } from '../platform/http-client.js';
 import {
   approvalsIn,
@@ -7,7 +8,6 @@ import {
   ForgeError,
   forgeError,
   isMarked,
-  limited,
   MOVED,
   unlessRefused,
   withRetry,

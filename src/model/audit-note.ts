@@ -59,6 +59,13 @@ export function encodedBytes(text: string): number {
   return bytes;
 }
 
+/** At most `most` UTF-16 code units, which nobody counts as longer, with `…` in place of the rest. */
+export function limited(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // Does not cut between the halves of a surrogate pair.
+  return `${text.slice(0, most - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, '')}${ELLIPSIS}`;
+}
+
 /** The text, or the longest beginning of whole characters that leaves room for `…` within `max` code points. */
 export function cut(text: string, max: number): string {
   return cutTo(text, max, Number.POSITIVE_INFINITY);

@@ -260,15 +260,14 @@ async function comment(
   { options, screen }: Reviewing,
 ): Promise<void> {
   const { forge, pullRequest, commit } = pull;
-  // A job that runs again for an older commit would replace the newest plan by an older one.
-  if (options.commit === undefined && (await forge.newestCommit(pullRequest)) !== commit) {
-    screen.note(`${forge.name}: comment left alone, because there is a newer commit`);
-    return;
-  }
-  const done = await syncComment(forge, pullRequest, { scope: prefix, body: verdict.markdown });
+  // A job may run again, late. The newer commit itself may have no review: bots and `[skip ci]` start no job.
+  const isOutdated =
+    options.commit === undefined && (await forge.newestCommit(pullRequest)) !== commit;
+  const said = { scope: prefix, body: verdict.markdown, isOutdated };
+  const done = await syncComment(forge, pullRequest, said);
   screen.note(`${forge.name}: comment ${done}`);
   // Notes are a help and no verdict: a token that may not write them is no failure.
-  if (done !== 'unchanged')
+  if (done === 'posted' || done === 'edited')
     await leniently(async () => annotate(pull, verdict, prefix), screen, true);
 }
 

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../platform/proxy.js';
 import { FlagkeelError } from '../../errors.js';
-import { limited } from '../../forge/forge.js';
+import { limited } from '../../model/audit-note.js';
 import { clean } from '../../report/sanitize.js';
 import { firstOf, plural, shortSha } from '../../report/values.js';
 import type { Message, MessageKind, ToldObject } from './message.js';

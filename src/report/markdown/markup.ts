@@ -1,3 +1,4 @@
+import { limited } from '../../model/audit-note.js';
 import { grouped } from '../../model/collections.js';
 import { clean } from '../sanitize.js';
 import { type Line, renderLines } from '../text/layout.js';
@@ -155,7 +156,7 @@ const CHUNK_SIZE = 8_000;
 export function rowsOf(lines: readonly Line[]): string[] {
   const bounded = lines.map(({ indent, spans }) => ({
     indent: Math.max(0, indent - 2),
-    spans: spans.map(({ text, tone }) => ({ text: shortened(text), tone })),
+    spans: spans.map(({ text, tone }) => ({ text: limited(text, MOST_TEXT), tone })),
   }));
   const rows = renderLines(bounded, { color: false, width: WIDTH }).trimEnd().split('\n');
   // Forges colour rows that begin with `!`, and not those that begin with `~`.
@@ -180,10 +181,4 @@ export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] 
   const chunks = chunked(changes, (rows) => rows.reduce((sum, row) => sum + row.length + 1, 0));
   // The language `diff` colours rows that begin with +, - or !; only headlines do.
   return chunks.map((chunk) => fenced(chunk.flat()));
-}
-
-function shortened(text: string): string {
-  if (text.length <= MOST_TEXT) return text;
-  // Does not cut between the halves of a surrogate pair.
-  return `${text.slice(0, MOST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`;
 }

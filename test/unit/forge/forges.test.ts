@@ -138,6 +138,23 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     },
   );
 
+  it('of a commit that is not the newest any more is posted where there is no comment, and replaces none', async () => {
+    const sync = async (body: string, isOutdated: boolean) =>
+      syncComment(forge, PULL, { scope: '', body, isOutdated });
+    const shown = () => server.comments.map(({ body }) => body.split('\n').at(-1));
+    expect(await sync('plan of an older commit', true)).toBe('posted');
+    expect(await sync('plan', false)).toBe('edited');
+    expect(await sync('plan of an older commit', true)).toMatch(/^left alone/);
+    expect(shown()).toEqual(['plan']);
+
+    // Posted by the review of the newest commit after the other one has found none.
+    server.comments.length = 0;
+    server.together = 2;
+    await Promise.all([sync('plan', false), sync('plan of an older commit', true)]);
+    expect(await sync('plan', false)).not.toBe('posted');
+    expect(shown()).toEqual(['plan']);
+  });
+
   it('takes away what two reviews at once have left of which one was killed', async () => {
     const sync = async (text: string) => syncComment(forge, PULL, { scope: '', body: text });
     await sync('plan 1');
