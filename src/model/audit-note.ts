@@ -59,7 +59,7 @@ export function encodedBytes(text: string): number {
   return bytes;
 }
 
-/** At most `most` UTF-16 code units, which nobody counts as longer, with `…` in place of the rest. */
+/** At most `most` UTF-16 code units, with `…` in place of the rest. In characters or code points it is never longer. */
 export function limited(text: string, most: number): string {
   if (text.length <= most) return text;
   // Does not cut between the halves of a surrogate pair.
