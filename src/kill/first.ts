@@ -6,13 +6,14 @@ import {
 } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { Actual } from '../model/actual.js';
 import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId } from '../model/ref.js';
 import type { ChangeNote, KillResults } from '../model/outcome.js';
 import type { Change, FieldChange, Plan, PlanNotes } from '../model/plan.js';
 import { isSelected, type RunOptions } from '../model/run.js';
+import type { PlanInput } from '../plan/input.js';
 import { killOrders, type KillOrder } from '../plan/kills/orders.js';
+import { withKilled } from '../plan/kills/plan.js';
 import type { SpecCache } from '../specs/cache.js';
 import { killsAdded } from './in-git.js';
 import {
@@ -28,8 +29,8 @@ interface KillContext extends KillSurroundings {
   readonly memory: { readonly specs: SpecCache; kills: KnownKills | null };
   /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
-  /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
-  readonly isOutdated: (place: Workspace) => Promise<boolean>;
+  /** Orders of HEAD, and others, that the commit which was applied there took back. Of an older HEAD all may be. */
+  readonly takenBack: (place: Workspace) => Promise<readonly KillOrder[] | 'all'>;
   /** Never throws. */
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
 }
@@ -54,18 +55,9 @@ export class SentKills {
   }
 
   /** The observed values as they were before the kills, so that the plan lists the kills as changes. */
-  undoneIn(actual: Actual): Actual {
-    if (this.killed.size === 0) return actual;
-    const flags = new Map(actual.flags);
-    for (const [name, flag] of flags) {
-      const definitions = new Map(flag.definitions);
-      for (const [environment, live] of definitions) {
-        const id = objectId({ kind: 'flag', name, environment });
-        if (live && this.killed.has(id)) definitions.set(environment, { ...live, killed: false });
-      }
-      flags.set(name, { ...flag, definitions });
-    }
-    return { ...actual, flags };
+  undoneIn<T extends Pick<PlanInput, 'actual'>>(input: T): T {
+    if (this.killed.size === 0) return input;
+    return withKilled(new Map([...this.killed].map((id) => [id, false])), input);
   }
 
   /** The changes of a plan as far as they are sent kills. */
@@ -142,12 +134,12 @@ export class KillSender {
     orders: readonly KillOrder[],
     { reader, workspace: place }: { readonly reader: AdminReader; readonly workspace: Workspace },
   ): Promise<SentKills> {
-    const { isOutdated, record, memory, options } = this.#context;
+    const { record, memory, options } = this.#context;
     if (!this.#killing) return NONE;
     // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
     const sent = this.#added?.workspaceId === place.workspace.id ? this.#added.sent : NONE;
-    if (orders.length === 0 || (await isOutdated(place))) return sent;
-    const placed = this.#placed(orders, place);
+    const placed = await this.#due(orders, place);
+    if (placed.length === 0) return sent;
     // A run over touched objects skips the kills that this process has handled.
     const known = this.#known(place);
     const done = options.touchedSince === 'memory' && known.isWhole ? known.ids : sent.killed;
@@ -166,17 +158,18 @@ export class KillSender {
   /**
    * For a run that does nothing else.
    *
-   * @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit, and nothing was sent; `NOT_ON_SERVICE`:
-   *   an environment of the kills is not there, and the others were sent; the service cannot be read.
+   * @throws FlagkeelError `OLDER_HEAD`: the commit that was applied took kills back; `NOT_ON_SERVICE`: an environment of
+   *   the kills is not there. The other kills were sent. Also if the service cannot be read.
    */
   async sendAlone(desired: Desired): Promise<KillResults> {
     const orders = killOrders(desired);
     const service = await this.open(desired);
-    if (await this.#context.isOutdated(service.workspace)) {
-      const why = 'it does not follow the commit of the last apply (use --allow-older)';
-      throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
-    }
     const { results } = await this.sendMissing(orders, service);
+    const due = await this.#due(orders, service.workspace);
+    if (due.length < this.#placed(orders, service.workspace).length) {
+      const why = 'it does not follow the commit of the last apply (use --allow-older)';
+      throw new FlagkeelError('OLDER_HEAD', `cannot send all kills of this commit: ${why}`);
+    }
     for (const { environment } of orders) findEnvironment(service.workspace, environment);
     return results;
   }
@@ -218,11 +211,11 @@ export class KillSender {
    * Leaves those that the state or the service does not find to `sendMissing`.
    */
   async #sendAdded(desired: Desired): Promise<void> {
-    const { memory, record, isOutdated } = this.#context;
+    const { memory, record } = this.#context;
     const orders = this.#killing ? killOrders(desired) : [];
     const place = orders.length > 0 ? await this.#remembered(desired.config.workspace) : null;
-    if (!place || (await isOutdated(place))) return;
-    const added = await this.#newInGit(this.#placed(orders, place), place);
+    if (!place) return;
+    const added = await this.#newInGit(await this.#due(orders, place), place);
     if (added.length === 0) return;
     const answers = await this.#send(added, place, null);
     const found = [...answers].filter(([, { status }]) => status !== 'absent');
@@ -245,6 +238,16 @@ export class KillSender {
     if (!place?.environments) return null;
     const environments = Object.entries(place.environments).map(([id, name]) => ({ id, name }));
     return { workspace: { id: place.workspaceId, name: workspace }, environments };
+  }
+
+  /** The kills within the operator's filters that nobody took back. */
+  async #due(orders: readonly KillOrder[], place: Workspace): Promise<readonly PlacedKill[]> {
+    const placed = this.#placed(orders, place);
+    const over = placed.length === 0 ? [] : await this.#context.takenBack(place);
+    if (over === 'all') return [];
+    const reasons = new Map(this.#placed(over, place).map(({ id, order }) => [id, order.reason]));
+    // The same flag may have been killed anew.
+    return placed.filter(({ id, order }) => !reasons.has(id) || reasons.get(id) !== order.reason);
   }
 
   /** The kills within the operator's filters. Skips environments that the service lacks, which the run reports later. */
@@ -280,8 +283,9 @@ export class KillSender {
     const before = await this.#context.killsSentOf(place);
     if (before === null || revision.commit === null) return [];
     // On a fault of git none counts as added, and `sendMissing` looks at all.
-    const added = await killsAdded(checkout, before, revision.commit).catch(() => new Set());
-    return unknown.filter(({ order }) => added.has(definitionId(order)));
+    const added = await killsAdded(checkout, before, revision.commit).catch(() => []);
+    const young = new Set(this.#placed(added, place).map(({ id }) => id));
+    return unknown.filter(({ id }) => young.has(id));
   }
 
   /** @param reader null sends without a look. */

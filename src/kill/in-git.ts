@@ -1,7 +1,7 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
 import { folderKindOf, overlaid } from '../model/spec-tree.js';
-import { killOrders, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
+import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { Source } from '../git/spec-source.js';
@@ -21,14 +21,15 @@ export async function killsAdded(
   checkout: Checkout,
   before: string,
   after: string,
-): Promise<ReadonlySet<ObjectId>> {
+): Promise<readonly KillOrder[]> {
   const history = new SpecHistory(checkout, after);
   const changed = new Set((await history.pathsChanged(before, after)).filter(mayKill));
-  if (changed.size === 0) return new Set();
-  const [old, young] = await Promise.all(
+  if (changed.size === 0) return [];
+  const [old = [], young = []] = await Promise.all(
     [before, after].map(async (commit) => killsIn(await history.partAt(commit, changed))),
   );
-  return new Set([...(young ?? [])].filter((each) => old?.has(each) !== true));
+  const known = new Set(old.map(definitionId));
+  return young.filter((each) => !known.has(definitionId(each)));
 }
 
 function mayKill(path: string): boolean {
@@ -36,9 +37,8 @@ function mayKill(path: string): boolean {
 }
 
 /** Invalid specs order their kills too. */
-function killsIn(specs: SpecsResult): ReadonlySet<ObjectId> {
-  const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
-  return new Set(orders.map(definitionId));
+function killsIn(specs: SpecsResult): readonly KillOrder[] {
+  return specs.ok ? killOrders(specs.desired) : specs.kills;
 }
 
 /**

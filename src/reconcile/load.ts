@@ -1,10 +1,12 @@
 import type { Workspace } from '../admin-api/workspace.js';
 import { KillSender, killsAlone } from '../kill/first.js';
+import { killsAdded } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
+import { mergeBaseWith } from '../git/checkout.js';
 import { isAncestor, isOlder } from '../git/lineage.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { noteRun, traced } from '../platform/telemetry.js';
@@ -59,13 +61,11 @@ export async function readState(
 ): Promise<Remembered> {
   context.memory.states.intern = internBases(desired);
   const last = await traced('read state', async () => home?.read());
-  const { head: applied, ...known } = last ?? NO_STATE;
+  const { head: applied, ...known } = last ?? { ...NOTHING, commit: null };
   const isBehind = await isBehindApplied(context, home, applied);
   const isWritten = applied !== null || known.state.size > 0;
   return { ...known, home, applied, isBehind, isWritten };
 }
-
-const NO_STATE = { ...NOTHING, commit: null };
 
 type Peeked = Partial<StateReading> & { readonly home: StateHome | null };
 
@@ -95,10 +95,15 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
   return new KillSender(
     {
       ...context,
-      isOutdated: async (place) => {
+      takenBack: async (place) => {
         const { head = null, home } = await peeked(place);
         const standing = await standingOf(context, home, head);
-        return standing === 'before' || standing === 'missing';
+        if (standing === 'before' || standing === 'missing') return 'all';
+        if (head === null || standing === 'after' || context.options.allowOlder) return [];
+        const { checkout } = context.source;
+        const parted = mergeBaseWith(checkout, head);
+        // On a fault of git nothing keeps a kill back.
+        return parted.then(async (at) => killsAdded(checkout, head, at)).catch(() => []);
       },
       killsSentOf: async (place) => {
         const { head = null, killsOf = null } = await peeked(place);

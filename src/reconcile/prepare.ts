@@ -61,7 +61,7 @@ async function planFrom(
   const { input: seen, at } = await traced('read the service', async () =>
     observeInScope(context, scoped, interrupted),
   );
-  const [compared, changed] = withoutOldKills({ ...seen, actual: kills.undoneIn(seen.actual) });
+  const [compared, changed] = withoutOldKills(kills.undoneIn(seen));
   for (const id of changed) {
     const may = `${id} was changed on the service since a run saw its kill, and may have been killed again`;
     context.note(`warning: ${may}: it stays killed (flagkeel restore ends that)`);

@@ -46,7 +46,7 @@ export async function addsKill(
   after: string,
 ): Promise<boolean> {
   await using source = await upstream.open(after);
-  return (await killsAdded(source.checkout, before, after)).size > 0;
+  return (await killsAdded(source.checkout, before, after)).length > 0;
 }
 
 export class RemoteUpstream implements Upstream {

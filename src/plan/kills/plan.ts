@@ -236,7 +236,10 @@ export function withKillsBack(plan: Plan, outcomes: Outcomes): Plan {
 }
 
 /** The observed objects, with these definitions killed or restored. */
-export function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInput): PlanInput {
+export function withKilled<T extends Pick<PlanInput, 'actual'>>(
+  acts: ReadonlyMap<ObjectId, boolean>,
+  input: T,
+): T {
   const flags = [...input.actual.flags].map(([name, flag]) => {
     const definitions = [...flag.definitions].map(([environment, live]) => {
       const killed = acts.get(definitionId({ flag: name, environment }));
@@ -301,24 +304,21 @@ export function afterRestore(state: State, flag: string, environmentId: string):
   return new Map(state).set(keyOf('flag', flag), { ...entry, environments });
 }
 
-/** Definitions with a live kill that git had not ordered, and that the specs now want without one. */
+/**
+ * Definitions with a live kill that git had not ordered, and that the specs now want without one; with the HEAD of the
+ * run that first saw it.
+ */
 export function seenLiveKills({
   desired,
   state,
   policy,
-}: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
+}: Pick<PlanInput, 'desired' | 'state' | 'policy'>): { ref: ObjectRef; seenAt: string }[] {
   return entriesOf(state.values(), 'flag').flatMap(({ name, environments }) =>
-    policy.environments.flatMap(({ id, name: environment }): LiveKillSeen[] => {
+    policy.environments.flatMap(({ id, name: environment }) => {
       const seenAt = environments[id]?.liveKillSeenAt;
       const definition = desired.flags.get(name)?.environments.get(environment);
       if (seenAt === undefined || definition?.fields.killed !== false) return [];
-      return [{ ref: { kind: 'flag', name, environment }, seenAt }];
+      return [{ ref: { kind: 'flag' as const, name, environment }, seenAt }];
     }),
   );
-}
-
-interface LiveKillSeen {
-  readonly ref: ObjectRef;
-  /** HEAD of the run that first saw it. */
-  readonly seenAt: string;
 }

@@ -41,7 +41,7 @@ async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun =
     {
       ...context,
       killsSentOf: async () => Promise.resolve(null),
-      isOutdated: async () => Promise.resolve(isOutdated),
+      takenBack: async () => Promise.resolve(isOutdated ? 'all' : []),
       record: async () => Promise.resolve(),
     },
     killing,

@@ -22,7 +22,7 @@ beforeEach(() => {
 async function isKillAdded(before: string, after: string): Promise<boolean> {
   const checkout = await openCheckout(repository.directory);
   onTestFinished(async () => checkout.close());
-  return (await killsAdded(checkout, before, after)).size > 0;
+  return (await killsAdded(checkout, before, after)).length > 0;
 }
 
 it('sees a kill in the break-glass list, once', async () => {

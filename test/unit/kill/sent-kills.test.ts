@@ -22,7 +22,7 @@ it('shows what it killed as it was before, and leaves what it did not kill as it
       ['flag/cart@production', FAILED],
     ]),
   );
-  const { flags } = sent.undoneIn(actual);
+  const { flags } = sent.undoneIn({ actual }).actual;
   const isKilled = (flag: string, environment: string): boolean | undefined =>
     flags.get(flag)?.definitions.get(environment)?.killed;
   expect(isKilled('pay', 'production')).toBe(false);

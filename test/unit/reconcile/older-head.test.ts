@@ -116,6 +116,14 @@ it('does not take back what another branch brought, but sends its kills, unless 
 });
 
 it('follows a branch that was rewritten, but not back to an older commit', async () => {
+it('does not send again, from a branch beside it, a kill that the applied commit took back', async () => {
+  world.repository.commit('Go on', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
+  await expect(world.applied()).rejects.toMatchObject({ code: 'OLDER_HEAD' });
+  expect(await world.command('reconcile', '--kills')).toMatchObject({ exitCode: 7 });
+  expect(world.writes()).toEqual([]);
+  expect(await world.live.definition('pay')).toMatchObject({ killed: false });
+});
+
   const followed = { allowOlder: 'beside' } as const;
   await expect(world.applied(followed)).rejects.toMatchObject({ code: 'OLDER_HEAD' });
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
