@@ -196,7 +196,7 @@ function present(service: ServiceAccess | undefined): ServiceAccess {
 }
 
 function runOptions(flags: RunFlags): RunOptions {
-  const { environment, tag, owner, since, shown, planHash, ...others } = flags;
+  const { environment, tag, owner, since, shown, planHash, dryRun, ...others } = flags;
   return {
     ...others,
     ...{ since, shown },
@@ -207,7 +207,8 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
-    allowOlder: flags.allowOlder ?? false,
+    // Of a branch beside the applied commit the plan shows what it changes; an apply would count all of it as applied.
+    allowOlder: flags.allowOlder ?? (dryRun === true && since !== undefined && 'beside'),
     mayBeBehind: shown !== undefined || (since !== undefined && planHash !== undefined),
   };
 }

@@ -176,9 +176,9 @@ async function isBehindApplied(
   const head = context.source.revision.commit;
   if (head === null || applied === null) return false;
   const standing = await standingOf(context, home, applied);
-  const { allowOlder, mayBeBehind, since } = context.options;
+  const { allowOlder, mayBeBehind } = context.options;
   // A followed branch may be rewritten, and what a review does not cover is left alone.
-  const mayBeBeside = allowOlder === 'beside' || mayBeBehind === true || since !== undefined;
+  const mayBeBeside = allowOlder === 'beside' || mayBeBehind === true;
   if (standing === 'after' || (standing === 'beside' && mayBeBeside)) return false;
   const [from, to] = [head.slice(0, 8), applied.slice(0, 8)];
   if (mayBeBehind === true) {
@@ -189,7 +189,7 @@ async function isBehindApplied(
   }
   const why = {
     before: 'which is newer (use --allow-older)',
-    beside: `which HEAD does not follow (git merge ${to}; --since ${to} for what HEAD alone changes; or --allow-older)`,
+    beside: `which HEAD does not follow (git merge ${to}; flagkeel plan --since ${to} for what HEAD alone changes; or --allow-older)`,
     missing: 'which is not in this clone (git pull; after a rewrite of history use --allow-older)',
   }[standing];
   const message = `cannot go back to ${from}: the last apply was of ${to}, ${why}`;

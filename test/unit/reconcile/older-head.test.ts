@@ -108,6 +108,7 @@ it('does not take back what another branch brought, but sends its kills, unless 
   await expect(world.planned()).rejects.toMatchObject(refused);
   expect(world.writes()).toEqual([]);
   expect((await world.planned({ since: main })).plan.changes).toHaveLength(2);
+  await expect(world.applied({ since: main })).rejects.toMatchObject(refused);
 
   repository.commit('Kill pay', killList('{ pay: { reason: INC-2 } }'));
   await expect(world.applied()).rejects.toMatchObject(refused);
