@@ -160,7 +160,8 @@ export function leftKilledAfter(
     for (const place of policy.environments) {
       const [base, live] = [was?.[place.id], actual.flags.get(flag)?.definitions.get(place.name)];
       const id = stateId(flag, place);
-      const isGone = base !== undefined && is?.[place.id] === undefined;
+      const isMoved = policy.held?.get(definitionId({ flag, environment: place.name }))?.moved;
+      const isGone = base !== undefined && is?.[place.id] === undefined && !isMoved;
       if (is?.[place.id]?.spec) left.delete(id);
       if (isGone && (live?.killed ?? isKilledIn(base))) left.set(id, base.liveKillSeen ?? now);
     }

@@ -91,6 +91,21 @@ it('a flag that moved, and that its new directory keeps on the service after its
   expect(world.writes()).toEqual([]);
 });
 
+it('a flag that moved while it was killed does not come back killed after its new directory restored and removed it', async () => {
+  const world = await storyOf();
+  const { repository, live } = world;
+  await live.set('shop', { killed: true });
+  moveAll(world);
+  repository.commit('Move', {});
+  await run(world, 'reconcile', 'one', 'two');
+  await live.set('shop', { killed: false });
+  repository.commit('Remove', { 'two/flags/shop.yaml': null });
+  await run(world, 'reconcile', 'one', 'two');
+  repository.commit('Make it anew', { 'one/flags/shop.yaml': flagSpec('shop') });
+  expect(await run(world, 'reconcile', 'one')).toMatchObject({ exitCode: 0 });
+  expect(await live.definition('shop')).toMatchObject({ killed: false });
+});
+
 it('a flag that moves back is at home again', async () => {
   const world = await storyOf();
   moveAll(world);
