@@ -26,12 +26,18 @@ import {
   type SnapshotsAt,
 } from './spec-history.js';
 
+interface LastApply {
+  readonly applied: string | null;
+  /** `KIND/NAME` of what it left out of sync; null if unknown. */
+  readonly outOfSync: ReadonlySet<string> | null;
+}
+
 /** Title and comment of all changes, the withheld ones included, from the commits that changed their fields. */
 export async function notesFor(
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
   { desired, state, policy }: PlanInput,
   checkout: Checkout,
-  { head, applied }: Pick<AttributionOptions, 'head' | 'applied'>,
+  { head, applied, outOfSync }: LastApply & Pick<AttributionOptions, 'head'>,
   specsRead: SpecCache,
 ): Promise<PlanNotes> {
   const all = [...changes, ...withheld];
@@ -39,10 +45,13 @@ export async function notesFor(
     const { id, ref, action, reason } = change;
     const place = placeNamed(policy, ref.environment);
     const base = place && baseIn(state.get(keyOf(ref.kind, ref.name)), place);
-    return { id, ref, action, reason, parts: partsOf(change, base) };
+    // What an earlier run left, the commits before the last apply brought too.
+    const isOpen = outOfSync?.has(keyOf(ref.kind, ref.name)) === true;
+    const parts = partsOf(change, base);
+    return { id, ref, action, reason, parts, applied: isOpen ? null : applied };
   });
   const notes = await attribute(checkout, {
-    ...{ head, applied, requests },
+    ...{ head, requests },
     snapshotsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
       const specs = await readSpecs(tree, specsRead);
       // Leaving an object out marks it as unknown, which differs from absent.
@@ -106,13 +115,13 @@ export interface AttributionRequest {
   readonly reason: Reason;
   /** Never empty. */
   readonly parts: readonly AttributedPart[];
+  /** HEAD of the last apply, if the object was in sync after it. Default: unknown. */
+  readonly applied?: string | null | undefined;
 }
 
 export interface AttributionOptions {
   /** Full hash; null if the specs come from no commit. */
   readonly head: string | null;
-  /** HEAD of the last apply. Default: unknown. */
-  readonly applied?: string | null | undefined;
   readonly requests: readonly AttributionRequest[];
   readonly snapshotsAt: SnapshotsAt;
   /** Most commits to read the specs of. Default: 500. */
@@ -146,7 +155,7 @@ export async function attribute(
   options: AttributionOptions,
 ): Promise<readonly ChangeNote[]> {
   const { repository } = checkout;
-  const { head, applied = null, requests, snapshotsAt, maxCommits } = options;
+  const { head, requests, snapshotsAt, maxCommits } = options;
   if (repository === null || head === null) {
     const unknown: Causes = { texts: [], count: 0, restored: undefined, mayBeOlder: false };
     return requests.map((request) => noteOf(request, unknown));
@@ -155,7 +164,6 @@ export async function attribute(
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
   const past: Past = {
     head,
-    applied,
     // A commit that made a thousand flags is needed by each of them.
     textOf: eachOnce(async (id) => {
       const content = /^[0-9a-f]{40,64}$/.test(id) ? await repository.objects.read(id) : null;
@@ -188,8 +196,6 @@ export async function attribute(
 
 interface Past {
   readonly head: string;
-  /** HEAD of the last apply; null if unknown. */
-  readonly applied: string | null;
   /** The text of a commit; null if it is not in this clone, or the id names no commit. */
   readonly textOf: (id: string) => Promise<CommitText | null>;
   /** The parents that this clone lacks: all files are new in a commit that has some. */
@@ -234,7 +240,7 @@ async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
   forms: SnapshotCache,
-  { textOf, cutParents, head, applied }: Past,
+  { textOf, cutParents, head }: Past,
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();
@@ -265,7 +271,7 @@ async function causesOf(
     (await textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
   const newest = all.filter((id) => commits.has(id)).slice(0, MAX_TEXTS);
   const back = all.find((id) => restored.has(id));
-  const known = new Set([applied, ...request.parts.map(({ base }) => base)]);
+  const known = new Set([request.applied, ...request.parts.map(({ base }) => base)]);
   const cut = await Promise.all(newest.map(cutParents));
   return {
     texts: await Promise.all(newest.map(read)),

@@ -288,7 +288,7 @@ async function nextRound(
   if (plan.changes.length === 0) return null;
   const guards = await checkGuards(context, { plan, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
-  const commits = { head: revision.commit, applied: remembered.applied };
+  const commits = { ...remembered, head: revision.commit };
   const found = await notesFor(plan, input, checkout, commits, context.memory.specs);
   const notes = withOverride(withSteps(found, plan, input.moment), plan, input);
   return { ...done, ...guards, plan, input, notes };

@@ -128,7 +128,7 @@ async function assess(
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
   const written = { changes: kills.stillToWrite(made.changes), withheld: made.withheld };
   const { commit } = revision;
-  const commits = { head: commit, applied };
+  const commits = { ...remembered, head: commit };
   const notes = await notesFor(written, input, checkout, commits, context.memory.specs);
   const guards = await checkGuards(context, hashed, { applied, elsewhere });
   const said = kills.notesOver(withSteps(notes, made, input.moment), made);

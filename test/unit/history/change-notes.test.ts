@@ -43,7 +43,7 @@ async function wordsFor(
   {
     directory = repository.directory,
     ...options
-  }: { maxCommits?: number; directory?: string; applied?: string } = {},
+  }: { maxCommits?: number; directory?: string } = {},
 ): Promise<ChangeNote> {
   const checkout = await openCheckout(directory);
   onTestFinished(async () => checkout.close());
@@ -272,8 +272,8 @@ describe('attribution', () => {
     expect(words.title).toBe('Add another (or older)');
     expect(words.comment).toContain('an older one may have changed it');
     const applied = repository.git('rev-parse', 'HEAD~1');
-    expect((await wordsFor({ base: older }, { directory, applied })).title).toBe('Add another');
-    expect((await wordsFor({ base: older }, { directory, applied: parent })).title).toContain(
+    expect((await wordsFor({ base: older, applied }, { directory })).title).toBe('Add another');
+    expect((await wordsFor({ base: older, applied: parent }, { directory })).title).toContain(
       'older',
     );
   });

@@ -116,7 +116,6 @@ it('does not take back what another branch brought, but sends its kills, unless 
   expect(await world.applied({ allowOlder: true })).toMatchObject({ converged: true });
 });
 
-it('follows a branch that was rewritten, but not back to an older commit', async () => {
 it('does not send again, from a branch beside it, a kill that the applied commit took back', async () => {
   world.repository.commit('Go on', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   await expect(world.applied()).rejects.toMatchObject({ code: 'OLDER_HEAD' });
@@ -125,6 +124,7 @@ it('does not send again, from a branch beside it, a kill that the applied commit
   expect(await world.live.definition('pay')).toMatchObject({ killed: false });
 });
 
+it('follows a branch that was rewritten, but not back to an older commit', async () => {
   const followed = { allowOlder: 'beside' } as const;
   await expect(world.applied(followed)).rejects.toMatchObject({ code: 'OLDER_HEAD' });
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
@@ -146,6 +146,21 @@ it('does not call the newer commit applied, because a part of it may be held', a
   expect(refused).toContain(held.slice(0, 8));
   expect(refused).not.toContain('applied');
   expect(await typedRefusal('reconcile')).not.toContain('applied');
+});
+
+it('does not name the last commit of a shallow clone as the cause of what an earlier run left', async () => {
+  world.repository.git('checkout', '--quiet', '-');
+  const { live, repository } = world;
+  repository.commit('Protect production', { 'flagkeel.yaml': PROTECTED_PIPELINE });
+  await world.applied();
+  await live.set('pay', { on: 70 });
+  repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
+  await world.applied();
+  await live.set('pay', { on: 20 });
+  cutAt(repository.commit('Correct the readme', { 'README.md': '2' }));
+
+  const { notes } = await world.planned();
+  expect([...notes.values()].map(({ title }) => title)).toEqual(['Correct the readme (or older)']);
 });
 
 /** The text of a command that refuses to go back. */
