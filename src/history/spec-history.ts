@@ -63,11 +63,16 @@ export class SpecHistory {
 
   /**
    * Undefined if the commit is neither HEAD nor a known ancestor of it, or has no valid specs: callers must take that for
-   * "unknown", never for "there was nothing". @param commit full hash.
+   * "unknown", never for "there was nothing". @param commit full hash. @param isOfInterest of a file: undefined also if
+   * the commit has none.
    */
-  async atAncestor(commit: string): Promise<BoundDesired | undefined> {
+  async atAncestor(
+    commit: string,
+    isOfInterest: (path: string) => boolean = () => true,
+  ): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
-    const specs = tree && (await readSpecs(tree, this.#cache));
+    const isRead = tree?.list().some(({ path }) => isOfInterest(path)) === true;
+    const specs = isRead ? await readSpecs(tree, this.#cache) : undefined;
     return specs?.ok === true ? this.#bound(specs.desired) : undefined;
   }
 

@@ -50,8 +50,8 @@ export function driftOf(
     }
     if (outside !== undefined) add(outside);
   }
-  // One that comes back with a creation of this plan is not on the service.
-  for (const live of plan.liveKills.filter(({ comesBack }) => !comesBack)) {
+  // One that comes back with a creation of this plan is not on the service. No file could take one without a place.
+  for (const live of plan.liveKills.filter(({ comesBack, location }) => !comesBack && location)) {
     const known = found.get(live.id);
     if (!known?.change.fields.some(({ path }) => path === '/killed')) add(killedOutside(live));
   }

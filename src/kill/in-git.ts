@@ -10,7 +10,7 @@ import type { LiveKill } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import { seenLiveKills } from '../plan/kills/plan.js';
-import { environmentNamed } from '../plan/policy.js';
+import { environmentNamed, type PlanPolicy } from '../plan/policy.js';
 
 /**
  * Kills that a commit orders and an earlier one does not. Reads only the files that differ, to be faster than a plan.
@@ -99,13 +99,22 @@ interface KillHistory extends Omit<PlanInput, 'actual'> {
  *
  * - it was killed on the service by hand, and `killed: false` first appears in a commit after the HEAD at which a run
  *   saw that; also anew, if commits in between did not say it;
- * - it is declared elsewhere, and the break-glass list of the last apply had it but the present list does not.
+ * - it is declared elsewhere, and the break-glass list of the last apply had it but the present list does not. Without a
+ *   present list its kill is orphaned.
  *
  * Only ancestry decides, never a clock. If it is unknown, nothing is restored.
  */
-export async function restorableKills(of: KillHistory): Promise<ReadonlyMap<ObjectId, ObjectRef>> {
-  const refs = [...(await answeredLiveKills(of)), ...(await unmanagedRestores(of))];
-  return new Map(refs.map((ref) => [objectId(ref), ref]));
+export async function endedKills(
+  of: KillHistory,
+): Promise<Pick<PlanPolicy, 'restorable' | 'orphaned'>> {
+  const ended = await ordersEndedElsewhere(of);
+  const hasList = ({ environment }: ObjectRef): boolean =>
+    of.desired.killLists.has(environment ?? '');
+  const restored = [...(await answeredLiveKills(of)), ...ended.filter(hasList)];
+  return {
+    restorable: new Map(restored.map((ref) => [objectId(ref), ref])),
+    orphaned: ended.filter((ref) => !hasList(ref)),
+  };
 }
 
 async function answeredLiveKills(of: KillHistory): Promise<ObjectRef[]> {
@@ -131,18 +140,16 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
   return false;
 }
 
-async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {
+async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
   const { desired, state, policy, applied } = of;
-  const isUnseen = applied === null || applied === of.head || desired.killLists.size === 0;
-  const before = isUnseen ? undefined : await of.history.atAncestor(applied);
+  if (applied === null || applied === of.head) return [];
+  const before = await of.history.atAncestor(applied, (path) => folderKindOf(path) === 'kills');
   if (!before) return [];
   return before.kills.flatMap(({ flag, environment: place }): ObjectRef[] => {
     const environment = environmentNamed(policy, place);
-    if (!environment || !desired.killLists.has(place)) return [];
     const isDeclared = desired.flags.get(flag)?.environments.has(place) === true;
+    if (!environment || isDeclared || isKillListed(desired, flag, place)) return [];
     const isOurs = flagEntry(state, flag)?.environments[environment.id] !== undefined;
-    if (isDeclared || isOurs) return [];
-    if (isKillListed(desired, flag, place)) return [];
-    return [{ kind: 'flag', name: flag, environment: place }];
+    return isOurs ? [] : [{ kind: 'flag', name: flag, environment: place }];
   });
 }

@@ -175,11 +175,12 @@ export function withdrawStepId({ id, request }: Withdrawal): StepId {
   return `${id}#withdraw-request-${request.id}`;
 }
 
-/** A managed definition that is killed on the service, but not by an order of git. */
+/** A definition that is killed on the service, but not by an order of git. */
 export interface LiveKill
   extends Omit<ItemOf<WrittenPlan['liveKills']>, 'wayOut'>, Pick<Withheld, 'place'> {
   readonly ref: ObjectRef;
-  readonly location: Location;
+  /** null if the specs do not declare it. */
+  readonly location: Location | null;
 }
 
 export type Reminder = ItemOf<WrittenPlan['reminders']>;

@@ -55,6 +55,8 @@ export interface PlanPolicy {
   readonly archives?: boolean;
   /** Definitions whose kill HEAD takes back according to history, though no base has the kill. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
+  /** Definitions declared elsewhere, whose kill git ordered in a list that is gone. Default: none. */
+  readonly orphaned?: readonly ObjectRef[];
   /** Default: no definition left the inventory killed. */
   readonly leftKilled?: LeftKilled;
   /** Objects that an earlier, wider observation of the same run, or another directory, holds back. */
@@ -292,6 +294,11 @@ export function environmentNamed(
   name: string | null | undefined,
 ): PlannedEnvironment | undefined {
   return environments.find((each) => each.name === name);
+}
+
+/** Definitions whose kill git orders no more. The specs need not declare them. */
+export function endedIn({ restorable, orphaned }: PlanPolicy): readonly ObjectRef[] {
+  return [...restorable.values(), ...(orphaned ?? [])];
 }
 
 /** Whether the filters of the run accept an object and its environment. */

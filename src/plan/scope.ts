@@ -18,6 +18,7 @@ import { killOrders } from './kills/orders.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import { usesOf } from './planned-change.js';
 import {
+  endedIn,
   isSelectedHere,
   inventoryEnvironments,
   matchesFilter,
@@ -150,9 +151,9 @@ function flagScopes(places: PlacesByName, needed: Needed, input: ScopeInput): Sc
     const environments = new Set([...declared.map((each) => each.name), ...removed]);
     flags.set(name, { id: entry?.id, known, environments });
   }
-  // Definitions of any flag of the workspace are read where git kills them, or takes a kill back.
+  // Definitions of any flag of the workspace are read where git kills them, or does so no more.
   const killed = killOrders(desired).map(({ flag, environment }) => ({ name: flag, environment }));
-  for (const { name, environment } of [...killed, ...policy.restorable.values()]) {
+  for (const { name, environment } of [...killed, ...endedIn(policy)]) {
     if (environment === null) continue;
     if (!isSelectedHere(policy, definitionId({ flag: name, environment }))) continue;
     const scope = flags.get(name) ?? { known: new Set<string>(), environments: new Set<string>() };

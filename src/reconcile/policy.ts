@@ -2,7 +2,7 @@ import { findEnvironment, type Catalog, type LiveWorkspace } from '../admin-api/
 import { FlagkeelError } from '../errors.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
-import { restorableKills } from '../kill/in-git.js';
+import { endedKills } from '../kill/in-git.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { RampCheck } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -58,9 +58,9 @@ export async function decidePolicy(
   const shows: PlanPolicy['shows'] = shown && ((change) => shown.shows(change, facts));
   const policy = { ...resolved, ...review, start, shows, quarantined, closed: moment.closed };
   const head = source.revision.commit;
-  const restorable = await restorableKills({ desired, state, policy, history, head, applied });
+  const ended = await endedKills({ desired, state, policy, history, head, applied });
   const { leftKilled } = remembered;
-  return { policy: { ...policy, restorable, leftKilled }, moment };
+  return { policy: { ...policy, ...ended, leftKilled }, moment };
 }
 
 /** If HEAD is behind, the review covers no object that later commits changed. */

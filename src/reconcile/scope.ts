@@ -20,7 +20,7 @@ import {
   namesInBase,
 } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
-import { isPlanned, type PlanPolicy } from '../plan/policy.js';
+import { endedIn, isPlanned, type PlanPolicy } from '../plan/policy.js';
 import { didYouMean, quotedList } from '../specs/parse/suggest.js';
 import type { Decided, LastObservation, Planned, RunContext, Scoped } from './context.js';
 
@@ -199,8 +199,8 @@ function touchedObjects(
     // Time moves shares, without any commit or change of a base.
     ...[...moment.ladders.keys()].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...kills.results.keys()].map(keyOfId),
-    ...[...policy.restorable.values(), ...killed.map(({ flag: name }) => ({ name }))].map(
-      ({ name }) => keyOf('flag', name),
+    ...[...endedIn(policy), ...killed.map(({ flag: name }) => ({ name }))].map(({ name }) =>
+      keyOf('flag', name),
     ),
   ]);
 }

@@ -194,3 +194,21 @@ it('a kill on the service that git does not order is named, stays, is drift, and
   scenario.commit({}, 'Order the kill in git');
   expect((await dryRun()).liveKills).toEqual([]);
 });
+
+it('of a flag that is declared elsewhere is named, and stays, where its list vanished', async () => {
+  await begin(['cart', 'pay'], KILLS);
+  scenario.repository.commit('Leave pay to others', { 'flags/pay.yaml': null });
+  expect(await run('state', 'rm', 'flag/pay')).toMatchObject({ code: 0 });
+  expect(await reconcile()).toMatchObject({ code: 0 });
+  scenario.repository.commit('Lose the list', { 'kills/production.yaml': null });
+
+  expect(await dryRun('--touched')).toMatchObject({
+    ...{ changes: [], liveKills: [{ id: ID, wasOrdered: true }] },
+  });
+  expect((await run('drift')).stdout).not.toContain(ID);
+  const applied = await reconcile();
+  expect(applied).toMatchObject({ code: 0 });
+  expect(applied.stdout).toContain(`Waiting: ${ID} killed on the service;`);
+  expect(applied.stdout).toContain('run `flagkeel restore pay --environment production`');
+  expect(await isKilled()).toBe(true);
+});

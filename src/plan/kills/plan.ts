@@ -31,7 +31,6 @@ import {
   environmentNamed,
   rulesIn,
   isSelectedHere,
-  isPlanned,
   plannedObjects,
   type PlannedEnvironment,
   type WithheldReason,
@@ -76,7 +75,7 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   const { actual, policy, desired } = input;
   return [...policy.restorable.values()].flatMap((ref): ObjectPlan[] => {
     const environment = environmentNamed(policy, ref.environment);
-    if (!environment?.selected || !isPlanned(policy, 'flag', ref.name)) return [];
+    if (!environment || !isSelectedHere(policy, objectId(ref))) return [];
     const { name } = environment;
     if (desired.flags.get(ref.name)?.environments.has(name)) return [];
     const live = actual.flags.get(ref.name)?.definitions.get(name);
@@ -192,8 +191,9 @@ function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'dr
 }
 
 /**
- * Declared definitions that are killed on the service without an order of git, whatever their specs say of `killed`;
- * sorted by id. Leaves out those that git takes back, even if that is withheld, and those that the run did not read.
+ * Definitions that are killed on the service without an order of git: orphaned ones, and declared ones whatever their
+ * specs say of `killed`; sorted by id. Leaves out those that git takes back, even if that is withheld, and those that the
+ * run did not read.
  */
 export function liveKillsIn(
   input: PlanInput,
@@ -204,26 +204,28 @@ export function liveKillsIn(
   const restored = new Set([...changes.filter(takesKillBack), ...later].map(({ id }) => id));
   const creations = changes.filter((each) => isCreation(each) && each.fields.some(isKill));
   const created = new Set(creations.map(({ id }) => id));
-  return plannedObjects(policy, 'flag', desired.flags)
-    .flatMap(({ name, environments }) =>
-      policy.environments.flatMap((environment): LiveKill[] => {
-        const declared = environments.get(environment.name);
-        if (!environment.selected || !declared) return [];
-        const live = actual.flags.get(name)?.definitions.get(environment.name);
-        const ref = { kind: 'flag' as const, name, environment: environment.name };
-        const id = objectId(ref);
-        const isKilled = live?.killed ?? created.has(id);
-        if (!isKilled || isKillOrdered(desired, name, environment.name)) return [];
-        const base = flagEntry(state, name)?.environments[environment.id];
-        const left = policy.leftKilled?.[stateId(name, environment)];
-        const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];
-        const facts = { id, ref, location: declared.location, seen, commit };
-        const found = { ...facts, ...present({ place: environment.place }) };
-        if (!live) return [{ ...found, comesBack: true }];
-        return [base?.spec?.killed === true ? { ...found, wasOrdered: true } : found];
-      }),
-    )
-    .filter(({ id }) => !restored.has(id))
+  const declared = plannedObjects(policy, 'flag', desired.flags).flatMap(({ name, environments }) =>
+    [...environments].map(([environment, { location }]) => {
+      return { ref: { kind: 'flag' as const, name, environment }, location };
+    }),
+  );
+  const orphaned = (policy.orphaned ?? []).map((ref) => ({ ref, location: null }));
+  return [...declared, ...orphaned]
+    .flatMap(({ ref, location }): LiveKill[] => {
+      const { name } = ref;
+      const [id, environment] = [objectId(ref), environmentNamed(policy, ref.environment)];
+      if (!environment || !isSelectedHere(policy, id) || restored.has(id)) return [];
+      const live = actual.flags.get(name)?.definitions.get(environment.name);
+      const isKilled = live?.killed ?? created.has(id);
+      if (!isKilled || isKillOrdered(desired, name, environment.name)) return [];
+      const base = flagEntry(state, name)?.environments[environment.id];
+      const left = policy.leftKilled?.[stateId(name, environment)];
+      const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];
+      const found = { id, ref, location, seen, commit, ...present({ place: environment.place }) };
+      if (!live) return [{ ...found, comesBack: true }];
+      const wasOrdered = location === null || base?.spec?.killed === true;
+      return [wasOrdered ? { ...found, wasOrdered } : found];
+    })
     .sort((a, b) => byCodeUnits(a.id, b.id));
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import { restorableKills } from '../../../src/kill/in-git.js';
+import { endedKills } from '../../../src/kill/in-git.js';
 import { anEnvironment, aPolicy, NO_STATE } from '../../support/builders.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 import { PIPELINE_CONFIG } from '../../support/pipeline-world.js';
@@ -22,6 +22,10 @@ beforeEach(() => {
 
 /** What HEAD takes back, if this commit was the last that was applied. */
 async function restorable(applied: string | null): Promise<string[]> {
+  return [...(await ended(applied)).restorable.keys()];
+}
+
+async function ended(applied: string | null): ReturnType<typeof endedKills> {
   const checkout = await openCheckout(repository.directory);
   onTestFinished(async () => checkout.close());
   const { head } = checkout;
@@ -30,7 +34,7 @@ async function restorable(applied: string | null): Promise<string[]> {
   if (!desired) throw new Error('the specs of HEAD are invalid');
   const policy = aPolicy({ environments: [anEnvironment('staging'), anEnvironment('production')] });
   const about = { desired, state: NO_STATE, policy, history, head, applied };
-  return [...(await restorableKills(about)).keys()];
+  return endedKills(about);
 }
 
 it('takes a kill back that the list of the last apply had and that of HEAD has not', async () => {
@@ -46,7 +50,8 @@ it('takes nothing back while the list stands, or at the very commit that was app
 
 it('takes nothing back where the list is gone: a file that is not there says nothing', async () => {
   repository.commit('Remove the list', { [LIST]: null });
-  expect(await restorable(killed)).toEqual([]);
+  const theirs = { kind: 'flag', name: 'theirs', environment: 'production' };
+  expect(await ended(killed)).toEqual({ restorable: new Map(), orphaned: [theirs] });
 });
 
 it('takes nothing back where the applied commit is unknown, or not one before HEAD', async () => {
