@@ -185,6 +185,14 @@ describe('a method that a path does not have', () => {
     for (const each of has) expect((await send(each, path)).status).not.toBe(405);
   });
 
+  it('is not HEAD where it has GET: monitors ask so', async () => {
+    for (const path of ['/workspaces', '/rolloutStatuses?wsId=any', '/nothing']) {
+      const [got, head] = [await send('GET', path), await send('HEAD', path)];
+      expect(head).toEqual({ ...got, text: '' });
+    }
+    expect((await send('TRACE', '/workspaces')).allow).toMatch(/\bHEAD\b/);
+  });
+
   it('is 404 where there is no such path', async () => {
     expect((await send('TRACE', '/nothing')).status).toBe(404);
   });

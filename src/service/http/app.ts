@@ -73,7 +73,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   const answers = new WeakMap<Socket, ServerResponse>();
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
-    exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
     serverFactory: (handler) => {
@@ -137,7 +136,8 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   });
   const fewest = Math.min(...named.map(({ path }) => path.split('/:').length));
   const meant = named.filter((endpoint) => endpoint.path.split('/:').length === fewest);
-  return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
+  const all = meant.flatMap(({ methods }): string[] => [...methods]);
+  return [...new Set(all.includes('GET') ? [...all, 'HEAD'] : all)].sort();
 }
 
 /** In the access log the query, which may hold title and comment, is left out. */

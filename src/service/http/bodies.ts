@@ -16,7 +16,7 @@ export function takeAnyBody(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       // Decoding would put the same character in the place of different bytes.
-      if (!isUtf8(body)) throw badRequest('Body is not UTF-8');
+      if (!isUtf8(body)) throw badRequest('Body is not UTF-8, or compressed');
       const text = body.toString();
       return bodyFrom(request, text, async () => {
         return new Promise((resolve, reject) => {
