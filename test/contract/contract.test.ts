@@ -519,7 +519,10 @@ describe('keys and errors', () => {
     // Decoded, both keys would be the same.
     const body = Buffer.from('["caf\xe8","caf\xe9"]', 'latin1');
     const answer = await fetch(`${service.origin}/internal/api/v2${upload}`, { ...latin, body });
-    expect(await answer.json()).toMatchObject({ code: 400, message: 'Body is not UTF-8, or compressed' });
+    expect(await answer.json()).toMatchObject({
+      code: 400,
+      message: 'Body is not UTF-8, or compressed',
+    });
     expect(await client.ok('GET', `/segments/${staging}/halved/keys`)).toMatchObject({
       keys: [{ key: '😀' }],
     });
