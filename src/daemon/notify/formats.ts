@@ -32,6 +32,7 @@ function json(value: object): Body {
 
 /** Receivers refuse large bodies, mostly from 1 MB on, and a report of many changes has several. */
 const MOST_TEXT = 100_000;
+const MOST_LISTED = 500;
 
 /** Members of the JSON format, for programs. `text` is the report as the command prints it. */
 const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
@@ -49,7 +50,8 @@ const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
   planHash: ({ run }) => run.plan?.planHash ?? null,
   headline: headlineOf,
   summary: summaryOf,
-  objects: ({ objects }) => objects,
+  objects: ({ objects }) => objects.slice(0, MOST_LISTED),
+  moreObjects: ({ objects }) => Math.max(0, objects.length - MOST_LISTED),
   text: ({ run }) => limited(run.text, MOST_TEXT),
 };
 
@@ -65,7 +67,7 @@ function filled(template: string, message: Message): string {
   const values: Readonly<Record<string, unknown>> = {
     ...jsonBody(message),
     title: titleOf(message),
-    objects: message.objects.map(objectLine).join('\n'),
+    objects: limited(message.objects.map(objectLine).join('\n'), MOST_TEXT),
   };
   return template
     .replace(PLACEHOLDER, (whole, name: string) => {

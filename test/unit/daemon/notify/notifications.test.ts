@@ -226,6 +226,18 @@ describe('what is told of these runs, in their order', () => {
     ]);
   });
 
+  it('no more objects than a receiver takes, and how many are left out', async () => {
+    const many = Array.from({ length: 700 }, (_, index) =>
+      aWithheld(`flag/f${String(index)}@production`, 'update', 'conflict-held', {
+        reason: 'conflict',
+      }),
+    );
+    const [told] = await messagesAfter(held(...many));
+
+    expect(told).toMatchObject({ event: 'held', moreObjects: 200 });
+    expect(told?.objects).toHaveLength(500);
+  });
+
   it('without a run: a source that nobody can confirm, once, and each newest commit without a signature', async () => {
     const since = '2026-10-03T14:00:00.000Z';
     const eve = { committer: 'Eve', why: 'it has no signature' };
