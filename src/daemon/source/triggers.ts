@@ -121,8 +121,9 @@ export class Schedule {
     });
   }
 
+  /** By the clock of now, which may have been set since the last look at it. */
   get next(): string {
-    return new Date(this.#at).toISOString();
+    return new Date(this.#following()).toISOString();
   }
 
   #following(): number {

@@ -90,6 +90,14 @@ it('a full check comes late, and once, where the process was busy or asleep at i
   expect(schedule.next).toBe('2026-11-24T18:30:00.000Z');
 });
 
+it('the next full check is shown as the clock has it, right after that was set back or ahead', () => {
+  const { clock, schedule } = scheduled('30 * * * *');
+  clock.wall -= 2 * HOUR_MS;
+  expect(schedule.next).toBe('2026-11-24T10:30:00.000Z');
+  clock.wall += 24 * HOUR_MS;
+  expect(schedule.next).toBe('2026-11-25T10:30:00.000Z');
+});
+
 it('full checks go on after a clock that was a year ahead is set back', async () => {
   const { clock, schedule, strikes } = scheduled('30 * * * *');
 
