@@ -115,7 +115,10 @@ function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] 
 
 function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
   const written = declaredCount(desired) + policy.quarantined.size;
-  const found = written > 0 ? 0 : deletable(state).length;
+  // What moved to another directory is not lost with the files.
+  const isHere = ({ kind, name }: StateEntry): boolean =>
+    policy.held?.get(keyOf(kind, name))?.moved === undefined;
+  const found = written > 0 ? 0 : deletable(state).filter(isHere).length;
   if (found === 0) return [];
   return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
 }

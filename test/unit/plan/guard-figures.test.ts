@@ -28,11 +28,17 @@ interface Given {
   readonly staging?: Guards;
   readonly desired?: ReturnType<typeof aDesired>;
   readonly held?: readonly string[];
+  /** Names of flags that another directory declares by now. */
+  readonly moved?: readonly string[];
+}
+
+function reasonOf(name: string) {
+  return { why: 'still-in-use', moved: { kind: 'flag', name, environment: null } } as const;
 }
 
 /** `GUARD OBJECT-OR-PLACE: FOUND > LIMIT` of a plan with these changes; production is protected. */
 function findings(changes: readonly Change[], given: Given = {}): string[] {
-  const { state = NO_STATE, guards = {}, staging = {}, held = [] } = given;
+  const { state = NO_STATE, guards = {}, staging = {}, held = [], moved = [] } = given;
   const desired = given.desired ?? aDesired({ flags: [desiredFlag('kept')] });
   const config: Config = {
     ...desired.config,
@@ -47,7 +53,11 @@ function findings(changes: readonly Change[], given: Given = {}): string[] {
     desired,
     actual: anActual(),
     state,
-    policy: aPolicy({ environments, quarantined: new Set(held) }),
+    policy: aPolicy({
+      environments,
+      quarantined: new Set(held),
+      held: new Map(moved.map((name) => [`flag/${name}`, reasonOf(name)])),
+    }),
   };
   return guardFindings(aPlan({ changes }), input, config).map(
     ({ guard, environment, id, found, limit }) =>
@@ -215,6 +225,15 @@ describe('an empty repository', () => {
 
   it.each<[string, Given, string?]>([
     ['over an inventory', { desired: aDesired(), state }, 'emptyRepository workspace: 2 > 0'],
+    [
+      'over an inventory that moved in part',
+      { desired: aDesired(), state, moved: ['flag-001'] },
+      'emptyRepository workspace: 1 > 0',
+    ],
+    [
+      'over an inventory that moved to another directory',
+      { desired: aDesired(), state, moved: ['flag-001', 'flag-002'] },
+    ],
     ['over no inventory', { desired: aDesired() }],
     ['while specs are only wrong', { desired: aDesired(), state, held: ['flag/flag-001'] }],
     ['with a flag left', { desired: aDesired({ flags: [flag] }), state }],
