@@ -1,9 +1,9 @@
-import { FlagkeelError } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
 import type { RemoteAccess } from './environment.js';
-import { FETCH, gitError, openGit, runGit, type Git } from './git.js';
+import { FETCH, gitError, openGit, runGit, type Git, type GitCommand } from './git.js';
 import { GitCache } from './cache.js';
 import { ObjectReader } from './objects.js';
 
@@ -51,11 +51,16 @@ export class Clone {
     const git = await this.#open(signal);
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const into = `refs/remotes/origin/${branch ?? 'HEAD'}`;
-    await runGit(git, {
+    const command: GitCommand = {
       args: [...FETCH, '--end-of-options', remote.url, `+${from}:${into}`],
       purpose: `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
       network: remote,
       signal,
+    };
+    await runGit(git, command).catch(async (error: unknown) => {
+      // Another daemon with the same home of the state moved the ref meanwhile.
+      if (!messageOf(error).includes('cannot lock ref')) throw error;
+      await runGit(git, command);
     });
     return summaryOf(git, into);
   }
