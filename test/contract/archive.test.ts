@@ -100,6 +100,19 @@ describe('an archived flag', () => {
     expect(back.text).toContain('There is no segment beta active in production');
   });
 
+  it('does not come back without its traffic type, which it does not keep from being deleted', async () => {
+    const path = '/trafficTypes/ws/Default';
+    const { id } = await client.ok<{ id: string }>('POST', path, { name: 'device' });
+    await client.ok('POST', `${FLAGS}/trafficTypes/device`, { name: 'of-device' });
+    await client.ok('POST', `${FLAGS}/of-device/archive`);
+    await client.ok('DELETE', `/trafficTypes/${id}`);
+
+    const back = await client.call('POST', `${FLAGS}/of-device/unarchive`);
+
+    const message = 'The traffic type of feature flag of-device is not there any more';
+    expect(back.body).toMatchObject({ code: 409, message });
+  });
+
   it('leaves a row in the audit log of each environment, with what was there and the words', async () => {
     await flagCalled('told');
     await client.ok('POST', `${FLAGS}/told/archive?title=Away&comment=INC-1`);

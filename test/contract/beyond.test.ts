@@ -90,6 +90,22 @@ describe('lists of flags and definitions', () => {
     expect(await page('live')).toEqual([['a', 'b', 'e'], 3]);
   });
 
+  it('are those of the environment whose name looks like the id of another', async () => {
+    const name = '6f1c2f4e-0000-4000-8000-000000000000';
+    const path = await workspaceCalled('Names like ids', name, 'dev');
+    await client.ok('POST', `${path}/trafficTypes/user`, { name: 'here' });
+    await client.ok('POST', `${path}/trafficTypes/user`, { name: 'there' });
+    await client.ok('POST', `${path}/here/environments/${name}`, aDefinition());
+    await client.ok('POST', `${path}/there/environments/dev`, aDefinition());
+
+    const list = await client.ok<WirePage<WireDefinition>>('GET', `${path}/environments/${name}`);
+
+    expect(list).toMatchObject({ offset: 0, limit: 20, totalCount: 1 });
+    expect(list.objects).toEqual([await client.ok('GET', `${path}/here/environments/${name}`)]);
+    const later = await client.ok('GET', `${path}/environments/${name}?offset=1`);
+    expect(later).toEqual({ objects: [], offset: 1, limit: 20, totalCount: 1 });
+  });
+
   it('are refused for their place before their page', async () => {
     const path = '/splits/ws/Default/environments';
     const here = `${path}/staging?limit=0`;
