@@ -92,8 +92,8 @@ function cutAt(commit: string): void {
   repository.git('checkout', '--quiet', commit);
   repository.git('branch', '--force', '--quiet', 'main', commit);
   repository.git('reflog', 'expire', '--expire=now', '--all');
-  repository.git('gc', '--quiet', '--prune=now');
   repository.write({ '.git/shallow': `${commit}\n` });
+  repository.git('gc', '--quiet', '--prune=now');
 }
 
 it('does not take back what another branch brought, but sends its kills, unless the operator allows it', async () => {
