@@ -6,6 +6,7 @@ import type { Plan, Withheld } from '../../../src/model/plan.js';
 import { flagEntry, type Base, type State } from '../../../src/model/state.js';
 import { stateWithRequests } from '../../../src/plan/bases/requests-state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
+import { requestsWanted } from '../../../src/plan/requests.js';
 import {
   aDesired,
   anActual,
@@ -15,8 +16,12 @@ import {
   liveFlag,
   liveSegment,
   onShare,
+  planLines,
+  type Said,
 } from '../../support/builders.js';
+import { manyKeys, refOf } from '../../support/plan-builder.js';
 import { flagState, inputOf, planOf } from '../../support/planning.js';
+import { stateOf } from '../../support/state-of.js';
 
 const ID = 'flag/pay@production';
 const ASKING = [anEnvironment('production', { submitsRequests: true })];
@@ -24,19 +29,31 @@ const FROZEN = new Map([['production', { why: 'frozen', until: null, untilText: 
 
 interface World {
   readonly share?: number;
-  readonly killed?: boolean;
+  readonly said?: Said;
+  readonly live?: Said;
   readonly requests?: readonly ChangeRequest[];
+  readonly state?: State;
   readonly policy?: Partial<PlanPolicy>;
 }
 
-/** Git wants a share, and perhaps the kill; the service serves 10 %. */
-function planFor({ share = 20, killed, requests = [], policy }: World = {}): Plan {
-  const said = { ...onShare(share), ...(killed === undefined ? {} : { killed }) };
-  const desired = aDesired({ flags: [desiredFlag('pay', { environments: { production: said } })] });
-  const actual = anActual({ flags: [liveFlag('pay', { production: onShare(10) })] });
-  const live = { ...actual, requests: new Map([[ID, requests]]) };
-  return planOf(desired, live, { policy: { environments: ASKING, adopt: true, ...policy } });
+/** Git wants a share, and perhaps more; the service serves 10 %. */
+function planFor({ share = 20, said, live, requests = [], state, policy }: World = {}): Plan {
+  const production = { ...onShare(share), ...said };
+  const desired = aDesired({ flags: [desiredFlag('pay', { environments: { production } })] });
+  const actual = anActual({
+    flags: [liveFlag('pay', { production: { ...onShare(10), ...live } })],
+  });
+  const seen = { ...actual, requests: new Map([[ID, requests]]) };
+  const all = { environments: ASKING, adopt: true, ...policy };
+  return planOf(desired, seen, { policy: all, ...(state && { state }) });
 }
+
+const KILL: World = { said: { killed: true } };
+/** Git takes back a kill that the service has. */
+const RESTORE: World = {
+  live: { killed: true },
+  policy: { restorable: new Map([[ID, refOf(ID)]]) },
+};
 
 /** Of the last write: a kill goes before. */
 function markOf(plan: Plan): RequestMark {
@@ -47,6 +64,8 @@ function markOf(plan: Plan): RequestMark {
 
 const MARK = markOf(planFor());
 const OTHER: RequestMark = { ...MARK, content: '0'.repeat(16) };
+const UNWANTED: RequestMark = { ...MARK, wanted: '0'.repeat(16) };
+const KILL_MARK = markOf(planFor({ ...KILL, share: 10 }));
 
 function request(members: Partial<ChangeRequest> = {}): ChangeRequest {
   const facts = { id: 'cr-1', is: 'open', by: 'ana', since: null, approvers: [], reason: null };
@@ -71,27 +90,79 @@ describe('a write that the service may refuse', () => {
   });
 
   it('is told by what it does to the object', () => {
-    const policy = { environments: ASKING, adopt: true };
-    const created = planOf(
-      aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] }),
-      { flags: [liveFlag('pay', {})] },
-      { policy },
+    const policy = {
+      environments: ASKING,
+      adopt: true,
+      prune: true,
+      provenRemovals: new Set([ID]),
+    };
+    const specs = (production?: object) =>
+      aDesired({
+        flags: [desiredFlag('pay', { environments: production ? { production } : {} })],
+      });
+    const live = (...keys: string[][]) => ({
+      segments: [
+        liveSegment('staff', Object.fromEntries(keys.map((each) => ['production', each]))),
+      ],
+    });
+    const staff = aDesired({ segments: [desiredSegment('staff', { production: ['a', 'c'] })] });
+    const created = planOf(specs({}), { flags: [liveFlag('pay', {})] }, { policy });
+    const state = stateOf(specs({}));
+    const removed = planOf(
+      specs(),
+      { flags: [liveFlag('pay', { production: {} })] },
+      { state, policy },
     );
-    const keys = planOf(
-      aDesired({ segments: [desiredSegment('staff', { production: ['a', 'c'] })] }),
-      { segments: [liveSegment('staff', { production: ['b', 'c'] })] },
-      { policy },
-    );
+    const asks = ({ steps }: Plan) => steps.map(({ ask }) => ask);
 
-    expect(operationsOf(planFor({ killed: true }))).toEqual([
+    expect(operationsOf(planFor(KILL))).toEqual([
       ['kill-flag', 'KILL'],
       ['patch-definition', 'UPDATE'],
     ]);
     expect(operationsOf(created)).toEqual([['create-definition', 'CREATE']]);
-    expect(keys.steps.map(({ ask }) => ask)).toMatchObject([
+    expect(asks(created)).toMatchObject([{ body: { defaultTreatment: 'off' } }]);
+    expect(operationsOf(removed)).toEqual([['delete-definition', 'ARCHIVE']]);
+    expect(asks(planOf(staff, live(['b', 'c']), { policy }))).toMatchObject([
       { operation: 'CREATE', keys: ['a'], keysAfter: { count: 3 } },
       { operation: 'ARCHIVE', keys: ['b'], keysAfter: { count: 1 } },
     ]);
+    expect(asks(planOf(staff, live(), { policy }))).toMatchObject([
+      undefined,
+      { operation: 'CREATE', keys: ['a', 'c'], keysAfter: { count: 2 } },
+    ]);
+  });
+
+  it('has another mark for each part of long keys, for other keys, and for other targets', () => {
+    const marks = (wanted: readonly string[], live: readonly string[]) => {
+      const segments = [desiredSegment('staff', { production: wanted })];
+      const actual = { segments: [liveSegment('staff', { production: live })] };
+      const { steps } = planOf(aDesired({ segments }), actual, {
+        policy: { environments: ASKING },
+      });
+      return steps.map(({ ask }) => ask?.mark);
+    };
+    const parts = marks(manyKeys('new', 10_001), manyKeys('old', 10_001));
+    const targeting = (key: string) => markOf(planFor({ said: { targets: { on: [key] } } }));
+
+    expect(new Set(parts.map((each) => each?.content)).size).toBe(4);
+    expect(new Set(parts.map((each) => each?.wanted)).size).toBe(1);
+    expect(marks(['a', 'b'], ['a'])[0]?.wanted).not.toBe(marks(['a', 'c'], ['a'])[0]?.wanted);
+    expect(targeting('u-1').wanted).not.toBe(targeting('u-2').wanted);
+  });
+
+  it('is a request of its own for a restore, which goes on while the rest waits', () => {
+    const { body } = planFor().steps[0]?.ask ?? {};
+    const [restore, rest] = planFor(RESTORE).steps;
+    expect([restore?.ask?.operation, rest?.ask]).toMatchObject(['RESTORE', { mark: MARK, body }]);
+
+    const waiting = planFor({ ...RESTORE, requests: [request({ mark: MARK })] });
+    expect(planLines(waiting)).toEqual([
+      `update ${ID} (restore)`,
+      `withheld update ${ID}: approval-needed`,
+    ]);
+    expect(waiting.steps).toEqual([restore]);
+    expect(waiting.changes[0]?.fields.map(({ path }) => path)).toEqual(['/killed']);
+    expect(waiting.withheld).toMatchObject([{ fields: [{ path: '/defaultRule' }], dependsOn: [] }]);
   });
 
   it('has no draft where the config wants none', () => {
@@ -102,6 +173,8 @@ describe('a write that the service may refuse', () => {
 
   const open = request({ mark: MARK });
   const later = request({ mark: MARK, id: 'cr-2' });
+  const older = { behind: true, reviewed: new Set<string>() } as const;
+  const stale = request({ mark: OTHER, id: 'cr-3' });
   const [off, frozen] = [{ suspended: SUSPENDED_BY_CONFIG }, { closed: FROZEN }];
   const unasking = { environments: [anEnvironment('production')] };
   const unselected = { environments: ASKING.map((each) => ({ ...each, selected: false })) };
@@ -109,6 +182,20 @@ describe('a write that the service may refuse', () => {
   it.each<[situation: string, World, steps: string[], held: string[], withdrawn: string[]]>([
     ['waits for an open request of the same content', { requests: [open] }, [], ['cr-1'], []],
     ['is not asked for again after a rejection', { requests: [rejected] }, [], ['cr-1'], []],
+    [
+      'is not asked for again after a rejection that only the state still has',
+      { state: flagState('pay', { production: { request: { ...rejected, mark: OTHER } } }) },
+      [],
+      ['cr-1'],
+      [],
+    ],
+    [
+      'leaves a rejection of what git wants no more',
+      { requests: [request({ mark: UNWANTED, is: 'rejected' })] },
+      ['patch-definition'],
+      [],
+      [],
+    ],
     [
       'is asked for anew with another content, and the request of before withdrawn',
       { requests: [request({ mark: OTHER })] },
@@ -118,12 +205,27 @@ describe('a write that the service may refuse', () => {
     ],
     ['leaves requests of others', { requests: [request()] }, ['patch-definition'], [], []],
     ['keeps the older of two requests', { requests: [open, later] }, [], ['cr-1'], ['cr-2']],
+    ['keeps that of its content', { requests: [open, stale] }, [], ['cr-1'], ['cr-3']],
     [
       'goes on with a kill while the rest waits',
-      { killed: true, requests: [request({ mark: markOf(planFor({ killed: true })) })] },
+      { ...KILL, requests: [open] },
       ['kill-flag'],
       ['cr-1'],
       [],
+    ],
+    [
+      'tries a kill all the same, and leaves its request open',
+      { ...KILL, share: 10, requests: [request({ mark: KILL_MARK })] },
+      ['kill-flag'],
+      [],
+      [],
+    ],
+    [
+      'withdraws the request of a kill that git takes back',
+      { ...RESTORE, share: 10, requests: [request({ mark: KILL_MARK })] },
+      ['patch-definition'],
+      [],
+      ['cr-1'],
     ],
     ['withdraws nothing while suspended', { requests: [open, later], policy: off }, [], [], []],
     ['withdraws nothing elsewhere', { requests: [open, later], policy: unselected }, [], [], []],
@@ -136,6 +238,20 @@ describe('a write that the service may refuse', () => {
       [],
     ],
     ['withdraws nothing during a freeze', { requests: [open], policy: frozen }, [], [], []],
+    [
+      'withdraws during a freeze what git wants no more',
+      { requests: [request({ mark: UNWANTED })], policy: frozen },
+      [],
+      [],
+      ['cr-1'],
+    ],
+    [
+      'withdraws nothing of what a newer commit changed',
+      { share: 10, requests: [open], policy: older },
+      [],
+      [],
+      [],
+    ],
     [
       'withdraws what the config wants no more, though a freeze holds the change',
       { requests: [open], policy: { ...unasking, ...frozen } },
@@ -153,11 +269,42 @@ describe('a write that the service may refuse', () => {
   ])('%s', (_, world, steps, held, withdrawn) => {
     const plan = planFor(world);
 
+    expect(plan.changes.filter(({ fields }) => fields.length === 0)).toEqual([]);
     const actions = plan.steps.map(({ action }) => action);
     expect(actions.filter((action) => action !== 'withdraw-request')).toEqual(steps);
     expect(plan.withheld.flatMap(({ request: answer }) => answer?.id ?? [])).toEqual(held);
-    expect((plan.withdrawals ?? []).map(({ request: { id } }) => id)).toEqual(withdrawn);
+    const ids = plan.withdrawals?.map(({ request: { id } }) => id);
+    expect(ids).toEqual(withdrawn.length === 0 ? undefined : withdrawn);
   });
+
+  it('withdraws those of all objects of ours in their order, and leaves those of other repositories', () => {
+    const actual = anActual({ flags: [liveFlag('pay', { production: onShare(10) })] });
+    const names = ['theirs', 'removed', 'pay'];
+    const requests = new Map(names.map((name) => [`flag/${name}@production`, [open]] as const));
+    const environments = { production: onShare(10) };
+    const desired = aDesired({ flags: [desiredFlag('pay', { environments })] });
+    const given = { state: flagState('removed', {}), policy: { environments: ASKING } };
+
+    const { withdrawals = [] } = planOf(desired, { ...actual, requests }, given);
+    expect(withdrawals.map(({ id }) => id)).toEqual([ID, 'flag/removed@production']);
+  });
+});
+
+it('is asked of the service which requests are open where the config wants them, or a run remembers one', () => {
+  const state = flagState('pay', {
+    staging: { request: { ...request(), mark: MARK } },
+    canary: { request: { ...request(), mark: MARK } },
+    production: {},
+  });
+  const environments = [
+    anEnvironment('eu', { submitsRequests: true }),
+    anEnvironment('us', { submitsRequests: true, selected: false }),
+    anEnvironment('canary', { selected: false }),
+    anEnvironment('staging'),
+    anEnvironment('production'),
+  ];
+
+  expect([...requestsWanted(state, { environments })]).toEqual(['eu', 'staging']);
 });
 
 describe('the state', () => {
