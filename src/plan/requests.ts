@@ -19,6 +19,7 @@ import {
   isCovered,
   environmentNamed,
   isPlanned,
+  isSelectedHere,
   type PlanPolicy,
   type WithheldReason,
 } from './policy.js';
@@ -44,9 +45,9 @@ export function requestsWanted(
 
 export function requestHold(
   { openChangeRequestId: id }: { readonly openChangeRequestId?: string | null },
-  known: readonly ChangeRequest[] = [],
+  known: readonly ChangeRequest[] | undefined,
 ): WithheldReason | undefined {
-  const open = known.find((each) => each.id === id);
+  const open = known?.find((each) => each.id === id);
   if (id === undefined || id === null || open?.mark) return undefined;
   const because = `change request ${id} is open on the service`;
   return heldFor(because, open);
@@ -90,7 +91,7 @@ function draftOf(
   request: StepRequest,
   { actual }: PlanInput,
 ): RequestDraft | undefined {
-  const { id, ref, location } = change;
+  const { id, location } = change;
   const draft = (
     operation: RequestDraft['operation'],
     content: Pick<RequestDraft, 'body' | 'keys' | 'keysAfter'> = {},
@@ -100,16 +101,15 @@ function draftOf(
     const file = location && `${location.file}:${String(location.line)}`;
     return { operation, ...content, file, mark: { wanted, content: hashOf(hashed) } };
   };
-  const segment = actual.segments.get(ref.name)?.environments.get(ref.environment ?? '');
-  const live = segment?.keys?.keys ?? [];
+  const keysIn = ({ segment, environment }: { segment: string; environment: string }) =>
+    actual.segments.get(segment)?.environments.get(environment)?.keys?.keys ?? [];
   switch (request.action) {
     case 'create-definition':
       return draft('CREATE', { body: request.body }, request.body);
     case 'patch-definition': {
       const after = patched(request.expected, request.operations);
-      if (request.operations.every(({ path }) => path === KILLED)) {
-        return draft(after.killed ? 'KILL' : 'RESTORE');
-      }
+      // A kill that git orders is a request of its own kind.
+      if (request.operations.every(({ path }) => path === KILLED)) return draft('RESTORE');
       // In the canonical form, because services may answer sets in any order.
       const { killed: _, ...hashed } = definitionFromWire(after);
       return draft('UPDATE', { body: after }, hashed);
@@ -120,12 +120,12 @@ function draftOf(
       return draft('ARCHIVE');
     case 'upload-keys': {
       const keys = keyDifference(request.keys, request.before ?? []).added;
-      const keysAfter = keyList([...live, ...keys]).digest;
+      const keysAfter = keyList([...keysIn(request), ...keys]).digest;
       return draft('CREATE', { keys, keysAfter }, ['add', keys]);
     }
     case 'remove-keys': {
       const { keys } = request;
-      const keysAfter = keyList(keyDifference(live, keys).added).digest;
+      const keysAfter = keyList(keyDifference(keysIn(request), keys).added).digest;
       return draft('ARCHIVE', { keys, keysAfter }, ['remove', keys]);
     }
     default:
@@ -149,13 +149,11 @@ function hashOf(value: unknown): string {
  * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
-  if (!input.policy.environments.some(({ submitsRequests }) => submitsRequests))
-    return [...objects];
   return objects.map((each) => {
     if (!each.change) return each;
     const change = withDrafts(each.change, input);
     const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
-    const answer = draft && answerTo(each.id, draft, input);
+    const answer = draft && answerTo(change.change, draft, input);
     if (!answer) return { ...each, change };
     const fields = change.change.fields.filter(({ path }) => path !== KILLED);
     const held: Withheld = {
@@ -179,10 +177,13 @@ function killOnly(planned: PlannedChange): PlannedChange | undefined {
   return { ...planned, change: { ...planned.change, fields, reason }, requests };
 }
 
-function answerTo(id: ObjectId, draft: RequestDraft, input: PlanInput): ChangeRequest | undefined {
-  const { actual, state, policy } = input;
+function answerTo(
+  { id, ref }: Pick<Change, 'id' | 'ref'>,
+  draft: RequestDraft,
+  { actual, state, policy }: PlanInput,
+): ChangeRequest | undefined {
   const answer = answeredBy(actual.requests?.get(id) ?? [], draft);
-  const place = environmentNamed(policy, refOfId(id)?.environment);
+  const place = environmentNamed(policy, ref.environment);
   const known = place && baseIn(state.get(keyOfId(id)), place)?.request;
   return answer ?? (known?.is === 'rejected' ? answeredBy([known], draft) : undefined);
 }
@@ -198,13 +199,11 @@ export function withdrawalsIn(
 ): Withdrawal[] {
   const { actual, policy } = input;
   if (policy.suspended !== null || !actual.requests) return [];
+  const drafts = planned.flatMap((each) => each.requests.flatMap(({ ask }) => ask ?? []));
   return [...actual.requests]
     .filter(([id]) => isOurs(id, input))
     .sort(([a], [b]) => byCodeUnits(a, b))
     .flatMap(([id, requests]) => {
-      const drafts = planned.flatMap(({ change, requests: all }) =>
-        change.id === id ? all.flatMap(({ ask }) => ask ?? []) : [],
-      );
       const held = withheld.filter((each) => each.id === id);
       const isKept = ({ mark }: ChangeRequest): boolean =>
         drafts.some((draft) => isSameMark(mark, draft.mark)) ||
@@ -227,8 +226,7 @@ export function withdrawalsIn(
 /** Whether this repository has the object, and the run covers it; requests of other repositories are theirs. */
 function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
   const ref = refOfId(id);
-  if (!ref || environmentNamed(policy, refOfId(id)?.environment)?.selected !== true) return false;
-  if (!isCovered(policy, id)) return false;
+  if (!ref || !isSelectedHere(policy, id) || !isCovered(policy, id)) return false;
   const { kind, name } = ref;
   const isKnown = objectsOf(desired, kind).has(name) || state.has(keyOf(kind, name));
   return isPlanned(policy, kind, name) && isKnown;
