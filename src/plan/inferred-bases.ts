@@ -29,7 +29,6 @@ export function hasUnremembered({ changes, withheld }: Plan): boolean {
  */
 export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): State {
   const changed = changedObjects(input, before.desired);
-  if (changed.length === 0) return input.state;
   const desired = partOf(before.desired, new Set(changed.map(({ ref }) => objectId(ref))));
   const policy: PlanPolicy = { ...input.policy, restorable: new Map(), reviewed: null };
   // An object that the planner would leave alone is equal, by the same comparison as everywhere else.

@@ -3,7 +3,6 @@ import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import {
   flagSpec,
   forget,
-  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
   withheldIn,
@@ -98,20 +97,6 @@ describe('where no run remembers anything', () => {
 
     expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 30 % (+1 more)`]);
     expect(withheldIn(done)).toEqual([]);
-  });
-
-  it('restores no kill that the newest commit takes back: that takes a memory', async () => {
-    world.repository.commit('Kill pay', killList('{ pay: { reason: INC-1 } }'));
-    await world.applied();
-    forget(world);
-    const files = { ...killList('{}'), 'flags/pay.yaml': flagSpec('pay', { on: 20 }) };
-    world.repository.commit('Ramp pay, and bring it back', files);
-    const done = await world.applied();
-
-    expect(done.plan.changes.find(({ id }) => id === PAY)?.fields.map(({ path }) => path)).toEqual([
-      '/defaultRule',
-    ]);
-    expect(done.plan.liveKills.map(({ id }) => id)).toEqual([PAY]);
   });
 
   describe('and nothing can be, because the checkout cannot be written', () => {
