@@ -131,9 +131,9 @@ function changedRules(
 ): (readonly [string, readonly Rule[]])[] {
   const bases = flagEntry(state, name)?.environments;
   return policy.environments.flatMap((place) => {
-    const rules = environments.get(place.name)?.creation.rules ?? [];
-    if (!place.selected || rules.length === 0) return [];
-    return sameJson(rules, bases?.[place.id]?.spec?.rules ?? []) ? [] : [[place.name, rules]];
+    const rules = environments.get(place.name)?.creation.rules;
+    if (!place.selected || !rules) return [];
+    return sameJson(rules, bases?.[place.id]?.spec?.rules) ? [] : [[place.name, rules]];
   });
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import { SUSPENDED_BY_CONFIG, type Progress } from '../../../src/model/run.js';
 import type { DesiredSegment } from '../../../src/model/desired.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Scope } from '../../../src/model/actual.js';
 import type { State } from '../../../src/model/state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
-import { scopeOf, type KeyCounting } from '../../../src/plan/scope.js';
+import { objectsSeen, scopeOf, wholeScopeOf, type KeyCounting } from '../../../src/plan/scope.js';
 import {
   aDesired,
   anEnvironment,
@@ -45,7 +45,7 @@ describe('flags that are looked at', () => {
   const ours = stateOf(aDesired({ flags: [pay] }));
 
   it('are those of the specs, in the environments that they name', () => {
-    const found = scope(aDesired({ flags: [pay, desiredFlag('bare')] }));
+    const found = scope(aDesired({ flags: [pay, desiredFlag('bare')] }), NO_STATE, PRUNE);
 
     expect(found.flags).toEqual(
       new Map([
@@ -53,7 +53,7 @@ describe('flags that are looked at', () => {
         ['bare', { known: new Set(), environments: new Set() }],
       ]),
     );
-    expect(found.users).toBe(false);
+    expect(found).toMatchObject({ users: false, flagsKnown: 2 });
   });
 
   it('are asked for by the id that the service answered once', () => {
@@ -87,10 +87,12 @@ describe('flags that are looked at', () => {
 
   it('are looked at where they were ours and the specs no longer name them, with all that may use them', () => {
     const narrowed = desiredFlag('pay', { environments: { staging: {} } });
-    const found = scope(aDesired({ flags: [narrowed] }), ours, PRUNE);
+    const found = scope(aDesired({ flags: [desiredFlag('cart'), narrowed] }), ours, PRUNE);
 
     expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
     expect(found.users).toBe(true);
+    const there = scope(aDesired({ flags: [narrowed] }), flagState('pay', { production: {} }));
+    expect(environmentsOf(there, 'pay')).toEqual(['staging', 'production']);
   });
 
   it('are looked at everywhere once the specs no longer have them', () => {
@@ -111,11 +113,12 @@ describe('flags that are looked at', () => {
 
   it('are those that the filter names, of the specs and of the inventory', () => {
     const desired = aDesired({ flags: [pay, desiredFlag('cart')] });
-    const state = stateOf(aDesired({ flags: [desiredFlag('old')] }));
+    const state = stateOf(aDesired({ flags: [desiredFlag('old'), desiredFlag('older')] }));
 
     const found = scope(desired, state, { only: new Set(['flag/cart']) });
 
     expect([...found.flags.keys()]).toEqual(['cart']);
+    expect(found.flagsKnown).toBe(2);
   });
 });
 
@@ -183,8 +186,16 @@ describe('segments that are looked at', () => {
     expect(found).toEqual(isCounted ? segment.environments.get('staging')?.keys?.digest : 'keys');
   });
 
-  it('are listed where they were never ours', () => {
-    expect(lookAt(scope(aDesired({ segments: [beta] }), NO_STATE, {}, 'always'))).toBe('keys');
+  const begun = { kind: 'segment', name: 'beta', environments: {} } as const;
+  const pending = { 'env-staging': { commit: null, pending: 'create' } } as const;
+  it.each<[string, State]>([
+    ['are listed where they were never ours', NO_STATE],
+    [
+      'are listed where a run had begun to make them',
+      new Map([['segment/beta', { ...begun, environments: pending }]]),
+    ],
+  ])('%s', (_, state) => {
+    expect(lookAt(scope(aDesired({ segments: [beta] }), state, {}, 'always'))).toBe('keys');
   });
 
   it('are listed where they were ours and the specs no longer name them', () => {
@@ -239,6 +250,12 @@ describe('what changed rules name outside the filter of a run', () => {
   );
   const both = new Set(['staging', 'production']);
   const low = { id: 'id-low', known: both, environments: both };
+  const inProduction = { known: new Set(['production']), environments: new Set(['production']) };
+  const used = {
+    beta: { environments: new Map([['production', 'activation']]), placesAlone: true },
+  };
+  const before = (production: object) =>
+    flagState('pay', { staging: { spec: uses }, ...production });
   const inBoth = (detail: string) => new Map([...both].map((name) => [name, detail]));
   const vip = aDesired({
     flags: [desiredFlag('pay', { environments: { staging: inSegment('vip') } })],
@@ -269,6 +286,30 @@ describe('what changed rules name outside the filter of a run', () => {
       { low },
       { beta: { environments: inBoth('keys') } },
     ],
+    [
+      'must be there where the flag was not yet',
+      desired,
+      before({}),
+      {},
+      { low: { id: undefined, ...inProduction } },
+      used,
+    ],
+    [
+      'must be there where a run had begun to make the flag',
+      desired,
+      before({ production: { pending: 'create' } }),
+      {},
+      { low: { id: undefined, ...inProduction } },
+      used,
+    ],
+    [
+      'is nothing where the specs no longer declare the flag',
+      aDesired({ flags: [desiredFlag('pay')] }),
+      before({ production: { spec: uses } }),
+      {},
+      {},
+      {},
+    ],
     ['is nothing where the rules did not change', desired, stateOf(desired), {}, {}, {}],
     ['is nothing that the specs do not declare', vip, NO_STATE, {}, {}, {}],
     ['was looked at by the observation before', desired, NO_STATE, { held: new Map() }, {}, {}],
@@ -279,6 +320,20 @@ describe('what changed rules name outside the filter of a run', () => {
     expect(Object.fromEntries(others)).toStrictEqual(flags);
     expect(Object.fromEntries(found.segments)).toStrictEqual(segments);
   });
+});
+
+it('is counted as it is read, by flags and segments in each environment, and beyond what was to be read', () => {
+  const names = new Map([
+    ['flag', ['pay', 'cart']],
+    ['segment', ['beta']],
+  ] as const);
+  const counts: string[] = [];
+  const count = (done: number, total: number) => void counts.push(`${done} of ${total}`);
+
+  const seen = objectsSeen(wholeScopeOf(names, ['staging', 'production']), { count } as Progress);
+  [4, 2, 3].forEach(seen);
+  expect(counts).toEqual(['0 of 6', '4 of 6', '6 of 6', '9 of 9']);
+  objectsSeen(wholeScopeOf(new Map(), ['staging']), undefined)(1);
 });
 
 function lookAt({ segments }: Scope): unknown {
