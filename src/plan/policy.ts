@@ -231,7 +231,7 @@ export function withholdReason(
     };
   }
   if (reason === 'conflict' && rules.onConflict === 'hold') {
-    return { why: 'conflict-held', ...(rules.place !== undefined && { place: rules.place }) };
+    return { why: 'conflict-held', ...present({ place: rules.place }) };
   }
   if ((reason === 'adopt' || reason === 'unknown') && rules.protected && !rules.adopt) {
     return {
@@ -278,12 +278,11 @@ export const WHOLE_OBJECT = '';
 /** Path of the keys of a segment in an environment, which are one field. */
 export const SEGMENT_KEYS = '/keys';
 
-/** Whether corrections at these times amount to a fight. @param moments the latest ones, rising; ISO 8601. */
+/** Whether corrections at these times amount to a fight. @param moments the latest ones last; ISO 8601. */
 function isContested(moments: readonly string[]): boolean {
-  const [first, ...others] = moments.slice(-CONTESTED_AFTER).map((each) => Date.parse(each));
-  const last = others.at(-1);
-  if (first === undefined || last === undefined) return false;
-  return others.length === CONTESTED_AFTER - 1 && last - first <= CONTEST_MS;
+  const latest = moments.slice(-CONTESTED_AFTER).map((each) => Date.parse(each));
+  const spanMs = Math.max(...latest) - Math.min(...latest);
+  return latest.length === CONTESTED_AFTER && spanMs <= CONTEST_MS;
 }
 
 type InPlaces = Pick<PlanPolicy, 'environments'>;

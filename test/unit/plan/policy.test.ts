@@ -184,6 +184,12 @@ describe('windows and freezes', () => {
       { closed: new Map([...both, ['production', open]]) },
       open,
     ],
+    [
+      'a deletion for longer without an end, in whatever order',
+      aChange('flag/pay', 'delete'),
+      { closed: new Map([...both, ['staging', open]]) },
+      open,
+    ],
     ['a deactivation', aChange('segment/vip@staging', 'deactivate'), { closed: both }, late],
   ])('close %s', (_, change, policy, expected) => {
     expect(closedFor(aPolicy(policy), change)).toEqual(expected);
