@@ -18,7 +18,7 @@ export function isAtBase(kind: Kind, name: string, known: BasesInput): boolean {
   const { desired, policy, state } = known;
   const rules = observedKind(kind);
   const entry = state.get(keyOf(kind, name));
-  if (!entry || !rules || !objectsOf(desired, kind).has(name)) return false;
+  if (!rules || !objectsOf(desired, kind).has(name)) return false;
   return selectedPlaces(policy).every((place) => {
     const base = baseIn(entry, place);
     const spec = rules.spec(desired, { kind, name, environment: place.name });
@@ -36,7 +36,7 @@ export function isAsWritten(
   const written =
     base?.pending === 'create' ? base.created : base?.pending ? undefined : base?.spec;
   const spec = flagSpec(desired, { name: flag, environment });
-  return written !== undefined && spec !== undefined && sameJson(written, spec);
+  return spec !== undefined && sameJson(written, spec);
 }
 
 function isBase(base: Base<unknown> | undefined, spec: unknown): boolean {
@@ -97,8 +97,7 @@ export function comparedWithBases(known: BasesInput, before: ComparedBases | nul
   const places = JSON.stringify(
     policy.environments.map(({ id, name, selected }) => [id, name, selected]),
   );
-  const last =
-    before?.places === places && before.desired.config === desired.config ? before : null;
+  const last = before?.places === places ? before : null;
   const away = new Set(last?.away);
   for (const key of last ? changedSince(last, known) : declaredKeys(desired)) {
     if (isAway(key, known)) away.add(key);

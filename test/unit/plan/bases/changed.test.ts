@@ -14,6 +14,7 @@ import {
   anEnvironment,
   aPolicy,
   desiredFlag,
+  desiredIdentities,
   onShare,
 } from '../../../support/builders.js';
 import { stateOf } from '../../../support/state-of.js';
@@ -82,6 +83,16 @@ describe('what is away from its base', () => {
     ).toEqual([[], ['flag/pay'], []]);
   });
 
+  it('is a flag that left an environment, and no identities, which every run compares', () => {
+    const bare = { ...first, flags: new Map([['kept', desiredFlag('kept')]]) };
+    const identities = new Map([['user', desiredIdentities({ staging: { 'u-1': {} } })]]);
+
+    expect(awayAfter([start, { ...start, desired: { ...bare, identities } }])).toEqual([
+      [],
+      ['flag/kept'],
+    ]);
+  });
+
   it('is another question where other environments are selected', () => {
     const [staging, production] = policy.environments;
     if (!staging || !production) throw new Error('no environments');
@@ -134,6 +145,7 @@ describe('a definition', () => {
     expect(isAsWritten('pay', place, left)).toBe(false);
     expect(isAtBase('flag', 'pay', left)).toBe(false);
     expect(isAsWritten('pay', place, { desired, state: new Map() })).toBe(false);
+    expect(isAsWritten('pay', place, { desired: aDesired(), state: new Map() })).toBe(false);
     expect(isAtBase('flag', 'pay', { desired, policy, state: new Map() })).toBe(false);
     expect(isAtBase('identities', 'user', input({ spec }))).toBe(false);
   });
