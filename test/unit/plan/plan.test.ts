@@ -6,6 +6,7 @@ import { remedyOf } from '../../../src/model/remedy.js';
 import { keyList } from '../../../src/model/segment-keys.js';
 import { stateBeforeApply } from '../../../src/plan/bases/next-state.js';
 import { remedyText } from '../../../src/report/view/verdict.js';
+import type { PlanPolicy } from '../../../src/plan/policy.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
 import {
   aDesired,
@@ -126,7 +127,10 @@ describe('what a plan tells besides its changes', () => {
     const described = desiredFlag('pay', { fields: { description: 'd' } });
     const policy = { suspended: SUSPENDED_BY_CONFIG };
 
+    const vip = { ...desiredSegment('vip', {}), trafficType: 'account', description: 'VIPs' };
+
     expect(planOf(aDesired({ flags: [account] }), live).unchanged).toEqual([]);
+    expect(planOf(aDesired({ segments: [vip] }), actual).unchanged).toEqual([]);
     expect(planOf(aDesired({ flags: [described] }), live, { policy }).unchanged).toEqual([]);
   });
 
@@ -171,6 +175,8 @@ describe('what a plan tells besides its changes', () => {
       { id: 'segment/beta@staging', what: 'keys', why: 'counted' },
     ]);
     expect(observed).toBe('touched');
+    const filtered = { ...hidden, policy: aPolicy({ only: new Set(['flag/unseen']) }) };
+    expect(planChanges(filtered).notCompared.map(({ id }) => id)).toContain('flag/unseen');
     const shown = { ...hidden, actual: { ...hidden.actual, showsFlags: true } };
     expect(planChanges(shown).notCompared.map(({ why }) => why)).toEqual([
       'written-before',
@@ -229,6 +235,20 @@ describe('what a plan tells besides its changes', () => {
     ]);
   });
 
+  it('is what an earlier look at more objects held back, and no kill of an older HEAD', () => {
+    const reason = { why: 'needs-withheld', because: 'it needs flag/cart' } as const;
+    const held = new Map([['flag/pay@production', reason]] as const);
+    const location = { file: 'kills/staging.yaml', line: 1, column: 1 };
+    const kills = [{ flag: 'pay', environment: 'staging', reason: 'INC-1', location }];
+    const killed = { ...desired, kills };
+    const behind = (...ids: string[]) => ({ behind: true, reviewed: new Set(ids) }) as const;
+    const linesOf = (policy: Partial<PlanPolicy>) => planLines(planOf(killed, actual, { policy }));
+
+    expect(linesOf({ held })).toContain('withheld update flag/pay@production: needs-withheld');
+    expect(linesOf(behind('flag/pay@staging'))).toEqual(['update flag/pay@staging (kill)']);
+    expect(linesOf(behind())).toEqual([]);
+  });
+
   it('is which objects it writes to', () => {
     expect(touchedKeys(planChanges(input))).toEqual(new Set(['flag/cart', 'flag/pay']));
   });
@@ -236,11 +256,16 @@ describe('what a plan tells besides its changes', () => {
   it('is only of objects that the filter names, of the specs and of the inventory', () => {
     const state = stateOf(aDesired({ flags: [desiredFlag('theirs')] }));
     const ids = (...only: string[]) => {
-      const policy = { only: new Set(only), prune: true };
+      return idsOf({ only: new Set(only) });
+    };
+    const idsOf = (limits: Partial<PlanPolicy>) => {
+      const policy = { prune: true, ...limits };
       const { changes, withheld, unchanged } = planOf(desired, actual, { state, policy });
       return [...changes, ...withheld].map(({ id }) => id).concat(unchanged);
     };
 
+    const quarantined = new Set(['flag/pay', 'segment/beta', 'flag/theirs'] as const);
+    expect(idsOf({ quarantined })).toEqual(['flag/cart']);
     expect(ids('flag/cart')).toEqual(['flag/cart']);
     expect(ids('segment/cart')).toEqual([]);
     expect(ids('segment/beta')).toEqual(['segment/beta', 'segment/beta', 'segment/beta@staging']);

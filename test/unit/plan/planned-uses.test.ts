@@ -13,7 +13,10 @@ describe('what rules name', () => {
   };
 
   it('is segments, and flags with the treatments that are asked for', () => {
-    expect(usesOf([...rules, plain, ...rules], 'staging')).toEqual([BETA, CART, BETA, CART]);
+    const ofNothing = { ...plain, matchers: [{ type: 'IN_SPLIT' }] };
+
+    const all = usesOf([...rules, plain, ofNothing, ...rules], 'staging');
+    expect(all).toEqual([BETA, CART, BETA, CART]);
   });
 
   it('is told of an answer in whatever spelling', () => {

@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import { planHash } from '../../../../src/plan/reviewed.js';
-import { aDesired, desiredFlag, desiredSegment, onShare } from '../../../support/builders.js';
-import { planOf, provenIn } from '../../../support/planning.js';
+import {
+  aDesired,
+  desiredFlag,
+  desiredSegment,
+  liveFlag,
+  noFlag,
+  onShare,
+} from '../../../support/builders.js';
+import { flagState, planOf, provenIn } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../../../support/service-model.js';
 
@@ -70,6 +77,14 @@ describe('an object under another name', () => {
     const bare = (name: string) => aDesired({ flags: [desiredFlag(name)] });
 
     expect(renames(planAfter(bare('old'), bare('new'), false))).toEqual([]);
+  });
+
+  it('is none where a run had only begun to make the old one', () => {
+    const [begun, there] = [{ workspace: { commit: null, pending: 'create' } }, onShare(10)];
+    const state = flagState('old', { production: { spec: there } }, begun);
+    const live = { flags: [liveFlag('old', { production: there }), noFlag('new')] };
+
+    expect(renames(planOf(flags('new'), live, { state }))).toEqual([]);
   });
 
   it('changes nothing about what is planned, nor its hash', () => {
