@@ -244,7 +244,7 @@ function isMade({ moves }: FlagImpact): boolean {
 }
 
 function isGone({ moves }: FlagImpact): boolean {
-  return moves.length > 0 && moves.every(({ to }) => to === null);
+  return moves.every(({ to }) => to === null);
 }
 
 /** The value says whether the plan kills the definition, or restores it. */

@@ -137,21 +137,3 @@ it('an allocation from 0 to 100 and a rule that everybody matches passed the gua
   ]);
   expect(passed.guardFindings).toEqual([]);
 });
-
-it('a restore is no flip, whatever it brings back', async () => {
-  const world = await pipelineWorld();
-  const specs = (killed: boolean): Record<string, string> => ({
-    'flagkeel.yaml': PROTECTED_PIPELINE,
-    'flags/pay.yaml': flagSpec('pay', { on: 100, production: `killed: ${String(killed)}` }),
-  });
-  world.repository.commit('Add pay', specs(false));
-  await world.applied();
-  world.repository.commit('Kill pay', specs(true));
-  await world.applied();
-  world.repository.commit('Bring pay back', specs(false));
-
-  const restored = await world.applied();
-
-  expect(restored.guardFindings).toEqual([]);
-  expect(restored.outcomes.get('flag/pay@production')).toEqual({ status: 'applied' });
-});
