@@ -108,8 +108,8 @@ function nodesOf(
   const ends = new Map<ObjectId, Ends>(
     sorted.map((planned) => [planned.change.id, endsOf(planned, split.has(planned))]),
   );
-  for (const planned of sorted) {
-    addEdges(planned, { ends, environments, liveUses: liveUses.get(planned) ?? [] });
+  for (const own of ends.values()) {
+    addEdges(own, { ends, environments, liveUses: liveUses.get(own.last.planned) ?? [] });
   }
   return [...new Set([...ends.values()].flatMap(({ first, last }) => [first, last]))];
 }
@@ -158,9 +158,8 @@ interface Surroundings {
 }
 
 /** Only changes of this plan create dependencies: an unchanged object exists already, or never did. */
-function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surroundings): void {
-  const own = ends.get(planned.change.id);
-  if (!own) return;
+function addEdges(own: Ends, { ends, environments, liveUses }: Surroundings): void {
+  const { planned } = own.last;
   for (const earlier of [...planned.after, ...earlierEnvironments(planned, environments)]) {
     const other = ends.get(earlier);
     if (other) own.first.needs.add(other.last);

@@ -30,10 +30,12 @@ function planOver(live: Readonly<Record<string, Definition>>, desired: BoundDesi
 const TWO_IN_A_CIRCLE = { cart: dependingOn('pay'), pay: dependingOn('cart') };
 
 describe('live flags that depend on each other in a circle', () => {
-  it('stay, with the path shown, when both are pruned, and what is beside them goes', () => {
-    const plan = planOver({ ...TWO_IN_A_CIRCLE, search: {} }, aDesired());
+  it('stay, with the path shown, when both are pruned, and what is beside them comes and goes', () => {
+    const beside = aDesired({ flags: [desiredFlag('fresh')] });
+    const plan = planOver({ ...TWO_IN_A_CIRCLE, search: {} }, beside);
 
     expect(planLines(plan)).toEqual([
+      'create flag/fresh',
       'delete flag/search@production (prune)',
       'delete flag/search (prune)',
       'withheld delete flag/cart: still-in-use',

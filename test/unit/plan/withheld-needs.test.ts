@@ -121,6 +121,18 @@ describe('a change that needs what is withheld', () => {
     );
   });
 
+  it('is withheld where its new rules name what a look-up did not find', () => {
+    const plan = planOf(
+      aDesired({ flags: [inStaging('top', inSegment('gone'))] }),
+      { flags: [liveFlag('top')], segments: [noSegment('gone')] },
+      { policy: { adopt: true } },
+    );
+
+    expect(heldBy(plan)).toEqual([
+      'flag/top@staging: needs-withheld: it needs segment/gone@staging, which is not on the service',
+    ]);
+  });
+
   it('is made where its rules stay, whatever they ask for', () => {
     const user = asking('low', 'gone');
     const plan = planFor({
@@ -178,6 +190,14 @@ describe('a treatment that goes and one that comes', () => {
     });
 
     expect(planLines(plan)).toEqual(['withheld update flag/b@staging: still-in-use']);
+  });
+
+  it('are not kept back by who asks for one that stays', () => {
+    const live = [liveB, liveFlag('theirs', { staging: asking('b', 'on') })];
+
+    expect(planLines(planFor({ before: [before], flags: [swapped], live }))).toEqual([
+      'update flag/b@staging',
+    ]);
   });
 
   it('do not take who only changes itself for missing', () => {

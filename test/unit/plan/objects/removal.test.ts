@@ -350,6 +350,32 @@ describe('a flag that left the specs, by its id and by how the service removes f
   });
 });
 
+describe('a flag that is still in places that are not ours', () => {
+  const live = [liveFlag('pay', { staging: {}, production: {} })];
+  const inPlaces = (environments: Parameters<typeof desiredFlag>[1]) =>
+    aDesired({ flags: [desiredFlag('pay', environments)] });
+  const staging = inPlaces({ environments: { staging: {} } });
+  const archives = { archives: true };
+
+  it.each<[string, BoundDesired, Given, string[]]>([
+    ['stays', inPlaces({}), {}, ['flag/pay: it is still in staging, production']],
+    ['stays, and what is ours goes', staging, {}, ['flag/pay: it is still in production']],
+    [
+      'is not archived, nor what is ours',
+      staging,
+      { policy: archives },
+      [
+        'flag/pay: it is still in production',
+        'flag/pay@staging: it is archived with flag/pay, which is withheld',
+      ],
+    ],
+  ])('%s', (_, before, given, held) => {
+    const { withheld } = planWithout(before, { flags: live }, given);
+
+    expect(withheld.map(({ id, because }) => `${id}: ${because ?? ''}`)).toEqual(held);
+  });
+});
+
 describe('a removal of what others use', () => {
   const segments = [liveSegment('beta', { staging: ['a'] })];
   const before = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });

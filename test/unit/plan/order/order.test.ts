@@ -199,8 +199,11 @@ describe('drafts that need each other', () => {
     expect(changesOf([aDraft('flag/a@staging', 'create', own)])).toHaveLength(1);
   });
 
-  it('go after what they use in the order of names, whatever order they name it in', () => {
-    const user = aDraft(A, 'create', { uses: [on('z', 'on'), on('y', 'on')] });
+  it.each([
+    ['y', 'z'],
+    ['z', 'y'],
+  ])('go after what they use in the order of names, though they name %s before %s', (...named) => {
+    const user = aDraft(A, 'create', { uses: named.map((name) => on(name, 'on')) });
     const used = ['flag/y@staging', Z].map((id) => aDraft(id, 'create'));
 
     expect(changesOf([user, ...used])).toEqual(['flag/y@staging', Z, A]);
@@ -260,7 +263,7 @@ describe('a treatment that comes and one that goes', () => {
   });
 
   it('are one step where nobody needs the one, or nobody uses the other', () => {
-    const leaver = aDraft('flag/a@staging', 'update');
+    const leaver = aDraft('flag/a@staging', 'update', { uses: [on('b', 'on')] });
     const comer = aDraft('flag/a@staging', 'update', { uses: [on('b', 'v2')] });
 
     expect(steps([leaver, swap])).toEqual([
@@ -272,6 +275,35 @@ describe('a treatment that comes and one that goes', () => {
     expect(steps([comer, swap], anActual())).toEqual([
       ['flag/b@staging#1-patch-definition', []],
       ['flag/a@staging#1-delete-flag', ['flag/b@staging#1-patch-definition']],
+    ]);
+  });
+});
+
+describe('a flag that is archived', () => {
+  const archiving = (id: string, parts: DraftParts): PlannedChange => {
+    const { change, ...draft } = aDraft(id, 'delete', parts);
+    return { ...draft, change: { ...change, archive: true } };
+  };
+
+  it('takes its definitions along in its one step, for which what they use waits', () => {
+    const { changes, steps } = inOrder(
+      [
+        aDraft('segment/b@staging', 'deactivate'),
+        archiving('flag/z@staging', { requests: [], after: ['flag/z'] }),
+        archiving('flag/z', {}),
+        aDraft('flag/a', 'update', { requests: [] }),
+      ],
+      withLive('z', inSegment('b')),
+    );
+
+    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['flag/z', []],
+      ['flag/z@staging', ['flag/z']],
+      ['segment/b@staging', ['flag/z@staging']],
+    ]);
+    expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
+      ['flag/z#1-delete-flag', []],
+      ['segment/b@staging#1-delete-flag', ['flag/z#1-delete-flag']],
     ]);
   });
 });
