@@ -64,7 +64,7 @@ function hashedChange(change: Change, facts: HashFacts): object {
     fields: withoutSteps(change, ladders).map((field) => ({
       path: field.path,
       ...startOf(change, field, facts),
-      ...(field.after !== undefined && { after: writtenValue(field, ladders) }),
+      after: writtenValue(field, ladders),
       ...(field.keys && { keys: { ...keyCounts(field.keys), sha256: field.keys.sha256 } }),
     })),
     ...(keys && { keys: { ...keyCounts(keys), sha256: keys.sha256 } }),
@@ -103,17 +103,14 @@ function startOf(
     const isMoved = isPruned
       ? !satisfies(path, live as Json | undefined, base as Json)
       : MOVED.has(reason);
-    return { ...(base !== undefined && { before: base }), ...(isMoved && { moved: true }) };
+    return { before: base, ...(isMoved && { moved: true }) };
   }
   const { kind, name, environment } = change.ref;
   const said = plannedKind(kind).fieldsOf?.(start, change.ref);
   const before = said?.get(path);
   const ramps = start.flags.get(name)?.environments.get(environment ?? '')?.ramps ?? [];
   const isMoved = said === undefined ? MOVED.has(reason) : isElsewhere(field, said, ramps);
-  return {
-    ...(before !== undefined && field.keys === undefined && { before }),
-    ...(isMoved && { moved: true }),
-  };
+  return { ...(field.keys === undefined && { before }), ...(isMoved && { moved: true }) };
 }
 
 /** Whether the live value is not the one that the specs said. A share that a ramp of theirs reached is. */
@@ -135,7 +132,7 @@ function isElsewhere(
 /** The new value of a field, with the written buckets in place of those that a ramp has now. */
 function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]): unknown {
   const own = ladders.map(({ ramp }) => ramp).filter((ramp) => pathOf(ramp) === path);
-  if (own.length === 0) return after;
+  if (own.length === 0 || after === undefined) return after;
   return withEachBuckets(
     path,
     after,
@@ -162,7 +159,7 @@ function shownOf(
     const { path } = field;
     const { start, moved } = knownStart(change, field, facts);
     const onRamp = earlier.filter((ramp) => pathOf(ramp) === path).map(({ rule }) => rule ?? 0);
-    const to = field.after === undefined ? undefined : writtenValue(field, ladders);
+    const to = writtenValue(field, ladders);
     const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
     const positions = own.map(({ ramp }) => ramp.rule ?? 0);
     return {

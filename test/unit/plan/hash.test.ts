@@ -15,7 +15,10 @@ const PAY = aChange('flag/pay@production', 'update', {
   ],
 });
 const BETA = aChange('segment/beta@production', 'activate', { keys: keyChange(['a']) });
-const GONE = aChange('flag/old', 'delete', { fields: [aField('/description', 'Old', undefined)] });
+const GONE = aChange('flag/old', 'delete', {
+  archive: true,
+  fields: [aField('/description', 'Old', undefined)],
+});
 
 const hashOf = (...changes: Change[]) => planHash({ changes }, PLACE);
 
@@ -25,7 +28,7 @@ describe('the hash of a plan', () => {
     const pay = { ...PAY, fields: PAY.fields.map((field) => ({ ...field, base: 'on' })) };
     const text =
       '{"changes":[' +
-      '{"action":"delete","fields":[{"path":"/description"}],"id":"flag/old"},' +
+      '{"action":"delete","archive":true,"fields":[{"path":"/description"}],"id":"flag/old"},' +
       '{"action":"update","fields":[{"after":"off","before":"on","path":"/defaultTreatment"},' +
       `{"before":"on","keys":{"added":2,"removed":1,"sha256":"${two}"},"path":"/targets/on"}],"id":"flag/pay@production"},` +
       `{"action":"activate","fields":[],"id":"segment/beta@production","keys":{"added":1,"removed":0,"sha256":"${one}"}}` +
@@ -66,7 +69,9 @@ describe('the hash of a plan', () => {
     };
     const record = { since: '', commit: null, from: 10, reached: 10, ladder: formOf(ramp) };
     const place = { dueMs: [], step: 0, held: null, anchors: null, isKilled: false, zone: 'UTC' };
-    const ladders = new Map([[PAY.id, [{ id: '', ramp, ...place, record }]]]);
+    const laddersWith = (more: Partial<DesiredRamp> = {}) =>
+      new Map([[PAY.id, [{ id: '', ramp: { ...ramp, ...more }, ...place, record }]]]);
+    const ladders = laddersWith();
     const step = (from: number): FieldChange => {
       return { path: '/defaultRule', reason: 'ramp', base: onShare(from).defaultRule };
     };
@@ -76,6 +81,9 @@ describe('the hash of a plan', () => {
     expect(of(...PAY.fields, step(10))).toBe(of(...PAY.fields));
     expect(of(step(10))).not.toBe(of(step(20)));
     expect(of(step(10))).not.toBe(hashOf({ ...PAY, fields: [step(10)] }));
+    expect(planHash({ changes: [PAY] }, PLACE, { ladders: laddersWith({ hold: true }) })).not.toBe(
+      of(...PAY.fields),
+    );
   });
 
   it('counts the reviewed objects only, where there was a review', () => {
