@@ -36,7 +36,6 @@ import {
   CONTEST_MS,
   CONTESTED_AFTER,
   environmentNamed,
-  isPlanned,
   placeNamed,
   plannedObjects,
   wantedEntries,
@@ -295,7 +294,6 @@ function identitiesAfterVerify(
 ): State {
   const next = new Map(state);
   for (const name of trafficTypesOfIdentities(desired, state)) {
-    if (!isPlanned(policy, 'identities', name)) continue;
     for (const place of policy.environments) {
       const ref = { kind: 'identities' as const, name, environment: place.name };
       if (!place.selected || !equal.has(objectId(ref))) continue;

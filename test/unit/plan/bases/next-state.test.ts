@@ -4,6 +4,7 @@ import type { Actual } from '../../../../src/model/actual.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Change } from '../../../../src/model/plan.js';
 import type { Outcome } from '../../../../src/model/outcome.js';
+import { objectId } from '../../../../src/model/ref.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import type { Base, State } from '../../../../src/model/state.js';
 import {
@@ -14,7 +15,7 @@ import {
   stateBeforeApply,
   stateOfCovered,
 } from '../../../../src/plan/bases/next-state.js';
-import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import type { HeldReason, PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
   anActual,
@@ -224,6 +225,35 @@ describe('what the specs no longer have', () => {
   });
 });
 
+it('what the specs no longer name keeps its base whatever is live, until another directory has it', () => {
+  const killed = [liveFlag('pay', { staging: {}, production: { killed: true } })];
+  const state = stateOf(both);
+  const look = (...moved: string[]) =>
+    after({
+      desired: aDesired({
+        flags: [desiredFlag('pay', { environments: { staging: {} } })],
+        segments: [beta],
+      }),
+      actual: anActual({ flags: killed }),
+      state,
+      policy: {
+        held: new Map<string, HeldReason>([
+          ['segment/beta', { why: 'still-in-use' }],
+          ...moved.map((environment) => {
+            const ref = { kind: 'flag', name: 'pay', environment } as const;
+            return [objectId(ref), { why: 'still-in-use', moved: ref }] as const;
+          }),
+        ]),
+      },
+    });
+
+  expect(look().get('flag/pay')?.environments).toEqual(state.get('flag/pay')?.environments);
+  expect(places(look('production', 'elsewhere'))).toEqual([
+    'flag/pay: workspace, env-staging',
+    'segment/beta: workspace, env-staging, env-production',
+  ]);
+});
+
 describe('before the first request', () => {
   const before = (changes: Parameters<typeof aChange>[], state: State = NO_STATE): State =>
     stateBeforeApply(
@@ -314,6 +344,28 @@ describe('before the first request', () => {
     });
   });
 
+  it('what is about to go keeps its base, with the kill that was seen', () => {
+    const [state, now] = [stateOf(both), '2026-10-03T10:00:00.000Z'];
+    const next = stateBeforeApply(
+      {
+        desired: aDesired(),
+        actual: anActual({ flags: [liveFlag('pay', { staging: { killed: true } })] }),
+        ...{ state, policy: aPolicy() },
+      },
+      [aChange('flag/pay@staging', 'delete'), aChange('segment/beta@staging', 'deactivate')],
+      HEAD,
+      now,
+    );
+
+    const held = state.get('flag/pay');
+    const seen = { liveKillSeenAt: HEAD, liveKillSeen: now, killedAsOf: '1' };
+    const killed = { ...held?.environments['env-staging'], ...seen };
+    expect(Object.fromEntries(next)).toEqual({
+      'flag/pay': { ...held, environments: { ...held?.environments, 'env-staging': killed } },
+      'segment/beta': state.get('segment/beta'),
+    });
+  });
+
   it('nothing else that changes is remembered', () => {
     const changes: Parameters<typeof aChange>[] = [
       ['flag/pay', 'update'],
@@ -395,12 +447,12 @@ describe('after answers that nothing can be verified against', () => {
   const state = stateOf(both);
   const answered = (
     changes: Parameters<typeof aChange>[],
-    given: Look & { status?: 'applied' | 'skipped' } = {},
+    given: Look & { status?: 'applied' | 'skipped' | null } = {},
   ): State => {
     const { desired = aDesired({ flags: [described] }), actual = unlisted } = given;
     const made = changes.map((each) => aChange(...each));
-    const outcome = { status: given.status ?? 'applied' } as Outcome;
-    const outcomes = new Map(made.map(({ id }) => [id, outcome]));
+    const { status = 'applied' } = given;
+    const outcomes = new Map(status && made.map(({ id }) => [id, { status } as Outcome]));
     return stateAfterAnswers(inputOf(desired, actual, { state }), made, outcomes, HEAD);
   };
 
@@ -424,9 +476,10 @@ describe('after answers that nothing can be verified against', () => {
   it.each<[string, Parameters<typeof aChange>, Parameters<typeof answered>[1]]>([
     ['where the service can show it', ['flag/pay', 'update'], { actual: anActual() }],
     ['where the write was not made', ['flag/pay', 'update'], { status: 'skipped' }],
+    ['where nothing is known of the write', ['flag/pay', 'update'], { status: null }],
     ['of a definition', ['flag/pay@staging', 'update'], {}],
     ['of a segment', ['segment/pay', 'create'], {}],
-    ['of what was never ours', ['flag/cart', 'update'], {}],
+    ['of what was never ours', ['flag/cart', 'delete'], {}],
     ['of what the specs do not have', ['flag/pay', 'update'], { desired: aDesired() }],
   ])('nothing else is remembered: %s', (_, change, given) => {
     expect(answered([change], given)).toEqual(state);
@@ -487,17 +540,26 @@ describe('what is remembered of corrections', () => {
     ]);
   });
 
-  it('is nothing of what was not applied', () => {
+  it('is nothing of what was not applied, and nothing of what git changed', () => {
     const changes = [aChange(ID, 'update', { fields: [drift('/rules')] })];
     const skipped = new Map([[ID, { status: 'skipped', why: 'interrupted' } as const]]);
+    const keys = { added: ['a'], removed: [], sha256: '' };
+    const byCommit = [
+      aChange(ID, 'create'),
+      aChange('segment/vip@staging', 'update', { keys }),
+      aChange('flag/new@elsewhere', 'create', { reason: 'drift' }),
+    ];
 
-    expect(stateAfterCorrections({ state, policy: aPolicy() }, changes, skipped, now)).toEqual(
-      state,
-    );
+    for (const outcomes of [skipped, new Map()]) {
+      expect(stateAfterCorrections({ state, policy: aPolicy() }, changes, outcomes, now)).toEqual(
+        state,
+      );
+    }
+    expect(corrected(state, byCommit, now)).toEqual(state);
   });
 
   it('is forgotten once the object is equal more than an hour after the last', () => {
-    const corrections = { '/rules': at('09:00', '10:00'), '/tags': at('08:00') };
+    const corrections = { '/rules': at('08:00', '09:00', '10:00'), '/tags': at('08:00') };
     const found = (time?: string) => {
       const [[key, entry] = ['', undefined]] = stateOf(aDesired({ flags: [pay] }));
       const workspace = { ...entry?.workspace, corrections };
@@ -509,7 +571,7 @@ describe('what is remembered of corrections', () => {
     };
     const [within, after] = at('11:00', '11:01');
 
-    expect(found(within)?.corrections).toEqual({ '/rules': at('09:00', '10:00') });
+    expect(found(within)?.corrections).toEqual({ '/rules': at('08:00', '09:00', '10:00') });
     expect(found(after)).not.toHaveProperty('corrections');
     expect(found()?.corrections).toEqual(corrections);
   });

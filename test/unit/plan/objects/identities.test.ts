@@ -107,12 +107,13 @@ describe('identities', () => {
   it('are written again only where they changed in git', () => {
     const next = staging({ ana: { plan: 'team' }, bob: ANA_AND_BOB.bob, cy: {} });
 
-    const { plan, left } = run(inputFor(next, after(ANA_AND_BOB)));
+    const { plan, left, state } = run(inputFor(next, after(ANA_AND_BOB)), { head: LATER });
 
     expect(planLines(plan)).toEqual([`update ${STAGING}`]);
     expect(plan.changes[0]?.keys).toMatchObject({ added: ['cy'], changed: ['ana'], removed: [] });
     expect(sent(plan)).toEqual(['cy', 'ana']);
     expect(planLines(left)).toEqual([]);
+    expect(baseOf(state)?.commit).toBe(LATER);
   });
 
   it('are many in few requests, and fewer in each where their attributes are long', () => {
@@ -193,14 +194,15 @@ describe('identities', () => {
   });
 
   it('that the service refuses keep the base that they had, and the others get theirs', () => {
-    const { left, state } = run(inputFor(staging(ANA_AND_BOB), after({ bob: { plan: 'old' } })), {
-      outcomes: refusing('bob'),
+    const next = staging({ ...ANA_AND_BOB, cy: {} });
+    const { left, state } = run(inputFor(next, after({ bob: { plan: 'old' } })), {
+      outcomes: refusing('bob', 'cy'),
       head: LATER,
     });
 
     expect(planLines(left)).toEqual([`update ${STAGING}`]);
-    expect(sent(left)).toEqual(['bob']);
-    expect(left.changes[0]?.keys).toMatchObject({ added: [], changed: ['bob'] });
+    expect(sent(left)).toEqual(['cy', 'bob']);
+    expect(left.changes[0]?.keys).toMatchObject({ added: ['cy'], changed: ['bob'] });
     expect(baseOf(state)?.commit).toBe(HEAD);
   });
 
