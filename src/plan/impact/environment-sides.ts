@@ -1,11 +1,12 @@
 import { grouped } from '../../model/collections.js';
 import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
 import type { ActualActivation } from '../../model/actual.js';
-import type { DesiredActivation } from '../../model/desired.js';
-import type { Rule } from '../../model/flag/flag.js';
-import { keyOf, keyOfId, objectId, type ObjectRef } from '../../model/ref.js';
+import type { DesiredActivation, DesiredDefinition } from '../../model/desired.js';
+import type { Definition, Rule } from '../../model/flag/flag.js';
+import { definitionId, keyOf, keyOfId, objectId } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
-import { flagEntry, entryOf, entriesOf } from '../../model/state.js';
+import { flagEntry, entryOf, entriesOf, type ActivationBase } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { seedsOf, type Seeds } from './serving.js';
@@ -90,17 +91,18 @@ function sidesOf(
   name: string,
   environment: PlannedEnvironment,
   byId: ChangesById,
-  input: PlanInput,
+  { actual, desired, state }: PlanInput,
 ): FlagSides | undefined {
-  const before = definitionBefore(name, environment, input);
-  const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
-  const change = byId.get(objectId(ref));
+  const live = actual.flags.get(name)?.definitions.get(environment.name);
+  const spec = desired.flags.get(name)?.environments.get(environment.name);
+  const base = flagEntry(state, name)?.environments[environment.id]?.spec;
+  const before = definitionBefore(live, spec, base);
+  const change = byId.get(definitionId({ flag: name, environment: environment.name }));
   if (before === undefined && !change) return undefined;
-  const after = definitionAfter(before ?? null, change, input);
+  const after = definitionAfter(before ?? null, change, spec);
   // Computed once for equal sides, so that comparing by identity finds them equal.
   const served = before ? servedDefinition(before) : null;
   const servedAfter = after === before ? served : after && servedDefinition(after);
-  const live = input.actual.flags.get(name)?.definitions.get(environment.name);
   const seeds = live ? seedsOf(live) : undefined;
   return {
     before: served,
@@ -112,32 +114,25 @@ function sidesOf(
 
 /** That of the base or the spec if this run did not read it. Null without one, undefined if unknown. */
 function definitionBefore(
-  name: string,
-  environment: PlannedEnvironment,
-  { actual, desired, state }: PlanInput,
+  live: WireDefinition | null | undefined,
+  spec: DesiredDefinition | undefined,
+  base: Definition | undefined,
 ): WholeDefinition | null | undefined {
-  const live = actual.flags.get(name)?.definitions.get(environment.name);
   if (live !== undefined) return live && wholeFromWire(live);
-  const spec = desired.flags.get(name)?.environments.get(environment.name);
-  if (!spec) return undefined;
-  const base = flagEntry(state, name)?.environments[environment.id]?.spec;
-  return base && { fields: { ...spec.creation, ...base }, segments: {} };
+  return spec && base && { fields: { ...spec.creation, ...base }, segments: {} };
 }
 
 function definitionAfter(
   before: WholeDefinition | null,
   change: Change | undefined,
-  { desired }: PlanInput,
+  spec: DesiredDefinition | undefined,
 ): WholeDefinition | null {
   if (!change) return before;
   if (change.action === 'delete') return null;
   if (change.action !== 'create') return before && withChanges(before, change.fields);
-  const { name, environment } = change.ref;
-  const spec = desired.flags.get(name)?.environments.get(environment ?? '');
   if (!spec) throw new Error(`bug: ${change.id} is created without a spec`);
-  // The spec already contains the targets.
-  const values = change.fields.filter(({ keys }) => !keys);
-  return withChanges({ fields: spec.creation, segments: {} }, values);
+  // The change names all targets.
+  return withChanges({ fields: { ...spec.creation, targets: {} }, segments: {} }, change.fields);
 }
 
 /** Keys listed in matchers are equal on both sides: another list is another matcher. */
@@ -176,7 +171,7 @@ function segmentsIn(
 function keysBefore(
   live: ActualActivation | undefined,
   spec: DesiredActivation | undefined,
-  base: { readonly keys?: { readonly count: number; readonly sha256: string } } | undefined,
+  base: ActivationBase | undefined,
 ): readonly string[] | undefined {
   // Others fill the segment, so once activated it may soon hold any key.
   if (live?.active === false) return spec && !spec.keys ? undefined : NO_KEYS.keys;
