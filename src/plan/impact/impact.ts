@@ -114,8 +114,7 @@ function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | 
   if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;
   const { name } = change.ref;
   const after = sides.flags.get(name)?.after;
-  const isKillAlone =
-    change.action === 'update' && change.fields.every(({ path }) => path === '/killed');
+  const isKillAlone = change.fields.every(({ path }) => path === '/killed');
   if (!after?.restored || isKillAlone) return undefined;
   const flags = new Map([...sides.flags].map(([flag, each]) => [flag, leftAlone(each)]));
   flags.set(name, { ...flags.get(name), before: after, after: after.restored });
