@@ -144,9 +144,7 @@ function feltOf(
   switch (plannedKind(ref.kind).reaches) {
     case 'by-definition': {
       const own = found.get(ref.name);
-      const others = dependants.filter(
-        ({ flag, audience }) => flag !== ref.name && audience.flags.has(ref.name),
-      );
+      const others = dependants.filter(({ audience }) => audience.flags.has(ref.name));
       return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis, part: analysis }));
     }
     case 'by-keys':
