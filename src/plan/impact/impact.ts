@@ -197,10 +197,9 @@ function flagRisks({ analysis, part }: Felt, environment: PlannedEnvironment): R
 
 function reachesAll(traffic: Distribution, after: ServedDefinition): boolean {
   const pairs = [...traffic.pairs.values()];
-  const [first, ...others] = [...new Set(pairs.map(({ to }) => to?.treatment ?? null))];
+  const [first, ...others] = new Set(pairs.map(({ to }) => to?.treatment));
   if (first === undefined || others.length > 0) return false;
-  if (first === null || first === after.whole.fields.defaultTreatment) return false;
-  return pairs.some(isMove);
+  return first !== after.whole.fields.defaultTreatment && pairs.some(isMove);
 }
 
 function movesVariants(
