@@ -223,16 +223,15 @@ function changesDefaultWhileKilled(before: ServedDefinition, after: ServedDefini
   return old.killed && now.killed && old.defaultTreatment !== now.defaultTreatment;
 }
 
-/** A flag that names only its default treatment is meant to serve nothing else. */
+/** A flag that names only its default treatment is meant to serve nothing else. Individual targets always get theirs. */
 function servesNobody(
   { traffic, groups, keysLeft }: FlagAnalysis,
   { whole: { fields, segments } }: ServedDefinition,
 ): boolean {
-  const { killed, defaultTreatment, rules, defaultRule, targets } = fields;
+  const { killed, defaultTreatment, rules, defaultRule } = fields;
   if (killed || keysLeft > 0) return false;
   const named = [
     ...[...rules.map(({ buckets }) => buckets), defaultRule].flat().map((each) => each.treatment),
-    ...Object.keys(targets).filter((treatment) => targets[treatment]?.length !== 0),
     ...Object.keys(segments).filter((treatment) => segments[treatment]?.length !== 0),
   ];
   if (named.every((treatment) => treatment === defaultTreatment)) return false;
