@@ -108,8 +108,9 @@ function draftOf(
       return draft('CREATE', { body: request.body }, request.body);
     case 'patch-definition': {
       const after = patched(request.expected, request.operations);
-      // A kill that git orders is a request of its own kind.
-      if (request.operations.every(({ path }) => path === KILLED)) return draft('RESTORE');
+      if (request.operations.every(({ path }) => path === KILLED)) {
+        return draft(after.killed ? 'KILL' : 'RESTORE');
+      }
       // In the canonical form, because services may answer sets in any order.
       const { killed: _, ...hashed } = definitionFromWire(after);
       return draft('UPDATE', { body: after }, hashed);

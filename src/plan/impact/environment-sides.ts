@@ -131,8 +131,9 @@ function definitionAfter(
   if (change.action === 'delete') return null;
   if (change.action !== 'create') return before && withChanges(before, change.fields);
   if (!spec) throw new Error(`bug: ${change.id} is created without a spec`);
-  // The change names all targets.
-  return withChanges({ fields: { ...spec.creation, targets: {} }, segments: {} }, change.fields);
+  // The spec already contains the targets.
+  const values = change.fields.filter(({ keys }) => !keys);
+  return withChanges({ fields: spec.creation, segments: {} }, values);
 }
 
 /** Keys listed in matchers are equal on both sides: another list is another matcher. */

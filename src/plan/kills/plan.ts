@@ -30,6 +30,7 @@ import type { PlanInput } from '../input.js';
 import {
   environmentNamed,
   rulesIn,
+  isPlanned,
   isSelectedHere,
   plannedObjects,
   type PlannedEnvironment,
@@ -75,7 +76,7 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   const { actual, policy, desired } = input;
   return [...policy.restorable.values()].flatMap((ref): ObjectPlan[] => {
     const environment = environmentNamed(policy, ref.environment);
-    if (!environment || !isSelectedHere(policy, objectId(ref))) return [];
+    if (!environment?.selected || !isPlanned(policy, 'flag', ref.name)) return [];
     const { name } = environment;
     if (desired.flags.get(ref.name)?.environments.has(name)) return [];
     const live = actual.flags.get(ref.name)?.definitions.get(name);

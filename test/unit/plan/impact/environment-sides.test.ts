@@ -77,9 +77,14 @@ describe('the flags that a plan concerns', () => {
   it('stand with those that they ask, as far as those are known', () => {
     const names = ['read', 'known', 'made', 'bare', 'gone', 'none'];
     const rules = names.flatMap((name) => dependingOn(name).rules);
-    const declared = { environments: { production: onShare(30) } };
+    const said = (name: string) =>
+      name === 'made' ? { ...onShare(30), targets: { on: ['ana'] } } : onShare(30);
     const input = inputOf(
-      aDesired({ flags: names.slice(0, 4).map((name) => desiredFlag(name, declared)) }),
+      aDesired({
+        flags: names
+          .slice(0, 4)
+          .map((name) => desiredFlag(name, { environments: { production: said(name) } })),
+      }),
       {
         flags: [
           liveFlag('shop', { production: { rules } }),
