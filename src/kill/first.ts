@@ -247,7 +247,7 @@ export class KillSender {
     if (over === 'all') return [];
     const reasons = new Map(this.#placed(over, place).map(({ id, order }) => [id, order.reason]));
     // The same flag may have been killed anew.
-    return placed.filter(({ id, order }) => !reasons.has(id) || reasons.get(id) !== order.reason);
+    return placed.filter(({ id, order }) => reasons.get(id) !== order.reason);
   }
 
   /** The kills within the operator's filters. Skips environments that the service lacks, which the run reports later. */
@@ -279,7 +279,7 @@ export class KillSender {
     const { checkout, revision } = this.#context.source;
     const { ids, isWhole } = this.#known(place);
     const unknown = placed.filter(({ id }) => !ids.has(id));
-    if (isWhole) return unknown;
+    if (isWhole || unknown.length === 0) return unknown;
     const before = await this.#context.killsSentOf(place);
     if (before === null || revision.commit === null) return [];
     // On a fault of git none counts as added, and `sendMissing` looks at all.
