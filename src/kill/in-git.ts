@@ -1,4 +1,4 @@
-import type { Checkout } from '../git/checkout.js';
+import { mergeBaseWith, resolveRevision, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
 import { folderKindOf, overlaid } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan/kills/orders.js';
@@ -30,6 +30,23 @@ export async function killsAdded(
   );
   const known = new Set(old.map(definitionId));
   return young.filter((each) => !known.has(definitionId(each)));
+}
+
+/**
+ * Kills that another commit took back since HEAD parted from it. None on a fault of git, which must keep no kill back.
+ *
+ * @param revision of that commit; an ancestor of HEAD took back none.
+ */
+export async function killsTakenBack(
+  checkout: Checkout,
+  revision: string,
+): Promise<readonly KillOrder[]> {
+  try {
+    const commit = await resolveRevision(checkout, revision);
+    return await killsAdded(checkout, commit, await mergeBaseWith(checkout, commit));
+  } catch {
+    return [];
+  }
 }
 
 function mayKill(path: string): boolean {

@@ -57,6 +57,8 @@ export interface PlanPolicy {
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
   /** Definitions declared elsewhere, whose kill git ordered in a list that is gone. Default: none. */
   readonly orphaned?: readonly ObjectRef[];
+  /** The reasons of kills that HEAD orders still and its target branch took back: no merge sends them. Default: none. */
+  readonly takenBack?: ReadonlyMap<ObjectId, string>;
   /** Default: no definition left the inventory killed. */
   readonly leftKilled?: LeftKilled;
   /** Objects that an earlier, wider observation of the same run, or another directory, holds back. */

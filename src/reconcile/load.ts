@@ -1,12 +1,11 @@
 import type { Workspace } from '../admin-api/workspace.js';
 import { KillSender, killsAlone } from '../kill/first.js';
-import { killsAdded } from '../kill/in-git.js';
+import { killsTakenBack } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
-import { mergeBaseWith } from '../git/checkout.js';
 import { isAncestor, isOlder } from '../git/lineage.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { noteRun, traced } from '../platform/telemetry.js';
@@ -100,10 +99,7 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
         const standing = await standingOf(context, home, head);
         if (standing === 'before' || standing === 'missing') return 'all';
         if (head === null || standing === 'after' || context.options.allowOlder) return [];
-        const { checkout } = context.source;
-        const parted = mergeBaseWith(checkout, head);
-        // On a fault of git nothing keeps a kill back.
-        return parted.then(async (at) => killsAdded(checkout, head, at)).catch(() => []);
+        return killsTakenBack(context.source.checkout, head);
       },
       killsSentOf: async (place) => {
         const { head = null, killsOf = null } = await peeked(place);

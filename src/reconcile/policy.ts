@@ -2,7 +2,7 @@ import { findEnvironment, type Catalog, type LiveWorkspace } from '../admin-api/
 import { FlagkeelError } from '../errors.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
-import { endedKills } from '../kill/in-git.js';
+import { endedKills, killsTakenBack } from '../kill/in-git.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { RampCheck } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -33,7 +33,7 @@ import { selectedKeys, unknownEnvironment } from './scope.js';
  */
 export async function decidePolicy(
   context: RunContext,
-  { workspace, desired, quarantined }: Begun,
+  { workspace, desired, quarantined, isDryRun }: Begun,
   remembered: Remembered,
 ): Promise<Pick<Decided, 'policy' | 'moment'>> {
   const { home, state, applied, isBehind } = remembered;
@@ -56,7 +56,16 @@ export async function decidePolicy(
     ...{ start, ladders: moment.ladders },
   };
   const shows: PlanPolicy['shows'] = shown && ((change) => shown.shows(change, facts));
-  const policy = { ...resolved, ...review, start, shows, quarantined, closed: moment.closed };
+  const over =
+    isDryRun && options.since ? await killsTakenBack(source.checkout, options.since) : [];
+  const takenBack = new Map(
+    over.map(({ flag, environment: word, reason }) => {
+      const environment = desired.environmentNames.get(word) ?? word;
+      return [definitionId({ flag, environment }), reason];
+    }),
+  );
+  const decided = { ...resolved, ...review, start, shows, quarantined, takenBack };
+  const policy = { ...decided, closed: moment.closed };
   const head = source.revision.commit;
   const ended = await endedKills({ desired, state, policy, history, head, applied });
   const { leftKilled } = remembered;

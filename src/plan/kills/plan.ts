@@ -44,8 +44,11 @@ import {
 export function planKills(input: PlanInput): PlannedChange[] {
   const { desired, policy } = input;
   const byChecks = policy.suspended === null ? killsByChecks(input) : [];
+  const orders = killOrders(desired).filter(
+    (order) => policy.takenBack?.get(definitionId(order)) !== order.reason,
+  );
   return [
-    ...killOrders(desired).flatMap((order) => planKill(order, 'kill', input)),
+    ...orders.flatMap((order) => planKill(order, 'kill', input)),
     ...byChecks.flatMap((order) => planKill(order, 'ramp', input)),
   ];
 }

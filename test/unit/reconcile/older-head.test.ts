@@ -122,6 +122,11 @@ it('does not send again, from a branch beside it, a kill that the applied commit
   expect(await world.command('reconcile', '--kills')).toMatchObject({ exitCode: 7 });
   expect(world.writes()).toEqual([]);
   expect(await world.live.definition('pay')).toMatchObject({ killed: false });
+  const { plan } = await world.planned({ since: 'main' });
+  expect(plan.changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual([
+    '/defaultRule',
+    '/defaultRule',
+  ]);
 });
 
 it('follows a branch that was rewritten, but not back to an older commit', async () => {
