@@ -120,7 +120,7 @@ function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distrib
   const behind = flagsBehind(asked, walk.sides);
   const isDraw = pairs.every(isExact) && [...behind].every((each) => !at.drawn.has(each));
   // A result that is the same for all keys leaves nothing to hashing.
-  const drawn = isDraw && pairs.length > 1 ? new Set([...at.drawn, ...behind]) : at.drawn;
+  const drawn = pairs.length > 1 ? new Set([...at.drawn, ...behind]) : at.drawn;
   const cases = pairs.map((pair) => {
     const served = new Map([...at.served, [asked, pair]]);
     return walkCase(flag, { ...at, served, drawn }, walk);

@@ -349,6 +349,10 @@ describe('the reach of a plan', () => {
   const small = { ...onShare(1), trafficAllocation: 10 };
   const ofBase = dependingOn('base');
   const hanging = { rules: [...dependingOn('cart').rules, ...ofBase.rules] };
+  const spanish = when([FROM_SPAIN, ...matchersOf(ofBase)], 100);
+  const isOn = [...matchersOf(dependingOn('cart')), ...matchersOf(ofBase)];
+  const isOff = isOn.map((matcher) => ({ ...matcher, negate: true }));
+  const alike = { rules: [isOn, isOff].flatMap((matchers) => when(matchers, 100).rules) };
   const crew = ['ana', 'ben'];
   const ana: Readonly<Record<string, readonly [string[], string[]]>> = { staff: [[], ['ana']] };
 
@@ -418,6 +422,12 @@ describe('the reach of a plan', () => {
       { flags: { base: [onShare(10), onShare(20)], cart: same(ofBase), shop: same(hanging) } },
       // In truth it is 10 %: a key that gets `on` of one gets `on` of the other.
       ['flag/base@production: base 10 % off → on; cart 10 % off → on; shop 0–90 % off → on'],
+    ],
+    [
+      'a flag hangs on an attribute and on the draw of another, which is asked after it: bounds',
+      // All keys with the attribute that get `on` of one get `on` of the other.
+      { flags: { base: same(onShare(40)), cart: same(spanish), shop: [{}, alike] } },
+      ['flag/shop@production: shop 0–100 % off → on'],
     ],
     [
       'all of an environment that is not protected moves: without a risk',
