@@ -169,7 +169,7 @@ describe('all keys of a protected environment', () => {
 
     expect(lines).toEqual(expected);
     expect(plan.changes).toContainEqual(
-      expect.objectContaining({ ref: expect.objectContaining({ name: 'cart' }) }),
+      expect.objectContaining({ ref: expect.objectContaining({ name: 'cart' }) as unknown }),
     );
   });
 });
