@@ -10,7 +10,7 @@ import { isAncestor, isOlder } from '../git/lineage.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { NOTHING } from '../state/known-state.js';
+import { flagIdsOf, NOTHING } from '../state/known-state.js';
 import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
 import { InvalidSpecsError, type Begun, type Remembered, type RunContext } from './context.js';
@@ -110,6 +110,8 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
           () => null,
         );
       },
+      // Of the shared state: a fresh clone has none of its own yet, and would find nothing by id.
+      flagIdsOf: async (place) => flagIdsOf({ ...NOTHING, ...(await peeked(place)) }),
       record: async (place, results) =>
         recordKills(context, place, results, context.source.revision.commit),
     },

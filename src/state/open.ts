@@ -7,9 +7,8 @@ import { isOlder } from '../git/lineage.js';
 import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { Fence, StateSharing } from '../model/run.js';
-import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
-import type { StateKey } from './known-state.js';
+import { flagIdsOf, NOTHING, type StateKey } from './known-state.js';
 import {
   hasOrigin,
   type OriginOptions,
@@ -197,19 +196,10 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
   return {
     /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
     peekState: async (at: Workspace) => open(at),
-    /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
+    /** Name → id of the flags that the state here knows; empty if it cannot be read: kills go on without. */
     flagIdsOf: async (at: Workspace): Promise<ReadonlyMap<string, string>> => {
-      try {
-        const known = await (await open(at))?.read();
-        const ours = known ? entriesOf(known.state.values(), 'flag') : [];
-        return new Map([
-          ...Object.entries(known?.flagIds ?? {}),
-          ...ours.flatMap(({ name, id }) => (id === undefined ? [] : [[name, id] as const])),
-        ]);
-      } catch (error) {
-        if (!(error instanceof FlagkeelError)) throw error;
-        return new Map<string, string>();
-      }
+      const read = open(at).then(async (home) => home?.read());
+      return flagIdsOf((await read.catch(() => null)) ?? NOTHING);
     },
     /** Opens a state, shared over `origin` as the config says. null as above. */
     openState: async (at: Workspace) => open(at, sharing(), place.signal),

@@ -1,7 +1,15 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/service.js';
+import { makeDirectory } from '../../support/git.js';
 import { withIdsAlone } from '../../support/service-habits.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  forget,
+  killList,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 import { aDefinition } from '../../support/service-calls.js';
 
 const ID = 'flag/theirs@production';
@@ -83,6 +91,26 @@ describe('where definitions are found by the id of their flag alone, and no flag
     expect(taken(world)).toEqual([]);
     expect(told).toEqual([]);
     expect(second.plan.changes).toEqual([]);
+  });
+
+  it('a standing kill is not sent again by each run of CI, in a fresh clone that shares the state', async () => {
+    const world = await worldWithTheirs({ strict: true });
+    const { repository } = world;
+    const origin = join(makeDirectory(), 'origin.git');
+    repository.git('init', '--quiet', '--bare', origin);
+    repository.git('remote', 'add', 'origin', origin);
+    repository.commit(
+      'Kill both',
+      killList('{ pay: { reason: INC-3 }, theirs: { reason: INC-3 } }'),
+    );
+    await world.applied();
+    expect(taken(world)).toHaveLength(2);
+    forget(world);
+
+    const { plan } = await world.applied();
+
+    expect(taken(world)).toEqual([]);
+    expect(plan.changes).toEqual([]);
   });
 
   it('a kill that a person took back on the service is sent again', async () => {
