@@ -4,6 +4,7 @@ import {
   requestText,
   type ChangeRequest,
   type RequestDraft,
+  type RequestMark,
 } from '../model/change-request.js';
 import { objectsOf } from '../model/desired.js';
 import { definitionFromWire, patched } from '../model/flag/wire.js';
@@ -11,7 +12,7 @@ import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
 import type { Change, StepRequest, Withdrawal, Withheld } from '../model/plan.js';
 import { keyOf, keyOfId, refOfId, type ObjectId } from '../model/ref.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
-import type { Base, State } from '../model/state.js';
+import type { State } from '../model/state.js';
 import type { PlanInput } from './input.js';
 import { baseIn } from './place.js';
 import { strongest, type ObjectPlan, type PlannedChange } from './planned-change.js';
@@ -29,16 +30,11 @@ export function requestsWanted(
   state: State,
   { environments }: Pick<PlanPolicy, 'environments'>,
 ): ReadonlySet<string> {
-  const remembered = new Set(
-    [...state.values()].flatMap((entry) =>
-      Object.entries<Base<unknown>>(entry.environments).flatMap(([id, { request }]) =>
-        request ? [id] : [],
-      ),
-    ),
-  );
+  const entries = [...state.values()];
   const wanted = environments.filter(
     ({ selected, id, submitsRequests }) =>
-      selected && (submitsRequests === true || remembered.has(id)),
+      selected &&
+      (submitsRequests === true || entries.some((each) => baseIn(each, { id })?.request)),
   );
   return new Set(wanted.map(({ name }) => name));
 }
@@ -201,22 +197,19 @@ export function withdrawalsIn(
   const { actual, policy } = input;
   if (policy.suspended !== null || !actual.requests) return [];
   const drafts = planned.flatMap((each) => each.requests.flatMap(({ ask }) => ask ?? []));
+  const held = new Set(withheld.map((each) => each.request?.mark ?? wantedHash(each)));
+  const isKept = (mark: RequestMark): boolean =>
+    held.has(mark) || held.has(mark.wanted) || drafts.some((each) => isSameMark(mark, each.mark));
   return [...actual.requests]
     .filter(([id]) => isOurs(id, input))
     .sort(([a], [b]) => byCodeUnits(a, b))
     .flatMap(([id, requests]) => {
-      const held = withheld.filter((each) => each.id === id);
-      const isKept = ({ mark }: ChangeRequest): boolean =>
-        drafts.some((draft) => isSameMark(mark, draft.mark)) ||
-        held.some((each) =>
-          each.request?.mark ? each.request.mark === mark : wantedHash(each) === mark?.wanted,
-        );
       const seen = new Set<string>();
       return requests
-        .filter(({ is, mark }) => is === 'open' && mark !== undefined)
-        .filter((request) => {
-          const key = canonicalJson(request.mark);
-          const isNeeded = isAsked(id, input) && isKept(request) && !seen.has(key);
+        .filter(({ is, mark }) => {
+          if (is !== 'open' || !mark) return false;
+          const key = canonicalJson(mark);
+          const isNeeded = isAsked(id, input) && isKept(mark) && !seen.has(key);
           seen.add(key);
           return !isNeeded;
         })
