@@ -26,8 +26,7 @@ import {
   type SnapshotsAt,
 } from './spec-history.js';
 
-interface LastApply {
-  readonly applied: string | null;
+interface LastApply extends Pick<AttributionRequest, 'applied'> {
   /** `KIND/NAME` of what it left out of sync; null if unknown. */
   readonly outOfSync: ReadonlySet<string> | null;
 }
