@@ -107,7 +107,7 @@ class Walk {
       this.#refuse(span, 'an alias (*name)');
       return undefined;
     }
-    if (hasProperties(node)) this.#refuseProperties(node, span);
+    this.#refuseProperties(node, span);
     // First, because most values are scalars.
     if (isScalar(node)) return this.#scalar(node, expected, span);
     if (isMap(node)) return this.#map(node, expected, span);
@@ -141,7 +141,7 @@ class Walk {
       this.#refuse(span, isAlias(key) ? 'an alias (*name)' : 'a key that is no text');
       return undefined;
     }
-    if (hasProperties(key)) this.#refuseProperties(key, span);
+    this.#refuseProperties(key, span);
     const text = this.#text(key, span);
     if (key.type === 'PLAIN' && text === '<<') {
       this.#refuse(span, 'a merge key (<<)');
@@ -179,7 +179,8 @@ class Walk {
     return value === null && types.size === 0 ? null : text;
   }
 
-  #refuseProperties({ anchor, tag }: Properties, span: Span): void {
+  #refuseProperties(node: unknown, span: Span): void {
+    const { anchor, tag } = (node ?? {}) as { readonly anchor?: string; readonly tag?: string };
     if (anchor !== undefined) this.#refuse(span, 'an anchor (&name)');
     if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
   }
@@ -191,16 +192,6 @@ class Walk {
   #add(code: Problem['code'], span: Span, message: string): void {
     this.problems.push(problemAt(code, span, message));
   }
-}
-
-interface Properties {
-  readonly anchor?: string;
-  readonly tag?: string;
-}
-
-function hasProperties(node: unknown): node is Properties {
-  const { anchor, tag } = (node ?? {}) as Properties;
-  return anchor !== undefined || tag !== undefined;
 }
 
 /** By the core schema of YAML 1.2: null, boolean, number, or the text itself. */
