@@ -234,7 +234,7 @@ export function sinceText(kill: Omit<LiveKill, 'ref' | 'location'>): string {
   if (comesBack) return 'it was killed when it went from the service, and comes back killed';
   if (orderedIn !== undefined) {
     const commit = clean(shortSha(orderedIn));
-    return `git ordered it in commit ${commit} and took it back before a run saw it`;
+    return `git ordered it in commit ${commit} and took it back before a run came to its end`;
   }
   if (wasOrdered) return 'git ordered it until now, and HEAD does not take it back';
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;

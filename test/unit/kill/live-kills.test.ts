@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/report/text/layout.js';
 import { liveKillRow, sinceText } from '../../../src/report/view/sentences.js';
-import { appliedWorld, flagSpec, type PipelineWorld } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  PIPELINE_CONFIG,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 
 const FILE = 'flags/pay.yaml';
 const ID = 'flag/pay@production';
@@ -132,7 +137,7 @@ describe('a kill that was ordered in git and taken back before any run', () => {
 
     expect(plan.liveKills).toMatchObject([{ id: ID, commit: null, orderedIn: kill }]);
     expect(plan.liveKills.map(sinceText)).toEqual([
-      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run saw it`,
+      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
     ]);
     const lines = plan.liveKills.flatMap((each) => liveKillRow(each).lines);
     expect(lines.map(plainText).join('\n')).toContain(
@@ -142,6 +147,25 @@ describe('a kill that was ordered in git and taken back before any run', () => {
     world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
     await world.applied();
     expect(await isKilled()).toBe(false);
+  });
+});
+
+describe('a kill that was sent by a run that a guard refused, and taken back before the next', () => {
+  it('is not said to have gone unseen, because that run sent it', async () => {
+    const kill = world.repository.commit('Kill pay, and open it', {
+      'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
+      [FILE]: flagSpec('pay', { on: 90 }),
+      [LIST]: 'kills:\n  pay: { reason: INC-1 }\n',
+    });
+    await world.reconciled();
+    expect(await isKilled()).toBe(true);
+    world.repository.commit('Take it back', { [LIST]: 'kills: {}\n' });
+
+    const { plan } = await world.planned();
+
+    expect(plan.liveKills.map(sinceText)).toEqual([
+      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
+    ]);
   });
 });
 
