@@ -51,8 +51,8 @@ async function promote(
   const objects = words.filter((each) => each.startsWith('flag/'));
   const [directory = '.', ...more] = words.filter((each) => !objects.includes(each));
   if (more.length > 0) {
-    const why = 'flags are named flag/NAME, and one config repository';
-    throw new FlagkeelError('USAGE', `cannot promote ${quoted(more[0] ?? '')}: ${why}`);
+    const why = `only one of ${[directory, ...more].map(quoted).join(', ')} can be the config repository`;
+    throw new FlagkeelError('USAGE', `cannot promote: ${why} (flags are named flag/NAME)`);
   }
   const specs = await readRightSpecs(directory, screen);
   const flags = flagsOf(objects, options, specs);

@@ -156,6 +156,70 @@ defaultRule: { "on": 80, "off": rest }
 `);
   });
 
+  const HEAD = PAY.slice(0, PAY.indexOf('  staging:'));
+  const STAFF = 'rules: [{ if: { segment: staff }, serve: "on" }]';
+  const SHARED = `  "*":
+    rules:
+      - if: [{ segment: staff }, { attribute: country, in: [ES] }]
+        serve: "on"
+    defaultRule: { "on": 30, "off": rest }
+`;
+  it.each<
+    [
+      situation: string,
+      options: string[],
+      shared: string,
+      staging: string,
+      production: string,
+      written: string,
+    ]
+  >([
+    [
+      'treatments of its own, in the order of the file',
+      ...[[], '', 'treatments: { "on": first, "2": two, "1": one, "off": "" }', ''],
+      'treatments:\n      "on": first\n      "2": two\n      "1": one\n      "off": ""',
+    ],
+    [
+      'the end of treatments of its own',
+      ...[[], '', '', 'treatments: { "on": first, "2": two, "off": "" }', ''],
+    ],
+    [
+      'the end of a target, and of a treatment with targets',
+      ...[['--targets'], '', 'targets: { "on": [qa-2] }'],
+      ...['targets: { "off": [x], "on": [qa-1, qa-2] }', 'targets: { "on": [ qa-2 ] }'],
+    ],
+    ['the end of its rules', ...[[], '', '', STAFF, '']],
+    ['no rules, where it would get those of all', ...[[], SHARED, 'rules: []', '', 'rules: []']],
+    [
+      'rules of all, with several conditions, in place of its own',
+      ...[[], SHARED, '', STAFF],
+      'rules: [ { if: [{ segment: staff }, { attribute: country, in: [ES] }], serve: "on" } ]',
+    ],
+  ])('takes %s', async (_, options, shared, staging, target, written) => {
+    const block = (name: string, said: string): string =>
+      `  ${name}:\n${said === '' ? '' : `    ${said}\n`}    defaultRule: "off"\n`;
+    write({
+      'flags/pay.yaml': HEAD + shared + block('staging', staging) + block('production', target),
+    });
+
+    await promote('--write', ...options);
+
+    expect(production()).toBe(block('production', written));
+  });
+
+  it('takes the sizes that the environment shares with all others', async () => {
+    write({
+      'flags/pay.yaml': `${HEAD}${SHARED}  staging: {}\n  production:\n    trafficAllocation: 50\n    defaultRule: "off"\n`,
+    });
+
+    await promote('--write', '--percentages');
+
+    expect(production()).toBe(`  production:
+    trafficAllocation: 100
+    defaultRule: { "on": 30, "off": rest }
+`);
+  });
+
   it('writes nothing where flags would depend on each other', async () => {
     const pay = PAY.replace('{ segment: staff }', '{ flag: base, treatments: ["on"] }');
     write({
@@ -183,6 +247,7 @@ environments:
     ['flag/pay --from stagin --to production', 'did you mean "staging"?'],
     ['flag/pay --from staging --to staging', 'are the same'],
     ['flag/pay --from staging', '--to'],
+    ['pay config --from staging --to production', 'only one of pay, config'],
   ])('is a wrong command line: %s', async (words, expected) => {
     const refused = await run('promote', ...words.split(' '));
 
