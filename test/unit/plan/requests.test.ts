@@ -170,109 +170,56 @@ describe('a write that the service may refuse', () => {
     ]);
   });
 
-  const open = request({ mark: MARK });
-  const later = request({ mark: MARK, id: 'cr-2' });
-  const older = { behind: true, reviewed: new Set<string>() } as const;
+  const [open, later] = [request({ mark: MARK }), request({ mark: MARK, id: 'cr-2' })];
   const stale = request({ mark: OTHER, id: 'cr-3' });
+  const rejected = { ...stale, is: 'rejected', mark: OTHER } as const;
+  const unwanted = request({ mark: UNWANTED, id: 'cr-4' });
+  const killing = request({ mark: KILL_MARK, id: 'cr-5' });
   const [off, frozen] = [{ suspended: SUSPENDED_BY_CONFIG }, { closed: FROZEN }];
+  const [others, older] = [
+    new Set(['flag/buy']),
+    { behind: true, reviewed: new Set<string>() } as const,
+  ];
   const unasking = { environments: [anEnvironment('production')] };
   const unselected = { environments: ASKING.map((each) => ({ ...each, selected: false })) };
-  const rejected = request({ mark: OTHER, is: 'rejected' });
-  it.each<[situation: string, World, steps: string[], held: string[], withdrawn: string[]]>([
-    ['waits for an open request of the same content', { requests: [open] }, [], ['cr-1'], []],
-    ['is not asked for again after a rejection', { requests: [rejected] }, [], ['cr-1'], []],
-    [
-      'is not asked for again after a rejection that only the state still has',
-      { state: flagState('pay', { production: { request: { ...rejected, mark: OTHER } } }) },
-      [],
-      ['cr-1'],
-      [],
-    ],
-    [
-      'leaves a rejection of what git wants no more',
-      { requests: [request({ mark: UNWANTED, is: 'rejected' })] },
-      ['patch-definition'],
-      [],
-      [],
-    ],
-    [
-      'is asked for anew with another content, and the request of before withdrawn',
-      { requests: [request({ mark: OTHER })] },
-      ['patch-definition'],
-      [],
-      ['cr-1'],
-    ],
-    ['leaves requests of others', { requests: [request()] }, ['patch-definition'], [], []],
-    ['keeps the older of two requests', { requests: [open, later] }, [], ['cr-1'], ['cr-2']],
-    ['keeps that of its content', { requests: [open, stale] }, [], ['cr-1'], ['cr-3']],
-    [
-      'goes on with a kill while the rest waits',
-      { ...KILL, requests: [open] },
-      ['kill-flag'],
-      ['cr-1'],
-      [],
-    ],
-    [
-      'tries a kill all the same, and leaves its request open',
-      { ...KILL, share: 10, requests: [request({ mark: KILL_MARK })] },
-      ['kill-flag'],
-      [],
-      [],
-    ],
-    [
-      'withdraws the request of a kill that git takes back',
-      { ...RESTORE, share: 10, requests: [request({ mark: KILL_MARK })] },
-      ['patch-definition'],
-      [],
-      ['cr-1'],
-    ],
-    ['withdraws nothing while suspended', { requests: [open, later], policy: off }, [], [], []],
-    ['withdraws nothing elsewhere', { requests: [open, later], policy: unselected }, [], [], []],
-    ['withdraws what git takes back', { share: 10, requests: [open] }, [], [], ['cr-1']],
-    [
-      'withdraws nothing of an object that the run leaves out',
-      { share: 10, requests: [open], policy: { only: new Set(['flag/buy']) } },
-      [],
-      [],
-      [],
-    ],
-    ['withdraws nothing during a freeze', { requests: [open], policy: frozen }, [], [], []],
-    [
-      'withdraws during a freeze what git wants no more',
-      { requests: [request({ mark: UNWANTED })], policy: frozen },
-      [],
-      [],
-      ['cr-1'],
-    ],
-    [
-      'withdraws nothing of what a newer commit changed',
-      { share: 10, requests: [open], policy: older },
-      [],
-      [],
-      [],
-    ],
+  const known = flagState('pay', { production: { request: rejected } });
+  const [patch, back] = ['patch-definition', { share: 10 }];
+  it.each<[situation: string, requests: ChangeRequest[], result: string, World?]>([
+    ['waits for an open request of the same content', [open], 'cr-1 waits'],
+    ['is not asked for again after a rejection', [rejected], 'cr-3 waits'],
+    ['is not after one that only the state still has', [], 'cr-3 waits', { state: known }],
+    ['leaves a rejection of what git wants no more', [{ ...unwanted, is: 'rejected' }], patch],
+    ['is asked for anew with another content', [stale], `${patch}, cr-3 goes`],
+    ['leaves requests of others', [request()], patch],
+    ['keeps the older of two requests', [open, later], 'cr-1 waits, cr-2 goes'],
+    ['keeps the request of its content', [open, stale], 'cr-1 waits, cr-3 goes'],
+    ['goes on with a kill while the rest waits', [open], 'kill-flag, cr-1 waits', KILL],
+    ['tries a kill that has a request', [killing], 'kill-flag', { ...KILL, ...back }],
+    ['withdraws a kill taken back', [killing], `${patch}, cr-5 goes`, { ...RESTORE, ...back }],
+    ['withdraws nothing while suspended', [open, later], '', { policy: off }],
+    ['withdraws nothing elsewhere', [open, later], '', { policy: unselected }],
+    ['withdraws what git takes back', [open], 'cr-1 goes', back],
+    ['withdraws nothing that is left out', [open], '', { ...back, policy: { only: others } }],
+    ['withdraws nothing that a newer commit changed', [open], '', { ...back, policy: older }],
+    ['withdraws nothing during a freeze', [open], '', { policy: frozen }],
+    ['withdraws the unwanted during a freeze', [unwanted], 'cr-4 goes', { policy: frozen }],
     [
       'withdraws what the config wants no more, though a freeze holds the change',
-      { requests: [open], policy: { ...unasking, ...frozen } },
-      [],
-      [],
-      ['cr-1'],
+      [open],
+      'cr-1 goes',
+      { policy: { ...unasking, ...frozen } },
     ],
-    [
-      'withdraws what the config wants no more',
-      { requests: [open], policy: unasking },
-      ['patch-definition'],
-      [],
-      ['cr-1'],
-    ],
-  ])('%s', (_, world, steps, held, withdrawn) => {
-    const plan = planFor(world);
+    ['withdraws what nobody asks for', [open], `${patch}, cr-1 goes`, { policy: unasking }],
+  ])('%s', (_, requests, result, world) => {
+    const { steps, withheld, withdrawals } = planFor({ ...world, requests });
 
-    const actions = plan.steps.map(({ action }) => action);
-    expect(actions.filter((action) => action !== 'withdraw-request')).toEqual(steps);
-    expect(plan.withheld.flatMap(({ request: answer }) => answer?.id ?? [])).toEqual(held);
-    const ids = plan.withdrawals?.map(({ request: { id } }) => id);
-    expect(ids).toEqual(withdrawn.length === 0 ? undefined : withdrawn);
+    expect(withdrawals).not.toEqual([]);
+    const acts = [
+      ...steps.flatMap(({ action }) => (action === 'withdraw-request' ? [] : action)),
+      ...withheld.flatMap(({ request: answer }) => (answer ? `${answer.id} waits` : [])),
+      ...(withdrawals ?? []).map(({ request: { id } }) => `${id} goes`),
+    ];
+    expect(acts.join(', ')).toBe(result);
   });
 
   it('withdraws those of all objects of ours in their order, and leaves those of other repositories', () => {
