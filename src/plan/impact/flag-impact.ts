@@ -42,17 +42,16 @@ export interface GroupShift {
 /** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
-/** Of every flag that changes, or depends on a changed flag or list; by name. */
+/** Of every flag that changes or depends on a change, and of those that these ask about; by name. */
 export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
-  const reached = [...sides.flags.keys()]
-    .sort()
-    .map((flag) => ({ flag, audience: audienceOf(flag, sides) }))
-    .filter(({ audience }) => isChanged(audience, sides));
-  const lists = new Set(reached.flatMap(({ audience }) => [...audience.lists]));
-  const index = keyIndex(new Map([...sides.lists].filter(([list]) => lists.has(list))));
+  const audiences = [...sides.flags.keys()].sort().map((flag) => {
+    return { flag, audience: audienceOf(flag, sides) };
+  });
+  const lists = new Set(audiences.flatMap(({ audience }) => [...audience.lists]));
+  const index = keyIndex(sides.lists, lists);
   const cache: DistributionCache = new Map();
   return new Map(
-    reached.map(({ flag, audience }) => [
+    audiences.map(({ flag, audience }) => [
       flag,
       analysisOf(flag, audience, { sides, index, cache }),
     ]),
@@ -61,7 +60,7 @@ export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
 
 export function flagAnalysis(flag: string, sides: EnvironmentSides): FlagAnalysis {
   const audience = audienceOf(flag, sides);
-  const index = keyIndex(new Map([...sides.lists].filter(([list]) => audience.lists.has(list))));
+  const index = keyIndex(sides.lists, audience.lists);
   return analysisOf(flag, audience, { sides, index, cache: new Map() });
 }
 
@@ -106,13 +105,6 @@ function audienceOf(flag: string, { flags, lists }: EnvironmentSides): Audience 
     }
   }
   return { lists: asked, flags: new Map(behind) };
-}
-
-function isChanged(audience: Audience, { flags, lists }: EnvironmentSides): boolean {
-  return (
-    [...audience.flags.keys()].some((name) => flags.get(name)?.change !== undefined) ||
-    [...audience.lists].some((list) => lists.get(list)?.change !== undefined)
-  );
 }
 
 const NOBODY = certainDistribution([]);

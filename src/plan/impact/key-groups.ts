@@ -47,11 +47,16 @@ interface Combination {
   count: number;
 }
 
-export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
+/** @param asked leaves out all other lists. */
+export function keyIndex(
+  all: ReadonlyMap<ListId, ListSides>,
+  asked: ReadonlySet<ListId>,
+): KeyIndex {
+  const lists = sortedMap([...all].filter(([list]) => asked.has(list)));
   const combinationOf = new Map<string, Combination>();
   const combinations: Combination[] = [];
   const none: Combination = { lists: new Map(), count: 0 };
-  for (const [list, { before, added, removed }] of sortedMap(lists)) {
+  for (const [list, { before, added, removed }] of lists) {
     // Keys that were alike so far, and are alike in this list, stay together.
     const next = new Map<Combination, Map<Membership, Combination>>();
     const move = (key: string, standing: Membership): void => {
