@@ -149,7 +149,7 @@ function answerTo(
 ): boolean | Unsettled {
   const { sides, group } = walk;
   const { id: answer } = question;
-  if (question.about === 'list' && sides.lists.has(answer)) {
+  if (sides.lists.has(answer)) {
     const standing = group.lists.get(answer);
     return standing === 'kept' || standing === (side === 'before' ? 'removed' : 'added');
   }

@@ -101,7 +101,7 @@ function audienceOf(flag: string, { flags, lists }: EnvironmentSides): Audience 
   const asked = new Set<ListId>();
   for (const [, { before, after }] of behind) {
     for (const question of [before, after].flatMap(questionsOf)) {
-      if (question.about === 'list' && lists.has(question.id)) asked.add(question.id);
+      if (lists.has(question.id)) asked.add(question.id);
     }
   }
   return { lists: asked, flags: new Map(behind) };
