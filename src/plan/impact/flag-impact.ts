@@ -131,7 +131,6 @@ export function flagImpact(analysis: FlagAnalysis, environment: string): FlagImp
     listed: groups.reduce((sum, { group }) => sum + group.count, keysLeft),
     moves: pairs
       .filter(([, pair]) => isMove(pair))
-      .sort(([a], [b]) => byCodeUnits(a, b))
       .map(([id, pair]) => moveOf(id, pair, traffic.pairs.get(id), groups))
       .filter((move) => move.traffic.atMost + move.keys.atMost > 0)
       .sort(largestFirst),
