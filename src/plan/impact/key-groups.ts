@@ -102,11 +102,11 @@ export function keyGroups(
     groups.set(id, group);
     return group;
   };
-  const singled = new Map<Combination, number>();
+  const singled = new Map<Combination | undefined, number>();
   const allTargets = targetsOf(audience);
   for (const [key, targets] of allTargets) {
     const combination = combinationOf.get(key);
-    if (combination) singled.set(combination, (singled.get(combination) ?? 0) + 1);
+    singled.set(combination, (singled.get(combination) ?? 0) + 1);
     const group = add(projected(combination?.lists, audience), targets, 1);
     group.names.push(key);
     group.keys = () => group.names;
