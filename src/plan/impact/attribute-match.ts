@@ -148,13 +148,11 @@ function isVersion(
 const VERSION = /^(\d+\.\d+\.\d+)(?:-([^+]+))?(?:\+(.+))?$/s;
 
 function versionOf(text: string): Version | undefined {
-  const [, core, labels, build] = VERSION.exec(text) ?? [];
+  const [, core, labels, build = ''] = VERSION.exec(text) ?? [];
   const numbers = core?.split('.').map(plainNumber);
   const preRelease = labels?.split('.').map(plainNumber) ?? [];
   if (!numbers || preRelease.includes('')) return undefined;
-  const ending = labels === undefined ? '' : `-${preRelease.join('.')}`;
-  const built = build === undefined ? '' : `+${build}`;
-  return { numbers, preRelease, text: `${numbers.join('.')}${ending}${built}` };
+  return { numbers, preRelease, text: `${numbers.join('.')}-${preRelease.join('.')}+${build}` };
 }
 
 const DIGITS = /^\d+$/;
