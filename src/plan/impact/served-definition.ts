@@ -7,7 +7,7 @@ import { canonicalJson, sha256, type Json } from '../../model/json.js';
 import { canonicalMatcher, dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { FieldChange } from '../../model/plan.js';
 import { isTargetPath, treatmentOfTargetPath } from '../fields.js';
-import { isKnownType, meets } from './attribute-match.js';
+import { isKnownType, meets, textsIn } from './attribute-match.js';
 import {
   bucketServing,
   constantServing,
@@ -220,20 +220,12 @@ function questionOf(raw: Matcher, listedKeys: Map<ListId, readonly string[]>): Q
     return { about: 'flag', id: JSON.stringify([flag, treatments]), ...dependency, negated };
   }
   const id = canonicalJson(matcher);
-  const keys = keysOf(matcher);
-  if (!keys) return { about: 'unknown', id, matcher, negated };
+  // A matcher without an attribute compares the key itself, so it is a list of keys.
+  const isListed = matcher.type === 'IN_LIST_STRING' && matcher['attribute'] === undefined;
+  if (!isListed) return { about: 'unknown', id, matcher, negated };
   const list = `keys/${id}`;
-  listedKeys.set(list, keys);
+  listedKeys.set(list, textsIn(matcher['strings']));
   return { about: 'list', id: list, negated };
-}
-
-/** A matcher without an attribute compares the key itself, so it is a list of keys. */
-function keysOf(matcher: Matcher): readonly string[] | undefined {
-  const strings: Json | undefined = matcher['strings'];
-  if (matcher.type !== 'IN_LIST_STRING' || matcher['attribute'] !== undefined) return undefined;
-  if (!Array.isArray(strings)) return undefined;
-  const keys = strings.filter((each): each is string => typeof each === 'string');
-  return keys.length === strings.length ? keys : undefined;
 }
 
 export interface SeededDefinition {
