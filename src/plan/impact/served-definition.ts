@@ -66,7 +66,7 @@ export function withChanges(
   const changed: Required<Definition> = { ...fields, ...written };
   const targets = new Map(Object.entries(changed.targets));
   for (const { path, keys } of changes) {
-    if (!keys || !isTargetPath(path)) continue;
+    if (!keys) continue;
     const treatment = treatmentOfTargetPath(path);
     const gone = new Set(keys.removed);
     const kept = (targets.get(treatment) ?? []).filter((key) => !gone.has(key));
@@ -84,7 +84,6 @@ function withLiveConfigurations(
   written: readonly Treatment[],
   live: readonly Treatment[],
 ): readonly Treatment[] {
-  if (written === live) return live;
   const held = new Map(live.map(({ name, configuration }) => [name, configuration]));
   return written.map((treatment) => {
     const configuration = held.get(treatment.name);
