@@ -200,7 +200,11 @@ describe('the traffic that a change of a flag reaches', () => {
       [live, { ...live, killed: true }],
       'shop 40 % on → off, 1 keys on → off (qa-bot) ! kills',
     ],
-    ['a new definition', [null, onShare(10)], 'shop 90 % control → off, 10 % control → on'],
+    [
+      'a new definition, also for individual targets',
+      [null, { ...onShare(10), targets: { on: ['ana'] } }],
+      'shop 90 % control → off, 10 % control → on, 1 keys control → on (ana)',
+    ],
   ])('is exact or bounded for %s', (_, shop, line) => {
     expect(impactLines({ flags: { shop } })).toEqual([`flag/shop@production: ${line}`]);
   });
@@ -222,7 +226,7 @@ describe('the keys that a change of a flag reaches', () => {
   it.each<[string, Move, string]>([
     [
       'individual targets by name, which the allocation does not concern',
-      [closed, { ...closed, targets: { on: ['ben'], off: ['cyd'] } }],
+      [closed, { ...closed, targets: { on: ['ben'], off: ['ana', 'cyd'] } }],
       'shop 1 keys on → off (ana)',
     ],
     [
@@ -267,49 +271,87 @@ describe('the keys that a change of a flag reaches', () => {
   });
 
   describe('by name, where the service shows the seed', () => {
-    /** Their buckets by seed 7 are 32, 35, 53, 3 and 24; by seed 8 they draw 82, 89, 40, 69 and 37. */
-    const keys = ['ana', 'bob', 'cleo', 'dan', 'eve'];
+    /** Their buckets by seed 7 are 32, 35, 53, 3, 35 and 24; by seed 8 they draw 82, 89, 40, 69, 26 and 37. */
+    const keys = ['ana', 'bob', 'cleo', 'dan', 'eli', 'eve'];
     const isStaff = { type: 'IN_SEGMENT', string: 'staff' };
-    const staff = [keys, keys] as const;
+    const some = ['ana', 'dan'];
+    const lists = { staff: [keys, keys], some: [some, some] } as const;
     const rule = (on: number): Definition => ({ ...onShare(0), ...when([isStaff], on) });
 
     const allotted = (on: number) => ({ ...rule(on), trafficAllocation: 70 });
     const fromSpain = (on: number) => ({ ...onShare(0), ...when([isStaff, FROM_SPAIN], on) });
     const asking = { ...onShare(0), ...when([isStaff, ...matchersOf(dependingOn('base'))], 100) };
     const ramp: Move = [rule(25), rule(50)];
+    const beside = (on: number): Definition => ({ ...onShare(50), ...when([isStaff], on) });
+    const isSome = when([{ type: 'IN_SEGMENT', string: 'some' }], 0).rules;
+    const others = (on: number): Definition => ({
+      rules: [...isSome, ...when([isStaff], on).rules],
+      targets: { off: ['bob'] },
+    });
+    const ofCart = (on: number): Definition => when(matchersOf(dependingOn('cart')), on);
+    const cart = same({ targets: { on: ['ana'] } });
     const asked = { asking: same(asking), base: [onShare(0), onShare(40)] } as const;
 
     it.each<[string, Sides<Definition>, Readonly<Record<string, number>>, string]>([
-      ['those whose bucket moves', { shop: ramp }, { shop: 7 }, 'shop 2 keys off → on (ana bob)'],
+      [
+        'those whose bucket moves',
+        { shop: ramp },
+        { shop: 7 },
+        'shop 3 keys off → on (ana bob eli)',
+      ],
       ['an average without a seed', { shop: ramp }, {}, 'shop ~1–2 keys off → on'],
       [
         'those within the allocation',
         { shop: [allotted(0), allotted(50)] },
         { shop: 7 },
-        'shop 2 keys off → on (dan eve)',
+        'shop 3 keys off → on (dan eli eve)',
+      ],
+      [
+        'those that the allocation alone tells apart',
+        { shop: [allotted(0), allotted(100)] },
+        { shop: 7 },
+        'shop 4 keys off → on (cleo dan eli eve)',
+      ],
+      [
+        'none where hashing decides for others alone',
+        { shop: [beside(0), beside(100)] },
+        { shop: 7 },
+        'shop 6 keys off → on',
+      ],
+      [
+        'those of no other list, and no targets',
+        { shop: [others(0), others(60)] },
+        { shop: 7 },
+        'shop 3 keys off → on (cleo eli eve)',
+      ],
+      [
+        'those that are targets of the flag that is asked',
+        { cart, shop: [ofCart(25), ofCart(50)] },
+        { shop: 7 },
+        'shop 1 keys off → on (ana)',
       ],
       [
         'those by the buckets of the flag that is asked',
         asked,
         { base: 7 },
-        'base 40 % off → on; asking 4 keys off → on (ana bob dan eve)',
+        'base 40 % off → on; asking 5 keys off → on (ana bob dan eli eve)',
       ],
       [
         'an average where the flag that is asked shows no seed',
         asked,
         { asking: 7 },
-        'base 40 % off → on; asking ~2 keys off → on',
+        'base 40 % off → on; asking ~2–3 keys off → on',
       ],
       [
         'at most those, where an attribute decides',
         { shop: [fromSpain(25), fromSpain(50)] },
         { shop: 7 },
-        'shop ~0–2 keys off → on (ana bob)',
+        'shop ~0–3 keys off → on (ana bob eli)',
       ],
     ])('are %s', (_, flags, seeds, line) => {
       const [changed = ''] = Object.keys(flags).slice(-1);
 
-      expect(impactLines({ flags, segments: { staff }, seeds })).toEqual([
+      expect(impactLines({ flags, segments: lists, seeds })).toEqual([
         `flag/${changed}@production: ${line}`,
       ]);
     });
@@ -328,8 +370,20 @@ describe('the keys that a change of a flag reaches', () => {
     it('are what a restore would serve', () => {
       const shop = [25, 50].map((on) => ({ ...rule(on), killed: true })) as unknown as Move;
 
-      expect(restoreLines({ flags: { shop }, segments: { staff }, seeds: { shop: 7 } })).toEqual([
-        'flag/shop@production: shop 4 keys off → on (ana bob dan eve)',
+      expect(restoreLines({ flags: { shop }, segments: lists, seeds: { shop: 7 } })).toEqual([
+        'flag/shop@production: shop 5 keys off → on (ana bob dan eli eve)',
+      ]);
+    });
+
+    it('are those of a definition that is deleted', () => {
+      const pay = { ...DEFINITION, ...beside(25), targets: { on: ['ana'] } };
+      const input = inputOf({ flags: { pay: [pay, null] }, segments: lists, seeds: { pay: 7 } });
+      const gone = aChange('flag/pay@production', 'delete');
+      const impact = planImpact(aPlan({ changes: [gone] }), input).get(gone.id);
+
+      expect(impact?.flags.map(flagWords)).toEqual([
+        'pay 50 % off → control, 3 keys off → control (bob cleo eli), ' +
+          '50 % on → control, 3 keys on → control (ana dan eve)',
       ]);
     });
   });
@@ -353,6 +407,14 @@ describe('the reach of a plan', () => {
   const isOn = [...matchersOf(dependingOn('cart')), ...matchersOf(ofBase)];
   const isOff = isOn.map((matcher) => ({ ...matcher, negate: true }));
   const alike = { rules: [isOn, isOff].flatMap((matchers) => when(matchers, 100).rules) };
+  const half = (treatment: string): Bucket[] => {
+    return ['x', treatment].map((each) => ({ treatment: each, size: 50 }));
+  };
+  const partly = {
+    treatments: [...DEFINITION.treatments, { name: 'x', description: '' }],
+    defaultRule: half('off'),
+    rules: [{ matchers: [FROM_SPAIN], buckets: half('on') }],
+  };
   const crew = ['ana', 'ben'];
   const ana: Readonly<Record<string, readonly [string[], string[]]>> = { staff: [[], ['ana']] };
 
@@ -367,7 +429,7 @@ describe('the reach of a plan', () => {
     ],
     [
       'a segment changes: flags that ask about a flag that uses it',
-      { flags: { cart: same(inSegment('staff')), shop: same(dependingOn('cart')) }, segments: ana },
+      { flags: { shop: same(dependingOn('cart')), cart: same(inSegment('staff')) }, segments: ana },
       ['segment/staff@production: cart 1 keys off → on; shop 1 keys off → on'],
     ],
     [
@@ -413,15 +475,78 @@ describe('the reach of a plan', () => {
       ['flag/shop@production: shop 0–0.01 % off → on'],
     ],
     [
+      'two asked flags change: each with its own askers, of which one changes itself',
+      {
+        flags: {
+          base: [onShare(0), onShare(20)],
+          cart: [onShare(10), onShare(30)],
+          other: same(ofBase),
+          shop: [dependingOn('cart'), { ...dependingOn('cart'), targets: { on: ['ana'] } }],
+          third: same(dependingOn('cart')),
+        },
+      },
+      [
+        'flag/base@production: base 20 % off → on; other 20 % off → on',
+        'flag/cart@production: cart 20 % off → on; third 20 % off → on',
+        'flag/shop@production: shop 20 % off → on, ~0–1 keys off → on (ana)',
+      ],
+    ],
+    [
+      'a segment and a flag that uses it change: each with its own keys',
+      {
+        flags: {
+          shop: [
+            inSegment('staff'),
+            { ...inSegment('staff'), targets: { off: ['ana'], on: ['tia'] } },
+          ],
+        },
+        segments: { staff: [['ana'], ['ana', 'ben']] },
+      },
+      [
+        'segment/staff@production: shop 1 keys off → on',
+        'flag/shop@production: shop 2 keys off → on (tia), 1 keys on → off (ana)',
+      ],
+    ],
+    [
       'the asked flag is not known here: bounds',
       { flags: { shop: [dependingOn('elsewhere'), onShare(0)] } },
       ['flag/shop@production: shop 0–100 % on → off'],
     ],
     [
       'two flags hang on the draw of a third: bounds',
-      { flags: { base: [onShare(10), onShare(20)], cart: same(ofBase), shop: same(hanging) } },
+      {
+        flags: {
+          base: [onShare(10), onShare(20)],
+          cart: same(ofBase),
+          shop: same(hanging),
+          turned: same({ rules: hanging.rules.toReversed() }),
+        },
+      },
       // In truth it is 10 %: a key that gets `on` of one gets `on` of the other.
-      ['flag/base@production: base 10 % off → on; cart 10 % off → on; shop 0–90 % off → on'],
+      [
+        'flag/base@production: base 10 % off → on; cart 10 % off → on; shop 0–90 % off → on; turned 0–90 % off → on',
+      ],
+    ],
+    [
+      'two flags hang on the draw of a third, and one of them serves all the same',
+      {
+        flags: {
+          base: [onShare(0), onShare(40)],
+          cart: same(when(matchersOf(ofBase), 0)),
+          shop: same(hanging),
+        },
+      },
+      ['flag/base@production: base 40 % off → on; shop 40 % off → on'],
+    ],
+    [
+      'the asked flag is made, of which nobody had a treatment',
+      { flags: { cart: [null, onShare(30)], shop: same(dependingOn('cart')) } },
+      ['flag/cart@production: cart 70 % control → off, 30 % control → on; shop 30 % off → on'],
+    ],
+    [
+      'an attribute decides part of what the asked flag serves: bounds',
+      { flags: { cart: same(partly), shop: [{}, dependingOn('cart')] } },
+      ['flag/shop@production: shop 0–100 % off → on'],
     ],
     [
       'a flag hangs on an attribute and on the draw of another, which is asked after it: bounds',
@@ -437,6 +562,12 @@ describe('the reach of a plan', () => {
   ])('where %s', (_situation, world, lines) => {
     expect(impactLines(world)).toEqual(lines);
   });
+});
+
+it('tells nothing of identities, which no flag asks about', () => {
+  const changes = [aChange('identities/user@production', 'update')];
+
+  expect(planImpact(aPlan({ changes }), inputOf({})).size).toBe(0);
 });
 
 it('reaches a flag that this run did not read, as the state has it', () => {
@@ -470,7 +601,7 @@ describe('questions that nothing known answers', () => {
   const later = (count: number) => ({ ...many(count), ...onShare(10) });
   const dark = (on: number) => asks(on, FROM_SPAIN, ...matchersOf(dependingOn('dark')));
   const [isOn, isNotOn] = [asks(100, treated('on')), asks(0, treated('on'))];
-  const circle = dependingOn('asking');
+  const circle = { ...dependingOn('asking'), targets: { on: ['ana'] } };
   const EITHER_WAY = 'shop 0–100 % off → on, 0–100 % on → off';
 
   it.each<[string, Definition, Definition, string]>([
@@ -496,14 +627,18 @@ describe('questions that nothing known answers', () => {
 });
 
 describe('risks', () => {
-  it('name the end of a ramp, and the share that it reaches then', () => {
+  it.each([
+    [100, ['ramp-ends']],
+    [50, ['ramp-ends']],
+    [49, []],
+  ])('name the end of a ramp to %d %%, and the share that it reaches then', (share, risks) => {
     const input = inputOf({ flags: { pay: [onShare(0), onShare(10)] } }, true);
-    const last = [{ rule: null, buckets: onShare(100).defaultRule }];
+    const last = [{ rule: null, buckets: onShare(share).defaultRule }];
 
     const impacts = planImpact(planChanges(input), input, new Map([['flag/pay@production', last]]));
 
-    const atLast = { atLeast: 100, atMost: 100 };
-    expect(impacts.get('flag/pay@production')).toMatchObject({ risks: ['ramp-ends'], atLast });
+    const atLast = { atLeast: share, atMost: share };
+    expect(impacts.get('flag/pay@production')).toMatchObject({ risks, atLast });
   });
 
   const ON = [{ treatment: 'on', size: 100 }];
@@ -513,6 +648,7 @@ describe('risks', () => {
   const killedWith = (limit: number) => ({ ...configured(undefined, { limit }), killed: true });
   const dead = { ...onShare(10), killed: true };
   const nowOn = { ...dead, defaultTreatment: 'on' };
+  const ofA = (size: number) => ({ ...THREE, defaultRule: [{ treatment: 'a', size }] });
 
   it.each<[string, Definition | null, Definition, string[]]>([
     ['all get what is not the default', onShare(50), { defaultRule: ON }, ['all-of-production']],
@@ -538,12 +674,32 @@ describe('risks', () => {
     ['other targets are emptied', { targets: { on: ['ana'] } }, { targets: { on: [] } }, []],
     ['a killed default is configured anew', killedWith(1), killedWith(2), ['most-of-production']],
     ['a live default changes', onShare(10), { ...onShare(10), defaultTreatment: 'on' }, []],
+    ['the default changes with a kill', onShare(10), nowOn, ['kills']],
+    ['it is made killed', null, dead, []],
+    ['places that no bucket had get a variant', ofA(60), ofA(70), []],
+    ['places of a variant are left free', ofA(60), ofA(50), []],
   ])('of a protected environment are told where %s', (_situation, before, after, expected) => {
     const input = inputOf({ flags: { shop: [before, after] } }, true);
 
     const impacts = planImpact(planChanges(input), input);
 
     expect(impacts.get('flag/shop@production')?.risks.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each<[string, string[], string[]]>([
+    ['no key', [], ['serves-nobody']],
+    ['a key', ['ben'], []],
+  ])('tell of a segment that a treatment targets whole, with %s', (_keys, keys, risks) => {
+    const segments = { staff: [keys, keys] } as const;
+    const input = inputOf({ flags: { pay: [{}, { targets: { off: ['ana'] } }] }, segments });
+    const treatments = [
+      { name: 'on', description: '', segments: ['staff'] },
+      { name: 'off', description: '' },
+    ];
+    const flags = new Map([liveFlag('pay', { production: {} }, {}, { treatments })]);
+    const all = { ...input, actual: { ...input.actual, flags } };
+
+    expect(planImpact(planChanges(all), all).get('flag/pay@production')?.risks).toEqual(risks);
   });
 
   it('tell where a definition that served most of a protected environment is deleted', () => {
@@ -640,8 +796,14 @@ describe('what a restore would serve', () => {
     ]);
   });
 
+  it('is told of no segment, though a killed flag has its name', () => {
+    const flags = { staff: same({ ...killed(0), ...inSegment('staff') }) };
+
+    expect(restoreLines({ flags, segments: { staff: [[], ['ana']] } })).toEqual([]);
+  });
+
   it('goes by lists and other flags as the plan leaves them', () => {
-    const before = ['bob', 'zoe'];
+    const before = ['bob', 'yan', 'zoe'];
     const world: World = {
       flags: {
         asking: [killed(0), { ...killed(0), ...dependingOn('base') }],
@@ -650,10 +812,14 @@ describe('what a restore would serve', () => {
       },
       segments: { staff: [before, ['ana', 'cleo', 'dan', 'zoe']] },
     };
+    const input = inputOf(world);
+    const { afterRestore } =
+      planImpact(planChanges(input), input).get('flag/listed@production') ?? {};
 
     expect(restoreLines(world)).toEqual([
       'flag/asking@production: asking 40 % off → on',
       'flag/listed@production: listed 3 keys off → on',
     ]);
+    expect(afterRestore?.listed).toBe(4);
   });
 });
