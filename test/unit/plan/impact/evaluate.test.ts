@@ -69,6 +69,7 @@ describe('whether a key meets a rule', () => {
     ],
     ['by a segment that others fill', [member('elsewhere')], { key: 'ana' }, null],
     ['by a segment that is not active here', [member('idle')], { key: 'ana' }, null],
+    ['by a segment that git does not have', [member('foreign')], { key: 'ana' }, null],
     ['by an open segment that is negated', [member('elsewhere', true)], { key: 'ana' }, null],
     ['by the segments that are told', [member('idle')], { segments: ['x', 'idle'] }, true],
     ['by other segments that are told', [member('idle')], { segments: ['idl'] }, false],
@@ -132,14 +133,24 @@ describe('whether a key meets a rule', () => {
 
 describe('an answer', () => {
   it('is none where the flag is not declared', () => {
-    const asked = { flag: 'nobody', environment: 'production' };
+    const flags = [desiredFlag('shop', { environments: { staging: {} } })];
+    const asked = { flag: 'shop', environment: 'production' };
 
-    expect(evaluate(aDesired(), asked, {})).toBeUndefined();
+    expect(evaluate(aDesired({ flags }), asked, {})).toBeUndefined();
   });
+
+  const half = (treatment: string) =>
+    ['x', treatment].map((each) => ({ treatment: each, size: 50 }));
+  const toSpain = { matchers: [SPAIN], buckets: half('on') };
+  const THREE = {
+    treatments: ['on', 'off', 'x'].map((name) => ({ name, description: '' })),
+    defaultRule: half('off'),
+  };
 
   it.each<[string, Definition, boolean]>([
     ['certain where only hashing decides', onShare(30), true],
     ['uncertain where an attribute decides', { rules: [rule(SPAIN)] }, false],
+    ['uncertain where an attribute decides a part', { ...THREE, rules: [toSpain] }, false],
     ['uncertain in a circle of flags', dependingOn('shop'), false],
   ])('is %s', (_situation, shop, expected) => {
     expect(answered({ shop }).isCertain).toBe(expected);
@@ -193,6 +204,9 @@ describe('an answer', () => {
       'segment "elsewhere"',
       'segment "idle"',
       'what STARTS_WITH_STRING asks',
+    ]);
+    expect(answered(flags, { key: 'kim', attributes: {}, segments: [] }).untold).toEqual([
+      'flag "nobody"',
     ]);
   });
 });
