@@ -16,6 +16,9 @@ function set(type: string, ...strings: string[]): Matcher {
 describe('a value of an attribute', () => {
   it.each<[string, Matcher, unknown, boolean | undefined]>([
     ['that is no text, for a list of texts', { type: 'IN_LIST_STRING', strings: [''] }, {}, false],
+    ['that is a number, in a list of texts', { type: 'IN_LIST_STRING', strings: ['1'] }, 1, true],
+    ['that is no text, for any expression', { type: 'MATCHES_STRING', string: '.' }, {}, false],
+    ['for a type that nobody knows', { type: 'OF_TOMORROW' }, 'x', undefined],
     ['that is null', { type: 'IN_LIST_STRING', strings: ['null'] }, null, false],
     ['of several texts', { type: 'IN_LIST_STRING', strings: ['a,b'] }, ['a', 'b'], true],
     ['of texts and others', { type: 'IN_LIST_STRING', strings: ['a,'] }, ['a', 1], true],
@@ -86,6 +89,7 @@ describe('a value of an attribute', () => {
     ],
 
     ['with one more than an equal set', set('EQUAL', 'x', 'y'), ['x', 'y', 'z'], false],
+    ['with a part of an equal set', set('EQUAL', 'x', 'y'), ['x'], false],
     ['that holds nothing, for an equal set of nothing', set('EQUAL'), [], false],
     ['of one twice', set('EQUAL', 'x'), ['x', 'x'], true],
     ['with none of a set', set('ANY_OF', 'x', 'y'), ['z'], false],
@@ -94,6 +98,7 @@ describe('a value of an attribute', () => {
     ['with one beyond a set', set('PART_OF', 'x', 'y'), ['x', 'z'], false],
     ['of numbers, for their texts', set('ANY_OF', '1'), [1], true],
     ['that is no list, for a set', set('ANY_OF', 'x'), 'x', false],
+    ['that is no list, for all of nothing', set('ALL_OF'), 'x', false],
 
     ['that is no version', semver('EQUAL_TO', '1.0.0'), 'one', false],
     ['that is no version, as the one asked for', semver('EQUAL_TO', 'one'), 'one', false],
@@ -104,6 +109,12 @@ describe('a value of an attribute', () => {
       { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } },
       '0.9.9',
       false,
+    ],
+    [
+      'between two versions',
+      { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } },
+      '1.5.0',
+      true,
     ],
     [
       'after two versions',
