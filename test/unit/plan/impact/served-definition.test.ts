@@ -10,7 +10,7 @@ import {
   withChanges,
   type KnownKey,
 } from '../../../../src/plan/impact/served-definition.js';
-import { bucketOf } from '../../../../src/plan/impact/serving.js';
+import { bucketOf, constantServing } from '../../../../src/plan/impact/serving.js';
 import {
   DEFINITION,
   dependingOn,
@@ -153,6 +153,12 @@ describe('the configuration of a treatment', () => {
 });
 
 describe('what a key is served', () => {
+  const all = (treatment: string) => [{ treatment, size: 100 }];
+  const [ana, bob] = [
+    { matchers: [{ type: 'IN_LIST_STRING', strings: ['ana'] }], buckets: all('on') },
+    { matchers: [{ type: 'IN_LIST_STRING', strings: ['bob'] }], buckets: all('off') },
+  ];
+
   it.each<[string, Readonly<Record<string, Definition>>, string | undefined]>([
     ['as an individual target', { shop: { targets: { on: ['ana'] } } }, 'on'],
     ['as no target', { shop: { targets: { on: ['bob'] } } }, 'off'],
@@ -168,6 +174,9 @@ describe('what a key is served', () => {
       { shop: onWhere({ type: 'IN_LIST_STRING', strings: ['bob'] }) },
       'off',
     ],
+    ['in the list of the second rule', { shop: { rules: [bob, ana] } }, 'on'],
+    ['outside a list that is no list', { shop: onWhere({ type: 'IN_LIST_STRING' }) }, 'off'],
+    ['as a treatment that is not declared', { shop: { defaultRule: all('old') } }, 'old'],
     ['with the attribute of a rule', { shop: onWhere(FROM_SPAIN) }, 'on'],
     ['with another attribute', { shop: onWhere({ ...FROM_SPAIN, strings: ['FR'] }) }, 'off'],
     [
@@ -234,6 +243,10 @@ describe('what a key is served', () => {
     const known = { ...ANA, key, segments: new Set(segments.map(segmentList)) };
 
     expect(servedTo('shop', known, new Map([['shop', shop]])).served?.treatment).toBe(expected);
+  });
+
+  it('is control at every place where the flag is unknown', () => {
+    expect(servedBy({})).toEqual({ served: null, serving: constantServing(null) });
   });
 
   it('goes by the seeds of the definition', () => {
