@@ -173,13 +173,13 @@ export function leftKilledAfter(
   return Object.fromEntries(newest);
 }
 
-/** Why a live kill stays, if the config does not revert it. */
+/** Why a live kill stays, if the config does not revert it. @param restore that would take it back. */
 export function liveKillHold(
-  { path, reason }: FieldChange,
+  { reason }: FieldChange,
   { onLiveKill, place }: PlannedEnvironment,
 ): WithheldReason | undefined {
-  if (path !== '/killed' || reason !== 'drift' || onLiveKill === 'revert') return undefined;
-  return { why: 'live-kill', ...(place !== undefined && { place }) };
+  if (reason !== 'drift' || onLiveKill === 'revert') return undefined;
+  return { why: 'live-kill', ...present({ place }) };
 }
 
 /** A break-glass list that vanished takes nothing back, even if the flag says `killed: false`. */
@@ -216,12 +216,13 @@ export function liveKillsIn(
   const orphaned = (policy.orphaned ?? []).map((ref) => ({ ref, location: null }));
   return [...declared, ...orphaned]
     .flatMap(({ ref, location }): LiveKill[] => {
-      const { name } = ref;
-      const [id, environment] = [objectId(ref), environmentNamed(policy, ref.environment)];
-      if (!environment || !isSelectedHere(policy, id) || restored.has(id)) return [];
-      const live = actual.flags.get(name)?.definitions.get(environment.name);
+      const [id, { name }] = [objectId(ref), ref];
+      const live = actual.flags.get(name)?.definitions.get(ref.environment ?? '');
+      // Asked first, because hardly any definition is killed.
       const isKilled = live?.killed ?? created.has(id);
-      if (!isKilled || isKillOrdered(desired, name, environment.name)) return [];
+      const environment = isKilled && environmentNamed(policy, ref.environment);
+      if (!environment || !isSelectedHere(policy, id) || restored.has(id)) return [];
+      if (isKillOrdered(desired, name, environment.name)) return [];
       const base = flagEntry(state, name)?.environments[environment.id];
       const left = policy.leftKilled?.[stateId(name, environment)];
       const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];

@@ -110,6 +110,7 @@ describe('a kill', () => {
     ['beyond the config', theirs, {}, { environments: [anEnvironment('staging')] }, []],
     ['beyond the environments', theirs, {}, { environments: unselected }, []],
     ['by an id', aDesired({ kills: [listed('pay', 'env-production')] }), {}, {}, [KILL]],
+    ['of a flag that nobody looked at', aDesired({ kills: [listed('cart')] }), {}, {}, []],
   ])('%s is planned where it is due', (_, desired, live, policy, lines) => {
     expect(planLines(planFor(desired, live, { policy }))).toEqual(lines);
   });
@@ -181,6 +182,8 @@ describe('a live kill', () => {
   const asBefore = { state: stateOf(alive) };
   const reverted = { ...asBefore, policy: { environments: reverting } };
   const silent = { ...reverted, state: stateOf(saying({})) };
+  const checked = saying({ killed: false, timed: { '/killed': { reason: 'ramp' } } });
+  const ofCart = new Map([['flag/cart@production', { ...REF, name: 'cart' }]]);
   const listIn = (place: string): BoundDesired =>
     aDesired({ flags: [pay()], killLists: new Set([place]) });
 
@@ -190,6 +193,9 @@ describe('a live kill', () => {
     ['that is none', aDesired(), {}, byHistory(), []],
     ['of no definition', aDesired(), undefined, byHistory(), []],
     ['that is none, declared', saying({}), {}, byHistory(), []],
+    ['of a flag that nobody looked at', aDesired(), killed, byHistory({ restorable: ofCart }), []],
+    ['by a failed check, against the spec', checked, killed, reverted, []],
+    ['of what was only begun', alive, killed, { state: PENDING }, [STAYS]],
     ['that git orders again', theirs, killed, byHistory(), []],
     ['that git orders again, declared', saying({}, [listed('pay')]), killed, byHistory(), []],
     ['beyond the filter', aDesired(), killed, byHistory({ only: new Set(['flag/cart']) }), []],
@@ -247,6 +253,7 @@ describe('the live kills of a plan', () => {
     const reverted = planFor(saying({}), killed, { state: ordered });
 
     expect(silent).toMatchObject({ changes: [], withheld: [], steps: [], liveKills: [unordered] });
+    expect(silent.liveKills[0]).not.toHaveProperty('wasOrdered');
     expect(reverted).toMatchObject({ changes: [], liveKills: [{ id: ID, wasOrdered: true }] });
     expect(reverted.liveKills.map(sinceText)).toEqual([
       'git ordered it until now, and HEAD does not take it back',
@@ -260,38 +267,63 @@ describe('the live kills of a plan', () => {
     ['none that HEAD takes back', saying({ killed: false }), killed, { state: ordered }, []],
     ['none that HEAD takes back while suspended', saying({ killed: false }), killed, held, []],
     ['none that the plan reverts', saying({ killed: false }), killed, taken, []],
+    ['those whose creation was only begun', saying({}), killed, { state: PENDING }, [ID]],
+    ['none whose file is invalid', saying({}), killed, { policy: { quarantined } }, []],
     ['none beyond the filter of flags', saying({}), killed, { policy: { only } }, []],
     ['none elsewhere', saying({}), killed, { policy: { environments: unselected } }, []],
     ['none of a flag that is alive', saying({}), {}, {}, []],
   ])('are %s', (_, desired, live, given, ids) => {
     expect(planFor(desired, live, given).liveKills.map(({ id }) => id)).toEqual(ids);
   });
+
+  it('are in the order of their names, with the word of the config for their environment', () => {
+    const names = ['b', 'c', 'a'];
+    const flags = names.map((name) => {
+      return desiredFlag(name, { environments: { production: { killed: false } } });
+    });
+    const plan = planOf(
+      aDesired({ flags }),
+      { flags: names.map((name) => liveFlag(name, { production: killed })) },
+      { policy: { environments: [anEnvironment('production', { place: 'prod' })] } },
+    );
+
+    expect(plan.liveKills.map(({ id, place }) => `${id} ${place ?? ''}`)).toEqual([
+      'flag/a@production prod',
+      'flag/b@production prod',
+      'flag/c@production prod',
+    ]);
+    expect(plan.withheld[0]).toMatchObject({ why: 'live-kill', place: 'prod' });
+  });
 });
 
 it('of very many definitions that left killed, the thousand newest kills are remembered', () => {
   const momentOf = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString();
   const known = Object.fromEntries(
-    Array.from({ length: 1_002 }, (_, at) => [`flag/f-${String(at)}@production`, momentOf(at)]),
+    Array.from({ length: 1_002 }, (_, at) => [`flag/f-${at}@production`, momentOf(-at)]),
   );
 
   const kept = leftKilledAfter(known, inputOf(aDesired()), new Map(), momentOf(2_000));
 
   const lost = Object.keys(known).filter((id) => !(id in kept));
-  expect(lost).toEqual(['flag/f-0@production', 'flag/f-1@production']);
+  expect(lost).toEqual(['flag/f-1000@production', 'flag/f-1001@production']);
 });
 
 describe('live kills that were seen', () => {
   const seenAt = { liveKillSeenAt: 'c0ffee' };
   const seen = { ref: REF, seenAt: 'c0ffee' };
 
-  it.each<[string, Definition, State, object[]]>([
+  it.each<[string, Definition | null, State, object[]]>([
     ['against the spec', { killed: false }, remembered(seenAt), [seen]],
+    ['of what the specs do not have', null, remembered(seenAt), []],
+    ['of another environment', { killed: false }, flagState('pay', { staging: seenAt }), []],
     ['of which the spec is silent', {}, remembered(seenAt), []],
     ['that the spec wants', killed, remembered(seenAt), []],
     ['that no run saw', { killed: false }, remembered({}), []],
     ['of what was never ours', { killed: false }, NO_STATE, []],
   ])('%s have the commit at which they were seen', (_, said, state, seen) => {
-    expect(seenLiveKills({ desired: saying(said), state, policy: aPolicy() })).toEqual(seen);
+    const desired = said ? saying(said) : aDesired();
+
+    expect(seenLiveKills({ desired, state, policy: aPolicy() })).toEqual(seen);
   });
 });
 
@@ -334,6 +366,10 @@ it('by a failed check is planned like one of git, without the rest of the defini
   ]);
   expect(planFor(by('ramp'), {}, { policy }).changes).toEqual([]);
   expect(planFor(by('commit'), {}).changes).toEqual([]);
+  expect(planFor(by('ramp'), {}, { policy: { quarantined } }).changes).toEqual([]);
+  expect(planFor(by('ramp'), {}, { policy: { only: new Set(['flag/pay']) } }).changes).toHaveLength(
+    1,
+  );
 });
 
 describe('what a base remembers of kills', () => {

@@ -25,8 +25,10 @@ const ALIVE = { spec: DEFINITION };
 const remembered = (base: Partial<Base<Definition>>): State =>
   flagState('pay', { production: base });
 
-const liveAs = (said?: Definition, lastUpdateTime = 1) => ({
-  flags: [liveFlag('pay', said && { production: said }, {}, { lastUpdateTime })],
+/** @param said undefined without a definition, null if nobody looked. */
+const liveAs = (said?: Definition | null, lastUpdateTime = 1) => ({
+  flags:
+    said === null ? [] : [liveFlag('pay', said && { production: said }, {}, { lastUpdateTime })],
 });
 
 const saying = (said: Said) =>
@@ -35,8 +37,12 @@ const saying = (said: Said) =>
 describe('a definition that leaves the inventory', () => {
   const before = { [LEFT]: SEEN };
 
-  it.each<[string, State, Definition | undefined, State, LeftKilled, LeftKilled]>([
+  const inStaging = flagState('pay', { staging: ALIVE });
+
+  it.each<[string, State, Definition | undefined | null, State, LeftKilled, LeftKilled]>([
     ['killed is remembered', remembered(KILLED), undefined, NO_STATE, {}, { [LEFT]: NOW }],
+    ['is so where nobody looked', remembered(KILLED), null, NO_STATE, {}, { [LEFT]: NOW }],
+    ['elsewhere is not remembered here', inStaging, { killed: true }, inStaging, {}, {}],
     [
       'with a kill by hand is remembered since that was seen',
       remembered({ ...ALIVE, liveKillSeenAt: 'c0ffee', liveKillSeen: SEEN }),
@@ -117,17 +123,22 @@ describe('a kill that git takes back', () => {
   const killed = { killed: true };
 
   /** Whether the plan goes on without the memory of the kill. */
-  function isForgotten(said: Said | null, live: Definition | undefined, updated: number): boolean {
+  function isForgotten(
+    said: Said | null,
+    live: Definition | undefined | null,
+    updated: number,
+    state = marked,
+  ): boolean {
     const desired = said === null ? aDesired() : saying(said);
     const policy = { restorable } as Partial<PlanPolicy>;
-    const input = inputOf(desired, liveAs(live, updated), { state: marked, policy });
+    const input = inputOf(desired, liveAs(live, updated), { state, policy });
     const [after, ids] = withoutOldKills(input);
     const base = flagEntry(after.state, 'pay')?.environments['env-production'];
     const isSame = after === input;
     expect(ids).toEqual(isSame ? [] : [ID]);
     expect(after.policy.restorable.has(ID)).toBe(isSame);
     expect([base?.spec?.killed, base?.killedAsOf]).toEqual(
-      isSame ? [true, '1'] : [false, undefined],
+      isSame ? [true, state === marked ? '1' : undefined] : [false, undefined],
     );
     return !isSame;
   }
@@ -135,11 +146,17 @@ describe('a kill that git takes back', () => {
   it('is the one of now only if the definition was not changed since without a trace', () => {
     expect(isForgotten({ killed: false }, killed, 2)).toBe(true);
     expect(isForgotten({}, killed, 2)).toBe(true);
+    expect(isForgotten({ killed: false, trafficAllocation: 50 }, killed, 2)).toBe(true);
 
     expect(isForgotten({ killed: false }, killed, 1)).toBe(false);
     expect(isForgotten({ killed: false }, { killed: false }, 2)).toBe(false);
     expect(isForgotten({ killed: false }, undefined, 2)).toBe(false);
     expect(isForgotten({ killed: false }, { ...killed, ...onShare(40) }, 2)).toBe(false);
+    expect(isForgotten({ killed: false, ...onShare(50) }, { ...killed, ...onShare(40) }, 2)).toBe(
+      false,
+    );
+    expect(isForgotten({ killed: false }, null, 2)).toBe(false);
+    expect(isForgotten({ killed: false }, killed, 2, remembered(KILLED))).toBe(false);
     expect(isForgotten(killed, killed, 2)).toBe(false);
     expect(isForgotten(null, killed, 2)).toBe(false);
   });
