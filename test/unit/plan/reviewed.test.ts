@@ -138,6 +138,7 @@ describe('what reviewed plans show together', () => {
     written({ path: '/rules', reason: 'commit', before: rules(10, from), after: rules(10, to) });
   const targeting = (key: string) => startWith({ targets: { on: [key] } });
   const gone = as('delete', { ...moved, after: undefined });
+  const ofFlag = aChange('flag/pay', 'update', { fields: [aField('/description', 'a', 'b')] });
   const pruned = (live: number): Change =>
     as('delete', { ...field(10, undefined, { reason: 'prune' }), before: live });
 
@@ -199,6 +200,12 @@ describe('what reviewed plans show together', () => {
       () => [by(to20, { start: rampBeside })],
       to20,
       { start: rampBeside },
+    ],
+    [
+      'a change of a flag that the earlier specs do not have',
+      () => [by(ofFlag, { start: aDesired() })],
+      ofFlag,
+      { start: aDesired() },
     ],
     [
       'a restore that the earlier specs did not order',
