@@ -159,7 +159,7 @@ function keysReason(
   const known = [last, base.request?.asked?.keys];
   const isKnown = known.some((each) => each && live.keys && sameKeys(each, live.keys.digest));
   // In the mode `add-only` other keys in the segment do not count.
-  const liveChanged = mode !== 'add-only' && live.keys !== undefined && !isKnown;
+  const liveChanged = mode !== 'add-only' && !isKnown;
   return reasonOfChange({ git: !sameKeys(last, keys.digest), live: liveChanged });
 }
 
@@ -177,7 +177,7 @@ function keyRequests(
   const excess = Math.max(0, live.keys.length + added.length - MAX_KEYS_PER_SEGMENT);
   const first = removed.slice(0, excess);
   const held = keyDifference(live.keys, first).added;
-  const whole = held.length > 0 && held.length + added.length <= MAX_KEYS_PER_REQUEST;
+  const whole = held.length + added.length <= MAX_KEYS_PER_REQUEST;
   const uploads = whole && added.length > 0 ? sortedSet([...held, ...added]) : added;
   return [
     ...keyRemovals(place, first),

@@ -350,6 +350,16 @@ describe('a flag that left the specs, by its id and by how the service removes f
   });
 });
 
+it('an activation that was only begun stays while it holds keys of others', () => {
+  const environments = { 'env-staging': { commit: null, pending: 'create' as const } };
+  const state: State = new Map([['segment/beta', { kind: 'segment', name: 'beta', environments }]]);
+  const segments = [liveSegment('beta', { staging: ['theirs'] })];
+
+  expect(planLines(planWithout(aDesired(), { segments }, { state }))).toEqual([
+    'withheld deactivate segment/beta@staging: still-in-use',
+  ]);
+});
+
 describe('a flag that is still in places that are not ours', () => {
   const live = [liveFlag('pay', { staging: {}, production: {} })];
   const inPlaces = (environments: Parameters<typeof desiredFlag>[1]) =>

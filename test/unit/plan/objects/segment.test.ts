@@ -6,6 +6,7 @@ import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
 import {
   aDesired,
+  anEnvironment,
   desiredSegment,
   liveSegment,
   noSegment,
@@ -161,6 +162,24 @@ describe('why keys differ', () => {
     expect(plan.changes).toMatchObject([
       { action: 'activate', reason: 'conflict', keys: { added: ['a', 'b'], removed: [] } },
     ]);
+  });
+
+  it('is that of an interrupted upload, but for keys that others put there', () => {
+    const environments = { 'env-staging': { commit: null, pending: 'create' as const } };
+    const state: State = new Map([
+      ['segment/beta', { kind: 'segment', name: 'beta', environments }],
+    ]);
+
+    expect(reasonOf(beta(['a', 'b']), live('a'), { state })).toBe('commit');
+    expect(reasonOf(beta(['a', 'b']), live('c'), { state })).toBe('adopt');
+  });
+
+  it('is told of drift where that is only reported', () => {
+    const policy = { environments: [anEnvironment('staging', { onDrift: 'report' })] };
+
+    expect(
+      planLines(planFor(beta(['a']), live('b'), { state: found(beta(['a'])), policy })),
+    ).toEqual(['withheld update segment/beta@staging: drift-reported']);
   });
 
   it('is unknown to a run without a state', () => {
