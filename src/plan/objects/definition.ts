@@ -193,7 +193,7 @@ function baselineToFollow(
 ): FieldChange[] {
   const treatments = differences.find(({ path }) => path === '/treatments');
   const isSaid = fields.baselineTreatment !== undefined;
-  const stays = fields.treatments?.some(({ name }) => name === live.baselineTreatment) ?? true;
+  const stays = fields.treatments?.some(({ name }) => name === live.baselineTreatment);
   if (!treatments || isSaid || stays) return [];
   const { reason } = treatments;
   const [before, after] = [live.baselineTreatment, creation.baselineTreatment];

@@ -139,6 +139,41 @@ describe('the base of a field', () => {
       { spec: { ...FIELDS, targets: { on: ['a'] } }, commit: FIRST },
     ],
     [
+      'has no empty list of targets, where the new ones are not live',
+      { targets: both },
+      { targets: { on: ['a'], off: ['x'] } },
+      baseOf({ targets: { on: ['a'] } }),
+      { spec: { ...FIELDS, targets: { on: ['a'] } }, commit: FIRST },
+    ],
+    [
+      'keeps the targets that the specs no longer name, while others are live',
+      { targets: { on: ['a'] } },
+      { targets: { on: ['a'], off: ['x'] } },
+      baseOf({ targets: both }),
+      { spec: { ...FIELDS, targets: both }, commit: FIRST },
+    ],
+    [
+      'keeps the targets that a change request of ours did not set',
+      { targets: { on: ['c'] } },
+      { targets: { on: ['a'], off: ['x'] }, ...half },
+      baseOf(
+        { targets: both },
+        { request: { ...request, asked: { ...FIELDS, targets: { on: ['a'] } } } },
+      ),
+      {
+        spec: { ...FIELDS, targets: both },
+        commit: FIRST,
+        request: { ...request, asked: { ...FIELDS, targets: { on: ['a'] } } },
+      },
+    ],
+    [
+      'knows of no kill by hand',
+      untargeted,
+      { killed: true, ...half },
+      baseOf({}),
+      { spec: FIELDS, commit: FIRST, liveKillSeenAt: SECOND, killedAsOf: '1' },
+    ],
+    [
       'keeps that the list ordered a kill, for as long as the kill is held',
       untargeted,
       { killed: true, ...half },
@@ -264,7 +299,7 @@ describe('the base of a flag at workspace level', () => {
     ['stays where no answer shows the flag', two, one, null, null],
   ])('%s', (_, said, before, tags, expected) => {
     const live = { description: 'two', tags: (tags ?? []).map((name) => ({ name })) };
-    const [name, actual] = liveFlag('pay', {}, live);
+    const [name, actual] = liveFlag('pay', { production: {} }, live);
     const { flag: __, ...unseen } = actual;
     const input = {
       desired: aDesired({ flags: [said] }),

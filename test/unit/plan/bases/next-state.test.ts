@@ -140,6 +140,14 @@ describe('what was not found equal', () => {
     const desired = aDesired({ flags: [changed], segments: [beta] });
 
     expect(after({ desired, state })).toEqual(state);
+    expect(after({ desired, actual: anActual({ flags: [liveFlag('pay')] }), state })).toEqual(
+      new Map(
+        [...state].map(([key, entry]) => [
+          key,
+          key === 'flag/pay' ? { ...entry, id: 'id-pay' } : entry,
+        ]),
+      ),
+    );
     expect(after({})).toEqual(NO_STATE);
   });
 
@@ -325,17 +333,20 @@ describe('before the first request', () => {
   it('of a definition that somebody changed since it was created, the equal fields are of now', () => {
     const said = { ...onShare(5), trafficAllocation: 60 };
     const desired = aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] });
-    const state = before([['flag/pay@staging', 'create']]);
+    const state = before([
+      ['flag/pay', 'create'],
+      ['flag/pay@staging', 'create'],
+    ]);
     const live = { ...onShare(40), trafficAllocation: 60 };
 
     const next = after({
       desired,
       actual: anActual({ flags: [liveFlag('pay', { staging: live })] }),
       state,
-      equal: ['flag/pay'],
     });
 
     const base = next.get('flag/pay')?.environments['env-staging'];
+    expect(next.get('flag/pay')?.workspace).toEqual({ commit: HEAD, pending: 'create' });
     expect(base).not.toHaveProperty('pending');
     expect(base).not.toHaveProperty('created');
     expect(base?.spec).toMatchObject({

@@ -99,6 +99,7 @@ describe('a definition of which a part is held back', () => {
 
     expect(planLines(plan)).toEqual([`update ${ID}`, `withheld update ${ID}: drift-reported`]);
     expect(written(plan)).toEqual([['/defaultRule', onShare(20).defaultRule]]);
+    expect(plan.steps).toMatchObject([{ flag: 'pay', environment: 'staging' }]);
   });
 
   it('keeps the targets of a treatment of which somebody else changed them', () => {
@@ -153,10 +154,10 @@ describe('a treatment that goes', () => {
 
   it('goes although buckets of size 0 name it, which are no difference', () => {
     const none = { treatment: 'v2', size: 0 };
-    const defaultRule = [...onShare(5).defaultRule, none];
+    const defaultRule = [...onShare(100).defaultRule, none];
     const on = [{ treatment: 'on', size: 100 }];
     const servingOn = (buckets: typeof on) => rules.map((each) => ({ ...each, buckets }));
-    const before = { ...serving('on', 'off', 'v2'), ...onShare(5), rules: servingOn(on) };
+    const before = { ...serving('on', 'off', 'v2'), ...onShare(100), rules: servingOn(on) };
     const plan = planFor({
       desired: { ...before, ...serving('on', 'off') },
       live: { ...before, defaultRule, rules: servingOn([none, ...on]) },
@@ -166,7 +167,7 @@ describe('a treatment that goes', () => {
     expect(plan.withheld).toEqual([]);
     expect(plan.changes).toMatchObject([{ fields: [{ path: '/treatments' }] }]);
     expect(written(plan)).toMatchObject([
-      ['/defaultRule', onShare(5).defaultRule],
+      ['/defaultRule', onShare(100).defaultRule],
       ['/rules', [{ buckets: on }]],
       ['/treatments', [{ name: 'on' }, { name: 'off' }]],
     ]);
@@ -202,6 +203,20 @@ describe('a treatment that goes', () => {
     });
 
     expect(planLines(plan)).toEqual([`withheld update ${ID}: still-in-use`]);
+  });
+
+  it('holds back the change while the default rule names it, which is held back itself', () => {
+    const plan = planFor({
+      desired: { ...serving('on', 'off'), ...onShare(5) },
+      live: { ...serving('on', 'off', 'v2'), defaultRule: v2 },
+      base: spec({ ...serving('on', 'off', 'v2'), ...onShare(5) }),
+      environment: REPORTING,
+    });
+
+    expect(planLines(plan)).toEqual([
+      `withheld update ${ID}: drift-reported`,
+      `withheld update ${ID}: still-in-use`,
+    ]);
   });
 
   const BOTH = ['/treatments', '/baselineTreatment'];
@@ -295,6 +310,12 @@ describe('a definition that waits', () => {
       [{ ...open, ...rule }],
     ],
     ['for the time of a field', timed, [], [{ ...held, ...rule }]],
+    [
+      'for the time of that field alone',
+      { ...timed, desired: { ...timed.desired, trafficAllocation: 50 } },
+      ['/trafficAllocation: commit'],
+      [{ ...held, ...rule }],
+    ],
     [
       'for no time where the run reverts drift',
       { ...timed, policy: { revertDrift: true } },

@@ -115,6 +115,12 @@ describe('a flag that a service cannot show', () => {
     ]);
   });
 
+  it('gets no tag with its creation: it may have others', () => {
+    const { steps } = planFor({ ...payWith({}), ownershipTag: 'git' }, live);
+
+    expect(steps.map(({ action }) => action)).toEqual(['create-flag']);
+  });
+
   it('may be there already where the run that was to make it died', () => {
     const workspace = { commit: null, pending: 'create' };
     const pending = flagState('pay', {}, { workspace });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFlag } from '../../../../src/model/desired.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
-import { aDesired, desiredFlag, liveFlag, noFlag } from '../../../support/builders.js';
+import {
+  aDesired,
+  anEnvironment,
+  desiredFlag,
+  liveFlag,
+  noFlag,
+} from '../../../support/builders.js';
 import { planOf } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
@@ -59,5 +65,21 @@ describe('a flag of which git owns one tag', () => {
     ['is left alone then without it', left, ['theirs'], git],
   ])('%s', (_, flag, live, before, expected) => {
     expect(planned(flag, live, before)).toMatchObject(expected ? [expected] : []);
+  });
+
+  it('says of a missing tag that is held back that only the config asks for it', () => {
+    const heldOf = (description: string) => {
+      const desired = aDesired({ flags: [{ ...git, fields: { description } }] });
+      const tagged = { ...desired, config: { ...desired.config, ownershipTag: 'git' } };
+      const policy = { environments: [anEnvironment('staging', { protected: true })] };
+      const flags = [liveFlag('pay', {}, { tags: [{ name: 'theirs' }] })];
+      return planOf(tagged, { flags }, { policy }).withheld.map(({ why, ofConfig }) => [
+        why,
+        ofConfig,
+      ]);
+    };
+
+    expect(heldOf('')).toEqual([['adopt-needed', true]]);
+    expect(heldOf('new')).toEqual([['adopt-needed', undefined]]);
   });
 });
