@@ -2,6 +2,7 @@ import { present } from '../../../src/model/collections.js';
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/model/flag/flag.js';
 import { formOf, type DesiredRamp, type Ladder } from '../../../src/model/flag/ramp.js';
+import { canonicalJson, sha256, type Json } from '../../../src/model/json.js';
 import type {
   Action,
   Change,
@@ -195,6 +196,8 @@ describe('what reviewed plans show together', () => {
       step,
       { ladders: [...ladder({ record: begun }), ...ladder({ ramp: ruleRamp })] },
     ],
+    ['keys that one of them showed', () => [by(keyed(two)), by(keyed(one))], keyed(one)],
+    ['a change beside a ramp', () => [by(to20, onLadder)], to20, onLadder],
     [
       'a change beside a ramp of the earlier specs',
       () => [by(to20, { start: rampBeside })],
@@ -260,6 +263,12 @@ describe('what reviewed plans show together', () => {
     ['a restore without a plan', () => [], written(restore)],
     ['an adoption of another live value', () => [by(adoption(24))], adoption(30)],
     ['what is beside a kill, without a plan', () => [], written(kill, field(10, 20))],
+    ['keys by a plan that shows none', () => [by(aChange(SEGMENT, 'update'))], keyed(one)],
+    [
+      'targets by a plan without keys',
+      () => [by(written(aField('/targets/on', 1, 2)))],
+      targets(one),
+    ],
     ['more keys', () => [by(keyed(one))], keyed(more)],
     ['more removed keys', () => [by(keyed(one))], keyed({ ...one, removed: ['c', 'd'] })],
     ['more changed keys', () => [by(keyed(one))], keyed({ ...one, changed: ['a'] })],
@@ -347,6 +356,16 @@ describe('what reviewed plans show together', () => {
     ],
   ])('is not %s', (_, plans, change, now = {}) => {
     expect(shownIn(plans()).shows(change, factsOf(now))).toBe(false);
+  });
+
+  it('is digests of the start and of the new value of each field', () => {
+    const digest = (value: Json) => `sha256:${sha256(canonicalJson(value))}`;
+    const facts = factsOf({ start: withFields({ trafficAllocation: 10 }) });
+
+    expect(shownFields({ changes: [written(restore, field(10, 20))] }, facts)).toStrictEqual([
+      { id: ID, path: '/killed', from: digest(true), to: digest(false) },
+      { id: ID, path: '/trafficAllocation', from: digest(10), to: digest(20) },
+    ]);
   });
 
   it('is of the objects that one of them changes', () => {
