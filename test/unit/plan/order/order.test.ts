@@ -4,7 +4,7 @@ import type { Definition } from '../../../../src/model/flag/flag.js';
 import { patchOperations, withFields } from '../../../../src/model/flag/wire.js';
 import type { Action, StepRequest } from '../../../../src/model/plan.js';
 import type { PlannedChange } from '../../../../src/plan/planned-change.js';
-import { ordered } from '../../../../src/plan/order/order.js';
+import { circleAmong, ordered } from '../../../../src/plan/order/order.js';
 import type { Use } from '../../../../src/plan/planned-change.js';
 import {
   anActual,
@@ -279,18 +279,21 @@ describe('a treatment that comes and one that goes', () => {
   });
 });
 
-describe('a flag that is archived', () => {
-  const archiving = (id: string, parts: DraftParts): PlannedChange => {
-    const { change, ...draft } = aDraft(id, 'delete', parts);
-    return { ...draft, change: { ...change, archive: true } };
-  };
+/** Its definitions go with the request of the flag. */
+function archiving(id: string): PlannedChange {
+  const { name, environment } = refOf(id);
+  const parts = environment === null ? {} : { requests: [], after: [`flag/${name}`] };
+  const { change, ...draft } = aDraft(id, 'delete', parts);
+  return { ...draft, change: { ...change, archive: true } };
+}
 
+describe('a flag that is archived', () => {
   it('takes its definitions along in its one step, for which what they use waits', () => {
     const { changes, steps } = inOrder(
       [
         aDraft('segment/b@staging', 'deactivate'),
-        archiving('flag/z@staging', { requests: [], after: ['flag/z'] }),
-        archiving('flag/z', {}),
+        archiving('flag/z@staging'),
+        archiving('flag/z'),
         aDraft('flag/a', 'update', { requests: [] }),
       ],
       withLive('z', inSegment('b')),
@@ -306,6 +309,35 @@ describe('a flag that is archived', () => {
       ['segment/b@staging#1-delete-flag', ['flag/z#1-delete-flag']],
     ]);
   });
+});
+
+it('a circle through both halves of a change names it once at a time', () => {
+  const swapped = (place: string) =>
+    patching(`flag/b@${place}`, serving('on', 'off', 'v1'), serving('on', 'off', 'v2'));
+  const use = { id: 'flag/b@production', treatments: ['v2'] };
+  const drafts = [
+    swapped('staging'),
+    swapped('production'),
+    aDraft('flag/x@production', 'update', { uses: [use] }),
+    archiving('flag/d'),
+    archiving('flag/d@staging'),
+    archiving('flag/d@production'),
+  ];
+  const actual = anActual({
+    flags: [
+      liveFlag('b', { production: asking('d', 'on') }),
+      liveFlag('d', { staging: asking('b', 'v1'), production: {} }),
+      liveFlag('x', { production: asking('b', 'v1') }),
+    ],
+  });
+
+  expect(circleAmong(drafts, actual, ENVIRONMENTS)).toEqual([
+    'flag/b@staging',
+    'flag/d@staging',
+    'flag/d',
+    'flag/b@production',
+    'flag/b@staging',
+  ]);
 });
 
 describe('a kill', () => {
