@@ -268,6 +268,12 @@ describe('the keys that a change of a flag reaches', () => {
     expect(impact && flagWords(impact)).toBe('shop 500 keys off → on (bounded)');
     const keys = { atLeast: 500, atMost: 501, certain: false };
     expect(impact).toMatchObject({ listed: 501, keys });
+
+    // The last in order is beyond the limit, and may serve somebody.
+    const barely = { rules: names.map((name) => serves(name, name === 's99' ? 'on' : 'off')) };
+    expect(impactLines({ flags: { shop: [{}, barely] }, segments: each })).toEqual([
+      'flag/shop@production: shop  (bounded)',
+    ]);
   });
 
   describe('by name, where the service shows the seed', () => {
@@ -379,7 +385,8 @@ describe('the keys that a change of a flag reaches', () => {
       const pay = { ...DEFINITION, ...beside(25), targets: { on: ['ana'] } };
       const input = inputOf({ flags: { pay: [pay, null] }, segments: lists, seeds: { pay: 7 } });
       const gone = aChange('flag/pay@production', 'delete');
-      const impact = planImpact(aPlan({ changes: [gone] }), input).get(gone.id);
+      const ramps = new Map([[gone.id, [{ rule: null, buckets: onShare(100).defaultRule }]]]);
+      const impact = planImpact(aPlan({ changes: [gone] }), input, ramps).get(gone.id);
 
       expect(impact?.flags.map(flagWords)).toEqual([
         'pay 50 % off → control, 3 keys off → control (bob cleo eli), ' +
@@ -803,7 +810,7 @@ describe('what a restore would serve', () => {
   });
 
   it('goes by lists and other flags as the plan leaves them', () => {
-    const before = ['bob', 'yan', 'zoe'];
+    const before = ['bob', 'xia', 'yan', 'zoe'];
     const world: World = {
       flags: {
         asking: [killed(0), { ...killed(0), ...dependingOn('base') }],
