@@ -407,6 +407,7 @@ describe('the reach of a plan', () => {
   });
   const asks = (on: number) => when(matchersOf(dependingOn('cart')), on);
   const targetedOff = { ...inSegment('staff'), targets: { off: ['ana'] } };
+  const targets = { a: ['tia'], c: ['ana', 'ben'] };
   const small = { ...onShare(1), trafficAllocation: 10 };
   const ofBase = dependingOn('base');
   const hanging = { rules: [...dependingOn('cart').rules, ...ofBase.rules] };
@@ -451,6 +452,19 @@ describe('the reach of a plan', () => {
         segments: { one: [[], ['ana']], two: [['ana'], ['ana']] },
       },
       ['segment/one@production: shop 1 keys b → a ! moves-between-variants'],
+    ],
+    [
+      'segments change places in the rules: nobody where all their keys are targets, without a risk',
+      {
+        flags: {
+          shop: [
+            { ...shopOf('one', 'two'), targets },
+            { ...shopOf('two', 'one'), targets },
+          ],
+        },
+        segments: { one: [['ana'], ['ana']], two: [['ben'], ['ben']] },
+      },
+      ['flag/shop@production: nobody'],
     ],
     [
       'a segment is emptied, so that a rollout reaches nobody',
