@@ -48,7 +48,6 @@ function* namings({ specs, flags, kills }: SpecParts): Generator<Named & Usage> 
     const location = file.location([...path, 'use']);
     yield { kind: 'condition', name: use, location, by };
     for (const name of conditionsBehind(use, specs)) {
-      if (name === use) continue;
       yield { kind: 'condition', name, location, by: `${by}, through condition ${use}` };
     }
   }
