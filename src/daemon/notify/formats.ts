@@ -70,9 +70,8 @@ function filled(template: string, message: Message): string {
     objects: limited(message.objects.map(objectLine).join('\n'), MOST_TEXT),
   };
   return template
-    .replace(PLACEHOLDER, (whole, name: string) => {
+    .replace(PLACEHOLDER, (_, name: string) => {
       const value = values[name];
-      if (!isPlaceholder(name)) return whole;
       return typeof value === 'string' || typeof value === 'number' ? cleanLines(`${value}`) : '';
     })
     .trimEnd();
