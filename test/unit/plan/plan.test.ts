@@ -127,10 +127,7 @@ describe('what a plan tells besides its changes', () => {
     const described = desiredFlag('pay', { fields: { description: 'd' } });
     const policy = { suspended: SUSPENDED_BY_CONFIG };
 
-    const vip = { ...desiredSegment('vip', {}), trafficType: 'account', description: 'VIPs' };
-
     expect(planOf(aDesired({ flags: [account] }), live).unchanged).toEqual([]);
-    expect(planOf(aDesired({ segments: [vip] }), actual).unchanged).toEqual([]);
     expect(planOf(aDesired({ flags: [described] }), live, { policy }).unchanged).toEqual([]);
   });
 

@@ -236,11 +236,12 @@ describe('a write that the service may refuse', () => {
 });
 
 it('is asked of the service which requests are open where the config wants them, or a run remembers one', () => {
-  const state = flagState('pay', {
+  const pay = flagState('pay', {
     staging: { request: { ...request(), mark: MARK } },
     canary: { request: { ...request(), mark: MARK } },
     production: {},
   });
+  const state = new Map([...flagState('cart', {}), ...pay]);
   const environments = [
     anEnvironment('eu', { submitsRequests: true }),
     anEnvironment('us', { submitsRequests: true, selected: false }),

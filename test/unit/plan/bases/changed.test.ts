@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
+import type { Kind } from '../../../../src/model/ref.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   comparedWithBases,
+  fieldFormsOf,
   isAsWritten,
   isAtBase,
   type ComparedBases,
@@ -109,6 +111,16 @@ describe('what is away from its base', () => {
   });
 });
 
+it('is only the kill that the specs say of a listed flag that they do not have, and nothing of a segment', () => {
+  const { location } = flagAt('pay', 10);
+  const kills = [{ flag: 'pay', environment: 'staging', reason: 'broken', location }];
+  const forms = (kind: Kind, environment: string | null) =>
+    fieldFormsOf(aDesired({ kills }), { kind, name: 'pay', environment });
+
+  expect(forms('flag', 'staging')).toEqual(new Map([['/killed', 'true']]));
+  expect([forms('flag', null), forms('segment', 'staging')]).toEqual([undefined, undefined]);
+});
+
 describe('a definition', () => {
   const desired = aDesired({ flags: [flagAt('pay', 10)] });
   const spec = flagEntry(stateOf(desired), 'pay')?.environments['env-staging']?.spec ?? {};
@@ -147,6 +159,8 @@ describe('a definition', () => {
     expect(isAsWritten('pay', place, { desired, state: new Map() })).toBe(false);
     expect(isAsWritten('pay', place, { desired: aDesired(), state: new Map() })).toBe(false);
     expect(isAtBase('flag', 'pay', { desired, policy, state: new Map() })).toBe(false);
-    expect(isAtBase('identities', 'user', input({ spec }))).toBe(false);
+    const identities = new Map([['user', desiredIdentities({})]]);
+    const known = { ...input({ spec }), desired: { ...desired, identities } };
+    expect(isAtBase('identities', 'user', known)).toBe(false);
   });
 });
