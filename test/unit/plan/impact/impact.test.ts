@@ -430,10 +430,14 @@ describe('the reach of a plan', () => {
     [
       'a segment changes: every flag that uses it, for the keys that it gains and loses',
       {
-        flags: { shop: same(inSegment('staff')), other: same(onShare(100)) },
+        flags: {
+          shop: same(inSegment('staff')),
+          cart: same({ ...inSegment('staff'), targets: { off: ['ana'] } }),
+          other: same(onShare(100)),
+        },
         segments: { staff: [crew, ['ben', 'cyd', 'dan', 'eve']] },
       },
-      ['segment/staff@production: shop 3 keys off → on, 1 keys on → off'],
+      ['segment/staff@production: cart 3 keys off → on; shop 3 keys off → on, 1 keys on → off'],
     ],
     [
       'a segment changes: flags that ask about a flag that uses it',
