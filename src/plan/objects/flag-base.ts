@@ -164,7 +164,7 @@ function definitionBaseAfter(
   if (isKillHeld) merged.set('/killed', true);
   const { killListed, ...rest } = before;
   return {
-    ...baseWith(rest, definitionOf(merged), { held, merged, head }),
+    ...baseWith(rest, definitionOf(merged, desired), { held, merged, head }),
     ...(isKillHeld && killListed === true && { killListed }),
   };
 }
@@ -211,18 +211,19 @@ function baseWith<T>(
   return { ...rest, spec, ...(commits.size > 0 && { fields: Object.fromEntries(commits) }) };
 }
 
-/** Turns the fields of a definition back into its form, which has no empty list of targets. */
-function definitionOf(fields: Fields): Definition {
+/** Turns the fields of a definition back into its form, spelled as in the specs. */
+function definitionOf(fields: Fields, desired: Definition): Definition {
   const plain = new Map([...fields].filter(([path]) => !isTargetPath(path)));
-  const targets = [...fields].filter(([path]) => isTargetPath(path));
-  const lists = targets
-    .filter(([, value]) => (value as readonly string[]).length > 0)
-    .map(([path, value]) => [treatmentOfTargetPath(path), value] as const);
+  const lists = [...fields].flatMap(([path, value]): [string, Json][] => {
+    if (!isTargetPath(path)) return [];
+    const treatment = treatmentOfTargetPath(path);
+    const isSaid = Object.hasOwn(desired.targets ?? {}, treatment);
+    return isSaid || (value as readonly string[]).length > 0 ? [[treatment, value]] : [];
+  });
+  const hasTargets = [...fields.keys()].some(isTargetPath);
   return {
     ...(membersOf(plain) as Definition),
-    ...(targets.length > 0 && {
-      targets: Object.fromEntries(lists) as Definition['targets'] & object,
-    }),
+    ...(hasTargets && { targets: Object.fromEntries(lists) as Definition['targets'] & object }),
   };
 }
 

@@ -139,11 +139,11 @@ describe('the base of a field', () => {
       { spec: { ...FIELDS, targets: { on: ['a'] } }, commit: FIRST },
     ],
     [
-      'has no empty list of targets, where the new ones are not live',
+      'has an empty list of targets, where the new ones are not live',
       { targets: both },
       { targets: { on: ['a'], off: ['x'] } },
       baseOf({ targets: { on: ['a'] } }),
-      { spec: { ...FIELDS, targets: { on: ['a'] } }, commit: FIRST },
+      { spec: { ...FIELDS, targets: { on: ['a'], off: [] } }, commit: FIRST },
     ],
     [
       'keeps the targets that the specs no longer name, while others are live',
