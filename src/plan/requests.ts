@@ -146,6 +146,8 @@ function hashOf(value: unknown): string {
  * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
+  if (!input.policy.environments.some(({ submitsRequests }) => submitsRequests))
+    return [...objects];
   return objects.map((each) => {
     if (!each.change) return each;
     const change = withDrafts(each.change, input);

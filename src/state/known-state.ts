@@ -2,7 +2,6 @@ import { present } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
 import {
   EMPTY_STATE,
-  entriesOf,
   entryId,
   type Base,
   type LeftKilled,
@@ -53,13 +52,6 @@ export const NOTHING: KnownState = {
   flagIds: {},
   leftKilled: {},
 };
-
-/** Name → id of all flags that a state knows. */
-export function flagIdsOf({ state, flagIds }: KnownState): ReadonlyMap<string, string> {
-  const ours = entriesOf(state.values(), 'flag');
-  const known = ours.flatMap(({ name, id }) => (id === undefined ? [] : [[name, id] as const]));
-  return new Map([...Object.entries(flagIds), ...known]);
-}
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {

@@ -7,8 +7,9 @@ import { isOlder } from '../git/lineage.js';
 import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { Fence, StateSharing } from '../model/run.js';
+import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
-import { flagIdsOf, NOTHING, type StateKey } from './known-state.js';
+import { NOTHING, type KnownState, type StateKey } from './known-state.js';
 import {
   hasOrigin,
   type OriginOptions,
@@ -177,6 +178,13 @@ interface StateAccessOptions extends StatePlace {
 }
 
 export type StateAccess = ReturnType<typeof stateAccess>;
+
+/** Name → id of all flags that a state knows. */
+export function flagIdsOf({ state, flagIds }: KnownState): ReadonlyMap<string, string> {
+  const ours = entriesOf(state.values(), 'flag');
+  const known = ours.flatMap(({ name, id }) => (id === undefined ? [] : [[name, id] as const]));
+  return new Map([...Object.entries(flagIds), ...known]);
+}
 
 /** The states of one directory. None of these waits for another run. */
 export function stateAccess({ directory, origin, sharing, cache, ...place }: StateAccessOptions) {
