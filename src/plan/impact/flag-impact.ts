@@ -42,16 +42,18 @@ export interface GroupShift {
 /** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
-/** Of every flag that changes or depends on a change, and of those that these ask about; by name. */
+/** Of every flag that changes, or depends on a changed flag or list; by name. */
 export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
-  const audiences = [...sides.flags.keys()].sort().map((flag) => {
-    return { flag, audience: audienceOf(flag, sides) };
-  });
-  const lists = new Set(audiences.flatMap(({ audience }) => [...audience.lists]));
+  // The sides have the flags that these ask about too, of which no plan says anything.
+  const reached = [...sides.flags.keys()]
+    .sort()
+    .map((flag) => ({ flag, audience: audienceOf(flag, sides) }))
+    .filter(({ audience }) => isChanged(audience, sides));
+  const lists = new Set(reached.flatMap(({ audience }) => [...audience.lists]));
   const index = keyIndex(sides.lists, lists);
   const cache: DistributionCache = new Map();
   return new Map(
-    audiences.map(({ flag, audience }) => [
+    reached.map(({ flag, audience }) => [
       flag,
       analysisOf(flag, audience, { sides, index, cache }),
     ]),
@@ -105,6 +107,13 @@ function audienceOf(flag: string, { flags, lists }: EnvironmentSides): Audience 
     }
   }
   return { lists: asked, flags: new Map(behind) };
+}
+
+function isChanged(audience: Audience, { lists }: EnvironmentSides): boolean {
+  return (
+    [...audience.flags.values()].some(({ change }) => change !== undefined) ||
+    [...audience.lists].some((list) => lists.get(list)?.change !== undefined)
+  );
 }
 
 const NOBODY = certainDistribution([]);
