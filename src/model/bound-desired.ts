@@ -42,7 +42,8 @@ export function bindEnvironments(desired: Desired, names: EnvironmentNames): Bou
   };
 }
 
-function nameOf(word: string, names: EnvironmentNames): string {
+/** The service's name of an environment, or the word itself if the workspace lacks it. */
+export function nameOf(word: string, names: EnvironmentNames): string {
   return names.get(word) ?? word;
 }
 

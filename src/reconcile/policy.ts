@@ -3,7 +3,7 @@ import { FlagkeelError } from '../errors.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
 import { endedKills, killsTakenBack } from '../kill/in-git.js';
-import type { BoundDesired } from '../model/bound-desired.js';
+import { nameOf, type BoundDesired } from '../model/bound-desired.js';
 import type { RampCheck } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
 import type { CheckStanding } from '../model/flag/ramp.js';
@@ -60,7 +60,7 @@ export async function decidePolicy(
     isDryRun && options.since ? await killsTakenBack(source.checkout, options.since) : [];
   const takenBack = new Map(
     over.map(({ flag, environment: word, reason }) => {
-      const environment = desired.environmentNames.get(word) ?? word;
+      const environment = nameOf(word, desired.environmentNames);
       return [definitionId({ flag, environment }), reason];
     }),
   );
