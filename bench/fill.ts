@@ -37,7 +37,7 @@ export const EMPTY_SEGMENT = 'guests';
 
 export const flagName = (index: number): string => `flag-${String(index).padStart(5, '0')}`;
 
-/** Puts flags with a definition in each of the three environments, and a full segment, straight into a store. */
+/** Puts flags with a definition in each of three environments, and a segment that is full in one, into a store. */
 export async function fillStore(location: StoreLocation, flags: number): Promise<void> {
   const store = await openStore(location);
   try {
@@ -89,11 +89,14 @@ async function fillSegments(db: Db, now: number): Promise<void> {
       await insertActivation(db, segment?.id ?? '', environmentId, now);
     }
   }
-  const full = await findActivation(db, place.environments[0]?.id ?? '', FULL_SEGMENT);
-  const id = full?.activation_id ?? 0;
-  const keys = Array.from({ length: MAX_KEYS_PER_SEGMENT }, (_, index) => `user-${index}`);
-  await addKeys(db, id, keys.sort());
-  await touchActivation(db, keys.length, now, id);
+  const all = Array.from({ length: MAX_KEYS_PER_SEGMENT }, (_, index) => `user-${index}`).sort();
+  // One key elsewhere: for each rule with an empty segment, `validate` would print a warning.
+  for (const [index, { id: environmentId }] of place.environments.entries()) {
+    const keys = index === 0 ? all : all.slice(0, 1);
+    const { activation_id: id } = (await findActivation(db, environmentId, FULL_SEGMENT)) ?? {};
+    await addKeys(db, id ?? 0, keys);
+    await touchActivation(db, keys.length, now, id ?? 0);
+  }
 }
 
 async function fillFlags(db: Db, count: number, now: number): Promise<void> {
