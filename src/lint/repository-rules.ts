@@ -101,11 +101,11 @@ function confusableNames({ flags }: LintedRepository, report: Report): void {
 function paddedKeys({ specs }: LintedRepository, report: Report): void {
   const { keys: _, ...others } = specs.loaded.files;
   for (const file of Object.values(others).flat()) {
-    if (!file.valid || !holdsPadded(file.value)) continue;
-    for (const { text, at, path } of paddedIn(file.value)) {
-      if (at === undefined && !KEY_PLACE.test(pointerOf(path))) continue;
+    if (!file.valid) continue;
+    eachPadded(file.value, [], (text, path, at) => {
+      if (at === undefined && !KEY_PLACE.test(pointerOf(path))) return;
       report({ file, path, ...(at && { at }) }, `key "${text}" begins or ends with a space`);
-    }
+    });
   }
 }
 
@@ -113,25 +113,19 @@ function paddedKeys({ specs }: LintedRepository, report: Report): void {
 const KEY_PLACE =
   /^\/(?!treatments|identities)(?:.*\/)?(?:keys\/\d+|targets\/[^/]+\/\d+|cases\/\d+\/key|attribute)$/;
 
-interface PaddedText extends Pick<Place, 'path' | 'at'> {
-  readonly text: string;
-}
-
-/** This is rare, so places are recorded only if it does. */
-function holdsPadded(value: unknown): boolean {
-  if (typeof value === 'string') return value !== value.trim();
-  if (!isContainer(value)) return false;
-  const members = Object.entries(value);
-  return members.some(([name, member]) => name !== name.trim() || holdsPadded(member));
-}
-
-function paddedIn(value: unknown): PaddedText[] {
-  if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
-  if (!isContainer(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => [
-    ...(name === name.trim() ? [] : [{ text: name, path: [name], at: 'key' as const }]),
-    ...paddedIn(member).map((each) => ({ ...each, path: [name, ...each.path] })),
-  ]);
+function eachPadded(
+  value: unknown,
+  path: string[],
+  found: (text: string, path: Place['path'], at?: 'key') => void,
+): void {
+  if (typeof value === 'string' && value !== value.trim()) found(value, [...path]);
+  if (!isContainer(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    path.push(name);
+    if (name !== name.trim()) found(name, [...path], 'key');
+    eachPadded(member, path, found);
+    path.pop();
+  }
 }
 
 /** Another repository may use the segment, so the message speaks of this repository only. */
