@@ -216,6 +216,18 @@ describe('a read', () => {
     ['a list 65 lists deep', { status: 200, body: listsDeep(65) }, 'UNREADABLE', 'too deep'],
     ['a list 100,000 lists deep', { status: 200, body: DEEP }, 'UNREADABLE', 'too deep'],
     ['an error that is as deep', { status: 400, body: DEEP }, 'UNREADABLE', '400'],
+    [
+      'headers without end',
+      { status: 200, headers: { 'x-more': 'x'.repeat(20_000) } },
+      'UNREADABLE',
+      'the headers of the answer are too large',
+    ],
+    [
+      'an answer that may be a thousand times as large',
+      { status: 200, body: 'x', headers: { 'content-encoding': 'gzip' } },
+      'UNREACHABLE',
+      'the answer is compressed, which was not asked for',
+    ],
   ])('fails typed for %s', async (_, reply, code, text) => {
     const { client } = await fixture(() => reply);
 
@@ -243,16 +255,22 @@ describe('a read', () => {
     },
   );
 
-  it('gives a giant answer up at its bound, once', async () => {
-    const { client, server } = await fixture(
-      () => ({ status: 200, body: JSON.stringify('x'.repeat(2_000_000)) }),
-      { maxAnswerBytes: 1_000_000 },
-    );
+  it.each([
+    ['announced at once', { 'content-length': '100000000' }, {}, '65,536 KiB'],
+    [
+      'without a length',
+      { 'transfer-encoding': 'chunked' },
+      { maxAnswerBytes: 1_024_000 },
+      '1,000 KiB',
+    ],
+  ])('gives a giant answer up at its bound, once: %s', async (_, headers, options, bound) => {
+    const body = 'x'.repeat(2_000_000);
+    const { client, server } = await fixture(() => ({ status: 200, body, headers }), options);
 
     const error = await errorOf(client.get(READ));
 
     expect([error.code, server.seen.length]).toEqual(['UNREADABLE', 1]);
-    expect(error.message).toContain('too large');
+    expect(error.message).toContain(`the answer is too large (more than ${bound})`);
   });
 
   it('takes no absence from a page, only from the service itself', async () => {
