@@ -6,9 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { compare, comparisonText } from './comparison.js';
-import { createAll, proveImpact } from './impact-proof.js';
 import { startProofWorld, type ProofWorld } from './proof-world.js';
-import { Draw } from './random-definitions.js';
+import { Draw, SEGMENTS, userKey } from './random-definitions.js';
 import { startSdk, type Case, type SdkProcess } from './sdk-process.js';
 
 /**
@@ -22,7 +21,6 @@ const { values: options } = parseArgs({
     definitions: { type: 'string', default: '500' },
     'definition-keys': { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    'impact-flags': { type: 'string', default: '200' },
     only: { type: 'string', multiple: true },
   },
 });
@@ -157,7 +155,7 @@ async function proveRandom(command: readonly [string, ...string[]]): Promise<voi
   ];
   const world = await startProofWorld({ workspaces }, 'staging');
   const keys = Number(options['definition-keys']);
-  await createAll(world, draw, { flags: Number(options.definitions), keys });
+  await createAll(world, draw, keys);
   const sdk = await startSdk(command, world);
   const evaluator = await world.evaluator();
   const cases = Array.from({ length: keys }, (_, index) => draw.case(index));
@@ -168,26 +166,28 @@ async function proveRandom(command: readonly [string, ...string[]]): Promise<voi
   await world.stop();
 }
 
-/** What a plan says of a change, and what the SDK serves before and after it. */
-async function proveReach(command: readonly [string, ...string[]]): Promise<void> {
-  const [seed, flags, keys] = [options.seed, options['impact-flags'], options['definition-keys']];
-  const found = await proveImpact({
-    ...{ root: ROOT, sdk: command },
-    ...{ seed: Number(seed), flags: Number(flags), keys: Number(keys) },
-  });
-  const { evaluations, shares, numbers, certain, named, moved, problems } = found;
-  const first = problems.slice(0, 10).map((each) => `  ${each}\n`);
-  const title = `javascript, impact of a plan for ${flags} random definitions, --seed ${seed}`;
-  const counts = `${evaluations} evaluations, ${moved} moves; ${found.flags} flags reached`;
-  const exact = `${shares} shares, ${numbers} numbers of keys (${certain} certain, ${named} keys named), ${problems.length} differences`;
-  say(`${title}: ${counts}, ${exact}\n${first.join('')}`, problems.length === 0);
+/** Segments with keys and flags with definitions, all random. */
+async function createAll(world: ProofWorld, draw: Draw, keys: number): Promise<void> {
+  for (const name of SEGMENTS) {
+    await world.admin('POST', '/segments/ws/Default/trafficTypes/user', { name });
+    await world.admin('POST', `/segments/staging/${name}`);
+    const held = Array.from({ length: 100 }, () => userKey(draw.below(keys)));
+    await world.admin('PUT', `/segments/staging/${name}/uploadKeys`, { keys: held });
+  }
+  const names: string[] = [];
+  for (let index = 0; index < Number(options.definitions); index += 1) {
+    const name = `f${index}`;
+    const path = `/splits/ws/Default/${name}/environments/staging`;
+    await world.admin('POST', '/splits/ws/Default/trafficTypes/user', { name });
+    await world.admin('POST', path, draw.definition(names.slice(-20), keys));
+    names.push(name);
+  }
 }
 
-const wanted = options.only ?? [...Object.keys(SDKS), 'random', 'impact'];
+const wanted = options.only ?? [...Object.keys(SDKS), 'random'];
 for (const [name, command] of Object.entries(SDKS)) {
   if (wanted.includes(name)) await proveExample(name, command());
 }
 const JAVASCRIPT = ['node', here('clients/javascript.mjs')] as const;
 if (wanted.includes('random')) await proveRandom(JAVASCRIPT);
-if (wanted.includes('impact')) await proveReach(JAVASCRIPT);
 process.exitCode = failures === 0 ? 0 : 1;
