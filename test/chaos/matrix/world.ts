@@ -87,7 +87,7 @@ const SECOND: Readonly<Record<string, string>> = {
 const GONE: readonly string[] = ['flags/gone.yaml', 'segments/old.yaml'];
 
 /** A flag that no repository has. */
-export async function makeTheirs(service: Pick<TestService, 'origin' | 'key'>): Promise<void> {
+async function makeTheirs(service: Pick<TestService, 'origin' | 'key'>): Promise<void> {
   const calls = callsOf(service);
   const { objects } = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
   const id = objects[0]?.id ?? '';

@@ -8,8 +8,8 @@ import { breachesOf, type Document, type Ran } from './laws.js';
 import { failOthers, startStoryService, type ServiceKind, type StoryService } from './service.js';
 import { lineOf, Play, type Story, type Told } from './story.js';
 
-/** What becomes of a request that a storm takes: it never arrives, nobody hears that it was done, or it is refused. */
-const FAULTS: readonly Fault[] = ['reset-before', 'reset-after', 503];
+/** What becomes of a request that a storm takes: it never arrives, nobody hears all of what was done, or it is refused. */
+const FAULTS: readonly Fault[] = ['reset-before', 'reset-after', 'truncate', 500, 503];
 
 interface Storm {
   /** Of the requests that it takes. */
