@@ -129,6 +129,10 @@ export class RejectedError extends FlagkeelError {
   }
 }
 
+export function isRefusedWith(error: unknown, statuses: readonly number[]): error is RejectedError {
+  return error instanceof RejectedError && statuses.includes(error.status);
+}
+
 /** Message of any thrown value, which need not be an `Error`. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
+import { FlagkeelError, isRefusedWith, messageOf, RejectedError } from '../errors.js';
 import { wantsRequest } from '../admin-api/http/request.js';
 import { grouped } from '../model/collections.js';
 import { keyOfId, refOfId, type ObjectId } from '../model/ref.js';
@@ -139,10 +139,6 @@ function closedResult(closed: Closed | undefined): Skipped | undefined {
 
 /** Refusals by a service that cannot take two writes at the same time. */
 const CONFLICTS = [409, 423];
-
-function isRefusedWith(error: unknown, statuses: readonly number[]): error is RejectedError {
-  return error instanceof RejectedError && statuses.includes(error.status);
-}
 
 function reasonToSkip(
   step: Step,

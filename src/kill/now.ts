@@ -6,7 +6,7 @@ import { look, type DefinitionTarget } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
-import { FlagkeelError } from '../errors.js';
+import { FlagkeelError, isRefusedWith } from '../errors.js';
 import { shellWord } from '../platform/shell.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config } from '../model/desired.js';
@@ -16,7 +16,7 @@ import { loadFiles } from '../specs/parse/load-files.js';
 import { readConfig } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
-import { isNotFoundSo, isNotThere, type KillSurroundings, type RememberedPlace } from './send.js';
+import { isNotFoundSo, type KillSurroundings, type RememberedPlace } from './send.js';
 
 interface ListChange {
   /** The config directory, symbolic links resolved. */
@@ -222,7 +222,7 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
       ? writer.send({ action: 'kill-flag', flag, environment: name }, at)
       : writer.restore(flag, at);
     await writing.catch((error: unknown) => {
-      throw isNotThere(error) ? nowhere : error;
+      throw isRefusedWith(error, [404]) ? nowhere : error;
     });
   }
   return {

@@ -1,4 +1,4 @@
-import { FlagkeelError, RejectedError } from '../errors.js';
+import { FlagkeelError, isRefusedWith } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
 import type { Workspace } from '../admin-api/workspace.js';
 import { look, type Look } from '../admin-api/look.js';
@@ -133,7 +133,7 @@ async function send(
     return { status: 'killed', note: fitted, ...unseen, ...(flagId !== undefined && { flagId }) };
   } catch (error) {
     // The service could not show the definition, and now shows that it does not exist.
-    if (live?.is === 'unknown' && isNotThere(error)) return { status: 'absent' };
+    if (live?.is === 'unknown' && isRefusedWith(error, [404])) return { status: 'absent' };
     if (lane.reader === null && isNotFoundSo(error)) return { status: 'absent' };
     return { status: 'failed', error, note: fitted };
   }
@@ -211,11 +211,7 @@ export function flagIdsIn(results: KillResults): Readonly<Record<string, string>
   return Object.fromEntries(ids);
 }
 
-export function isNotThere(error: unknown): boolean {
-  return error instanceof RejectedError && error.status === 404;
-}
-
 /** Whether the service refused a path with names, which may mean that it only knows ids, or a method. */
 export function isNotFoundSo(error: unknown): boolean {
-  return error instanceof RejectedError && [400, 404, 405].includes(error.status);
+  return isRefusedWith(error, [400, 404, 405]);
 }

@@ -252,6 +252,7 @@ export function judgeWithheld(
   if (why === 'not-reviewed' && REVIEWED_BEFORE.has(reason)) {
     return { is: 'waits', why: 'apply', until };
   }
+  if (why === 'live-kill' && reason === 'restore') return { is: 'held', why: 'conflict' };
   const judged = JUDGED[why] ?? undefined;
   return judged?.is === 'waits' ? { ...judged, until } : judged;
 }

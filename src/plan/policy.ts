@@ -55,6 +55,8 @@ export interface PlanPolicy {
   readonly archives?: boolean;
   /** Definitions whose kill HEAD takes back according to history, though no base has the kill. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
+  /** Those among them, and others with such a base, whose kill may be another by now. Default: none. */
+  readonly oldKills?: ReadonlySet<ObjectId>;
   /** Definitions declared elsewhere, whose kill git ordered in a list that is gone. Default: none. */
   readonly orphaned?: readonly ObjectRef[];
   /** The reasons of kills that HEAD orders still and its target branch took back: no merge sends them. Default: none. */

@@ -9,7 +9,7 @@ import {
   stateWithInferredBases,
   type EarlierSpecs,
 } from '../plan/inferred-bases.js';
-import { withoutOldKills } from '../plan/objects/definition.js';
+import { withOldKills } from '../plan/objects/definition.js';
 import { planChanges } from '../plan/plan.js';
 import { traced } from '../platform/telemetry.js';
 import { withSteps } from '../timing/standings.js';
@@ -61,11 +61,7 @@ async function planFrom(
   const { input: seen, at } = await traced('read the service', async () =>
     observeInScope(context, scoped, interrupted),
   );
-  const [compared, changed] = withoutOldKills(kills.undoneIn(seen));
-  for (const id of changed) {
-    const may = `${id} was changed on the service since a run saw its kill, and may have been killed again`;
-    context.note(`warning: ${may}: it stays killed (flagkeel restore ends that)`);
-  }
+  const compared = withOldKills(kills.undoneIn(seen));
   const whole = await traced('plan', async () =>
     planWithInferredBases(context, compared, observed),
   );

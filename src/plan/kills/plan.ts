@@ -1,7 +1,6 @@
 import { KILL, type WireDefinition } from '../../admin-api/wire.js';
 import { present } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
-import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
@@ -110,12 +109,11 @@ export interface PlacedDefinition extends PlacedObject {
 export function plannedRestore(
   of: PlacedDefinition,
   killed: boolean,
-  { desired, policy }: PlanInput,
+  input: PlanInput,
 ): FieldChange | undefined {
   const { flag, definition, environment } = of;
-  if (!killed || isKillOrdered(desired, flag.name, environment.name)) return undefined;
-  const isRestored = isTakenBack(of, desired) || policy.restorable.has(objectId(of.ref));
-  if (isRestored) return killedChange(false, 'restore');
+  if (!killed || isKillOrdered(input.desired, flag.name, environment.name)) return undefined;
+  if (isTakenBack(of, input)) return killedChange(false, 'restore');
   // A kill by a failed check stays until a commit answers it.
   const isDrift = definition.fields.killed === false && !definition.timed?.has('/killed');
   return isDrift ? killedChange(false, 'drift') : undefined;
@@ -173,17 +171,28 @@ export function leftKilledAfter(
   return Object.fromEntries(newest);
 }
 
-/** Why a live kill stays, if the config does not revert it. @param restore that would take it back. */
+/** Why a live kill stays. @param isOld whether `restore` may take back another kill than git does. */
 export function liveKillHold(
   { reason }: FieldChange,
   { onLiveKill, place }: PlannedEnvironment,
+  isOld = false,
 ): WithheldReason | undefined {
-  if (reason !== 'drift' || onLiveKill === 'revert') return undefined;
-  return { why: 'live-kill', ...present({ place }) };
+  if (!isOld && (reason !== 'drift' || onLiveKill === 'revert')) return undefined;
+  return { why: 'live-kill', ...present({ place, because: isOld ? OLD_KILL : undefined }) };
 }
 
-/** A break-glass list that vanished takes nothing back, even if the flag says `killed: false`. */
-function isTakenBack(of: PlacedDefinition, desired: BoundDesired): boolean {
+const OLD_KILL =
+  'git takes back the kill that a run saw; it was changed on the service since, and may be killed anew';
+
+/**
+ * Whether git takes back a kill that it ordered, or that was made by hand. A break-glass list that vanished takes nothing
+ * back, even if the flag says `killed: false`.
+ */
+export function isTakenBack(
+  of: Pick<PlacedDefinition, 'ref' | 'base' | 'definition' | 'environment'>,
+  { desired, policy }: PlanInput,
+): boolean {
+  if (policy.restorable.has(objectId(of.ref))) return true;
   const base = of.base as Base<Definition> | undefined;
   if (base?.spec?.killed !== true) return false;
   if (base.killListed === true) return desired.killLists.has(of.environment.name);
@@ -270,13 +279,9 @@ export function rememberingKills(
   { desired, actual, policy }: PlanInput,
 ): Base<unknown> {
   if (environment === null) return base;
-  const { killListed: heldListed, liveKillSeenAt: _, liveKillSeen: __, ...others } = base;
-  const { killedAsOf: ___, ...rest } = others;
+  const { killListed: held, liveKillSeenAt: _, liveKillSeen: __, killedAsOf: ___, ...rest } = base;
   const isKill = (base.spec as Definition | undefined)?.killed === true;
-  const isListed =
-    base === before
-      ? heldListed
-      : (heldListed ?? (isKill && isKillListed(desired, flag, environment)));
+  const isListed = base !== before && isKill && isKillListed(desired, flag, environment);
   const live = actual.flags.get(flag)?.definitions.get(environment);
   const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
   const seenAt = before?.liveKillSeenAt;
@@ -285,13 +290,13 @@ export function rememberingKills(
   const place = environmentNamed(policy, environment);
   const first = place && policy.leftKilled?.[stateId(flag, place)];
   const moment = seenAt === undefined ? (first ?? now) : before?.liveKillSeen;
-  const asOf = !live ? before?.killedAsOf : live.killed ? markOf(live) : undefined;
+  const isOld = policy.oldKills?.has(definitionId({ flag, environment }));
+  const known = !live || (live.killed && isOld) ? before?.killedAsOf : undefined;
   return {
     ...rest,
-    ...present({ killedAsOf: asOf }),
-    ...(isListed === true && { killListed: true }),
-    ...(seen && { liveKillSeenAt: seen }),
-    ...(seen && moment !== undefined && { liveKillSeen: moment }),
+    ...present({ killedAsOf: known ?? (live?.killed ? markOf(live) : undefined) }),
+    ...((held ?? isListed) && { killListed: true }),
+    ...(seen && { liveKillSeenAt: seen, ...present({ liveKillSeen: moment }) }),
   };
 }
 

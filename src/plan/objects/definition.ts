@@ -9,7 +9,7 @@ import {
   withFields,
 } from '../../model/flag/wire.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import { definitionId, objectId, type ObjectId } from '../../model/ref.js';
+import { objectId, type ObjectId } from '../../model/ref.js';
 import type { FieldChange, Withheld } from '../../model/plan.js';
 import { entriesOf, type Base } from '../../model/state.js';
 import {
@@ -23,6 +23,7 @@ import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js'
 import { isKillOrdered } from '../kills/orders.js';
 import {
   afterRestore,
+  isTakenBack,
   liveKillHold,
   markOf,
   plannedRestore,
@@ -56,35 +57,34 @@ export function planDefinition(
 }
 
 /**
- * Without the memory of kills that may be over: their definitions were changed on the service since a run saw them, and
- * no field shows how. Each may have been restored and killed again, of which an older state that was put back knows
- * nothing. Git takes back the kill of then, and not the one of now.
- *
- * @returns also the ids of their definitions.
+ * Marks definitions whose live kill may be another than the one that the state remembers: they were changed on the service
+ * since a run saw that kill, and no field shows how. Each may have been restored and killed again, of which an older state
+ * that was put back knows nothing. Git takes back the kill of then, so that a person decides about the one of now. What
+ * git does not take back is remembered as a kill of now.
  */
-export function withoutOldKills<T extends PlanInput>(input: T): readonly [T, ObjectId[]] {
+export function withOldKills<T extends PlanInput>(input: T): T {
   const { desired, actual, policy } = input;
-  const restorable = new Map(policy.restorable);
-  const ids: ObjectId[] = [];
+  const oldKills = new Set<ObjectId>();
   let { state } = input;
   for (const { name: flag, environments } of entriesOf(input.state.values(), 'flag')) {
-    for (const { id: environmentId, name: environment } of policy.environments) {
-      const base = environments[environmentId];
-      const live = actual.flags.get(flag)?.definitions.get(environment);
-      const definition = desired.flags.get(flag)?.environments.get(environment);
+    for (const environment of policy.environments) {
+      const base = environments[environment.id];
+      const live = actual.flags.get(flag)?.definitions.get(environment.name);
+      const definition = desired.flags.get(flag)?.environments.get(environment.name);
       if (base?.killedAsOf === undefined || !live?.killed || !definition) continue;
-      if (base.killedAsOf === markOf(live) || isKillOrdered(desired, flag, environment)) continue;
+      if (base.killedAsOf === markOf(live) || isKillOrdered(desired, flag, environment.name))
+        continue;
+      // The config takes back either.
+      if (environment.onLiveKill === 'revert' && definition.fields.killed === false) continue;
       const differences = definitionDifferences(definition, base, live, input);
       if (differences.some(({ reason }) => reason === 'drift' || reason === 'conflict')) continue;
-      state = afterRestore(state, flag, environmentId);
-      const id = definitionId({ flag, environment });
-      restorable.delete(id);
-      ids.push(id);
+      const ref = { kind: 'flag', name: flag, environment: environment.name } as const;
+      const isHeld = isTakenBack({ ref, base, definition, environment }, input);
+      if (isHeld) oldKills.add(objectId(ref));
+      else state = afterRestore(state, flag, environment.id);
     }
   }
-  return ids.length === 0
-    ? [input, ids]
-    : [{ ...input, state, policy: { ...policy, restorable } }, ids];
+  return { ...input, state, policy: { ...policy, oldKills } };
 }
 
 /** @param live includes the kill, if one is ordered. */
@@ -97,13 +97,13 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   const others = [...differences, ...baselineToFollow(of, live, differences)];
   const id = objectId(of.ref);
   const hold = requestHold(live, input.actual.requests?.get(id));
+  const kept = restore && liveKillHold(restore, environment, input.policy.oldKills?.has(id));
   const parted = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
     // A restore passes the change request of another change.
-    if (field === restore) return liveKillHold(field, environment);
+    if (field === restore) return kept;
     return hold ?? (rules.revertDrift ? undefined : definition.timed?.get(field.path)?.held);
   });
-  const isRestored = restore && !liveKillHold(restore, environment);
-  const withheldFields = [...parted.withheld, ...(isRestored ? [] : takenBack(of))];
+  const withheldFields = [...parted.withheld, ...(restore && !kept ? [] : takenBack(of))];
   let { allowed } = parted;
   if (allowed.length === 0) return { id, withheld: withheldFields };
   let target = targetOf(definition, live, allowed);

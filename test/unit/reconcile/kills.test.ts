@@ -124,6 +124,7 @@ it('kills in spite of a state that cannot be read, and then ends', async () => {
 });
 
 describe('an older state that was put back', () => {
+  const MAY_BE_ANEW = 'it was changed on the service since, and may be killed anew';
   const TAKEN_BACK = { 'flags/pay.yaml': flagSpec('pay', { on: 20, production: 'killed: false' }) };
 
   /** Has git or a hand kill pay and take that back, then kills pay by hand, and puts back the state of before. */
@@ -147,33 +148,57 @@ describe('an older state that was put back', () => {
     ['git ordered', async ({ repository }) => Promise.resolve(repository.commit('Kill', KILL_PAY))],
     ['a run saw', async ({ live }) => live.set('pay', { killed: true })],
   ] as [string, (world: PipelineWorld) => Promise<unknown>][])(
-    'does not undo a kill made by hand since for the one that %s then, and says so',
+    'does not undo a kill made by hand since for the one that %s then, and holds the restore',
     async (_, kill) => {
       const world = await killedSince(kill);
 
-      const dry = await world.command('reconcile', '--dry-run');
-      const run = await world.command('reconcile');
-      const next = await world.command('reconcile');
+      const runs = [
+        await world.command('reconcile', '--dry-run', '--detailed-exitcode'),
+        await world.command('reconcile'),
+        await world.command('reconcile'),
+      ];
 
-      expect(dry.stderr).toContain(
-        `${ID} was changed on the service since a run saw its kill, and may have been killed again`,
-      );
-      for (const { stdout } of [dry, run, next]) {
-        expect(stdout).toContain('Killed on the service, not ordered by git; they stay so');
+      expect(runs.map(({ exitCode }) => exitCode)).toEqual([2, 8, 8]);
+      for (const { stdout } of runs) {
+        expect(stdout).toContain(MAY_BE_ANEW);
+        expect(stdout).toContain('flagkeel restore pay --environment production');
       }
-      expect([await isKilled(world), next.stderr.includes('since a run saw its kill')]).toEqual([
-        true,
+      expect(await isKilled(world)).toBe(true);
+      await world.command('restore', 'pay', '--environment', 'production');
+      expect([await isKilled(world), (await world.command('reconcile')).exitCode]).toEqual([
         false,
+        0,
       ]);
-      world.repository.commit('Leave it to people', {
-        'flags/pay.yaml': flagSpec('pay', { on: 20 }),
-      });
-      await world.applied();
-      world.repository.commit('Bring pay back again', TAKEN_BACK);
-      await world.applied();
-      expect(await isKilled(world)).toBe(false);
     },
   );
+
+  it.each([
+    ['an entry', KILL_PAY, killList('{}')],
+    [
+      'a field',
+      { 'flags/pay.yaml': flagSpec('pay', { production: 'killed: true' }) },
+      { 'flags/pay.yaml': flagSpec('pay', { production: 'killed: false' }) },
+    ],
+  ])('holds the end of %s whose flag was changed without a trace since', async (_, kill, end) => {
+    const world = await appliedWorld({ 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') });
+    world.repository.commit('Kill', kill);
+    await world.applied();
+    await world.live.set('pay', { baselineTreatment: 'on' });
+    world.repository.commit('Bring pay back', end);
+
+    for (const { stdout, exitCode } of [
+      await world.command('reconcile'),
+      await world.command('reconcile'),
+    ]) {
+      expect([exitCode, stdout]).toEqual([8, expect.stringContaining(MAY_BE_ANEW)]);
+    }
+    expect(await isKilled(world)).toBe(true);
+    world.repository.commit('Order the kill again', kill);
+    await world.applied();
+    world.repository.commit('Bring pay back again', end);
+    await world.applied();
+    expect(await isKilled(world)).toBe(false);
+  });
 
   it('still lets git take a kill back where what was changed by hand since shows', async () => {
     const world = await appliedWorld({ 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') });

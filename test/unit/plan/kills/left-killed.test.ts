@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../../src/model/flag/flag.js';
 import { flagEntry, type Base, type LeftKilled, type State } from '../../../../src/model/state.js';
+import { verdictOf } from '../../../../src/model/verdict.js';
+import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
 import { leftKilledAfter, withKillsBack } from '../../../../src/plan/kills/plan.js';
-import { withoutOldKills } from '../../../../src/plan/objects/definition.js';
+import { withOldKills } from '../../../../src/plan/objects/definition.js';
+import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import {
   aDesired,
@@ -119,45 +122,91 @@ describe('a definition that left killed', () => {
 
 describe('a kill that git takes back', () => {
   const marked = remembered({ ...KILLED, commit: 'c0ffee', killedAsOf: '1' });
+  const byHand = remembered({ ...ALIVE, liveKillSeenAt: 'c0ffee', killedAsOf: '1' });
   const restorable = new Map([[ID, { kind: 'flag', name: 'pay', environment: 'production' }]]);
   const killed = { killed: true };
+  const back = { killed: false };
+  const reverting = { environments: [anEnvironment('production', { onLiveKill: 'revert' })] };
 
-  /** Whether the plan goes on without the memory of the kill. */
-  function isForgotten(
+  /** The plan, and what is remembered after it, of a definition that was changed last at the mark 2. */
+  function after(
     said: Said | null,
     live: Definition | undefined | null,
-    updated: number,
-    state = marked,
-  ): boolean {
+    { state = marked, updated = 2, policy = {} } = {},
+  ) {
     const desired = said === null ? aDesired() : saying(said);
-    const policy = { restorable } as Partial<PlanPolicy>;
-    const input = inputOf(desired, liveAs(live, updated), { state, policy });
-    const [after, ids] = withoutOldKills(input);
-    const base = flagEntry(after.state, 'pay')?.environments['env-production'];
-    const isSame = after === input;
-    expect(ids).toEqual(isSame ? [] : [ID]);
-    expect(after.policy.restorable.has(ID)).toBe(isSame);
-    expect([base?.spec?.killed, base?.killedAsOf]).toEqual(
-      isSame ? [true, state === marked ? '1' : undefined] : [false, undefined],
-    );
-    return !isSame;
+    const input = withOldKills(inputOf(desired, liveAs(live, updated), { state, policy }));
+    const plan = planChanges(input, 'full');
+    const next = stateAfterVerify(input, new Set(plan.unchanged), 'bead');
+    return { plan, base: flagEntry(next, 'pay')?.environments['env-production'] };
   }
 
-  it('is the one of now only if the definition was not changed since without a trace', () => {
-    expect(isForgotten({ killed: false }, killed, 2)).toBe(true);
-    expect(isForgotten({}, killed, 2)).toBe(true);
-    expect(isForgotten({ killed: false, trafficAllocation: 50 }, killed, 2)).toBe(true);
+  it.each<[string, Said, object]>([
+    ['alone', back, {}],
+    ['beside another change of git', { ...back, trafficAllocation: 50 }, {}],
+    ['a kill by hand', back, { state: byHand, policy: { restorable } }],
+  ])(
+    'is held for a person where the flag was changed without a trace since: %s',
+    (_, said, world) => {
+      const { plan, base } = after(said, killed, world);
 
-    expect(isForgotten({ killed: false }, killed, 1)).toBe(false);
-    expect(isForgotten({ killed: false }, { killed: false }, 2)).toBe(false);
-    expect(isForgotten({ killed: false }, undefined, 2)).toBe(false);
-    expect(isForgotten({ killed: false }, { ...killed, ...onShare(40) }, 2)).toBe(false);
-    expect(isForgotten({ killed: false, ...onShare(50) }, { ...killed, ...onShare(40) }, 2)).toBe(
-      false,
-    );
-    expect(isForgotten({ killed: false }, null, 2)).toBe(false);
-    expect(isForgotten({ killed: false }, killed, 2, remembered(KILLED))).toBe(false);
-    expect(isForgotten(killed, killed, 2)).toBe(false);
-    expect(isForgotten(null, killed, 2)).toBe(false);
+      expect(plan.changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(
+        Object.keys(said).flatMap((name) => (name === 'killed' ? [] : `/${name}`)),
+      );
+      expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill', reason: 'restore' }]);
+      expect(verdictOf({ plan }).objects.get(ID)).toMatchObject({ is: 'held', why: 'conflict' });
+      expect([plan.liveKills, base?.killedAsOf]).toEqual([[], '1']);
+    },
+  );
+
+  it.each<[string, Said | null, Definition | undefined | null, object, string[]]>([
+    ['nothing changed', back, killed, { updated: 1 }, ['restore']],
+    ['it is alive', back, back, {}, []],
+    ['another hand shows', back, { ...killed, ...onShare(40) }, {}, ['restore']],
+    [
+      'another hand and git meet',
+      { ...back, ...onShare(50) },
+      { ...killed, ...onShare(40) },
+      {},
+      ['restore'],
+    ],
+    ['no mark is known', back, killed, { state: remembered(KILLED) }, ['restore']],
+    ['the config takes back either', back, killed, { policy: reverting }, ['restore']],
+    ['git orders it still', killed, killed, {}, []],
+    ['git has it no more', null, killed, {}, []],
+  ])('is not where %s', (_, said, live, world, reasons) => {
+    const { plan } = after(said, live, world);
+
+    expect(plan.withheld.filter(({ why }) => why === 'live-kill')).toEqual([]);
+    expect(
+      plan.changes.flatMap(({ fields }) =>
+        fields.flatMap(({ path, reason }) => (path === '/killed' ? [reason] : [])),
+      ),
+    ).toEqual(reasons);
+  });
+
+  it('is no matter of what nobody looked at', () => {
+    const input = inputOf(saying(back), liveAs(null), { state: marked });
+
+    expect(withOldKills(input)).toEqual({
+      ...input,
+      policy: { ...input.policy, oldKills: new Set() },
+    });
+  });
+
+  it.each<[string, Said, object]>([
+    ['that git has dropped', {}, {}],
+    [
+      'whose list vanished',
+      back,
+      { state: remembered({ ...KILLED, killListed: true, killedAsOf: '1' }) },
+    ],
+    ['by hand', back, { state: byHand }],
+  ])('is remembered as a kill of now %s', (_, said, world) => {
+    const { plan, base } = after(said, killed, world);
+
+    expect(plan.changes).toEqual([]);
+    expect(base).toMatchObject({ liveKillSeenAt: 'bead', killedAsOf: '2' });
+    expect([base?.spec?.killed, base?.killListed]).not.toContain(true);
   });
 });
