@@ -150,6 +150,8 @@ function forget(id: ObjectId, to: string): Way {
 function keepLive(withheld: Remediable): Way[] {
   if (isCreation(withheld)) return [{ edit: 'take it out of git' }];
   if (withheld.ofConfig) return [];
+  if (withheld.fields.some(({ reason }) => reason === 'commit'))
+    return [{ edit: 'write the live value into the files' }];
   return [
     onlyThis(withheld.id, 'write what is live into the files, and commit', 'drift', '--adopt'),
   ];

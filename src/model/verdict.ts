@@ -246,9 +246,7 @@ export function judgeWithheld(
       ? { is: 'held', why: 'another-object' }
       : { is: 'waits', why: 'another-object', until };
   }
-  if (why === 'ramp-held' && (reason === 'drift' || reason === 'conflict')) {
-    return { is: 'held', why: 'ramp-changed' };
-  }
+  if (why === 'ramp-held' && reason !== 'ramp') return { is: 'held', why: 'ramp-changed' };
   if (why === 'not-reviewed' && REVIEWED_BEFORE.has(reason)) {
     return { is: 'waits', why: 'apply', until };
   }

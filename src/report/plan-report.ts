@@ -190,7 +190,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'live-kill': 'killed on the service, and git did not order it',
   'approval-needed': REQUEST_WANTED.brief,
   suspended: 'nothing is written while the run is suspended',
-  'ramp-held': 'the share was changed on the service, and the ramp waits',
+  'ramp-held': 'its live share is not that of its ramp',
   'check-failed': 'a failed check took the ramp back',
   'window-closed': 'waits for a window to open or a freeze to end',
   'needs-withheld': 'needs something that is withheld',

@@ -59,8 +59,8 @@ export interface Moment {
 
 /**
  * What git says should be live at a moment. Each rule with a ramp gets the share of the step that is due, but never less
- * than the share last found equal, or the live one if none was; a share stays while its steps are held and while the
- * flag is killed. Pure; applying it to its own result changes nothing.
+ * than the share last found equal, or the live one if none was, up to its last step; a share stays while its steps are
+ * held and while the flag is killed. Pure; applying it to its own result changes nothing.
  */
 export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): Moment {
   const ladders = new Map<ObjectId, readonly Ladder[]>();

@@ -57,7 +57,8 @@ export function shareNow(ladder: Ladder, { live, base }: Sides): number {
   if (setback?.begun && setback.act === 'previous') return previousShare(ramp, reached ?? written);
   if (held !== null || isKilled) return reached ?? written;
   const due = ramp.steps[step]?.percent ?? written;
-  return Math.max(due, reached ?? 0);
+  // No step leads on from a share beyond the last one.
+  return Math.max(due, Math.min(reached ?? 0, ramp.steps.at(-1)?.percent ?? 0));
 }
 
 /** The share before the step that is reached: that of the step before, or the written one. */
@@ -122,7 +123,7 @@ export function timedFields(
     const back = all.find(({ setback }) => setback);
     const isAlone = isAlongIn(own, member, sides.found, fields);
     const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
-    const reason = was && (sameJson(was, sides.live[member]) ? 'ramp' : 'drift');
+    const reason = was && (sameJson(was, sides.live[member]) ? !held && 'ramp' : 'drift');
     timed.set(`/${member}`, {
       ...{ ...(reason && { reason }), ...(held && { held }) },
       ...(back?.held && { waits: { for: ordered[member], because: back.held } }),
@@ -161,7 +162,7 @@ function holdOf(ladder: Ladder, fields: Definition, sides: Sides): TimedField['h
 }
 
 function held({ treatment }: DesiredRamp, what: string): TimedField['held'] {
-  return { why: 'ramp-held', because: `"${treatment}" ${what}, and the ramp waits` };
+  return { why: 'ramp-held', because: `"${treatment}" ${what}` };
 }
 
 /**

@@ -38,9 +38,8 @@ export function standingsOf(
         const dueText = `${momentText(due, zone)} (${zone})`;
         return { percent, due: new Date(due).toISOString(), dueText };
       });
-      const isChanged = withheld.some((each) => each.id === id && each.why === 'ramp-held');
-      const kept = ladder.held ?? killText(ladder, restored.has(id));
-      const held = kept ?? (isChanged ? 'its share was changed on the service' : null);
+      const kept = withheld.find((each) => each.id === id && each.why === 'ramp-held')?.because;
+      const held = ladder.held ?? killText(ladder, restored.has(id)) ?? kept ?? null;
       return {
         ...{ id, rule, treatment, steps, step, held, served },
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),

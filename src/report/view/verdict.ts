@@ -93,7 +93,7 @@ const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> }
     approval: REQUEST_WANTED.held,
     review: 'held for a person (no reviewed plan shows it)',
     guard: 'refused by a guard',
-    'ramp-changed': 'held for a person (its ramp was changed on the service)',
+    'ramp-changed': 'held for a person (its share is not that of its ramp)',
     'check-failed': 'held for a person (a failed check took its ramp back)',
     contested: 'held for a person (another writer keeps changing it)',
     'another-object': 'held by another object',

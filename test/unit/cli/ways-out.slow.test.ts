@@ -531,6 +531,20 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
       await patchPay('/defaultRule', onOff(60));
     },
   },
+  {
+    why: 'ramp-held',
+    title: 'a ramp that ends below the live share',
+    id: PAY,
+    prepare: async () => {
+      await begin(PROTECTED_CONFIG, pay(100));
+      commit(pay(0, 'ramp: "10, 1d, 95", '));
+    },
+    byHand: {
+      'write the live value into the files': () => {
+        commit(pay(100));
+      },
+    },
+  },
 ];
 
 const situations = [

@@ -6,6 +6,7 @@ import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/view/sentences.js';
 import {
+  appliedWorld,
   flagSpec,
   forget,
   killList,
@@ -145,9 +146,7 @@ describe('a person who edits what a ramp is about', () => {
     const done = await world.applied({}, after(20));
 
     expect(withheldIn(done)).toEqual(['flag/shop@production ramp-held']);
-    expect(done.plan.withheld[0]?.because).toBe(
-      '"on" went back from 25 to 5 % on the service, and the ramp waits',
-    );
+    expect(done.plan.withheld[0]?.because).toBe('"on" went back from 25 to 5 % on the service');
     expect(await world.live.share('shop')).toBe(5);
     await world.applied({ revertDrift: true }, after(20));
     expect(await world.live.share('shop')).toBe(50);
@@ -168,6 +167,27 @@ describe('a person who edits what a ramp is about', () => {
     ]);
     expect(await world.live.share('shop')).toBe(40);
   });
+});
+
+it('is held where it ends below the live share, and never said to be in sync', async () => {
+  const world = await appliedWorld({ 'flags/shop.yaml': flagSpec('shop', { on: 100 }) });
+  const after = ramp(world, 'ramp: "10, 6h, 95"', 'Ramp it again');
+
+  for (const hours of [0, 7, 20]) {
+    const done = await world.applied({}, after(hours));
+    expect(withheldIn(done)).toEqual(['flag/shop@production ramp-held']);
+    expect(done.plan.withheld[0]?.because).toBe(
+      '"on" is at 100 % on the service, beyond the step of 95 %',
+    );
+    expect(done.verdict).toMatchObject({ whole: 'held' });
+    expect(await world.live.share('shop')).toBe(100);
+  }
+  const { ramps = [] } = await world.reported({ at: after(20).now() });
+  expect(ramps.map(rampText)).toEqual([
+    'Ramp of on in flag/shop@production: 10 % done, 95 % done. The service has 100 %. It waits: "on" is at 100 % on the service, beyond the step of 95 %.',
+  ]);
+  expect((await world.applied({ revertDrift: true }, after(20))).converged).toBe(true);
+  expect(await world.live.share('shop')).toBe(95);
 });
 
 it('where no state is kept a ramp stands still, for no run could tell when it began; one with a start goes upwards alone', async () => {
@@ -321,7 +341,7 @@ describe('the ladder', () => {
     await world.live.set('shop', { on: 5 });
     const again = await reported();
     expect((again.ramps ?? []).map(rampText).join('')).toMatch(
-      /: 10 % due, 25 % due, .*100 %\. It waits: its share was changed on the service\.$/,
+      /: 10 % due, 25 % due, .*100 %\. It waits: "on" went back from 25 to 5 % on the service\.$/,
     );
     await world.live.set('shop', { on: 60 });
     const raised = await reported();
