@@ -7,7 +7,7 @@ import type { Source } from '../git/spec-source.js';
 import { commitTree, directoryTree } from '../git/trees.js';
 import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
 import type { Config } from '../model/desired.js';
-import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import { plannedKind } from '../plan/objects/kinds.js';
@@ -16,7 +16,7 @@ import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 
 interface Removals {
-  readonly removed: ReadonlySet<ObjectId>;
+  readonly removed: readonly ObjectRef[];
   readonly desired: BoundDesired;
   readonly workspace: { readonly id: string; readonly name: string };
   /** Whether runs of another directory write to the service of this run; undefined if nothing tells. */
@@ -35,8 +35,7 @@ export async function declaredElsewhere(
 ): Promise<ReadonlyMap<ObjectId, HeldReason>> {
   const held = new Map<ObjectId, HeldReason>();
   const { repository } = source.checkout;
-  if (repository === null || about.removed.size === 0) return held;
-  const refs = [...about.removed].flatMap((id) => refOfId(id) ?? []);
+  if (repository === null || about.removed.length === 0) return held;
   // Null for the files on disk.
   const commit = source.revision.dirty ? null : source.revision.commit;
   const paths = await allPaths(repository, commit);
@@ -44,7 +43,7 @@ export async function declaredElsewhere(
     if (prefix === repository.prefix) continue;
     const inside = paths.filter((path) => path.startsWith(prefix));
     const files = inside.map((path) => path.slice(prefix.length));
-    const named = refs.filter((ref) =>
+    const named = about.removed.filter((ref) =>
       files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
     );
     if (named.length === 0) continue;

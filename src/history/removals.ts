@@ -1,10 +1,10 @@
 import { grouped } from '../model/collections.js';
-import { objectId, parseKey, type Kind, type ObjectId } from '../model/ref.js';
+import { objectId, parseKey, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { objectsOf } from '../model/desired.js';
 import type { PlanInput } from '../plan/input.js';
-import { isPlanned, type PlanPolicy } from '../plan/policy.js';
+import { isPlanned, wantedEntries, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
@@ -15,24 +15,26 @@ import { readLog, type LoggedCommit } from '../git/log.js';
 import { sortedSet } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';
 
-/** The second proof that a deletion needs: HEAD no longer declares the object, and the commit of its base did. */
+/** What HEAD no longer declares, and of it the proven removals: a deletion needs that the commit of the base did. */
 export async function provenRemovals(
   history: SpecHistory,
   { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
-): Promise<ReadonlySet<ObjectId>> {
-  if (!history.isKnown) return new Set();
-  const gone = [...state.values()].flatMap((entry) => {
+): Promise<{ readonly gone: readonly ObjectRef[]; readonly proven: ReadonlySet<ObjectId> }> {
+  const gone = wantedEntries(policy, state).flatMap((entry) => {
     const { kind, name } = entry;
     // Objects that the service cannot show are never removed from it.
     if (!observedKind(kind)) return [];
+    const declared = objectsOf(desired, kind).get(name);
     return [WORKSPACE, ...policy.environments].flatMap((place) => {
       const commit = baseIn(entry, place)?.commit ?? null;
       const ref = { kind, name, environment: place.name };
-      return commit === null || fingerprintOf(desired, ref) !== undefined ? [] : [{ commit, ref }];
+      const isHere = place.name === null ? declared : declared?.environments.has(place.name);
+      return commit === null || isHere ? [] : [{ commit, ref }];
     });
   });
   const witnessed = new Set<ObjectId>();
-  for (const [commit, left] of grouped(gone, (each) => each.commit)) {
+  const asked = history.isKnown && policy.prune ? gone : [];
+  for (const [commit, left] of grouped(asked, (each) => each.commit)) {
     // One commit after the other, because each may mean reading a whole tree.
     const specs = await history.atAncestor(commit);
     if (!specs) continue;
@@ -40,7 +42,7 @@ export async function provenRemovals(
       if (fingerprintOf(specs, ref) !== undefined) witnessed.add(objectId(ref));
     }
   }
-  return witnessed;
+  return { gone: gone.map(({ ref }) => ref), proven: witnessed };
 }
 
 /** `KIND/NAME` of objects that the specs right before the removing commit protected. @throws FlagkeelError `GIT` */

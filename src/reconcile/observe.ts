@@ -90,7 +90,7 @@ export async function observeScope(
   const [found, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),
     requestsByObject(reader, at.environments, requestsWanted(state, policy)),
-    scope.users ? removalsIn(context, at, { desired, state, policy }) : NO_REMOVALS,
+    policy.suspended ? NO_REMOVALS : removalsIn(context, at, { desired, state, policy }),
   ]);
   const seen = { ...found, ...(requests.size > 0 && { requests }) };
   const settings = { ...policy, ...removals };
@@ -112,14 +112,13 @@ async function removalsIn(
   const { desired, policy } = input;
   const history = historyOf(context, desired);
   const from = { checkout: source.checkout, head: source.revision.commit, history };
-  const removed = await provenRemovals(history, input);
+  const { gone: removed, proven } = await provenRemovals(history, input);
+  if (removed.length === 0) return NO_REMOVALS;
   const isServedHere = serviceCheck(context, desired.config.serviceUrl);
   const moved = await declaredElsewhere(source, { removed, desired, workspace, isServedHere });
-  return {
-    provenRemovals: removed,
-    protectedRemovals: await protectedRemovals(from, input),
-    held: new Map([...(policy.held ?? []), ...moved]),
-  };
+  const held = new Map([...(policy.held ?? []), ...moved]);
+  if (!policy.prune) return { provenRemovals: proven, held };
+  return { provenRemovals: proven, protectedRemovals: await protectedRemovals(from, input), held };
 }
 
 /** As the states tell; without them, as both configs propose, unless the operator sends this run elsewhere. */

@@ -91,6 +91,19 @@ it('a flag that moved, and that its new directory keeps on the service after its
   expect(world.writes()).toEqual([]);
 });
 
+it('a flag that moved is not said to be deleted by a directory that does not prune, which lets go of it at once', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', { 'one/flagkeel.yaml': PIPELINE_CONFIG });
+  expect(await plans(world, 'one', 'two')).toEqual(MOVED);
+
+  const done = await run(world, 'reconcile', 'one', 'two');
+  expect(done).toMatchObject({ exitCode: 0 });
+  expect(done.stdout).not.toContain('pruning is off');
+  expect(await plans(world, 'one', 'two')).toEqual([[], []]);
+  expect(world.writes()).toEqual([]);
+});
+
 it('a flag that moved while it was killed does not come back killed after its new directory restored and removed it', async () => {
   const world = await storyOf();
   const { repository, live } = world;
