@@ -5,7 +5,7 @@ import type { EnvironmentContent } from '../../../src/service/store/workspaces.j
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
 import { refuse } from '../answers.js';
-import { definitionAskedByName, noisy, withKeysHabits } from '../service-habits.js';
+import { definitionAskedByName, noisy, withHardKeys } from '../service-habits.js';
 import { startTestService, type Fault, type TestService } from '../service.js';
 import type { Ask, RawPlace } from './raw-state.js';
 
@@ -147,7 +147,7 @@ function withHabits(origin: () => string): (next: RequestListener) => RequestLis
       response.destroy(error as Error);
     });
   };
-  const counting = withKeysHabits({ countsPage: true, cutTo: 5, replaces: true })(answer);
+  const counting = withHardKeys(answer);
   const adding = noisy(counting);
   return (next) => (incoming, response) => {
     if (incoming.headers[PAST_HABITS] !== undefined) next(incoming, response);
