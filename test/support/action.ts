@@ -20,8 +20,6 @@ const BIN = { [MANIFEST.name]: 'dist/main.js' };
 export interface TestRunner extends AsyncDisposable {
   /** Runs the action's bundle as a runner does, in the checkout. */
   action(inputs: Readonly<Record<string, string>>, options: CliOptions): Promise<ActionResult>;
-  /** Runs the lines of a job as a runner with a shell does, in the checkout. */
-  shell(lines: readonly string[], options: CliOptions): Promise<CliResult>;
   /** What was asked of the registry. */
   readonly requests: readonly string[];
   /** A file that only a script run at installation would make. */
@@ -59,10 +57,6 @@ export async function startTestRunner(): Promise<TestRunner> {
         },
       }).ended;
       return { ...result, outputs: readFileSync(outputFile, 'utf8') };
-    },
-    shell: async (lines, options) => {
-      const env = { npm_config_userconfig: settings, ...options.env };
-      return start(['bash', '-e', '-c', lines.join('\n')], '', { ...options, env }).ended;
     },
     [Symbol.asyncDispose]: async () => {
       await registry.close();
