@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
-import type { CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
@@ -90,26 +90,28 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     expect(history.stdout, history.stderr).toContain('Ramp alpha to 40 %');
   });
 
-  it('kill nothing again that a later commit restored, where the job of the older commit is run again', async () => {
-    const list = (entries: string) => ({ 'kills/production.yaml': `kills: ${entries}\n` });
+  it('wait for the lock that another machine left, until it is broken by hand', async () => {
     await push('Add alpha', { 'flagkeel.yaml': CONFIG, 'flags/alpha.yaml': flag('alpha', 10) });
-    // A runner may keep its clone, which knows nothing of later runs on other machines.
-    const kept = cloned();
-    await scenario.runAt(kept, 'reconcile');
-    await push('Kill alpha', list('{ alpha: { reason: INC-1 } }'));
-    const older = scenario.repository.git('rev-parse', 'HEAD');
-    await push('Restore alpha', list('{}'));
-    const live = await liveWorkspace(scenario.service);
-    expect(await live.definition('alpha')).toMatchObject({ killed: false });
+    const { repository } = scenario;
+    const state = execFileSync('git', ['for-each-ref', '--format=%(refname)', 'refs/flagkeel/'], {
+      ...{ cwd: origin, encoding: 'utf8' },
+    }).trim();
+    const lock = state.replace('refs/flagkeel/', 'refs/flagkeel-lock/');
+    const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
+    const held = repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
+    repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
+    scenario.commit({ 'flags/alpha.yaml': flag('alpha', 20) }, 'Ramp alpha to 20 %');
+    repository.git('push', '--quiet', 'origin', 'main');
+    const clone = cloned();
 
-    for (const clone of [cloned(), kept]) {
-      execFileSync('git', ['-C', clone, 'fetch', '--quiet']);
-      execFileSync('git', ['-C', clone, 'checkout', '--quiet', older]);
-      const again = await scenario.runAt(clone, 'reconcile');
+    const refused = await scenario.runAt(clone, 'reconcile');
+    const unlocked = await flagkeel(['state', 'unlock', clone]);
 
-      expect(again.code, again.stderr).toBe(7);
-      expect(await live.definition('alpha')).toMatchObject({ killed: false });
-    }
+    expect(refused.code).toBe(7);
+    expect(refused.stderr).toContain('held by elsewhere process 7');
+    expect(unlocked).toMatchObject({ code: 0 });
+    expect(unlocked.stdout).toContain('elsewhere process 7');
+    expect(await scenario.runAt(clone, 'reconcile')).toMatchObject({ code: 0 });
   });
 
   it('go by history where they may not push: each applies its commit and says what it cannot share, a hand edit is held', async () => {
