@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openCheckout } from '../../src/git/checkout.js';
-import { openStateHome } from '../../src/state/open.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const NO_KILLS = 'kills: {}\n';
 const KILLS = 'kills:\n  pay: { reason: "INC-1 double charges", by: ana }\n';
-const ID = 'flag/pay@production';
 
 const flag = (percent: number, said = ''): string =>
   flagText('pay', percent, { staging: '', production: said });
@@ -18,28 +15,18 @@ const scenario = useScenario();
 const { reconcile, run, dryRun } = scenario;
 let live: LiveWorkspace;
 
-async function isKilled(environment?: 'staging'): Promise<boolean> {
-  return (await live.definition('pay', environment)).killed;
-}
-
-/** Adds the flags, one of them killed in git, and has a run apply them. */
-async function begin(names: readonly string[], kills: string): Promise<void> {
-  live = await liveWorkspace(scenario.service);
-  const flags = names.map((name) => [`flags/${name}.yaml`, flagText(name, 10)]);
-  scenario.commit(
-    {
-      'flagkeel.yaml': PROTECTED_CONFIG,
-      'kills/production.yaml': kills,
-      ...(Object.fromEntries(flags) as Record<string, string>),
-    },
-    'Add the flags',
-  );
-  expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
-  scenario.service.requests.length = 0;
+async function isKilled(): Promise<boolean> {
+  return (await live.definition('pay')).killed;
 }
 
 describe('a kill that git or a command orders', () => {
-  beforeEach(async () => begin(['pay'], NO_KILLS));
+  beforeEach(async () => {
+    live = await liveWorkspace(scenario.service);
+    const specs = { 'flagkeel.yaml': PROTECTED_CONFIG, 'kills/production.yaml': NO_KILLS };
+    scenario.commit({ ...specs, 'flags/pay.yaml': flag(10) }, 'Add pay');
+    expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
+    scenario.service.requests.length = 0;
+  });
 
   /** Title and flag of every write since the last call, in order. */
   function writes(): string[] {
@@ -75,7 +62,7 @@ describe('a kill that git or a command orders', () => {
     },
   );
 
-  it('is sent first, suspended or locked, with the title of its commit, and restored with that of another', async () => {
+  it('is sent first, with the title of its commit, and restored with that of another', async () => {
     scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay: double charges');
     scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay to 20 %');
     const planned = await dryRun();
@@ -99,25 +86,6 @@ describe('a kill that git or a command orders', () => {
     expect((await dryRun()).changes.map(({ reason }) => reason)).toEqual(['restore']);
     expect(await reconcile()).toMatchObject({ code: 0 });
     expect([await isKilled(), writes()]).toEqual([false, ['PATCH pay: Bring pay back']]);
-
-    const suspended = {
-      'kills/production.yaml': KILLS,
-      'flags/pay.yaml': flag(30),
-      'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
-    };
-    scenario.commit(suspended, 'Kill pay, suspend the rest');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect([await isKilled(), writes()]).toEqual([true, ['PATCH pay: Kill pay, suspend the rest']]);
-
-    scenario.commit({ 'kills/staging.yaml': KILLS }, 'Kill pay in staging');
-    const checkout = await openCheckout(scenario.repository.directory);
-    const { origin } = scenario.service;
-    const held = { checkout, workspaceId: live.id, origin, directory: '' };
-    const lock = await (await openStateHome(held))?.lock(0);
-    const locked = await reconcile();
-    lock?.();
-    await checkout.close();
-    expect([locked.code, await isKilled('staging')]).toEqual([7, true]);
   });
 
   it('is sent by the command at once, as its restore is, and the printed commits make git agree', async () => {
@@ -168,47 +136,4 @@ describe('a kill that git or a command orders', () => {
     expect(commands).toHaveLength(2);
     scenario.repository.shell(commands.join('\n'));
   }
-});
-
-it('a kill on the service that git does not order is named, stays, is drift, and is adopted as such', async () => {
-  await begin(['cart', 'pay'], NO_KILLS);
-  const before = await dryRun();
-  await live.set('pay', { killed: true });
-
-  const found = await dryRun('--detailed-exitcode');
-  expect(found).toMatchObject({ code: 0, changes: [], withheld: [], summary: before.summary });
-  expect([found.planHash, found.liveKills?.map(({ id }) => id)]).toEqual([before.planHash, [ID]]);
-  const applied = await reconcile();
-  expect(applied).toMatchObject({ code: 0 });
-  expect(applied.stdout).toMatch(/Waiting: \S+ killed on the service; \d+ other objects in sync/);
-  const head = scenario.repository.git('rev-parse', 'HEAD');
-  scenario.commit({ 'flags/cart.yaml': flagText('cart', 20) }, 'Ramp cart');
-  expect(await reconcile()).toMatchObject({ code: 0 });
-  expect((await dryRun()).liveKills).toMatchObject([{ id: ID, commit: head }]);
-  expect(await isKilled()).toBe(true);
-
-  const drift = await run('drift', '--adopt');
-  expect(drift, drift.stderr).toMatchObject({ code: 0 });
-  expect(drift.stdout).toContain(`${ID} killed on the service, not ordered by git`);
-  expect(scenario.text('flags/pay.yaml')).toContain('killed: true');
-  scenario.commit({}, 'Order the kill in git');
-  expect((await dryRun()).liveKills).toEqual([]);
-});
-
-it('of a flag that is declared elsewhere is named, and stays, where its list vanished', async () => {
-  await begin(['cart', 'pay'], KILLS);
-  scenario.repository.commit('Leave pay to others', { 'flags/pay.yaml': null });
-  expect(await run('state', 'rm', 'flag/pay')).toMatchObject({ code: 0 });
-  expect(await reconcile()).toMatchObject({ code: 0 });
-  scenario.repository.commit('Lose the list', { 'kills/production.yaml': null });
-
-  expect(await dryRun('--touched')).toMatchObject({
-    ...{ changes: [], liveKills: [{ id: ID, wasOrdered: true }] },
-  });
-  expect((await run('drift')).stdout).not.toContain(ID);
-  const applied = await reconcile();
-  expect(applied).toMatchObject({ code: 0 });
-  expect(applied.stdout).toContain(`Waiting: ${ID} killed on the service;`);
-  expect(applied.stdout).toContain('run `flagkeel restore pay --environment production`');
-  expect(await isKilled()).toBe(true);
 });
