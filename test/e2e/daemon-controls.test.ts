@@ -37,28 +37,11 @@ describe('what may be asked of a daemon', () => {
   }
 
   it('shows where it stands, what git keeps killed, what is wrong in a broken commit, and that the config suspends it', async () => {
+    const { repository, service } = scenario;
     expect(watched.view).toMatchObject({
-      name: 'default',
-      location: scenario.repository.directory,
-      phase: 'idle',
-      service: scenario.service.origin,
-      workspace: 'Default',
-      seen: { commit: first, subject: 'Add pay' },
-      applied: { commit: first },
-      troubles: [],
-      firstSync: true,
-      suspended: null,
-      pinned: null,
-      leader: true,
-    });
-    expect(watched.view.runs).toEqual(watched.runs);
-    expect(watched.runs[0]).toMatchObject({
-      triggers: ['start'],
-      result: 'applied',
-      exitCode: 0,
-      commit: first,
-      subject: 'Add pay',
-      plan: { converged: true },
+      ...{ location: repository.directory, service: service.origin, workspace: 'Default' },
+      ...{ seen: { commit: first, subject: 'Add pay' }, applied: { commit: first } },
+      runs: [{ triggers: ['start'], result: 'applied', commit: first, subject: 'Add pay' }],
     });
     expect(watched.runs[0]?.text).toContain('Applied: 2 created');
     expect(watched.runs[0]?.requests).toBeGreaterThan(5);

@@ -2,20 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 
-const NAMES = { staging: 'staging', production: 'production' };
-
-/** Flags in an environment, all of them alike. */
-function flagsIn(environment: string, names: readonly string[]): Record<string, string> {
-  const said = `trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  ${environment}: { defaultRule: "on" }
-`;
-  return Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, `flag: ${name}\n${said}`]));
-}
-
-describe('an environment that the config calls by its name, and then by its id', () => {
+describe('an environment that the config calls by its id', () => {
   const scenario = useScenario();
   const { run } = scenario;
   let live: LiveWorkspace;
@@ -24,39 +11,15 @@ describe('an environment that the config calls by its name, and then by its id',
     live = await liveWorkspace(scenario.service);
   });
 
-  function writeConfig(environments: readonly string[], policy = '{}', rest = ''): void {
-    const blocks = environments.map((each) => `  ${each}: ${policy}\n`).join('');
-    const config = `workspace: Default\n${rest}environments:\n${blocks}`;
-    scenario.repository.write({ 'flagkeel.yaml': config });
+  function writeConfig(environments: readonly string[]): void {
+    const blocks = environments.map((each) => `  ${each}: {}\n`).join('');
+    scenario.repository.write({ 'flagkeel.yaml': `workspace: Default\nenvironments:\n${blocks}` });
   }
 
-  it('keeps the guards that were applied last, knows what left the specs as ours, and may not have both', async () => {
-    writeConfig([NAMES.staging], '{ guards: { maxDeletes: 1 } }', 'prune: true\n');
-    scenario.repository.write(flagsIn(NAMES.staging, ['cart', 'menu', 'pay']));
-    scenario.repository.commit('Add three flags');
-    expect(await run('reconcile')).toMatchObject({ code: 0 });
-
-    writeConfig([live.staging], '{ guards: { maxDeletes: 50 } }', 'prune: true\n');
-    scenario.repository.write(flagsIn(live.staging, ['cart']));
-    scenario.repository.remove('flags/menu.yaml');
-    scenario.repository.remove('flags/pay.yaml');
-    scenario.repository.commit('Call staging by its id, and take two flags away');
-    const { changes, withheld, guards } = await scenario.dryRun();
-
-    expect(withheld).toEqual([]);
-    expect(changes.map(({ id }) => id)).toEqual([
-      'flag/menu@staging',
-      'flag/pay@staging',
-      'flag/menu',
-      'flag/pay',
-    ]);
-    expect(guards).toMatchObject([
-      { guard: 'maxDeletes', environment: 'staging', limit: 1, found: 2 },
-    ]);
-
-    writeConfig([NAMES.staging, live.staging]);
+  it('may not have both', async () => {
+    writeConfig(['staging', live.staging]);
     scenario.repository.commit('Have staging twice');
-    scenario.service.requests.length = 0;
+
     expect(await run('reconcile')).toMatchObject({
       code: 6,
       stderr: expect.stringContaining('flagkeel.yaml has it by its name and by its id') as string,

@@ -42,7 +42,7 @@ describe('specs of one workspace', () => {
     scenario.repository.commit(`Name the workspace ${workspace}`);
   }
 
-  it('in another one than last time, or all gone, need --force with the hash of this plan', async () => {
+  it('in another one than last time need --force with the hash of this plan', async () => {
     moveTo('Other');
     const { planHash, guards, code } = await dryRun();
     const run = await reconcile();
@@ -66,13 +66,6 @@ describe('specs of one workspace', () => {
     // It has a state of that workspace already.
     moveTo('Default');
     expect(await reconcile()).toMatchObject({ code: 0 });
-
-    scenario.repository.remove('flags');
-    scenario.repository.commit('Remove everything');
-    const empty = await dryRun();
-    expect(empty.guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);
-    expect(await reconcile('--approve', empty.planHash)).toMatchObject({ code: 4 });
-    expect(await reconcile('--force', '--approve', empty.planHash)).toMatchObject({ code: 0 });
   });
 
   it.skipIf(lacks('script'))(

@@ -138,21 +138,6 @@ describe('the events of a run', () => {
     expect(events.at(-1)).toMatchObject({ event: 'ended', exitCode: 5 });
   });
 
-  it('are there while the run goes on', async () => {
-    scenario.service.failNext({ method: 'POST' }, 'hold');
-    const run = scenario.start('reconcile', '--concurrency', '1', '--events', file);
-    await scenario.service.held();
-
-    const during = namesOf(told());
-    scenario.service.release();
-    const { code } = await run.ended;
-
-    // A machine that is slow makes the run tell its progress as well.
-    expect(during.filter((event) => event !== 'progress')).toEqual(['started', 'planned', 'sent']);
-    expect(code).toBe(0);
-    expect(namesOf(told()).at(-1)).toBe('ended');
-  });
-
   it('keep no run from its end where their reader goes away', async () => {
     const line = `"$0" "$1" reconcile --events - --url "$2" "$3" | head -n 1`;
     const { origin } = scenario.service;
