@@ -2,7 +2,6 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestRunner, type ActionResult, type TestRunner } from '../support/action.js';
-import { makeRepository } from '../support/git.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
@@ -89,23 +88,6 @@ describe('the GitHub action', () => {
     expect(runner.requests).toContain('/program.tgz');
     expect(existsSync(mark)).toBe(false);
     expect(existsSync(runner.scriptMark)).toBe(false);
-  });
-
-  it('says the exit code of the program: there is drift', async () => {
-    const ahead = await act({ command: 'drift', directory: '.' });
-    scenario.repository.git('checkout', '--quiet', '-');
-    const run = await act({ command: 'drift', directory: '.' });
-
-    // The branch has a change that is not applied.
-    expect(ahead, ahead.stderr).toMatchObject({ code: 2 });
-    expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
-
-    const other = makeRepository();
-    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/alpha.yaml': flag(90) };
-    other.commit('Say something else', files);
-    const changed = await scenario.runAt(other.directory, 'reconcile', '--adopt');
-    expect(changed, changed.stderr).toMatchObject({ code: 0 });
-    expect(await act({ command: 'drift' })).toMatchObject({ code: 2, outputs: 'exit-code=2\n' });
   });
 
   it('hands words over as they are, also those that a shell would run', async () => {

@@ -188,16 +188,6 @@ describe('never two requests for one change', () => {
       expect(await requests()).toHaveLength(1);
     },
   );
-
-  it('when the run dies after it submitted and before it remembered', async () => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    await scenario.run('state', 'rm', 'flag/pay');
-
-    await scenario.reconcile('--adopt');
-
-    expect(await requests()).toHaveLength(1);
-  });
 });
 
 describe('creations, deletions, kills and segments', () => {
@@ -215,27 +205,6 @@ describe('creations, deletions, kills and segments', () => {
     expect(await openRequests()).toMatchObject([{ operationType: 'ARCHIVE' }]);
     await decide((await openRequests())[0]?.id, 'APPROVED');
     expect(await scenario.reconcile('--prune')).toMatchObject({ code: 0 });
-    expect(await requests()).toHaveLength(2);
-  });
-
-  it('adds and removes keys of a segment, one request after the other', async () => {
-    await live.permit({ areApprovalsRequired: false });
-    const segment = (keys: string): string =>
-      `segment: beta\ntrafficType: user\nenvironments:\n  production: { keys: [${keys}] }\n`;
-    scenario.commit({ 'segments/beta.yaml': segment('a, b') }, 'Add beta');
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    await live.permit({ areApprovalsRequired: true });
-    scenario.commit({ 'segments/beta.yaml': segment('b, c') }, 'Swap a for c');
-
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([{ operationType: 'CREATE', segment: { keys: ['c'] } }]);
-    await decide((await openRequests())[0]?.id, 'APPROVED');
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    expect(await openRequests()).toMatchObject([
-      { operationType: 'ARCHIVE', segment: { keys: ['a'] } },
-    ]);
-    await decide((await openRequests())[0]?.id, 'APPROVED');
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
     expect(await requests()).toHaveLength(2);
   });
 });

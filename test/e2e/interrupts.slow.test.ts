@@ -83,62 +83,6 @@ describe.each(SIGNALS)('%s', (signal, code) => {
     ]);
     await expectNothingLeft();
   });
-
-  it('while the service holds requests back ends the waiting', async () => {
-    let isLimiting = true;
-    scenario.service.failAtRandom((method) => (isLimiting && method === 'PATCH' ? 429 : undefined));
-    const run = started('--format', 'json');
-    await run.says('waiting ');
-
-    run.send(signal);
-    const ended = await run.ended;
-    isLimiting = false;
-
-    expect(ended.code).toBe(code);
-    expect(outcomesIn(ended).map((each) => each.split(' ')[1])).toEqual(Array(4).fill('skipped'));
-    await expectNothingLeft();
-  });
-});
-
-it('writes that are under way side by side are all finished, and the rest is skipped', async () => {
-  for (const name of ['alpha', 'beta']) {
-    scenario.service.failNext({ method: 'PATCH', path: new RegExp(name) }, 'hold');
-  }
-  const run = started('--format', 'json');
-  await expect.poll(() => scenario.service.faultsLeft(), { timeout: 30_000 }).toBe(0);
-  run.send('SIGTERM');
-  await run.says('interrupted: ');
-  scenario.service.release();
-
-  const ended = await run.ended;
-
-  expect(ended.code).toBe(143);
-  expect(outcomesIn(ended)).toEqual([
-    'flag/alpha@staging applied',
-    'flag/beta@staging applied',
-    'flag/alpha@production skipped',
-    'flag/beta@production skipped',
-  ]);
-  expect(writes()).toEqual(['PATCH', 'PATCH']);
-  expect(await left()).toEqual(['flag/alpha@production commit', 'flag/beta@production commit']);
-});
-
-it('a creation that was interrupted is finished by the next run as what it is, our own', async () => {
-  scenario.commit({ 'flags/gamma.yaml': flagText('gamma', 30) }, 'Add gamma');
-  scenario.service.failNext({ method: 'POST', path: /\/trafficTypes\/user$/ }, 'hold');
-  const run = started('--only', 'flag/gamma');
-  await scenario.service.held();
-  run.send('SIGTERM');
-  await run.says('interrupted: ');
-  scenario.service.release();
-  expect(await run.ended).toMatchObject({ code: 143 });
-  expect(writes()).toEqual(['POST']);
-
-  const next = await reconcile('--only', 'flag/gamma');
-
-  expect(next).toMatchObject({ code: 0 });
-  expect(next.stdout).not.toContain('adopt');
-  expect((await left()).filter((each) => each.includes('gamma'))).toEqual([]);
 });
 
 it('a second signal ends the run at once, and the next run converges', async () => {

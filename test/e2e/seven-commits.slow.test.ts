@@ -56,7 +56,6 @@ function seed(requiresTitleAndComments: boolean): Seed {
 
 describe.each([
   { mode: 'an ordinary workspace', requires: false, strict: false },
-  { mode: 'a workspace that requires title and comment', requires: true, strict: false },
   { mode: 'a service that answers the contract only', requires: true, strict: true },
 ])('seven commits in $mode', ({ requires, strict }) => {
   const scenario = useScenario({ seed: seed(requires), strict });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { helpDocument } from '../../src/cli/help-document.js';
 import { COMMANDS } from '../../src/cli/command-table.js';
 import { runCli } from '../../src/cli/program.js';
@@ -93,7 +93,7 @@ const SAYS: Readonly<Record<Side, (host: string) => RegExp>> = {
   origin: () => /reading the specs and the state/,
 };
 
-async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Promise<void> {
+async function saysSoWhileHeld(side: Side, command: string): Promise<void> {
   using repository = aRepository();
   using held = await heldServer();
   const service = side === 'service' ? undefined : await startTestService();
@@ -109,7 +109,7 @@ async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Pro
     await runCli(['reconcile', directory], terminal);
     repository.git('remote', 'add', 'origin', `${held.url}/flags.git`);
   }
-  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 200 });
+  const stderr = Object.assign(new PassThrough(), { isTTY: false });
   const { words, next } = wordsOn(stderr);
   const end = new AbortController();
   const line = command.replace('CODE', `${directory}/code`).split(' ');
@@ -139,15 +139,11 @@ async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Pro
   await service?.stop();
 }
 
-describe.each([true, false])('on standard error that is a terminal: %s', (isTTY) => {
-  it.concurrent.each(WAITS)(
-    'while the %s does not answer, %s says whom it waits for, and again, until a signal ends it',
-    async (side, command) => {
-      await saysSoWhileHeld(side, command, isTTY);
-    },
-    240_000,
-  );
-});
+it.concurrent.each(WAITS)(
+  'while the %s does not answer, %s says whom it waits for, and again, until a signal ends it',
+  saysSoWhileHeld,
+  240_000,
+);
 
 it('knows each command that can ask', async () => {
   const asking = await Promise.all(
