@@ -49,21 +49,6 @@ describe('what is away from its base', () => {
   const state = stateOf(first, policy);
   const start = { desired: first, state, policy };
 
-  it('is a flag of which the specs say something else, until its base does too', () => {
-    const flags = new Map([...first.flags, ['pay', flagAt('pay', 20)]] as const);
-    const changed = { ...first, flags };
-    const after = new Map([...state, ['flag/pay', stateOf(changed, policy).get('flag/pay')]]);
-
-    expect(
-      awayAfter([
-        start,
-        { ...start, desired: changed },
-        { ...start, desired: changed },
-        { ...start, desired: changed, state: after as State },
-      ]),
-    ).toEqual([[], ['flag/pay'], ['flag/pay'], []]);
-  });
-
   it('is a flag that was killed by the list alone, and no longer when it left the list', () => {
     const { location } = kept;
     const kill = { flag: 'kept', environment: 'staging', reason: 'broken', location };
@@ -74,15 +59,6 @@ describe('what is away from its base', () => {
       ['flag/kept'],
       [],
     ]);
-  });
-
-  it('is a flag that lost its base, and none that left the specs', () => {
-    const without = new Map([...state].filter(([key]) => key !== 'flag/pay'));
-    const left = { ...first, flags: new Map([['kept', kept]]) };
-
-    expect(
-      awayAfter([start, { ...start, state: without }, { desired: left, state: without, policy }]),
-    ).toEqual([[], ['flag/pay'], []]);
   });
 
   it('is a flag that left an environment, and no identities, which every run compares', () => {
@@ -137,12 +113,6 @@ describe('a definition', () => {
     ['found equal', { spec }, true, true],
     ['found as git wanted it before', { spec: other }, false, false],
     ['created as git wants it', { pending: 'create', created: spec }, true, false],
-    [
-      'created anew as git wanted it before',
-      { pending: 'create', created: other, spec },
-      false,
-      false,
-    ],
     ['that is to be deleted', { pending: 'delete', spec }, false, false],
     ['whose creation was begun by several requests', { pending: 'create', spec }, false, false],
     ['never found', undefined, false, false],

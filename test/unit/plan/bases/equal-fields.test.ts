@@ -13,7 +13,6 @@ import {
   DEFINITION,
   desiredFlag,
   liveFlag,
-  NO_STATE,
   onShare,
 } from '../../../support/builders.js';
 import { stateOf } from '../../../support/state-of.js';
@@ -60,17 +59,6 @@ const ramped = (percent: number, rest: Definition = {}): Definition => ({
 describe('the base of a field', () => {
   const before = stateOf(specs(ramped(10)), policy);
 
-  it('advances with its commit beside a field that is held back, which keeps its own', () => {
-    const { base } = look(ramped(50), ramped(50, { trafficAllocation: 40 }), before);
-
-    expect(base).toMatchObject({
-      spec: { ...onShare(50), trafficAllocation: 100 },
-      commit: FIRST,
-      fields: { '/defaultRule': SECOND },
-    });
-    expect(Object.keys(base?.fields ?? {})).toEqual(['/defaultRule']);
-  });
-
   it.each([10, 30])('makes a live rollback to %i % drift after it was applied', (percent) => {
     const held = { trafficAllocation: 40 };
     const { next } = look(ramped(50), ramped(50, held), before);
@@ -99,17 +87,6 @@ describe('the base of a field', () => {
 
     expect(again.base).toEqual(productionBase(next));
     expect(equal.base).toEqual({ spec: again.base?.spec, commit: third });
-  });
-
-  it('is of each treatment in the individual targets', () => {
-    const state = stateOf(specs({ targets: { on: ['a'], off: ['b'] } }), policy);
-    const said = { targets: { on: ['a', 'c'], off: ['b'] } };
-    const live = { targets: { on: ['a', 'c'], off: ['x'] } };
-
-    expect(look(said, live, state).base).toMatchObject({
-      spec: { targets: { on: ['a', 'c'], off: ['b'] } },
-      fields: { '/targets/on': SECOND },
-    });
   });
 
   const both = { on: ['a'], off: ['b'] };
@@ -144,13 +121,6 @@ describe('the base of a field', () => {
       { targets: { on: ['a'], off: ['x'] } },
       baseOf({ targets: { on: ['a'] } }),
       { spec: { ...FIELDS, targets: { on: ['a'], off: [] } }, commit: FIRST },
-    ],
-    [
-      'keeps the targets that the specs no longer name, while others are live',
-      { targets: { on: ['a'] } },
-      { targets: { on: ['a'], off: ['x'] } },
-      baseOf({ targets: both }),
-      { spec: { ...FIELDS, targets: both }, commit: FIRST },
     ],
     [
       'keeps the targets that a change request of ours did not set',
@@ -188,13 +158,6 @@ describe('the base of a field', () => {
       { spec: FIELDS, commit: FIRST },
     ],
     [
-      'knows of no list where none ordered the kill',
-      untargeted,
-      { killed: true, ...half },
-      listed(),
-      KILLED,
-    ],
-    [
       'forgets that the list ordered a kill that the specs take over',
       { ...untargeted, killed: true },
       { killed: true, ...half },
@@ -223,21 +186,6 @@ describe('the base of a field', () => {
     expect(base?.spec).toMatchObject(onShare(10));
     expect(base?.spec).not.toHaveProperty('trafficAllocation');
   });
-
-  it('makes nothing ours of which one field is equal', () => {
-    expect(look(ramped(50), ramped(50, { trafficAllocation: 40 }), NO_STATE).base).toBeUndefined();
-  });
-
-  it('holds a kill to be taken back for as long as it is live', () => {
-    const killed = stateOf(specs({ killed: true }), policy);
-    const unnamed = { trafficAllocation: 100 };
-
-    const live = look(unnamed, { killed: true, trafficAllocation: 40 }, killed);
-    const gone = look(unnamed, { killed: false, trafficAllocation: 40 }, killed);
-
-    expect(live.base?.spec).toMatchObject({ killed: true });
-    expect(gone.base?.spec).not.toHaveProperty('killed');
-  });
 });
 
 describe('the base of a flag at workspace level', () => {
@@ -261,24 +209,6 @@ describe('the base of a flag at workspace level', () => {
   };
 
   it.each<[string, DesiredFlag, DesiredFlag, string[] | null, object | null]>([
-    [
-      'advances beside one that is held back',
-      two,
-      one,
-      ['z'],
-      {
-        spec: { trafficType: 'user', fields: { description: 'two', tags: ['a'] } },
-        commit: FIRST,
-        fields: { '/description': SECOND },
-      },
-    ],
-    [
-      'gets the tag that is live',
-      tagged('git', 'two'),
-      tagged(),
-      ['git', 'z'],
-      owned('two', 'git'),
-    ],
     ['waits for a tag that is not live', tagged('git', 'two'), tagged(), ['z'], fields('two')],
     [
       'keeps a tag that is live still',

@@ -95,15 +95,6 @@ describe('what was found equal', () => {
     });
   });
 
-  it('is remembered in part where only a part was equal', () => {
-    const equal = ['flag/pay@staging', 'segment/beta@staging'];
-
-    expect(places(after({ equal }))).toEqual([
-      'flag/pay: env-staging',
-      'segment/beta: env-staging',
-    ]);
-  });
-
   it('keeps the commit that its spec came from while the spec stays', () => {
     const state = stateOf(both);
     const desired = aDesired({ flags: [changed], segments: [beta] });
@@ -114,17 +105,6 @@ describe('what was found equal', () => {
     expect(next.get('flag/pay')?.environments['env-production']?.commit).toBe(BEFORE);
     expect(next.get('flag/pay')?.workspace?.commit).toBe(BEFORE);
     expect(next.get('segment/beta')?.environments['env-staging']?.commit).toBe(BEFORE);
-  });
-
-  it('has the commit of now where no commit was known, or no spec', () => {
-    const spec = { trafficType: 'user', fields: {} };
-    const known = (workspace: object): State =>
-      new Map([['flag/pay', { kind: 'flag', name: 'pay', environments: {}, workspace } as never]]);
-    const commitAfter = (workspace: object) =>
-      after({ state: known(workspace), equal: ['flag/pay'] }).get('flag/pay')?.workspace;
-
-    expect(commitAfter({ spec, commit: null })).toEqual({ spec, commit: HEAD });
-    expect(commitAfter({ commit: BEFORE, pending: 'create' })).toEqual({ spec, commit: HEAD });
   });
 
   it('is not taken up beyond the filters of the run', () => {
@@ -172,20 +152,8 @@ describe('what the specs no longer have', () => {
     'flag/pay: workspace, env-staging, env-production',
     'segment/beta: workspace, env-staging, env-production',
   ];
-  const staging = aDesired({
-    flags: [desiredFlag('pay', { environments: { staging: {} } })],
-    segments: [desiredSegment('beta', { staging: ['a'] })],
-  });
 
   it.each<[string, Parameters<typeof anActual>[0], string[], Look?]>([
-    [
-      'all of it while the service has it',
-      {
-        flags: [liveFlag('pay', { staging: {}, production: {} })],
-        segments: [liveSegment('beta', { staging: [], production: [] })],
-      },
-      ALL,
-    ],
     ['all of it where nobody looked', {}, ALL],
     [
       'the places that the service has left',
@@ -212,19 +180,7 @@ describe('what the specs no longer have', () => {
       ['flag/pay: env-staging', 'segment/beta: env-staging'],
       { policy: { environments: unselected } },
     ],
-    [
-      'objects beyond the filter of the run',
-      gone,
-      [ALL[1] ?? ''],
-      { policy: { only: new Set(['flag/pay']) } },
-    ],
     ['objects whose files are invalid', gone, ALL, { policy: { quarantined } }],
-    [
-      'the environments that the specs still name',
-      gone,
-      ['flag/pay: workspace, env-staging', 'segment/beta: workspace, env-staging'],
-      { desired: staging },
-    ],
   ])('keeps %s', (_, actual, expected, rest = {}) => {
     const next = after({ desired: nothing, actual: anActual(actual), state, ...rest });
 

@@ -81,12 +81,6 @@ describe('the kills that git orders', () => {
       },
     ]);
   });
-
-  it('are of a flag that is not declared where its specs do not name the environment', () => {
-    const desired = aDesired({ flags: [pay()], kills: [listed('pay', 'staging')] });
-
-    expect(killOrders(desired)).toMatchObject([{ flag: 'pay', isDeclared: false }]);
-  });
 });
 
 const theirs = aDesired({ kills: [listed('pay')] });
@@ -192,7 +186,6 @@ describe('a live kill', () => {
     ['that history takes back', saying({ trafficAllocation: 50 }), killed, byHistory(), [RESTORE]],
     ['that is none', aDesired(), {}, byHistory(), []],
     ['of no definition', aDesired(), undefined, byHistory(), []],
-    ['that is none, declared', saying({}), {}, byHistory(), []],
     ['of a flag that nobody looked at', aDesired(), killed, byHistory({ restorable: ofCart }), []],
     ['by a failed check, against the spec', checked, killed, reverted, []],
     ['of what was only begun', alive, killed, { state: PENDING }, [STAYS]],
@@ -244,7 +237,6 @@ describe('a live kill', () => {
 describe('the live kills of a plan', () => {
   const ordered = stateOf(saying({ killed: true }));
   const unordered = { id: ID, ref: REF, seen: null, commit: null };
-  const only = new Set(['flag/cart']);
   const taken = { state: stateOf(saying({ killed: false })), policy: { environments: reverting } };
   const held = { state: ordered, policy: { suspended: SUSPENDED_BY_CONFIG } };
 
@@ -269,7 +261,6 @@ describe('the live kills of a plan', () => {
     ['none that the plan reverts', saying({ killed: false }), killed, taken, []],
     ['those whose creation was only begun', saying({}), killed, { state: PENDING }, [ID]],
     ['none whose file is invalid', saying({}), killed, { policy: { quarantined } }, []],
-    ['none beyond the filter of flags', saying({}), killed, { policy: { only } }, []],
     ['none elsewhere', saying({}), killed, { policy: { environments: unselected } }, []],
     ['none of a flag that is alive', saying({}), {}, {}, []],
   ])('are %s', (_, desired, live, given, ids) => {
@@ -319,7 +310,6 @@ describe('live kills that were seen', () => {
     ['of which the spec is silent', {}, remembered(seenAt), []],
     ['that the spec wants', killed, remembered(seenAt), []],
     ['that no run saw', { killed: false }, remembered({}), []],
-    ['of what was never ours', { killed: false }, NO_STATE, []],
   ])('%s have the commit at which they were seen', (_, said, state, seen) => {
     const desired = said ? saying(said) : aDesired();
 
@@ -401,24 +391,10 @@ describe('what a base remembers of kills', () => {
       ['that HEAD for as long as the kill is live', silent, killed, seen, { seenAt: EARLIER }],
       ['it no longer when the kill is over', silent, {}, seen, {}],
       ['it where nobody looked', silent, undefined, seen, { seenAt: EARLIER }],
-      [
-        'it where the definition is gone, until it is back',
-        silent,
-        null,
-        seen,
-        { seenAt: EARLIER },
-      ],
       ['that the list ordered it', inList, killed, {}, { killed: true, listed: true }],
       ['that the flag ordered it', saying(killed), killed, {}, { killed: true }],
       ['no kill of the list that is not live', inList, other, {}, { commit: EARLIER }],
       ['a kill of the list that was live', inList, other, { ...killedBase, ...byList }, ofList],
-      [
-        'a kill of the list, where other fields differ',
-        inList,
-        { ...other, killed: true },
-        {},
-        { ...ofList, fields: { '/killed': HEAD } },
-      ],
       ['its own kill, while HEAD takes it back', taken, { ...other, ...killed }, killedBase, own],
     ],
   )('is %s', (_, desired, live, before, expected) => {

@@ -54,16 +54,7 @@ describe('a definition that leaves the inventory', () => {
       {},
       before,
     ],
-    [
-      'is remembered by what the service shows, where it shows it',
-      remembered(ALIVE),
-      { killed: true },
-      NO_STATE,
-      {},
-      { [LEFT]: NOW },
-    ],
     ['restored by hand is not', remembered(KILLED), { killed: false }, NO_STATE, {}, {}],
-    ['alive is not', remembered(ALIVE), undefined, NO_STATE, {}, {}],
     ['is not, where it stays', remembered(KILLED), undefined, remembered(KILLED), {}, {}],
     ['is forgotten once it is back', NO_STATE, undefined, remembered(ALIVE), before, {}],
     [
