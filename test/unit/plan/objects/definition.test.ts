@@ -114,18 +114,6 @@ describe('a definition of which a part is held back', () => {
     expect(plan.withheld[0]?.fields).toEqual([{ path: '/targets/on', reason: 'drift', keys }]);
     expect(written(plan)).toEqual([['/treatments/1/keys', ['ours']]]);
   });
-
-  it('loses the targets that git takes away, and keeps those that are held back', () => {
-    const plan = planFor({
-      desired: { targets: { on: ['a'] } },
-      live: { targets: { on: ['a', 'theirs'], off: ['b'] } },
-      base: spec({ targets: { on: ['a'], off: ['b'] } }),
-      environment: REPORTING,
-    });
-
-    const on = { name: 'on', description: '', keys: ['a', 'theirs'] };
-    expect(written(plan)).toEqual([['/treatments', [on, { name: 'off', description: '' }]]]);
-  });
 });
 
 describe('a treatment that goes', () => {
@@ -241,20 +229,6 @@ describe('a treatment that goes', () => {
   });
 });
 
-describe('a restore', () => {
-  it('is not written with what else changes where it is only reported', () => {
-    const plan = planFor({
-      desired: { ...onShare(5), killed: false },
-      live: { killed: true },
-      base: spec({}),
-      environment: { ...REPORTING, onLiveKill: 'revert' },
-    });
-
-    expect(planLines(plan)).toEqual([`update ${ID}`, `withheld update ${ID}: drift-reported`]);
-    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
-  });
-});
-
 describe('a definition that waits', () => {
   const paths = (fields: readonly FieldChange[]) =>
     fields.map(({ path, reason }) => `${path}: ${reason}`);
@@ -290,7 +264,6 @@ describe('a definition that waits', () => {
 
   it.each<[string, Given, string[], object[]]>([
     ['for no request, as none is open', { ...changing, open: null }, ['/defaultRule: commit'], []],
-    ['for a request that no list shows', { ...changing, open: 'cr-1' }, [], [open]],
     [
       'for a request of others, which the plan shows',
       { ...changing, open: 'cr-1', requests: known() },
@@ -303,24 +276,12 @@ describe('a definition that waits', () => {
       ['/defaultRule: commit'],
       [],
     ],
-    [
-      'for a request, but for its restore',
-      { ...killed, desired: { ...onShare(30), killed: false }, open: 'cr-1' },
-      ['/killed: restore'],
-      [{ ...open, ...rule }],
-    ],
     ['for the time of a field', timed, [], [{ ...held, ...rule }]],
     [
       'for the time of that field alone',
       { ...timed, desired: { ...timed.desired, trafficAllocation: 50 } },
       ['/trafficAllocation: commit'],
       [{ ...held, ...rule }],
-    ],
-    [
-      'for no time where the run reverts drift',
-      { ...timed, policy: { revertDrift: true } },
-      ['/defaultRule: commit'],
-      [],
     ],
     ['for a request rather than a time', { ...timed, open: 'cr-1' }, [], [{ ...open, ...rule }]],
     [
@@ -340,16 +301,6 @@ describe('a definition that waits', () => {
       { ...killed, desired: { ...onShare(20), killed: false, timed: back } },
       ['/killed: restore'],
       [],
-    ],
-    [
-      'for a review of the field that no reviewed plan shows',
-      {
-        ...changing,
-        desired: allocating,
-        policy: { shows: ({ fields }) => fields.every(({ path }) => path !== '/defaultRule') },
-      },
-      ['/trafficAllocation: commit'],
-      [{ why: 'not-reviewed', reason: 'commit', ...rule }],
     ],
     [
       'for a review of a ramp, which a commit must have brought',
@@ -379,21 +330,4 @@ describe('a definition that waits', () => {
       withheld.map((each) => ({ id: ID, action: 'update', ...each })),
     );
   });
-});
-
-it('that is not there shows every field that it is made with, and targets where there are any', () => {
-  const said = { targets: { on: ['a'], off: [] } };
-  const desired = aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] });
-  const { changes } = planOf(desired, { flags: [liveFlag('pay')] });
-
-  expect(changes[0]?.fields.map(({ path }) => path)).toEqual([
-    '/killed',
-    '/treatments',
-    '/defaultTreatment',
-    '/baselineTreatment',
-    '/trafficAllocation',
-    '/rules',
-    '/defaultRule',
-    '/targets/on',
-  ]);
 });

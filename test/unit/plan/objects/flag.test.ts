@@ -5,7 +5,7 @@ import type { DesiredFlag } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
 import { aDesired, desiredFlag, liveFlag, noFlag, planLines } from '../../../support/builders.js';
-import { flagState, planOf, type Given } from '../../../support/planning.js';
+import { planOf, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 function planFor(flag: DesiredFlag, live: [string, ActualFlag], given: Given = {}): Plan {
@@ -72,12 +72,6 @@ describe('the workspace level of a flag', () => {
   it('is left alone where the specs say nothing of it', () => {
     expect(planLines(planFor(payWith({}), liveWith({ description: 'theirs' })))).toEqual([]);
   });
-
-  it('cannot have a rollout status that nobody checked', () => {
-    expect(() => planFor(payWith({ rolloutStatus: 'Nowhere' }), liveWith({}))).toThrow(
-      'bug: rollout status "Nowhere" was not checked',
-    );
-  });
 });
 
 describe('another traffic type', () => {
@@ -89,13 +83,6 @@ describe('another traffic type', () => {
     fields: [{ path: '/trafficType', reason: 'conflict', before: 'user', after: 'account' }],
     because: 'the traffic type of a flag is set at its creation',
   };
-
-  it('is told by the flag itself', () => {
-    const plan = planFor(account, liveFlag('pay'));
-
-    expect(plan.changes).toEqual([]);
-    expect(plan.withheld).toMatchObject([immutable]);
-  });
 
   it('is told by any definition, where a service cannot show the flag', () => {
     const [name, { definitions }] = liveFlag('pay', { production: {} });
@@ -119,15 +106,6 @@ describe('a flag that a service cannot show', () => {
     const { steps } = planFor({ ...payWith({}), ownershipTag: 'git' }, live);
 
     expect(steps.map(({ action }) => action)).toEqual(['create-flag']);
-  });
-
-  it('may be there already where the run that was to make it died', () => {
-    const workspace = { commit: null, pending: 'create' };
-    const pending = flagState('pay', {}, { workspace });
-
-    expect(planFor(payWith({}), live, { state: pending }).steps).toMatchObject([
-      { action: 'create-flag', mayExist: true },
-    ]);
   });
 
   it('is there when it was found there once: what git changed since is written, and nothing else', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { identitiesSha256, type Attributes } from '../../../../src/model/identities.js';
 import type { DesiredIdentities } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
@@ -178,21 +177,6 @@ describe('identities', () => {
     expect(state.size).toBe(0);
   });
 
-  it('that leave git are still remembered where nothing may be written', () => {
-    const before = after(ANA_AND_BOB);
-    const suspended = inputFor(staging({ ana: { plan: 'team' } }), before, {
-      suspended: SUSPENDED_BY_CONFIG,
-    });
-
-    const { plan, state } = run(suspended);
-
-    expect(planLines(plan)).toEqual([
-      `withheld delete ${STAGING}: stays-on-service`,
-      `withheld update ${STAGING}: suspended`,
-    ]);
-    expect(state).toEqual(before);
-  });
-
   it('that the service refuses keep the base that they had, and the others get theirs', () => {
     const next = staging({ ...ANA_AND_BOB, cy: {} });
     const { left, state } = run(inputFor(next, after({ bob: { plan: 'old' } })), {
@@ -213,15 +197,6 @@ describe('identities', () => {
     const next = run(inputFor(staging(ANA_AND_BOB), state), { head: LATER });
     expect(sent(next.plan)).toEqual(['bob']);
     expect(baseOf(next.state)?.commit).toBe(LATER);
-  });
-
-  it('of which no answer came keep nothing of it', () => {
-    const skipped: Outcomes = new Map([[STAGING, { status: 'skipped', why: 'interrupted' }]]);
-
-    const { left, state } = run(inputFor(staging(ANA)), { outcomes: skipped });
-
-    expect(planLines(left)).toEqual([`create ${STAGING}`]);
-    expect(state.size).toBe(0);
   });
 
   it('need no word of --adopt in a protected environment: there is no live value that anybody could look at', () => {
@@ -245,14 +220,6 @@ describe('identities', () => {
     const { plan, left } = run(asked);
     expect(planLines(plan)).toEqual([`create ${STAGING} (unknown)`]);
     expect(planLines(left)).toEqual([]);
-  });
-
-  it('are all refused without a memory, and the look afterwards does not call that done', () => {
-    const asked = inputFor(staging(ANA_AND_BOB), NO_STATE, { stateless: true, identities: 'all' });
-
-    const { left } = run(asked, { outcomes: refusing('ana', 'bob') });
-
-    expect(planLines(left)).toEqual([`create ${STAGING} (unknown)`]);
   });
 
   it('are all written again where they are asked for', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { objectsOf } from '../../../../src/model/desired.js';
-import { keyOf, KINDS, type Kind, type ObjectId } from '../../../../src/model/ref.js';
+import { keyOf, type Kind, type ObjectId } from '../../../../src/model/ref.js';
 import type { State } from '../../../../src/model/state.js';
 import { fieldFormsOf, fingerprintOf } from '../../../../src/plan/bases/compare.js';
 import {
@@ -11,7 +10,6 @@ import {
   namesInBase,
   plannedKind,
 } from '../../../../src/plan/objects/kinds.js';
-import { wholeScopeOf } from '../../../../src/plan/scope.js';
 import {
   aDesired,
   aPolicy,
@@ -38,15 +36,6 @@ describe('what a run looks at of the specs', () => {
     expect([...narrowed.segments.keys()]).toEqual(['staff']);
     expect(narrowed.identities).toBe(DESIRED.identities);
     expect(narrowed.config).toBe(DESIRED.config);
-  });
-
-  it('is nothing of any kind that the service shows, where the filter names nothing', () => {
-    const narrowed = desiredInScope(DESIRED, aPolicy({ only: new Set() }));
-
-    for (const kind of KINDS) {
-      expect(objectsOf(DESIRED, kind).size, kind).toBeGreaterThan(0);
-      if (plannedKind(kind).observed) expect(objectsOf(narrowed, kind).size, kind).toBe(0);
-    }
   });
 });
 
@@ -153,20 +142,5 @@ describe('what the specs declare', () => {
 
     expect(namesInBase(state.get(keyOf(kind, name)))).toEqual(names);
     expect(plannedKind(kind).reaches).toBe(reaches);
-  });
-});
-
-it('looks by names alone at everything that the service has of an object', () => {
-  const names = new Map([
-    ['flag' as const, ['pay']],
-    ['segment' as const, ['beta']],
-  ]);
-
-  expect(wholeScopeOf(names, ['staging'])).toEqual({
-    flags: new Map([['pay', { known: new Set(['staging']), environments: new Set(['staging']) }]]),
-    segments: new Map([['beta', { environments: new Map([['staging', 'keys']]) }]]),
-    users: false,
-    whole: true,
-    flagsKnown: 0,
   });
 });

@@ -42,13 +42,6 @@ const left = marked(undefined, { creation: { tags: ['git'] } });
 describe('a flag of which git owns one tag', () => {
   it.each<[string, DesiredFlag, string[] | null, DesiredFlag | undefined, Partial<FieldChange>?]>([
     ['is created with it', git, null, undefined, { reason: 'commit', after: ['git'] }],
-    [
-      'gets it with its adoption, and keeps the tags of people',
-      git,
-      ['theirs'],
-      undefined,
-      { reason: 'adopt', before: ['theirs'], after: ['git', 'theirs'] },
-    ],
     ['gets it with the key', git, ['theirs'], marked(), byCommit('git')],
     ['is equal whatever tags people add', git, ['a', 'git', 'z'], git],
     [
@@ -62,7 +55,6 @@ describe('a flag of which git owns one tag', () => {
     ['has lost it with the key', marked(), ['theirs'], git],
     ['gets the new tag for the old one', ours, ['git', 'theirs'], git, byCommit('ours')],
     ['keeps all tags once the file leaves tags to people', left, ['git', 'theirs'], git],
-    ['is left alone then without it', left, ['theirs'], git],
   ])('%s', (_, flag, live, before, expected) => {
     expect(planned(flag, live, before)).toMatchObject(expected ? [expected] : []);
   });

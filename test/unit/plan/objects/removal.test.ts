@@ -118,7 +118,6 @@ describe('a flag that left the specs', () => {
       { state: placesAlone(before) },
       [STAGING, PRODUCTION],
     ],
-    ['nowhere where it was never ours', live, { state: new Map() }, []],
     ['nowhere while its file is invalid', live, held('flag/pay'), []],
   ])('goes %s', (_, actual, given, lines) => {
     expect(planLines(planWithout(before, actual, given))).toEqual(lines);
@@ -129,7 +128,6 @@ describe('a flag that left the specs', () => {
 
   it.each<[string, object, Parameters<typeof liveFlag>[2]]>([
     ['as git has it', { fields: described }, { description: 'Pay', tags: [{ name: 'web' }] }],
-    ['with a description by hand', { fields: described }, { description: 'By hand' }],
     ['with tags of people beside its own', owned, { tags: [{ name: 'ours' }, { name: 'web' }] }],
     ['of which git says nothing', {}, { description: 'By hand' }],
   ])('goes wholly by a review, which starts at the specs before it, %s', (_, said, flag) => {
@@ -146,15 +144,6 @@ describe('a flag that left the specs', () => {
     expect(going.map(({ id }) => id)).toEqual(
       ['@staging', '@production', ''].map((at) => `flag/pay${at}`),
     );
-  });
-
-  it('shows nothing of what a service cannot show, and goes all the same', () => {
-    const [name, { definitions }] = liveFlag('pay');
-    const live: [string, ActualFlag] = [name, { existence: 'unknown', definitions }];
-
-    expect(planWithout(before, { flags: [live] }).changes).toMatchObject([
-      { id: 'flag/pay', action: 'delete', fields: [] },
-    ]);
   });
 });
 
@@ -202,12 +191,6 @@ describe('a segment that left the specs', () => {
     ['in the one environment that left the specs', live, keepingProduction, [STAGING]],
     ['but for environments not selected', live, selected('production'), [PRODUCTION, HELD]],
     ['but for environments never ours', live, { state: stateOf(staging) }, [STAGING, HELD]],
-    [
-      'where its activations were ours',
-      live,
-      { state: placesAlone(before) },
-      [STAGING, PRODUCTION],
-    ],
   ])('goes %s', (_, actual, given, lines) => {
     expect(planLines(planWithout(before, actual, given))).toEqual(lines);
   });
@@ -303,7 +286,6 @@ describe('a flag that left the specs, by its id and by how the service removes f
     new Map([...stateOf(before)].map(([key, entry]) => [key, { ...entry, id } as never]));
   const [name, live] = liveFlag('pay', { staging: {} });
   const { id: _, ...unseen } = live;
-  const declared = aDesired({ flags: [desiredFlag('pay', { environments: { production: {} } })] });
   const archives = { archives: true };
   const archived = { action: 'archive-flag', flag: 'pay' };
   const because = 'ours was deleted outside git, and another one of that name was made';
@@ -317,14 +299,7 @@ describe('a flag that left the specs, by its id and by how the service removes f
     ['is ours by its id', live, { state: withId('id-pay') }, deleted()],
     ['is another one by its id', live, { state: withId('id-then') }, [], notOurs],
     ['shows no id', unseen, { state: withId('id-then') }, deleted({ unseenId: 'id-then' })],
-    ['shows an id that nobody knows', live, {}, deleted()],
     ['is archived by one request', live, { policy: archives }, [archived]],
-    [
-      'is not archived while it is declared',
-      liveFlag('pay', { staging: {}, production: {} })[1],
-      { policy: archives, desired: declared },
-      deleted().slice(0, 1),
-    ],
     [
       'is not archived where only its definitions were ours',
       live,
@@ -403,15 +378,6 @@ describe('a removal of what others use', () => {
     expect(becauseWith('one', 'two')).toEqual([
       'it is still in staging',
       'flag/one@staging, flag/two@staging still use it',
-    ]);
-  });
-
-  it('is no concern of what uses it in another environment', () => {
-    const flags = [liveFlag('one', { production: inSegment('beta') })];
-
-    expect(planLines(planWithout(before, { flags, segments }))).toEqual([
-      'deactivate segment/beta@staging (prune)',
-      'delete segment/beta (prune)',
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
-import { planHash } from '../../../../src/plan/reviewed.js';
 import {
   aDesired,
   desiredFlag,
@@ -85,19 +84,5 @@ describe('an object under another name', () => {
     const live = { flags: [liveFlag('old', { production: there }), noFlag('new')] };
 
     expect(renames(planOf(flags('new'), live, { state }))).toEqual([]);
-  });
-
-  it('changes nothing about what is planned, nor its hash', () => {
-    const plan = planAfter(flags('old'), flags('new'), true);
-    const place = { origin: 'embedded', workspaceId: 'ws-1' };
-    const unsaid = plan.changes.map(({ rename, ...change }) => change);
-
-    expect(plan.steps.map(({ action }) => action)).toEqual([
-      'create-flag',
-      'create-definition',
-      'delete-definition',
-      'delete-flag',
-    ]);
-    expect(planHash(plan, place)).toBe(planHash({ changes: unsaid }, place));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyList } from '../../../../src/model/segment-keys.js';
-import type { ActualActivation, ActualSegment } from '../../../../src/model/actual.js';
+import type { ActualSegment } from '../../../../src/model/actual.js';
 import type { DesiredSegment, SegmentMode } from '../../../../src/model/desired.js';
 import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
@@ -27,12 +27,6 @@ const beta = (keys: string[] | undefined, mode?: SegmentMode): DesiredSegment =>
   desiredSegment('beta', { staging: keys }, mode);
 const found = (...segments: DesiredSegment[]): State => stateOf(aDesired({ segments }));
 const live = (...keys: string[]) => liveSegment('beta', { staging: keys });
-
-/** The segment as it is live in staging, put otherwise. */
-function liveAs(activation: ActualActivation): [string, ActualSegment] {
-  const [name, actual] = liveSegment('beta', {});
-  return [name, { ...actual, environments: new Map([['staging', activation]]) }];
-}
 
 describe('a segment that is not there', () => {
   it('is made with its traffic type and description, and then filled', () => {
@@ -113,29 +107,9 @@ describe('what the service sets at creation only', () => {
 });
 
 describe('the environments of a segment', () => {
-  it('are equal where the service counts as many keys as the base has', () => {
-    const assumed = liveAs({ active: true, assumedKeys: keyList(['a', 'b']).digest });
-
-    expect(planLines(planFor(beta(['a', 'b']), assumed))).toEqual([]);
-  });
-
   it('are equal whatever keys others hold there', () => {
     expect(planLines(planFor(beta(['a'], 'external'), live('b')))).toEqual([]);
     expect(planLines(planFor(beta(['a'], 'add-only'), live('a', 'b')))).toEqual([]);
-  });
-
-  it('wait for a change request that is open on the service', () => {
-    const keys = keyList(['b']);
-    const request = liveAs({ active: true, keys, openChangeRequestId: 'cr-1' });
-
-    expect(planFor(beta(['a']), request).withheld).toMatchObject([
-      {
-        id: 'segment/beta@staging',
-        why: 'approval-needed',
-        because: 'change request cr-1 is open on the service',
-        keys: { added: ['a'], removed: ['b'] },
-      },
-    ]);
   });
 });
 
@@ -154,16 +128,6 @@ describe('why keys differ', () => {
     expect(reasonOf(segment, live(...keys), { state: found(base) })).toBe(reason);
   });
 
-  it('is the activation’s own where somebody deactivated it, and its keys are all to be added', () => {
-    const plan = planFor(beta(['a', 'b']), liveAs({ active: false }), {
-      state: found(beta(['a'])),
-    });
-
-    expect(plan.changes).toMatchObject([
-      { action: 'activate', reason: 'conflict', keys: { added: ['a', 'b'], removed: [] } },
-    ]);
-  });
-
   it('is that of an interrupted upload, but for keys that others put there', () => {
     const environments = { 'env-staging': { commit: null, pending: 'create' as const } };
     const state: State = new Map([
@@ -180,10 +144,6 @@ describe('why keys differ', () => {
     expect(
       planLines(planFor(beta(['a']), live('b'), { state: found(beta(['a'])), policy })),
     ).toEqual(['withheld update segment/beta@staging: drift-reported']);
-  });
-
-  it('is unknown to a run without a state', () => {
-    expect(reasonOf(beta(['a']), live('b'), { policy: { stateless: true } })).toBe('unknown');
   });
 });
 
