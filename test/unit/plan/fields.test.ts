@@ -27,12 +27,6 @@ describe('a field in three states', () => {
     ]);
   });
 
-  it('has no value before where the service has none', () => {
-    expect(one(1, 2, undefined)).toStrictEqual([
-      { path: '/a', reason: 'conflict', base: 1, after: 2 },
-    ]);
-  });
-
   it('is no change where both sides are equal, whatever the base was', () => {
     expect(one(1, 2, 2)).toEqual([]);
   });
@@ -79,11 +73,6 @@ describe('treatments', () => {
 
   it.each([
     ['say nothing of what the spec leaves unsaid', [{ name: 'on' }, { name: 'off' }], true],
-    [
-      'compare what is said',
-      [{ name: 'on', description: 'live', configuration: { a: 1 } }, { name: 'off' }],
-      true,
-    ],
     [
       'take an absent description for an empty one',
       [{ name: 'on' }, { name: 'off', description: '' }],

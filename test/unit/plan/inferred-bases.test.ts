@@ -20,7 +20,7 @@ import {
   planLines,
   type Said,
 } from '../../support/builders.js';
-import { aChange, aField, aPlan, aWithheld, refOf } from '../../support/plan-builder.js';
+import { aChange, aField, aPlan, aWithheld } from '../../support/plan-builder.js';
 import { flagState, inputOf } from '../../support/planning.js';
 
 const PAY = 'flag/pay@production';
@@ -110,11 +110,6 @@ describe('what a push changed and no run remembers', () => {
     ['is all but a kill, which stays', { before: killed, now: restoring, live: killed }, live],
     ['is all but a kill of a list', { kills: [LISTED], now: restoring, live: killed }, live],
     ['is a change where a listed kill was over already', { kills: [LISTED] }, [`update ${PAY}`]],
-    [
-      'is a change, beside a kill that history takes back',
-      { live: killed, policy: { restorable: new Map([[PAY, refOf(PAY)]]) } },
-      [`update ${PAY} (restore)`],
-    ],
   ])('%s', (_, world, lines) => {
     expect(linesOf(world)).toEqual(lines);
   });

@@ -7,7 +7,7 @@ import { keyList } from '../../../src/model/segment-keys.js';
 import { stateBeforeApply } from '../../../src/plan/bases/next-state.js';
 import { remedyText } from '../../../src/report/view/verdict.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
-import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
+import { pendingWithheld, planChanges } from '../../../src/plan/plan.js';
 import {
   aDesired,
   anActual,
@@ -244,10 +244,6 @@ describe('what a plan tells besides its changes', () => {
     expect(linesOf({ held })).toContain('withheld update flag/pay@production: needs-withheld');
     expect(linesOf(behind('flag/pay@staging'))).toEqual(['update flag/pay@staging (kill)']);
     expect(linesOf(behind())).toEqual([]);
-  });
-
-  it('is which objects it writes to', () => {
-    expect(touchedKeys(planChanges(input))).toEqual(new Set(['flag/cart', 'flag/pay']));
   });
 
   it('is only of objects that the filter names, of the specs and of the inventory', () => {

@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldChange, Reason } from '../../../src/model/plan.js';
-import { splitFields } from '../../../src/plan/planned-change.js';
+import {
+  liveUsesOf,
+  splitFields,
+  targetedSegments,
+  usesOf,
+} from '../../../src/plan/planned-change.js';
 import { rulesIn, type FieldRules } from '../../../src/plan/policy.js';
-import { anEnvironment, aPolicy } from '../../support/builders.js';
+import {
+  anEnvironment,
+  aPolicy,
+  dependingOn,
+  inSegment,
+  liveDefinition,
+} from '../../support/builders.js';
 import { aField, refOf } from '../../support/plan-builder.js';
 
 describe('a field that no reviewed plan shows', () => {
@@ -44,4 +55,33 @@ describe('a field that no reviewed plan shows', () => {
     expect(allowed).toEqual([shown]);
     expect(withheld).toMatchObject([{ why: 'not-reviewed', fields: [other] }]);
   });
+});
+
+const BETA = { id: 'segment/beta@staging', treatments: [] };
+const CART = { id: 'flag/cart@staging', treatments: ['on'] };
+
+it('rules name segments, and flags with the treatments that are asked for', () => {
+  const rules = [...inSegment('beta').rules, ...dependingOn('cart').rules];
+  const plain = {
+    matchers: [{ type: 'MATCHES_STRING', attribute: 'mail', string: 'beta' }],
+    buckets: [{ treatment: 'on', size: 100 }],
+  };
+  const ofNothing = { ...plain, matchers: [{ type: 'IN_SPLIT' }] };
+
+  const all = usesOf([...rules, plain, ofNothing, ...rules], 'staging');
+  expect(all).toEqual([BETA, CART, BETA, CART]);
+});
+
+it('a definition uses segments that a treatment targets whole', () => {
+  const definition = liveDefinition('pay', 'staging', inSegment('beta'));
+  const treatments = definition.treatments.map((each, index) =>
+    index === 0 ? { ...each, segments: ['vip', 'crew'] } : each,
+  );
+  const targeted = [
+    { id: 'segment/vip@staging', treatments: [] },
+    { id: 'segment/crew@staging', treatments: [] },
+  ];
+
+  expect(targetedSegments({ ...definition, treatments }, 'staging')).toEqual(targeted);
+  expect(liveUsesOf({ ...definition, treatments }, 'staging')).toEqual([BETA, ...targeted]);
 });

@@ -71,10 +71,6 @@ describe('what is held back', () => {
       );
   });
 
-  it('is no adoption that somebody asked for', () => {
-    expect(withholdReason({ reason: 'adopt' }, { ...CLOSED, adopt: true })).toBeUndefined();
-  });
-
   const until = '2026-10-03T14:00:00.000Z';
   const byConfig = { suspended: SUSPENDED_BY_CONFIG };
 
@@ -160,24 +156,12 @@ describe('windows and freezes', () => {
     ['a kill by a failed check', kill, { closed: both }, undefined],
     ['more than a kill', update('flag/pay@staging', 'kill', 'commit'), { closed: both }, late],
     [
-      'all environments, as long as the first',
-      update('flag/pay', 'commit'),
-      { closed: both },
-      early,
-    ],
-    [
       'one of them',
       update('flag/pay', 'commit'),
       { closed: new Map([['staging', late]]) },
       undefined,
     ],
     ['a deletion, as long as the last', aChange('flag/pay', 'delete'), { closed: both }, late],
-    [
-      'a deletion while any is closed',
-      aChange('flag/pay', 'delete'),
-      { closed: new Map([['production', early]]) },
-      early,
-    ],
     [
       'a deletion for longer without an end',
       aChange('flag/pay', 'delete'),

@@ -164,12 +164,6 @@ describe('a write that the service may refuse', () => {
     expect(waiting.withheld).toMatchObject([{ fields: [{ path: '/defaultRule' }], dependsOn: [] }]);
   });
 
-  it('has no draft where the config wants none', () => {
-    expect(planFor({ policy: { environments: [anEnvironment('production')] } }).steps).toEqual([
-      expect.not.objectContaining({ ask: expect.anything() as unknown }),
-    ]);
-  });
-
   const [open, later] = [request({ mark: MARK }), request({ mark: MARK, id: 'cr-2' })];
   const stale = request({ mark: OTHER, id: 'cr-3' });
   const rejected = { ...stale, is: 'rejected', mark: OTHER } as const;
@@ -203,12 +197,6 @@ describe('a write that the service may refuse', () => {
     ['withdraws nothing that a newer commit changed', [open], '', { ...back, policy: older }],
     ['withdraws nothing during a freeze', [open], '', { policy: frozen }],
     ['withdraws the unwanted during a freeze', [unwanted], 'cr-4 goes', { policy: frozen }],
-    [
-      'withdraws what the config wants no more, though a freeze holds the change',
-      [open],
-      'cr-1 goes',
-      { policy: { ...unasking, ...frozen } },
-    ],
     ['withdraws what nobody asks for', [open], `${patch}, cr-1 goes`, { policy: unasking }],
   ])('%s', (_, requests, result, world) => {
     const { steps, withheld, withdrawals } = planFor({ ...world, requests });

@@ -211,12 +211,6 @@ describe('what reviewed plans show together', () => {
       { start: aDesired() },
     ],
     [
-      'a restore that the earlier specs did not order',
-      () => [by(written(restore), { start: withFields({}) })],
-      written(restore),
-      { start: withFields({}) },
-    ],
-    [
       'what comes after a ramp, from any step of it',
       () => [by(shares(5, 10), onLadder), by(shares(20, 70), { start: ramped })],
       shares(5, 70),
@@ -285,18 +279,6 @@ describe('what reviewed plans show together', () => {
       () => [by(targets(one), { start })],
       written({ path: '/targets/on', reason: 'conflict', keys: one }),
       { start },
-    ],
-    [
-      'drift of an object that the earlier specs do not have',
-      () => [by(to20, { start: aDesired() })],
-      conflict,
-      { start: aDesired() },
-    ],
-    [
-      'an adoption by a plan without start',
-      () => [by(adoption(24))],
-      adoption(24),
-      { start: aDesired() },
     ],
     ['the removal of what was changed since', () => [by(pruned(10))], pruned(15)],
     [

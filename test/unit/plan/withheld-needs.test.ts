@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/model/flag/flag.js';
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { ActualFlag } from '../../../src/model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../../../src/model/desired.js';
 import type { Plan } from '../../../src/model/plan.js';
@@ -16,6 +17,7 @@ import {
   noFlag,
   noSegment,
   planLines,
+  stepLines,
 } from '../../support/builders.js';
 import { planOf, provenIn } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
@@ -199,28 +201,6 @@ describe('a treatment that goes and one that comes', () => {
       'update flag/b@staging',
     ]);
   });
-
-  it('do not take who only changes itself for missing', () => {
-    const user = inStaging('a', { ...asking('b', 'v2'), ...serving('on', 'off', 'new') });
-    const plan = planFor({
-      before: [before, inStaging('a', asking('b', 'v1'))],
-      flags: [swapped, user, inStaging('c', asking('a', 'on')), inStaging('d', asking('a', 'new'))],
-      live: [
-        liveB,
-        liveFlag('a', { staging: asking('b', 'v1') }),
-        liveFlag('c'),
-        liveFlag('d'),
-        stranger,
-      ],
-    });
-
-    expect(planLines(plan)).toEqual([
-      'create flag/c@staging',
-      'withheld update flag/a@staging: needs-withheld',
-      'withheld update flag/b@staging: still-in-use',
-      'withheld create flag/d@staging: needs-withheld',
-    ]);
-  });
 });
 
 describe('a segment that goes', () => {
@@ -231,7 +211,6 @@ describe('a segment that goes', () => {
   ];
   const inStaff = liveFlag('pay', { staging: inSegment('staff') });
   const unruled = liveFlag('pay', { staging: {} });
-  const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
   const changed = inStaging('pay', { trafficAllocation: 50 });
   const onDriftReport = [anEnvironment('staging', { onDrift: 'report' })];
   const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
@@ -241,13 +220,6 @@ describe('a segment that goes', () => {
   const untouched = { before: [inStaging('pay', {})], policy: { environments: onDriftReport } };
 
   it.each<[string, DesiredFlag, [string, ActualFlag], Partial<Given>, string[]]>([
-    [
-      'stays while a flag that changes otherwise uses it',
-      desiredFlag('pay', { environments: { staging: { trafficAllocation: 50, unsaid } } }),
-      inStaff,
-      {},
-      held,
-    ],
     ['stays while the new rules of a flag are held back', changed, inStaff, untouched, held],
     ['stays while a new rule uses it', inStaging('pay', { rules }), unruled, {}, held],
     ['stays while a treatment targets it whole', inStaging('pay', {}), targeting, {}, held],
@@ -262,5 +234,50 @@ describe('a segment that goes', () => {
     const plan = planFor({ flags: [flag], live: [live], segmentBefore: [staff], ...given });
 
     expect(planLines(plan).filter((line) => line.includes('segment/'))).toEqual(lines);
+  });
+});
+
+/** Plans specs on top of flags of ours that are live in production as they are given here. */
+function planOver(live: Readonly<Record<string, Definition>>, desired: BoundDesired): Plan {
+  const names = Object.keys(live);
+  const flags = [
+    ...[...desired.flags.keys()].map(noFlag),
+    ...names.map((name) => liveFlag(name, { production: live[name] ?? {} })),
+  ];
+  const declared = names.map((name) => desiredFlag(name, { environments: { production: {} } }));
+  const state = stateOf(aDesired({ flags: declared }));
+  const policy = { prune: true, provenRemovals: provenIn(state) };
+  return planOf(desired, { flags }, { state, policy });
+}
+
+const TWO_IN_A_CIRCLE = { cart: dependingOn('pay'), pay: dependingOn('cart') };
+
+describe('live flags that depend on each other in a circle', () => {
+  it('stay, with the path shown, when both are pruned, and what is beside them comes and goes', () => {
+    const beside = aDesired({ flags: [desiredFlag('fresh')] });
+    const plan = planOver({ ...TWO_IN_A_CIRCLE, search: {} }, beside);
+
+    expect(planLines(plan)).toEqual([
+      'create flag/fresh',
+      'delete flag/search@production (prune)',
+      'delete flag/search (prune)',
+      'withheld delete flag/cart: still-in-use',
+      'withheld delete flag/cart@production: still-in-use',
+      'withheld delete flag/pay: still-in-use',
+      'withheld delete flag/pay@production: still-in-use',
+    ]);
+    expect(plan.withheld.find(({ id }) => id === 'flag/pay@production')?.because).toBe(
+      'they use each other: flag/cart@production → flag/pay@production → flag/cart@production; take a rule of one of them away on the service',
+    );
+  });
+
+  it('are taken apart where git still declares one of them, without the rule', () => {
+    const cart = desiredFlag('cart', { environments: { production: {} } });
+
+    expect(stepLines(planOver(TWO_IN_A_CIRCLE, aDesired({ flags: [cart] })))).toEqual([
+      'flag/cart@production#1-patch-definition',
+      'flag/pay@production#1-delete-definition',
+      'flag/pay#1-delete-flag',
+    ]);
   });
 });

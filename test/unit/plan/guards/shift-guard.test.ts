@@ -117,10 +117,6 @@ describe('the guard against large shifts', () => {
     expect(findings({ shop }, 29)).toEqual(['flag/shop@production 30 > 29']);
   });
 
-  it('lets a flag be made', () => {
-    expect(findings({ shop: [null, onShare(50)] }, 0)).toEqual([]);
-  });
-
   it('holds up no kill, nor what hangs on it, but what changes beside it, and a restore', () => {
     const cart = [onShare(90), onShare(90)] as const;
     const shop = [dependingOn('cart'), dependingOn('cart')] as const;
@@ -145,12 +141,6 @@ describe('all keys of a protected environment', () => {
   it.each<[string, Flags, (readonly DesiredKill[])?, ...string[]]>([
     ['by the allocation', { cart: [on(0), on(100)] }, [], 'cart'],
     ['but for one in a hundred', { cart: [on(0), on(99)] }],
-    [
-      'by a rule that all match',
-      { cart: [{}, { rules: [{ matchers: [], buckets: onShare(100).defaultRule }] }] },
-      [],
-      'cart',
-    ],
     [
       'by another flag, whose default rule tells it already',
       { cart: [onShare(0), onShare(100)], shop: depending },

@@ -121,40 +121,9 @@ describe('drafts that do not need each other', () => {
       'segment/a',
     ]);
   });
-
-  it('need nothing, and have a step for each request', () => {
-    const twice = aDraft('flag/a', 'update', {
-      requests: [
-        { action: 'create-flag', flag: 'a', trafficType: 'user', description: '', mayExist: false },
-        { action: 'patch-flag', flag: 'a', operations: [], fields: { before: {}, after: {} } },
-      ],
-    });
-    const { changes, steps } = inOrder([twice]);
-
-    expect(changes.map(({ dependsOn }) => dependsOn)).toEqual([[]]);
-    expect(steps.map(({ id, change, needs }) => [id, change, needs])).toEqual([
-      ['flag/a#1-create-flag', 'flag/a', []],
-      ['flag/a#2-patch-flag', 'flag/a', ['flag/a#1-create-flag']],
-    ]);
-  });
 });
 
 describe('drafts that need each other', () => {
-  it('go after what they are to come after, and after their own earlier environments', () => {
-    const { changes, steps } = inOrder([
-      aDraft('flag/a@production', 'update', { after: ['flag/z', 'flag/not-in-this-plan'] }),
-      aDraft('flag/a@staging', 'update'),
-      aDraft('flag/z', 'create'),
-    ]);
-
-    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-      ['flag/z', []],
-      ['flag/a@staging', []],
-      ['flag/a@production', ['flag/a@staging', 'flag/z']],
-    ]);
-    expect(steps.at(-1)?.needs).toEqual(['flag/a@staging#1-delete-flag', 'flag/z#1-delete-flag']);
-  });
-
   it('go after what they use only where that is made, or gets the treatment that is asked for', () => {
     const user = aDraft(A, 'update', { uses: [on('b', 'v2')] });
     const first = (used: PlannedChange) => changesOf([user, used])[0];
@@ -179,16 +148,6 @@ describe('drafts that need each other', () => {
     expect(first(losing('on'), 'on')).toBe(B);
     expect(first(losing('off'), 'on', 'off')).toBe(Z);
     expect(first(losing('off'), 'off')).toBe(B);
-  });
-
-  it('go before a segment that they use no longer', () => {
-    const drafts = [aDraft('segment/b@staging', 'deactivate'), aDraft(Z, 'delete')];
-    const { changes } = inOrder(drafts, withLive('z', inSegment('b')));
-
-    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-      [Z, []],
-      ['segment/b@staging', [Z]],
-    ]);
   });
 
   it('may name themselves', () => {
