@@ -146,39 +146,6 @@ describe('a flag that was killed by hand, pruned, and brought back by `git rever
 
     expect(await isKilled()).toBe(false);
   });
-
-  it('stays killed where only one environment was taken out of its file', async () => {
-    await killByHand();
-    world.repository.commit('Only staging', {
-      [FILE]: flagSpec('pay').replace(/^ {2}production: .*\n/m, ''),
-    });
-    await world.applied({ prune: true });
-    revert();
-
-    await world.applied();
-
-    expect(await isKilled()).toBe(true);
-    expect((await world.live.definition('pay', 'staging')).killed).toBe(false);
-  });
-
-  it('stays killed where it said `killed: false` all the time, and comes back alive with `onLiveKill: revert`', async () => {
-    world.repository.commit('Say that pay is alive', { [FILE]: SAYS_ALIVE });
-    await world.applied();
-    await killByHand();
-    await pruned();
-    revert();
-    const { plan } = await world.applied();
-    expect(plan.liveKills).toMatchObject([{ id: ID }]);
-    expect(await isKilled()).toBe(true);
-
-    await pruned();
-    revert();
-    world.repository.commit('Undo kills', { 'flagkeel.yaml': `${CONFIG}onLiveKill: revert\n` });
-    const { converged } = await world.applied();
-
-    expect(converged).toBe(true);
-    expect(await isKilled()).toBe(false);
-  });
 });
 
 describe('a flag that was killed by hand, and then', () => {
@@ -189,17 +156,6 @@ describe('a flag that was killed by hand, and then', () => {
     await world.applied();
   });
 
-  it('left git for a while without being pruned, stays killed when a revert brings back its `killed: false`', async () => {
-    world.repository.commit('Remove pay', { [FILE]: null });
-    await world.applied();
-    revert();
-
-    const { plan } = await world.applied();
-
-    expect(await isKilled()).toBe(true);
-    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
-  });
-
   it('was deleted on the service by hand, is created killed', async () => {
     await world.live.ok('DELETE', world.live.at('pay'));
     expect((await world.applied()).plan.withheld).toMatchObject([{ id: ID }]);
@@ -208,17 +164,6 @@ describe('a flag that was killed by hand, and then', () => {
 
     expect(plan.changes).toMatchObject([{ id: ID, action: 'create' }]);
     expect(plan.liveKills).toMatchObject([{ id: ID }]);
-    expect(await isKilled()).toBe(true);
-  });
-
-  it('was deleted on the service by hand while no file had it, is created killed when one has it again', async () => {
-    world.repository.commit('Remove pay', { [FILE]: null });
-    await world.live.ok('DELETE', world.live.at('pay'));
-    await world.applied();
-    revert();
-
-    await world.applied();
-
     expect(await isKilled()).toBe(true);
   });
 });

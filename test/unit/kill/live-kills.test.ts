@@ -42,20 +42,6 @@ describe('the way out of a live kill', () => {
     expect(await isKilled()).toBe(false);
   });
 
-  it('restores nothing where `killed: false` stood all the time, whatever else was committed', async () => {
-    world.repository.commit('Say that pay is alive', { [FILE]: SAYS_ALIVE });
-    await world.applied();
-    await killByHand();
-    await world.applied();
-    const more = flagSpec('pay', { on: 20, production: 'killed: false' });
-    world.repository.commit('Ramp pay', { [FILE]: more });
-
-    const { plan } = await world.applied();
-
-    expect(await isKilled()).toBe(true);
-    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
-  });
-
   it('works every time by `flagkeel restore`', async () => {
     for (const round of [1, 2]) {
       await killByHand();
@@ -99,29 +85,6 @@ describe('a commit that takes a kill back', () => {
     expect(await isKilled()).toBe(true);
     expect(plan.changes).toEqual([]);
     expect(plan.liveKills).toMatchObject([{ id: ID }]);
-  });
-
-  it('does not undo such a kill either where the flag says `killed: false`', async () => {
-    world.repository.commit('Kill pay', {
-      [FILE]: flagSpec('pay', { production: 'killed: true' }),
-    });
-    await world.applied();
-    expect(await restored()).toBe(0);
-    await killByHand();
-    world.repository.commit('Restore pay', { [FILE]: SAYS_ALIVE });
-
-    const { plan } = await world.applied();
-
-    expect(await isKilled()).toBe(true);
-    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
-  });
-
-  it('restores the flag where no run and no person restored it before', async () => {
-    world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
-    await world.applied();
-    world.repository.commit('Restore pay', { [LIST]: 'kills: {}\n' });
-    await world.applied();
-    expect(await isKilled()).toBe(false);
   });
 });
 
