@@ -56,20 +56,6 @@ describe('a patch', () => {
     expect(after.treatments[0]?.keys).toHaveLength(10_000);
   });
 
-  it('that makes a definition larger than any may be is refused, in however many steps', async () => {
-    const path = await defined('grown');
-    const keys = (part: number): string[] => many(15_000, (index) => `key-${part}-${index}`);
-    await client.ok('PATCH', path, [{ op: 'add', path: '/treatments/0/keys', value: keys(0) }]);
-    await client.ok('PATCH', path, [{ op: 'add', path: '/treatments/1/keys', value: keys(1) }]);
-
-    const treatment = { name: 'third', keys: keys(2) };
-    const why = await refused(path, [{ op: 'add', path: '/treatments/-', value: treatment }]);
-
-    expect(why).toMatch(/^A definition holds at most 1048576 characters/);
-    await client.ok('PUT', `${path}/kill`);
-    await client.ok('PATCH', path, [{ op: 'remove', path: '/treatments/0/keys' }]);
-  });
-
   it('of a definition that names more segments than a statement takes is refused for the first', async () => {
     const path = await defined('segments');
     const names = many(36_000, (index) => `s${index}`);

@@ -549,7 +549,7 @@ it('the list of change requests shows the newest first, in pages that lead to th
 
 describe('a change request that stays open', () => {
   it('is withdrawn by the service after its time, and holds its flag no longer', async () => {
-    const short = await startTestService({ requestsExpireAfterMs: 300 });
+    const short = await startTestService({ requestsExpireAfterMs: 2_000 });
     const client = callsOf(short);
     const path = at('forgotten', 'staging');
     await client.define('forgotten');

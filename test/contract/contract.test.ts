@@ -139,7 +139,9 @@ describe('flags', () => {
       tags: null,
     });
     expect(flag.creationTime).toBeGreaterThanOrEqual(before);
-    expect(await client.status('GET', definitionPath('created'))).toBe(404);
+    for (const path of [definitionPath('created'), at('created', 'production')]) {
+      expect(await client.status('GET', path)).toBe(404);
+    }
   });
 
   it('changes description, tags and rollout status, with its timestamp, by one PATCH', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { request, type RequestOptions } from 'node:http';
-import type { WireDefinition, WireEnvironment, WireTrafficType } from '../../src/admin-api/wire.js';
+import type { WireTrafficType } from '../../src/admin-api/wire.js';
 import { expectAnswers, replacing } from '../support/exchanges.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService, TEST_SEED } from '../support/service.js';
@@ -88,29 +88,6 @@ describe('paths and queries', () => {
 
     expect(await client.ok('GET', `${FLAG}/?environment_id=x`)).toEqual(flag);
     expect(await client.ok('GET', '/environments/ws/Default/?limit=20')).toHaveLength(2);
-  });
-
-  it('name workspace, environment, traffic type and flag by id or by name', async () => {
-    const { objects } = await client.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
-    const ws = objects[0]?.id ?? '';
-    const [staging] = await client.ok<WireEnvironment[]>('GET', `/environments/ws/${ws}`);
-    const definition = await client.ok<WireDefinition>('GET', at('habit'));
-
-    for (const workspace of ['Default', ws]) {
-      for (const flag of ['habit', definition.id]) {
-        for (const environment of ['staging', staging?.id]) {
-          const path = at(flag, environment, workspace);
-          expect(await client.ok('GET', path)).toEqual(definition);
-        }
-      }
-    }
-    const byId = await client.ok('GET', `/splits/ws/${ws}/${definition.id}`);
-    expect(byId).toEqual(await client.ok('GET', FLAG));
-    for (const type of ['user', definition.trafficType.id]) {
-      const body = { name: `by-${type}` };
-      const created = await client.ok('POST', `/splits/ws/${ws}/trafficTypes/${type}`, body);
-      expect(created).toMatchObject({ trafficType: definition.trafficType });
-    }
   });
 
   it('may be long, as names are', async () => {

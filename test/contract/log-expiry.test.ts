@@ -101,15 +101,6 @@ describe('the audit log of a service with --log-expires', () => {
     }
   });
 
-  it('stays whole without the option', async () => {
-    await changeLongAgo();
-    const service = await start(LONG_AGO + 10_000 * DAY_MS);
-    await service.createKey('later');
-
-    expect((await service.audit({ name: 'seg' }, whole)).length).toBeGreaterThan(0);
-    expect(await prunings(service)).toEqual([]);
-  });
-
   it('is pruned in parts, none of which holds other writers up for long', async () => {
     const store = await openStore(location);
     const caller = callerWithoutKey('test', LONG_AGO);

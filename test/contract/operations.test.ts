@@ -157,21 +157,6 @@ describe('every operation', () => {
     expect(statuses).toEqual([200, 404, 404, 404, 404]);
   });
 
-  it('answers JSON, refusals too', async () => {
-    const answers = [
-      await client.call('GET', '/workspaces'),
-      await client.call('GET', at('f')),
-      await client.call('GET', at('none')),
-      await client.call('GET', '/workspaces', undefined, { authorization: '' }),
-      await client.send('POST', FLAGS, '{'),
-    ];
-
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 401, 400]);
-    for (const { headers } of answers) {
-      expect(headers.get('content-type')).toMatch(/^application\/json\b/);
-    }
-  });
-
   it('succeeds with 200', async () => {
     await expectAnswers(client, ...OPERATIONS.map((request): Exchange => [200, ...request]));
     await client.define('f');
@@ -330,21 +315,6 @@ describe('a change where title and comment are required', () => {
 
     const [change] = await service.audit({ kind: 'flag', name: 'told' });
     expect(change).toMatchObject({ title: 'The title', comment: 'The comment' });
-  });
-});
-
-describe('a flag that is new', () => {
-  it('has a definition in no environment', async () => {
-    await client.flag('blank');
-
-    for (const path of ['staging', 'production', 'none'].map((name) => at('blank', name))) {
-      await expectAnswers(
-        client,
-        [404, 'GET', path],
-        [404, 'PATCH', path, kill(true)],
-        [404, 'DELETE', path],
-      );
-    }
   });
 });
 

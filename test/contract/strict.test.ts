@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { expectAnswers, expectRefusedMembers, type Exchange } from '../support/exchanges.js';
+import {
+  expectAnswers,
+  expectRefusedMembers,
+  replacing,
+  type Exchange,
+} from '../support/exchanges.js';
 import { at, callsOf, ruleOn } from '../support/service-calls.js';
 import { aService, TEST_SEED } from '../support/service.js';
 
@@ -178,5 +183,37 @@ describe('a strict service', () => {
     ['PUT', '/segments/staging/kept/removeKeys', { keys: ['a'], title: 't' }],
   ])('refuses %s %s with %j', async (method, path, body) => {
     expect((await client.call(method, path, body)).body).toMatchObject({ code: 400 });
+  });
+
+  it.each([
+    { op: 'test', path: '/killed', value: false },
+    { op: 'copy', from: '/defaultTreatment', path: '/baselineTreatment' },
+    { op: 'move', from: '/treatments/0', path: '/treatments/1' },
+  ])('knows no patch operation but replace, add and remove: $op', async (operation) => {
+    const own = { ...operation, from: '/description', path: '/description', value: '' };
+
+    await expectAnswers(
+      client,
+      [400, 'PATCH', TRIED, [operation]],
+      [400, 'PATCH', '/splits/ws/Default/tried', [own]],
+      [200, 'PATCH', TRIED, replacing('/killed', false)],
+    );
+  });
+
+  it('takes an upload of keys as a bare array alone', async () => {
+    const path = '/segments/staging/kept/upload';
+    const form =
+      '--x\r\nContent-Disposition: form-data; name="file"; filename="keys.csv"\r\n\r\na\r\n--x--';
+
+    expect(await client.status('PUT', path, { keys: ['a'] })).toBe(400);
+    expect((await client.send('PUT', path, form)).status).toBe(400);
+    await client.ok('PUT', path, ['a']);
+  });
+
+  it('takes a key as Authorization: Bearer alone', async () => {
+    const other = { authorization: 'Basic x', 'x-api-key': service.key };
+
+    expect((await client.call('GET', '/workspaces', undefined, other)).status).toBe(401);
+    await client.ok('GET', '/workspaces');
   });
 });

@@ -14,7 +14,7 @@ export interface Answer {
 
 /**
  * Calls the service as a client would: real HTTP, JSON, the key in the header. Paths stand after the prefix. Every
- * answer is held against what the service says of itself under `/openapi.json`.
+ * answer is JSON and held against what the service says of itself under `/openapi.json`.
  */
 export interface ServiceCalls {
   call(method: string, path: string, body?: unknown, headers?: object): Promise<Answer>;
@@ -56,6 +56,8 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
     const answer = await response.text();
     const parsed = answer === '' ? undefined : (JSON.parse(answer) as unknown);
     if (parsed !== undefined) {
+      const type = response.headers.get('content-type') ?? 'none';
+      if (!type.startsWith('application/json')) throw new Error(`${method} ${path}: ${type}`);
       const description = await descriptionOf(service.origin);
       const plainPath = `${API_PREFIX}${path.split('?')[0] ?? ''}`;
       description.check(method, plainPath, response.status, parsed, sent);
