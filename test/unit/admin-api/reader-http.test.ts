@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GetOnly } from '../../../src/admin-api/http/admin-client.js';
 import { countKeys, listKeys, listSegments } from '../../../src/admin-api/segments.js';
-import { pathOf } from '../../../src/admin-api/http/transport.js';
-import { HttpAdminReader } from '../../../src/admin-api/reader.js';
 import {
   closeAfterEach,
   ENVIRONMENTS,
@@ -256,21 +253,4 @@ it('the keys of a segment are absent where it is not active, also in the midst o
   );
   // Read again, and then it is not active: an answer, not a list of 100 keys.
   expect(await listKeys(vanishing.reader, 'env-staging', 'beta')).toBeUndefined();
-});
-
-it('is made of a get and nothing else', async () => {
-  const asked: string[] = [];
-  const client: GetOnly = {
-    origin: 'http://x',
-    get: async (request) => {
-      asked.push(pathOf(request));
-      const { check } = request;
-      return Promise.resolve({ status: 200, json: check?.(ENVIRONMENTS), length: 9 });
-    },
-  };
-
-  const reader = new HttpAdminReader(client);
-
-  expect(await reader.listEnvironments('w')).toEqual(ENVIRONMENTS);
-  expect(asked).toEqual(['/environments/ws/w']);
 });
