@@ -264,46 +264,6 @@ describe('definitions', () => {
   });
 });
 
-describe('what a deletion leaves in the audit log', () => {
-  it('is a row for each environment in which a flag was defined', async () => {
-    await createFlag('traced');
-    const definition = aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] });
-    await client.ok('POST', definitionPath('traced'), definition);
-
-    await client.ok('DELETE', `/splits/ws/${ws}/traced?title=t&comment=c`);
-
-    const [flag, inStaging, ...others] = await service.audit({ kind: 'flag', name: 'traced' });
-    expect(flag).toMatchObject({ action: 'delete', environment: null, title: 't', comment: 'c' });
-    expect(inStaging).toMatchObject({ action: 'delete', environment: 'staging', title: 't' });
-    expect(inStaging?.difference).toEqual(
-      expect.arrayContaining([
-        { path: '/defaultRule', before: [{ treatment: 'off', size: 100 }] },
-        { path: '/targets/on', added: 0, removed: 1, sample: ['a'] },
-      ]),
-    );
-    expect(others.map(({ action }) => action)).toEqual(['create', 'create']);
-  });
-
-  it('is a row for each environment in which a segment was active', async () => {
-    await createSegment('traced');
-    const keys = Array.from({ length: 30 }, (_, index) => `k${index + 10}`);
-    await client.ok('PUT', `/segments/${staging}/traced/upload`, keys);
-
-    await client.ok('DELETE', `/segments/ws/${ws}/traced`);
-
-    const changes = await service.audit({ kind: 'segment', name: 'traced' });
-    expect(changes).toMatchObject([
-      { action: 'delete', environment: null },
-      { action: 'delete', environment: 'staging' },
-      { action: 'add-keys' },
-      { action: 'activate' },
-      { action: 'create' },
-    ]);
-    const gone = { path: '/keys', added: 0, removed: 30, sample: keys.slice(0, 20) };
-    expect(changes[1]?.difference).toContainEqual(gone);
-  });
-});
-
 describe('segments', () => {
   it('creates, lists, activates and deletes', async () => {
     const path = `/segments/ws/${ws}`;

@@ -93,15 +93,25 @@ describe('the audit log tells of', () => {
     expect(await actionsOf('identity', 'i')).toEqual(['create', ...updates, 'delete']);
   });
 
-  it('definitions, with individual targets by number and sample', async () => {
+  it('definitions, with individual targets by number and sample, also when they go with their flag', async () => {
     const keys = Array.from({ length: 25 }, (_, index) => `k${index + 10}`);
     await client.define('told', { treatments: [{ name: 'on' }, { name: 'off' }] });
 
     const targeted = aDefinition({ treatments: [{ name: 'on', keys }, { name: 'off' }] });
     for (const body of [targeted, targeted]) await client.ok('PUT', at('told'), body);
+    await client.ok('DELETE', '/splits/ws/Default/told?title=t&comment=c');
 
-    expect(await actionsOf('flag', 'told')).toEqual(['create', 'create', 'update']);
-    const [update] = await service.audit({ kind: 'flag', name: 'told' });
+    const actions = ['create', 'create', 'update', 'delete', 'delete'];
+    expect(await actionsOf('flag', 'told')).toEqual(actions);
+    const [flag, inStaging, update] = await service.audit({ kind: 'flag', name: 'told' });
+    expect(flag).toMatchObject({ environment: null, title: 't', comment: 'c' });
+    expect(inStaging).toMatchObject({ environment: 'staging', title: 't' });
+    expect(inStaging?.difference).toEqual(
+      expect.arrayContaining([
+        { path: '/defaultRule', before: [{ treatment: 'off', size: 100 }] },
+        { path: '/targets/on', added: 0, removed: 25, sample: keys.slice(0, 20) },
+      ]),
+    );
     const time = expect.any(Number) as number;
     expect(update?.difference).toEqual([
       { path: '/lastUpdateTime', before: time, after: time },
@@ -109,15 +119,21 @@ describe('the audit log tells of', () => {
     ]);
   });
 
-  it('keys of segments, and of the segment without keys', async () => {
+  it('keys of segments, which may go with it, and none where there are none', async () => {
+    const keys = Array.from({ length: 30 }, (_, index) => `k${index + 10}`);
+    await client.ok('PUT', `${await client.segment('full')}/upload`, keys);
     await client.segment('empty');
     await client.ok('POST', '/segments/staging/empty');
     await client.ok('PUT', '/segments/staging/empty/removeKeys', { keys: ['a', ''] });
-    await client.ok('DELETE', '/segments/ws/Default/empty');
+    for (const name of ['full', 'empty']) await client.ok('DELETE', `/segments/ws/Default/${name}`);
 
     expect(await actionsOf('segment', 'empty')).toEqual(['create', 'activate', 'delete', 'delete']);
-    const [, inStaging] = await service.audit({ kind: 'segment', name: 'empty' });
-    expect(inStaging?.difference).not.toContainEqual(expect.objectContaining({ path: '/keys' }));
+    const [, empty] = await service.audit({ kind: 'segment', name: 'empty' });
+    const [whole, full] = await service.audit({ kind: 'segment', name: 'full' });
+    expect([whole?.environment, full?.environment]).toEqual([null, 'staging']);
+    const gone = { path: '/keys', added: 0, removed: 30, sample: keys.slice(0, 20) };
+    expect(full?.difference).toContainEqual(gone);
+    expect(empty?.difference).not.toContainEqual(expect.objectContaining({ path: '/keys' }));
   });
 
   it('what is asked for, by kind and name, environment and workspace', async () => {
