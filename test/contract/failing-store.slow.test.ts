@@ -4,8 +4,7 @@ import { CutLine } from '../support/cut-line.js';
 import { makeDirectory } from '../support/git.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
-import { type Answer, callsOf, type ServiceCalls } from '../support/service-calls.js';
-import { ServiceNode } from '../support/service-node.js';
+import { callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 import {
   DIRECTORY_FAULTS,
@@ -23,7 +22,7 @@ const PATIENTLY = { timeout: 30_000 };
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
 
 let count = 0;
-const newFlag = (description = ''): object => ({ name: `f${(count += 1)}`, description });
+const newFlag = (): object => ({ name: `f${(count += 1)}` });
 
 async function timed<T>(work: Promise<T>): Promise<T> {
   const start = performance.now();
@@ -106,42 +105,6 @@ describe('a service over a directory', () => {
 
     await mend();
     await expectWell(world);
-  });
-});
-
-describe('a service in a process', () => {
-  it.each([
-    ['is full', 'disk full'],
-    ['takes no writes', 'disk read-only'],
-  ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, name) => {
-    const path = makeDirectory();
-    const node = new ServiceNode({ kind: 'directory', path });
-    onTestFinished(async () => node.kill());
-    await node.start();
-    const { origin = '', key, pid } = node;
-    const world = await worldOf({ origin, key });
-    const { client } = world;
-    const create = async (): Promise<Answer> =>
-      client.call('POST', FLAGS, newFlag('x'.repeat(900)));
-    const many = async (): Promise<Answer[]> => Promise.all(Array.from({ length: 200 }, create));
-    const taken = await many();
-    const fault = faultCalled(DIRECTORY_FAULTS, name);
-    const mend = await fault.strike({ path, pid });
-    let answers = await many();
-    while (answers.every(({ status }) => status === 200)) {
-      taken.push(...answers);
-      answers = await many();
-    }
-    taken.push(...answers.filter(({ status }) => status === 200));
-    expect(Math.max(...answers.map(({ status }) => status))).toBe(507);
-    await expectRefused(world, fault, { code: 'SQLITE_IOERR_WRITE' });
-    expect(await client.status('GET', '/workspaces')).toBe(200);
-
-    await mend();
-    await expectWell(world);
-    for (const { body } of taken) {
-      await client.ok('GET', `/splits/ws/Default/${(body as { name: string }).name}`);
-    }
   });
 });
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/admin-api/wire.js';
+import type { WireSegmentKeys } from '../../src/admin-api/wire.js';
 import { openSqlite } from '../../src/platform/sqlite.js';
 import { administer, type ServiceOptions } from '../../src/service/service.js';
 import { makeDirectory } from '../support/git.js';
-import { aDefinition, at, callsOf } from '../support/service-calls.js';
+import { callsOf } from '../support/service-calls.js';
 import { ServiceNode } from '../support/service-node.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 import { useStores } from '../support/stores.js';
@@ -35,26 +35,6 @@ function execute(sql: string): void {
 }
 
 describe('a store in a directory', () => {
-  it('keeps everything when the service stops and starts again', async () => {
-    const first = await start();
-    const client = callsOf(first);
-    const workspaces = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
-    const flag = await client.flag('kept');
-    const definition = await client.ok('POST', at('kept'), aDefinition());
-    await client.segment('seg');
-    await client.ok('PUT', '/segments/staging/seg/upload', ['a', 'b']);
-    await first.stop();
-
-    const second = await start();
-    const again = callsOf({ origin: second.origin, key: first.key });
-
-    expect(await again.ok('GET', '/workspaces')).toEqual(workspaces);
-    expect(await again.ok('GET', '/splits/ws/Default/kept')).toEqual(flag);
-    expect(await again.ok('GET', at('kept'))).toEqual(definition);
-    expect(await again.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 2 });
-    expect(await second.audit({ name: 'kept' })).toHaveLength(2);
-  });
-
   it('is made where there is none, is no part of a checkout, and holds no key in its files', async () => {
     const place = join(directory, 'deep', 'below');
     const service = await start(place);

@@ -19,6 +19,11 @@ describe('an error of a store', () => {
     ['SQLITE_IOERR_READ', 503, 'The disk of the store fails'],
     ['58030', 503, 'The disk of the store fails'],
     ['SQLITE_FULL', 507, 'The disk of the store is full'],
+    [
+      'SQLITE_IOERR_WRITE',
+      507,
+      'The disk of the store takes no writes: full, over a quota, or read-only',
+    ],
     ['53100', 507, 'The disk of the store is full'],
   ])('with the code %s is answered with %i', (code, status, message) => {
     expect(failureOf(failure(code, 'why'))).toEqual({ status, message, code });
