@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/checkout.js';
 import { isAncestor } from '../../../src/git/lineage.js';
 import { commitIn, readLog } from '../../../src/git/log.js';
@@ -32,11 +32,8 @@ async function checkoutOf(directory: string): Promise<Checkout> {
 }
 
 function withPath(path: string): void {
-  const before = process.env['PATH'];
-  onTestFinished(() => {
-    process.env['PATH'] = before;
-  });
-  process.env['PATH'] = path;
+  vi.stubEnv('PATH', path);
+  onTestFinished(() => void vi.unstubAllEnvs());
 }
 
 it('the log has each commit that shapes objects, and none of spec tests alone', async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Clone } from '../../../src/git/clone.js';
 import { complaintOf, exitCodeOf, isGitMissing, openGit, runGit } from '../../../src/git/git.js';
 import { makeRepository } from '../../support/git.js';
@@ -19,6 +19,10 @@ function hostileRepository(): ReturnType<typeof makeRepository> & {
   repository.commit('one', { 'flags/a.yaml': 'a' });
   return Object.assign(repository, { program, ran: () => existsSync(proof) });
 }
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -108,17 +112,14 @@ Please make sure you have the correct access rights
     'fails as a missing program where there is no git, with %j',
     async (options) => {
       const repository = makeRepository();
-      const path = process.env['PATH'];
-      process.env['PATH'] = join(repository.directory, 'nothing');
-      try {
-        const failure = await failureOf(
-          runGit(openGit(repository.directory), { args: ['version'], purpose: 'ask', ...options }),
-        );
-        expect(isGitMissing(failure)).toBe(true);
-        expect(String(failure)).toBe('FlagkeelError: cannot ask: spawn git ENOENT');
-      } finally {
-        process.env['PATH'] = path;
-      }
+      vi.stubEnv('PATH', join(repository.directory, 'nothing'));
+
+      const failure = await failureOf(
+        runGit(openGit(repository.directory), { args: ['version'], purpose: 'ask', ...options }),
+      );
+
+      expect(isGitMissing(failure)).toBe(true);
+      expect(String(failure)).toBe('FlagkeelError: cannot ask: spawn git ENOENT');
     },
   );
 
@@ -138,14 +139,10 @@ Please make sure you have the correct access rights
     const repository = makeRepository();
     repository.write({ 'bin/git': '#!/bin/sh\necho first\n(sleep 0.5; echo last) &\n' });
     chmodSync(join(repository.directory, 'bin/git'), 0o755);
-    const path = process.env['PATH'];
-    process.env['PATH'] = `${join(repository.directory, 'bin')}:${path ?? ''}`;
-    try {
-      const git = openGit(repository.directory);
-      expect(await runGit(git, { args: ['ls-tree'], purpose: 'list' })).toBe('first\nlast\n');
-    } finally {
-      process.env['PATH'] = path;
-    }
+    vi.stubEnv('PATH', `${join(repository.directory, 'bin')}:${process.env['PATH'] ?? ''}`);
+
+    const git = openGit(repository.directory);
+    expect(await runGit(git, { args: ['ls-tree'], purpose: 'list' })).toBe('first\nlast\n');
   });
 
   it('reads its input, and may end with a code that says no', async () => {
