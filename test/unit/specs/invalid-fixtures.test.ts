@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DIAGNOSTIC_CODES } from '../../../src/specs/codes.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { directoryTree } from '../../support/spec-tree.js';
 
@@ -19,15 +18,5 @@ describe('a broken config repository', () => {
     );
     expect(result.ok).toBe(false);
     expect(lines.join('')).toBe(expected);
-  });
-});
-
-describe('docs/diagnostics.md', () => {
-  it('explains exactly the codes that there are', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../../docs/diagnostics.md'), 'utf8');
-
-    const explained = [...page.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, code]) => code);
-
-    expect(explained.toSorted()).toEqual(DIAGNOSTIC_CODES.toSorted());
   });
 });

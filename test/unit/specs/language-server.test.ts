@@ -61,15 +61,6 @@ environments:
     expect(hover.replaceAll('\\', '')).toContain(properties['defaultTreatment']?.description);
   });
 
-  it('marks what flagkeel refuses', async () => {
-    const path = join(directory, 'flags/wrong.yaml');
-
-    const found = await server.open(path, `${headerOf('flag', 1)}flag: wrong\ntreatmens: {}\n`);
-
-    expect(found.join('\n')).toContain('treatmens');
-    expect(found.join('\n')).toContain('Missing property "treatments"');
-  });
-
   it('accepts what flagkeel accepts: numbers and truths where texts are meant', async () => {
     const flag = `${headerOf('flag', 1)}flag: tiers
 trafficType: user

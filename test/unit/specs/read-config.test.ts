@@ -42,7 +42,7 @@ describe('the file of the sources', () => {
     expect(
       read(`sources:
   - { name: "a b", directory: a, intervall: 5m }
-  - { name: b, directory: b, interval: often }
+  - { name: b, directory: b, interval: '15' }
 `),
     ).toEqual([
       expect.stringContaining('sources.yaml:2 unknown-field'),

@@ -262,18 +262,6 @@ environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
         'error misplaced-file kills/eu/production.yaml:1:1',
       ],
     ],
-    [
-      'a spec test names no flag and no environment that is there',
-      {
-        'flags/pay.yaml': pay('defaultRule: "on"'),
-        'tests/pay.test.yaml':
-          'tests: pai\ncases: [{ name: x, environment: prod, expect: "on" }]\n',
-      },
-      [
-        'error unknown-flag tests/pay.test.yaml:1:8',
-        'error unknown-environment tests/pay.test.yaml:2:33',
-      ],
-    ],
   ])('%s', async (_situation, files, codes, links = []) => {
     expect(await codesOf(files, links)).toEqual(codes);
   });
@@ -421,6 +409,73 @@ environments:
       line: 2,
       column: 1,
     });
+  });
+});
+
+it('flags share what a definition says, and only where all of it is said alike', async () => {
+  const flag = (name: string, treatments: string): string => `flag: ${name}
+treatments: ${treatments}
+defaultTreatment: "off"
+environments:
+  staging:
+    rules: [{ if: { attribute: country, in: [DE, FR] }, serve: { "on": 10, "off": rest } }]
+    defaultRule: { "on": 1, "off": 99 }
+`;
+  const { flags } = await desiredOf({
+    'flags/cart.yaml': flag('cart', '{ "on": "", "off": "" }'),
+    'flags/pay.yaml': flag('pay', '{ "on": "", "off": "" }'),
+    'flags/shop.yaml': flag('shop', '{ "off": "", "on": "" }'),
+  });
+  const [cart, pay, shop] = [...flags.values()].map(
+    ({ environments }) => environments.get('staging')?.creation,
+  );
+
+  expect(cart).toBeDefined();
+  expect(pay).toBe(cart);
+  const orders = [cart, shop].map((each) =>
+    [each?.rules[0]?.buckets, each?.defaultRule].map((buckets) =>
+      buckets?.map(({ treatment }) => treatment).join(),
+    ),
+  );
+  expect(orders).toEqual([
+    ['on,off', 'on,off'],
+    ['off,on', 'off,on'],
+  ]);
+});
+
+describe('the tag that marks flags of git', () => {
+  const tagged = (tag: string, members: string): Files => ({
+    'flagkeel.yaml': `${CONFIG}ownershipTag: ${tag}\n`,
+    'flags/pay.yaml': `${pay('defaultRule: "on"')}${members}`,
+  });
+
+  it.each<
+    [string, string, tags?: string[] | undefined, creation?: string[] | undefined, tag?: string]
+  >([
+    ['is the only tag of git where the file has none', '', undefined, undefined, 'git'],
+    ['stands among the tags of the file', 'tags: [web]\n', ['git', 'web']],
+    ['stands there once', 'tags: [web, git]\n', ['git', 'web']],
+    ['goes with the creation alone', 'unmanaged: [tags]\n', undefined, ['git']],
+    [
+      'goes with it beside the tags of the file',
+      'tags: [web]\nunmanaged: [tags]\n',
+      undefined,
+      ['git', 'web'],
+    ],
+  ])('%s', async (_, members, tags, creation, tag) => {
+    const flag = (await desiredOf(tagged('git', members))).flags.get('pay');
+    expect([flag?.fields.tags, flag?.ownershipTag]).toEqual([tags, tag]);
+    if (creation) expect(flag?.creation).toEqual({ tags: creation });
+  });
+
+  it.each(['""', '" git"', '"two\\nlines"'])('is refused as %s, with its place', async (tag) => {
+    const result = await readSpecs(treeOf(tagged(tag, '')));
+    expect(result.ok ? [] : result.diagnostics).toMatchObject([
+      {
+        location: { file: 'flagkeel.yaml', line: 8 },
+        message: expect.stringContaining('a tag such as managed-by-git') as unknown,
+      },
+    ]);
   });
 });
 

@@ -70,15 +70,6 @@ environments:
 
     expect(formattedSpec('flag', text)).toBe(text);
   });
-
-  it('keeps the ends of its lines', () => {
-    const text =
-      'flag: pay\r\ntags: [b, a]  \r\ntreatments: { on: "", off: "" }\r\ndefaultTreatment: off\r\n';
-
-    expect(formattedSpec('flag', text)).toBe(
-      'flag: pay\r\ntags: [a, b]\r\ntreatments: { "on": "", "off": "" }\r\ndefaultTreatment: "off"\r\n',
-    );
-  });
 });
 
 describe('a formatted config', () => {

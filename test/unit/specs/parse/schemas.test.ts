@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { referencePage, REFERENCE_FILE } from '../../../../scripts/reference-page.js';
 import { GENERATED } from '../../../../scripts/schema-code.js';
@@ -36,12 +35,6 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
       description: expect.any(String) as string,
     });
     expect(holes(schema)).toEqual([]);
-  });
-
-  it('is a schema', () => {
-    const ajv = new Ajv2020({ strict: false });
-
-    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
   });
 
   it('compiles, and admits no unknown field', () => {

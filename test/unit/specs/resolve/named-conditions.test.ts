@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Desired } from '../../../../src/model/desired.js';
-import { SpecCache } from '../../../../src/specs/cache.js';
 import { readSpecs } from '../../../../src/specs/read-specs.js';
 import { treeOf } from '../../../support/spec-tree.js';
 
@@ -32,8 +31,8 @@ defaultRule: "off"
   };
 }
 
-async function flagsIn(given: Readonly<Record<string, string>>, memory?: SpecCache) {
-  const result = await readSpecs(treeOf(given), memory);
+async function flagsIn(given: Readonly<Record<string, string>>) {
+  const result = await readSpecs(treeOf(given));
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics.map(({ message }) => message)));
   const { flags }: Desired = result.desired;
   return [...flags.values()].flatMap(({ environments }) => {
@@ -61,17 +60,6 @@ describe('a named condition', () => {
 
     expect(named).toHaveLength(2);
     expect(named).toEqual(await flagsIn(files('', written, '{ segment: staff }')));
-  });
-
-  it('that changes, changes what uses it, whatever was read before', async () => {
-    const memory = new SpecCache();
-    const before = await flagsIn(files(NAMES, '{ use: adults-here }'), memory);
-
-    const changed = files(NAMES.replace('18', '21'), '{ use: adults-here }');
-
-    const after = await flagsIn(changed, memory);
-    expect(after).toEqual(await flagsIn(changed));
-    expect(after).not.toEqual(before);
   });
 
   it('cannot become thousands of matchers by a few lines', async () => {
