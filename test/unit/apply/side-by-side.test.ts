@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ScheduledStep, takeSideBySide } from '../../../src/apply/schedule.js';
 
-type Result = 'done' | 'conflict' | 'skipped';
+type Result = 'done' | 'conflict';
 
 interface Play {
   /** `+a1` when a step is sent, `-a1 done` when it has ended. */
@@ -11,13 +11,10 @@ interface Play {
   readonly ended: Promise<void>;
 }
 
-const SKIPPED = new Set<string>();
-
 /** Steps are sent, and wait for the test to answer them. */
 function play(
   concurrency: number,
   steps: readonly (readonly [id: string, ...needs: string[]])[],
-  skipped: ReadonlySet<string> = SKIPPED,
 ): Play {
   const story: string[] = [];
   const open = new Map<string, (result: Result) => void>();
@@ -25,7 +22,7 @@ function play(
     steps.map(([id, ...needs]) => ({ id, needs, change: `flag/${id.slice(0, 1)}` })),
     {
       concurrency,
-      skip: ({ id }) => (skipped.has(id) ? 'skipped' : undefined),
+      skip: () => undefined,
       send: async ({ id }) => {
         story.push(`+${id}`);
         return new Promise((resolve) => open.set(id, resolve));
@@ -58,27 +55,12 @@ describe('steps that are taken side by side', () => {
     await ended;
   });
 
-  it('are one after the other, as they stand, where one at once is allowed', async () => {
-    const { story, answer, ended } = play(1, [['b1'], ['a1', 'b1'], ['a2'], ['c1']]);
-    for (const id of ['b1', 'a1', 'a2', 'c1']) await answer(id);
-    await ended;
-    expect(story).toEqual(['b1', 'a1', 'a2', 'c1'].flatMap((id) => [`+${id}`, `-${id} done`]));
-  });
-
   it.each([
     ['itself', [['a1', 'a1']]],
     ['a later one', [['a1', 'b1'], ['b1']]],
     ['none of the list', [['a1', 'z9']]],
   ] as const)('refuse a step that needs %s, and do not wait for ever', async (_, steps) => {
     await expect(play(2, steps).ended).rejects.toThrow('bug: a1 is before');
-  });
-
-  it('leave out what is skipped, which takes no place and frees what waits for it', async () => {
-    const { story, answer, ended } = play(1, [['a1'], ['a2'], ['b1']], new Set(['a1']));
-    expect(story).toEqual(['-a1 skipped', '+a2']);
-    await answer('a2');
-    await answer('b1');
-    await ended;
   });
 
   it('send what was refused beside another once more, by itself, when the rest is done', async () => {
@@ -107,9 +89,5 @@ describe('steps that are taken side by side', () => {
     await alone.answer('a1', 'conflict');
     await alone.ended;
     expect(alone.story).toEqual(['+a1', '-a1 conflict']);
-  });
-
-  it('end where there are none', async () => {
-    await play(8, []).ended;
   });
 });

@@ -1,6 +1,4 @@
-import { operatorSettings } from '../../../src/compose/settings.js';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -8,9 +6,11 @@ import {
   readOperations,
   type OperationsRequest,
 } from '../../../src/compose/operations.js';
+import { operatorSettings } from '../../../src/compose/settings.js';
 import { Metrics } from '../../../src/daemon/metrics/metrics.js';
 import { createLog } from '../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../support/daemon-view.js';
+import { makeDirectory } from '../../support/git.js';
 import { startScripted } from '../../support/http.js';
 import { aChange, aReport } from '../../support/plan-builder.js';
 
@@ -29,11 +29,10 @@ async function open(flags: Partial<OperationsRequest>, daemon = new DaemonInMemo
   return operations;
 }
 
-async function fileOf(text: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'operations-'));
-  closing.push(async () => rm(directory, { recursive: true }));
-  await writeFile(join(directory, 'file'), text);
-  return join(directory, 'file');
+function fileOf(text: string): string {
+  const file = join(makeDirectory(), 'file');
+  writeFileSync(file, text);
+  return file;
 }
 
 const PLAIN = 'plain=https://hooks.example.com/';
@@ -93,7 +92,7 @@ describe('the surface of the daemon', () => {
     const server = await startScripted(() => ({ status: 200 }));
     closing.push(server.close);
     const daemon = new DaemonInMemory(aSource());
-    const notifyFile = await fileOf(`slack=${server.url}/second\n\n`);
+    const notifyFile = fileOf(`slack=${server.url}/second\n\n`);
 
     const { url, close } = await open({ notify: [`${server.url}/first`], notifyFile }, daemon);
     daemon.end(aRun(appliedReport(aReport({ changes: [aChange('flag/a', 'update')] }))));
@@ -104,7 +103,7 @@ describe('the surface of the daemon', () => {
   });
 
   it('is refused with a template that names what no message has', async () => {
-    const notifyTemplate = await fileOf('{event} in {sauce}\n');
+    const notifyTemplate = fileOf('{event} in {sauce}\n');
 
     await expect(open({ notify: [PLAIN], notifyTemplate })).rejects.toThrow('{sauce}');
   });

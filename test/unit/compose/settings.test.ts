@@ -1,11 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { operatorSettings } from '../../../src/compose/settings.js';
+import { makeDirectory } from '../../support/git.js';
 
 it('says why the file of a key cannot be read', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'settings-'));
+  const directory = makeDirectory();
   const missing = join(directory, 'key');
   const keyOf = (file: string) => () => operatorSettings({ FLAGKEEL_API_KEY_FILE: file }).apiKey();
 

@@ -20,48 +20,33 @@ function surroundings(extra: Record<string, string> = {}): Surroundings {
   };
 }
 
-function install(name: string, mode = 0o755): void {
-  writeFileSync(join(directory, name), '#!/bin/sh\n', { mode });
+function install(name: string, { mode = 0o755, folder = directory } = {}): void {
+  writeFileSync(join(folder, name), '#!/bin/sh\n', { mode });
 }
 
 describe('a program that tests need', () => {
-  it('is found in PATH, and nothing is said', () => {
-    install('initdb');
-    expect(lacks('postgresql', surroundings())).toBe(false);
-    expect(lines).toEqual([]);
-  });
-
-  it('is found where the distribution puts it, before PATH', () => {
-    install('sshd');
-    const elsewhere = makeDirectory();
-    writeFileSync(join(elsewhere, 'sshd'), '#!/bin/sh\n', { mode: 0o755 });
-    expect(findProgram('sshd', { ...surroundings(), places: [elsewhere] })).toBe(
-      join(elsewhere, 'sshd'),
-    );
-  });
-
-  it('is found under any of its names', () => {
+  it('is found under any of its names, where the distribution puts it before PATH, if it can be run', () => {
     install('google-chrome');
-    expect(findProgram('chromium', surroundings())).toBe(join(directory, 'google-chrome'));
-  });
+    install('sshd');
+    install('initdb', { mode: 0o644 });
+    const elsewhere = makeDirectory();
+    install('sshd', { folder: elsewhere });
 
-  it('is not there when a file of its name cannot be run', () => {
-    install('initdb', 0o644);
+    expect(findProgram('chromium', surroundings())).toBe(join(directory, 'google-chrome'));
+    const sshd = findProgram('sshd', { ...surroundings(), places: [elsewhere] });
+    expect(sshd).toBe(join(elsewhere, 'sshd'));
     expect(findProgram('postgresql', surroundings())).toBeNull();
   });
 
-  it('skips the tests with one line that names it and its package', () => {
-    expect(lacks('sshd', surroundings())).toBe(true);
-    expect(lines).toEqual([
-      'tests are skipped: sshd is not installed (apt-get install openssh-server)\n',
-    ]);
-  });
+  it('skips the tests with one line that names it and its package, or fails them where none may be skipped', () => {
+    const missing = 'sshd is not installed (apt-get install openssh-server)';
+    const all = surroundings({ FLAGKEEL_TEST_ALL: '1' });
 
-  it('fails the tests where none may be skipped', () => {
-    expect(() => lacks('sshd', surroundings({ FLAGKEEL_TEST_ALL: '1' }))).toThrow(
-      'sshd is not installed (apt-get install openssh-server), and FLAGKEEL_TEST_ALL=1',
-    );
+    expect(lacks('sshd', surroundings())).toBe(true);
+    expect(lines).toEqual([`tests are skipped: ${missing}\n`]);
+    expect(() => lacks('sshd', all)).toThrow(`${missing}, and FLAGKEEL_TEST_ALL=1`);
     install('sshd');
-    expect(lacks('sshd', surroundings({ FLAGKEEL_TEST_ALL: '1' }))).toBe(false);
+    expect([lacks('sshd', surroundings()), lacks('sshd', all)]).toEqual([false, false]);
+    expect(lines).toHaveLength(1);
   });
 });
