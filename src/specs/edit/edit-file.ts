@@ -78,7 +78,7 @@ function editedOnce(text: string, edit: Edit): string {
   // Where a file indents its parts unlike each other, old lines do not fit beside new ones.
   const read = parsed(edited);
   const isWhole = read.errors.length === 0 && sameJson(read.toJS(), document.toJS());
-  return isWhole ? edited : after;
+  return isWhole ? edited : after.replaceAll('\n', text.includes('\r\n') ? '\r\n' : '\n');
 }
 
 function parsed(text: string): Document {

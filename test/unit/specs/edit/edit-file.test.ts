@@ -90,6 +90,12 @@ describe('an edit of a file', () => {
       'flag: a\r\ndescription: x # c\r\n',
     ],
     [
+      'keeps the line ends of a file that is written anew because its parts are indented unlike each other',
+      'flag: a\r\nlinks:\r\n    - b\r\nenvironments:\r\n  p:\r\n     killed: true\r\n',
+      [{ kind: 'set', path: ['environments', 'p', 'defaultRule'], value: 'x' }],
+      'flag: a\r\nlinks:\r\n  - b\r\nenvironments:\r\n  p:\r\n    killed: true\r\n    defaultRule: x\r\n',
+    ],
+    [
       'puts a new member where such members usually stand',
       `flag: a\n${production}    rules: []\n    defaultRule: a # b\n`,
       [
