@@ -3,7 +3,6 @@ import { posix } from 'node:path';
 import { GitCache } from '../git/cache.js';
 import type { Checkout, Repository } from '../git/checkout.js';
 import { runGit } from '../git/git.js';
-import type { Source } from '../git/spec-source.js';
 import { commitTree, directoryTree } from '../git/trees.js';
 import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
 import type { Config } from '../model/desired.js';
@@ -17,6 +16,8 @@ import { readSpecs } from '../specs/read-specs.js';
 
 interface Removals {
   readonly removed: readonly ObjectRef[];
+  /** Whether the commit to read is the one that removed them, and not HEAD. */
+  readonly isPast?: boolean;
   readonly desired: BoundDesired;
   readonly workspace: { readonly id: string; readonly name: string };
   /** Whether runs of another directory write to the service of this run; undefined if nothing tells. */
@@ -25,19 +26,19 @@ interface Removals {
 
 /**
  * Why removed objects stay: another config directory of the repository declares them for the same workspace, because
- * they moved there, or may do so. It reads what the run reads: a commit, or the files on disk.
+ * they moved there, or may do so.
  *
+ * @param commit to read; null for the files on disk.
  * @throws FlagkeelError `GIT` the files of the repository cannot be listed.
  */
 export async function declaredElsewhere(
-  source: Pick<Source, 'checkout' | 'revision'>,
+  checkout: Checkout,
+  commit: string | null,
   about: Removals,
 ): Promise<ReadonlyMap<ObjectId, HeldReason>> {
   const held = new Map<ObjectId, HeldReason>();
-  const { repository } = source.checkout;
+  const { repository } = checkout;
   if (repository === null || about.removed.length === 0) return held;
-  // Null for the files on disk.
-  const commit = source.revision.dirty ? null : source.revision.commit;
   const paths = await allPaths(repository, commit);
   for (const prefix of configFolders(paths)) {
     if (prefix === repository.prefix) continue;
@@ -47,7 +48,7 @@ export async function declaredElsewhere(
       files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
     );
     if (named.length === 0) continue;
-    const tree = await treeAt({ ...repository, prefix }, source.checkout, commit);
+    const tree = await treeAt({ ...repository, prefix }, checkout, commit);
     // The index still has a directory that was deleted on disk.
     if (tree === null) continue;
     const reasonOf = await reasonFor(prefix, repository.prefix, tree, about);
@@ -87,12 +88,12 @@ async function treeAt(
   return commitTree({ ...checkout, repository: own }, commit);
 }
 
-/** @returns undefined for an object that the directory does not declare, or not for this workspace and service. */
+/** @returns undefined for what the directory does not declare for this workspace and service, or removed and prunes. */
 async function reasonFor(
   prefix: string,
   from: string,
   tree: SpecTree,
-  { desired, workspace, isServedHere }: Removals,
+  { desired, workspace, isServedHere, isPast = false }: Removals,
 ): Promise<(ref: ObjectRef) => HeldReason | undefined> {
   const directory = prefix.slice(0, -1);
   const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
@@ -104,13 +105,15 @@ async function reasonFor(
   if (isHere === false) return () => undefined;
   const why = 'still-in-use' as const;
   const specs = await readSpecs(tree);
+  if (isPast && !(isHere && specs.ok && !specs.desired.config.prune)) return () => undefined;
   if (!specs.ok) {
     const because = `${name} has a file of it too, and its specs are invalid (flagkeel validate ${path})`;
     return () => ({ why, because });
   }
   const theirs = bindEnvironments(specs.desired, desired.environmentNames);
+  const declares = isPast ? 'declared it when it left this one,' : 'declares it';
   const because = isHere
-    ? `${name} declares it for this workspace: a run leaves it to that directory`
+    ? `${name} ${declares} for this workspace: a run leaves it to that directory`
     : `${name} declares it for a workspace of this name, and nothing tells whether on another service (flagkeel reconcile ${path}, once; or write service.url into both flagkeel.yaml)`;
   return (ref) => {
     if (fingerprintOf(theirs, ref) === undefined) return undefined;

@@ -1,10 +1,10 @@
 import { grouped } from '../model/collections.js';
-import { objectId, parseKey, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { objectsOf } from '../model/desired.js';
 import type { PlanInput } from '../plan/input.js';
-import { isPlanned, wantedEntries, type PlanPolicy } from '../plan/policy.js';
+import { wantedEntries, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import { baseIn, WORKSPACE } from '../plan/place.js';
@@ -45,24 +45,24 @@ export async function provenRemovals(
   return { gone: gone.map(({ ref }) => ref), proven: witnessed };
 }
 
-/** `KIND/NAME` of objects that the specs right before the removing commit protected. @throws FlagkeelError `GIT` */
-export async function protectedRemovals(
+/** `KIND/NAME` of what left the specs → the removing commit, and whether the specs right before protected it. */
+export async function removalsOf(
+  removed: readonly ObjectRef[],
+  desired: BoundDesired,
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
-  { desired, state }: Pick<PlanInput, 'desired' | 'state'>,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  const { repository } = checkout;
-  const gone = [...state.keys()].filter((key) => isGone(key, desired));
-  if (repository === null || head === null || gone.length === 0) return found;
-  const log = await readLog(repository, null, head, 'first-parents');
-  for (const key of gone) {
-    const ref = parseKey(key);
+): Promise<ReadonlyMap<string, { commit: string | undefined; wasProtected: boolean }>> {
+  const found = new Map<string, { commit: string | undefined; wasProtected: boolean }>();
+  const gone = removed.filter(({ kind, name }) => !objectsOf(desired, kind).has(name));
+  if (checkout.repository === null || head === null || gone.length === 0) return found;
+  const log = await readLog(checkout.repository, null, head, 'first-parents');
+  for (const [key, [ref]] of grouped(gone, ({ kind, name }) => keyOf(kind, name))) {
     if (!ref) continue;
     const { isOwn } = plannedKind(ref.kind).files;
     const commits = log.filter(({ paths }) =>
       paths.some((path) => isOwn(path, { ...ref, environment: null })),
     );
-    if (await wasProtected(ref, commits, history)) found.add(key);
+    const commit = commits[0]?.id;
+    found.set(key, { commit, wasProtected: await wasProtected(ref, commits, history) });
   }
   return found;
 }
@@ -83,15 +83,6 @@ async function wasProtected(
   }
   // All those specs are invalid, so that nothing proves that it was unprotected.
   return true;
-}
-
-function isGone(key: string, desired: BoundDesired): boolean {
-  const ref = parseKey(key);
-  return (
-    ref !== undefined &&
-    observedKind(ref.kind) !== null &&
-    !objectsOf(desired, ref.kind).has(ref.name)
-  );
 }
 
 /** Each needs a request to git. */
@@ -129,7 +120,7 @@ const SHALLOW: Unknown = {
 };
 
 function baseCommits(state: State, policy: PlanPolicy): string[] {
-  const entries = [...state.values()].filter(({ kind, name }) => isPlanned(policy, kind, name));
+  const entries = wantedEntries(policy, state);
   const bases = entries.flatMap(({ workspace, environments }): Base<unknown>[] => [
     ...(workspace ? [workspace] : []),
     ...Object.values<Base<unknown>>(environments),

@@ -4,8 +4,9 @@ import { observe } from '../admin-api/kinds.js';
 import { originOf } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Scope } from '../model/actual.js';
+import { grouped } from '../model/collections.js';
 import type { Plan } from '../model/plan.js';
-import { objectId } from '../model/ref.js';
+import { keyOf, objectId } from '../model/ref.js';
 import type { RunOptions } from '../model/run.js';
 import { flagEntry } from '../model/state.js';
 import { isAsWritten } from '../plan/bases/compare.js';
@@ -16,7 +17,7 @@ import { desiredInScope } from '../plan/objects/kinds.js';
 import { requestsWanted } from '../plan/requests.js';
 import { objectsSeen, scopeOf, type KeyCounting } from '../plan/scope.js';
 import { declaredElsewhere } from '../history/elsewhere.js';
-import { protectedRemovals, provenRemovals } from '../history/removals.js';
+import { provenRemovals, removalsOf } from '../history/removals.js';
 import { historyOf, type RunContext, type Scoped, type TimedInput } from './context.js';
 import type { Interrupted } from './record.js';
 import { inScope, readCatalogFor } from './scope.js';
@@ -108,24 +109,34 @@ async function removalsIn(
   { workspace }: Pick<Catalog, 'workspace'>,
   input: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
 ): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'held'>> {
-  const { source } = context;
   const { desired, policy } = input;
   const history = historyOf(context, desired);
-  const from = { checkout: source.checkout, head: source.revision.commit, history };
+  const { checkout, revision } = context.source;
   const { gone: removed, proven } = await provenRemovals(history, input);
   if (removed.length === 0) return NO_REMOVALS;
   const isServedHere = serviceCheck(context, desired.config.serviceUrl);
-  const moved = await declaredElsewhere(source, { removed, desired, workspace, isServedHere });
+  const about = { removed, desired, workspace, isServedHere };
+  const moved = await declaredElsewhere(checkout, revision.dirty ? null : revision.commit, about);
   const held = new Map([...(policy.held ?? []), ...moved]);
   if (!policy.prune) return { provenRemovals: proven, held };
-  return { provenRemovals: proven, protectedRemovals: await protectedRemovals(from, input), held };
+  const removals = await removalsOf(removed, desired, { checkout, head: revision.commit, history });
+  const commits = grouped(removed, ({ kind, name }) => removals.get(keyOf(kind, name))?.commit);
+  // A directory may have removed again what moved to it. It keeps it on the service if it does not prune.
+  for (const [commit, left] of commits) {
+    if (commit === undefined) continue;
+    const past = { ...about, removed: left, isPast: true };
+    for (const [id, reason] of await declaredElsewhere(checkout, commit, past))
+      if (!held.has(id)) held.set(id, reason);
+  }
+  const guarded = [...removals].flatMap(([key, each]) => (each.wasProtected ? key : []));
+  return { provenRemovals: proven, protectedRemovals: new Set(guarded), held };
 }
 
 /** As the states tell; without them, as both configs propose, unless the operator sends this run elsewhere. */
 function serviceCheck(
   { usesServiceToo, originName }: Observing,
   own: string | undefined,
-): Parameters<typeof declaredElsewhere>[1]['isServedHere'] {
+): Parameters<typeof declaredElsewhere>[2]['isServedHere'] {
   return async (directory, { serviceUrl: other }) => {
     const isKnown = await usesServiceToo(directory);
     if (isKnown !== undefined || own === undefined || other === undefined) return isKnown;

@@ -104,6 +104,22 @@ it('a flag that moved is not said to be deleted by a directory that does not pru
   expect(world.writes()).toEqual([]);
 });
 
+it('a flag that moved, and left its new directory before the old one ran again, is not deleted by the old one', async () => {
+  const world = await storyOf();
+  moveAll(world);
+  world.repository.commit('Move', { 'two/flagkeel.yaml': PIPELINE_CONFIG });
+  await run(world, 'reconcile', 'two');
+  const removed = { 'two/flags/shop.yaml': null, 'two/segments/staff.yaml': null };
+  world.repository.commit('Remove', removed);
+  await run(world, 'reconcile', 'two');
+  world.writes();
+
+  expect((await plans(world, 'one', 'one'))[0]).toEqual(MOVED[0]);
+  expect(await run(world, 'reconcile', 'one')).toMatchObject({ exitCode: 0 });
+  expect(world.writes()).toEqual([]);
+  expect(await plans(world, 'one', 'one')).toEqual([[], []]);
+});
+
 it('a flag that moved while it was killed does not come back killed after its new directory restored and removed it', async () => {
   const world = await storyOf();
   const { repository, live } = world;
