@@ -126,8 +126,8 @@ function contentOf(kind: FileKind | SchemaName, bytes: Uint8Array): Content {
   const text = decodeUtf8(bytes);
   const source = new SourceText(text ?? '');
   if (text === undefined) {
-    const span = { from: 0, to: 1 };
-    return { source, problems: [problemAt('invalid-utf8', span, 'the file is not UTF-8 text')] };
+    const message = 'the file is not UTF-8 text, or holds a null character';
+    return { source, problems: [problemAt('invalid-utf8', { from: 0, to: 1 }, message)] };
   }
   if (text.startsWith(LFS_POINTER)) {
     const message = 'the file is a pointer of Git LFS; only what git itself holds is read';

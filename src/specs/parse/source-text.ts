@@ -102,10 +102,10 @@ export function apiKeyProblems(text: string): Problem[] {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Text of UTF-8 bytes without byte order mark; undefined if they are not valid UTF-8. */
+/** Text of UTF-8 bytes without byte order mark; undefined if they are none, or hold a null character as UTF-16 does. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return UTF8.decode(bytes);
+    return bytes.includes(0) ? undefined : UTF8.decode(bytes);
   } catch {
     return undefined;
   }

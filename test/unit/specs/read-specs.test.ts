@@ -84,6 +84,11 @@ describe('mistakes', () => {
       ],
     ],
     [
+      'identities hold a null character, which the service refused in the middle of a run',
+      { 'identities/user.production.csv': 'key,plan\nuser-1,pro\0\n' },
+      ['error invalid-utf8 identities/user.production.csv:1:1'],
+    ],
+    [
       'a key has no value, in flow style too',
       { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') },
       ['error wrong-type flags/pay.yaml:7:15'],
