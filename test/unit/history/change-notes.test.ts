@@ -143,12 +143,7 @@ describe('attribution', () => {
   it.each<[string, Files | null, Files, string]>([
     ['the commits that a merge brought, and not the merge', pay('2'), {}, 'Side'],
     ['a merge that makes the object what it is in no parent', null, pay('3'), 'Merge'],
-    [
-      'no merge that changed something else itself',
-      pay('2'),
-      { 'kills/production.yaml': 'x' },
-      'Side',
-    ],
+    ['no merge that changed something else', pay('2'), { 'kills/production.yaml': 'x' }, 'Side'],
   ])('names %s', async (_, ofSide, ofMerge, title) => {
     const [base = ''] = commits(['Add', { ...pay('1'), 'flags/other.yaml': '1' }]);
     repository.git('checkout', '-q', '-b', 'topic');

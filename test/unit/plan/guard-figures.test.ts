@@ -81,33 +81,30 @@ function pendingIn(environment: string): State {
 
 const [one] = [...inventory(1).values()];
 const { workspace, ...definitionAlone } = one as never as { workspace: unknown };
-const definitionsAlone: State = new Map(
-  manyKeys('flag', 12).map((name) => [`flag/${name}`, definitionAlone as never]),
-);
+const definitionsAlone: Given = {
+  state: new Map(manyKeys('flag', 12).map((name) => [`flag/${name}`, definitionAlone as never])),
+};
 const deactivations = manyKeys('segment', 3).map((name) =>
   aChange(`segment/${name}@staging`, 'deactivate'),
 );
 const updates = manyKeys('other', 9).map((name) => aChange(`flag/${name}@staging`, 'update'));
+const sixRemovals = [...deletions(3), ...deactivations, ...updates];
+const everywhere = ['@staging', '@production', ''].flatMap((place) => deletions(3, place));
 const other = aChange('segment/other@staging', 'update', {
   keys: keyChange([], manyKeys('user', 9)),
 });
 const activated = aChange('segment/beta@staging', 'activate');
-const ALL_KEYS = 'maxKeyRemovalPercent segment/beta@staging: 100 > 20';
+const large = holding(10_000);
+const BETA = 'segment/beta@staging';
+const MOST_KEYS = `maxKeyRemovals ${BETA}:`;
+const KEY_SHARE = `maxKeyRemovalPercent ${BETA}:`;
+const ALL_KEYS = `${KEY_SHARE} 100 > 20`;
 
 describe('a plan is stopped by its figures', () => {
   it.each<[string, readonly Change[], Given, string?]>([
     ['five removals', [...deletions(2), ...deactivations, ...updates], {}],
-    [
-      'six removals',
-      [...deletions(3), ...deactivations, ...updates],
-      {},
-      'maxDeletes staging: 6 > 5',
-    ],
-    [
-      'nine deletions, three in each place',
-      [...deletions(3), ...deletions(3, '@production'), ...deletions(3, '')],
-      {},
-    ],
+    ['six removals', sixRemovals, {}, 'maxDeletes staging: 6 > 5'],
+    ['nine deletions, three in each place', everywhere, {}],
     [
       'the limit of the environment',
       deletions(3),
@@ -116,41 +113,16 @@ describe('a plan is stopped by its figures', () => {
     ],
     ['the limit of another place', deletions(3, ''), { staging: { maxDeletes: 2 } }],
     ['a share of fewer than ten objects', deletions(4), { state: inventory(9) }],
-    [
-      'a share of ten objects',
-      deletions(4),
-      { state: inventory(10) },
-      'maxDeletePercent staging: 40 > 30',
-    ],
-    ['a share of none at workspace level', deletions(5, ''), { state: definitionsAlone }],
-    [
-      'a share of definitions',
-      deletions(5),
-      { state: definitionsAlone },
-      'maxDeletePercent staging: 42 > 30',
-    ],
-    ['500 keys of a segment', [removal(500), other], { state: holding(10_000) }],
-    [
-      '501 keys of a segment',
-      [removal(501), other],
-      { state: holding(10_000) },
-      'maxKeyRemovals segment/beta@staging: 501 > 500',
-    ],
+    ['a share of ten', deletions(4), { state: inventory(10) }, 'maxDeletePercent staging: 40 > 30'],
+    ['a share of none at workspace level', deletions(5, ''), definitionsAlone],
+    ['a share of definitions', deletions(5), definitionsAlone, 'maxDeletePercent staging: 42 > 30'],
+    ['500 keys of a segment', [removal(500), other], { state: large }],
+    ['501 keys of a segment', [removal(501), other], { state: large }, `${MOST_KEYS} 501 > 500`],
     ['a fifth of the keys of the base', [removal(8)], { state: holding(40) }],
-    [
-      'more than a fifth of them',
-      [removal(9)],
-      { state: holding(40) },
-      'maxKeyRemovalPercent segment/beta@staging: 23 > 20',
-    ],
+    ['more than a fifth of them', [removal(9)], { state: holding(40) }, `${KEY_SHARE} 23 > 20`],
     ['few keys that no base has', [removal(9)], {}],
     ['keys that no base has', [removal(10)], {}, ALL_KEYS],
-    [
-      'keys of an activation begun elsewhere',
-      [removal(10)],
-      { state: pendingIn('env-production') },
-      ALL_KEYS,
-    ],
+    ['keys begun elsewhere', [removal(10)], { state: pendingIn('env-production') }, ALL_KEYS],
     ['no keys that change', [activated], { state: holding(40) }],
     ['a creation', [aChange('segment/beta', 'create')], { state: holding(40) }],
   ])('or not: %s', (_, changes, given, finding) => {
@@ -160,6 +132,7 @@ describe('a plan is stopped by its figures', () => {
 
 describe('a flip', () => {
   const [before, after] = [onShare(0).defaultRule, onShare(100).defaultRule];
+  const most = onShare(99).defaultRule;
   const changing = (id: string, path: string, from: unknown, to: unknown): Change =>
     aChange(id, 'update', {
       fields: [aField('/trafficAllocation', 100, 50), aField(path, from, to)],
@@ -174,10 +147,7 @@ describe('a flip', () => {
     ['in another environment', changing('flag/pay@staging', '/defaultRule', before, after)],
     ['of a rule', changing('flag/pay@production', '/rules', before, after)],
     ['of what was made', changing('flag/new@production', '/defaultRule', undefined, after)],
-    [
-      'of less than all',
-      changing('flag/pay@production', '/defaultRule', before, onShare(99).defaultRule),
-    ],
+    ['of less than all', changing('flag/pay@production', '/defaultRule', before, most)],
   ])('is one or not: %s', (_, change, finding) => {
     expect(findings([change])).toEqual(finding === undefined ? [] : [finding]);
   });
@@ -214,10 +184,7 @@ describe('an empty repository', () => {
       { desired: aDesired(), state, moved: ['flag-001'] },
       'emptyRepository workspace: 1 > 0',
     ],
-    [
-      'over an inventory that moved to another directory',
-      { desired: aDesired(), state, moved: ['flag-001', 'flag-002'] },
-    ],
+    ['over one that moved away', { desired: aDesired(), state, moved: ['flag-001', 'flag-002'] }],
     ['while specs are only wrong', { desired: aDesired(), state, held: ['flag/flag-001'] }],
     ['with a flag left', { desired: aDesired({ flags: [flag] }), state }],
     ['with a segment left', { desired: aDesired({ segments: [segment] }), state }],

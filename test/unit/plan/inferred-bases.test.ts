@@ -91,11 +91,7 @@ describe('what a push changed and no run remembers', () => {
     ['is held where the push left it as it was', { before: onShare(20) }, held],
     ['is held where it is new in git', { before: null }, held],
     ['is nothing where git has it no more', { now: null }, []],
-    [
-      'is nothing where the run does not look',
-      { place: staging, policy: { environments: [CLOSED] } },
-      [],
-    ],
+    ['is nothing beyond the run', { place: staging, policy: { environments: [CLOSED] } }, []],
     ['is held without any state, since the push may be an old one', { policy: stateless }, held],
     [
       'is a change of a push that is named, also without any state',
@@ -115,14 +111,8 @@ describe('what a push changed and no run remembers', () => {
   });
 
   it.each<[situation: string, World]>([
-    [
-      'a base',
-      { state: flagState('pay', { production: { spec: { ...DEFINITION, ...onShare(5) } } }) },
-    ],
-    [
-      'a creation that a run had begun',
-      { state: flagState('pay', { production: { pending: 'create' } }) },
-    ],
+    ['a base', { state: flagState('pay', { production: { spec: onShare(5) } }) }],
+    ['a creation that began', { state: flagState('pay', { production: { pending: 'create' } }) }],
     ['an equal commit before', { before: onShare(20) }],
     ['another value by hand', { live: onShare(5) }],
   ])('leaves the state as it is for the sake of %s', (_, world) => {

@@ -47,13 +47,7 @@ describe('what is held back', () => {
 
   it.each<[string, string[], Reason, Partial<FieldRules>, string | undefined]>([
     ['three times within an hour', ['10:00', '10:10', '11:00'], 'drift', {}, 'contested'],
-    [
-      'often, lately thrice in an hour',
-      ['8:00', '10:00', '10:10', '10:20'],
-      'drift',
-      {},
-      'contested',
-    ],
+    ['often, thrice in an hour', ['8:00', '10:00', '10:10', '10:20'], 'drift', {}, 'contested'],
     ['three times in more than an hour', ['10:00', '10:10', '11:01'], 'drift', {}, undefined],
     ['twice', ['10:00', '10:01'], 'drift', {}, undefined],
     ['never', [], 'drift', {}, undefined],
@@ -76,11 +70,7 @@ describe('what is held back', () => {
 
   it.each<[Reason, FieldRules, object | undefined]>([
     ['commit', { ...OPEN, ...byConfig }, { why: 'suspended' }],
-    [
-      'commit',
-      { ...OPEN, suspended: { reason: 'ana: INC-4711', until } },
-      { why: 'suspended', until },
-    ],
+    ['commit', { ...OPEN, suspended: { reason: 'INC-4711', until } }, { why: 'suspended', until }],
     ['kill', { ...OPEN, ...byConfig }, undefined],
     ['drift', { ...CLOSED, ...byConfig }, { why: 'drift-reported' }],
     ['conflict', { ...CLOSED, ...byConfig }, { why: 'conflict-held' }],
@@ -133,34 +123,21 @@ describe('windows and freezes', () => {
     aChange(id, 'update', {
       fields: reasons.map((reason) => ({ path: `/${reason}`, reason, after: true })),
     });
+  const inOne = new Map([['staging', late]]);
+  const inStaging = (...reasons: Reason[]) => update('flag/pay@staging', ...reasons);
   const kill = aChange('flag/pay@staging', 'update', {
     fields: [{ path: '/killed', reason: 'ramp', before: false, after: true }],
   });
 
   it.each<[string, Change, Partial<PlanPolicy>, object | undefined]>([
-    ['an open environment', update('flag/pay@staging', 'commit'), {}, undefined],
-    ['its environment', update('flag/pay@staging', 'commit'), { closed: both }, late],
+    ['an open environment', inStaging('commit'), {}, undefined],
+    ['its environment', inStaging('commit'), { closed: both }, late],
     ['a change of keys', aChange('segment/vip@staging', 'update'), { closed: both }, late],
-    [
-      'what the operator overrides',
-      update('flag/pay@staging', 'commit'),
-      { closed: both, windowOverride: 'INC-1' },
-      undefined,
-    ],
-    [
-      'a kill and a restore',
-      update('flag/pay@staging', 'kill', 'restore'),
-      { closed: both },
-      undefined,
-    ],
+    ['an override', inStaging('commit'), { closed: both, windowOverride: 'INC-1' }, undefined],
+    ['a kill and a restore', inStaging('kill', 'restore'), { closed: both }, undefined],
     ['a kill by a failed check', kill, { closed: both }, undefined],
-    ['more than a kill', update('flag/pay@staging', 'kill', 'commit'), { closed: both }, late],
-    [
-      'one of them',
-      update('flag/pay', 'commit'),
-      { closed: new Map([['staging', late]]) },
-      undefined,
-    ],
+    ['more than a kill', inStaging('kill', 'commit'), { closed: both }, late],
+    ['one of two', update('flag/pay', 'commit'), { closed: inOne }, undefined],
     ['a deletion, as long as the last', aChange('flag/pay', 'delete'), { closed: both }, late],
     [
       'a deletion for longer without an end',

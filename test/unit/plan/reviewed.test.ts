@@ -128,7 +128,10 @@ describe('what reviewed plans show together', () => {
     };
   }
   const ramped = withFields(onShare(10), ramp);
-  const rampBeside = withFields({ ...onShare(10), trafficAllocation: 10 }, ramp);
+  const unlisted = aField('/targets/on', 1, 2);
+  const ofRamp = { start: withFields({ ...onShare(10), trafficAllocation: 10 }, ramp) };
+  const wasKilled = { start: startWith({ killed: true }) };
+  const begins = shares(5, 10);
 
   /** A definition of two rules, the first of which has a ramp. */
   const ruleRamp: DesiredRamp = { ...ramp, key: 'rule', rule: 0 };
@@ -150,6 +153,7 @@ describe('what reviewed plans show together', () => {
   const unmanaged = written(field(undefined, 20));
   const conflict = written(field(10, 20, { reason: 'conflict' }));
   const onLadder = { ladders: ladder() };
+  const firstStep: Reviews = () => [by(begins, onLadder)];
   const step = shares(10, 20, 'ramp');
 
   it.each<[string, Reviews, Change, Now?]>([
@@ -159,22 +163,12 @@ describe('what reviewed plans show together', () => {
     ['a way of several plans', () => [by(to20), by(onward)], whole],
     ['drift that the plan saw', () => [by(conflict)], to20],
     ['a kill, which needs no plan', () => [], written(kill)],
-    [
-      'a restore',
-      () => [by(written(restore))],
-      written(restore),
-      { start: startWith({ killed: true }) },
-    ],
+    ['a restore', () => [by(written(restore))], written(restore), wasKilled],
     ['an adoption', () => [by(adoption(24))], adoption(24)],
     ['fewer keys of the same list', () => [by(keyed(more))], keyed(one)],
     ['targets by their keys', () => [by(targets(one))], targets(one)],
     ['a value that starts at the earlier specs', () => [by(to20, { start })], to20, { start }],
-    [
-      'a field without an earlier value',
-      () => [by(unmanaged)],
-      unmanaged,
-      { start: withFields({}) },
-    ],
+    ['a field with no earlier value', () => [by(unmanaged)], unmanaged, { start: withFields({}) }],
     [
       'targets, whatever the earlier specs said',
       () => [by(targets(one), { start: targeting('a') })],
@@ -183,12 +177,7 @@ describe('what reviewed plans show together', () => {
     ],
     ['the removal of what is as its base', () => [by(pruned(10))], pruned(10)],
     ['a deletion, whatever ramps the specs have', () => [by(gone)], gone, onLadder],
-    [
-      'a ramp at a later step',
-      () => [by(shares(5, 10), onLadder)],
-      shares(5, 50),
-      { ladders: ladder({ step: 1 }) },
-    ],
+    ['a ramp at a later step', firstStep, shares(5, 50), { ladders: ladder({ step: 1 }) }],
     ['a step of a ramp that began', () => [], step, { ladders: ladder({ record: begun }) }],
     [
       'a step of a ramp that began, beside one that begins',
@@ -198,12 +187,7 @@ describe('what reviewed plans show together', () => {
     ],
     ['keys that one of them showed', () => [by(keyed(two)), by(keyed(one))], keyed(one)],
     ['a change beside a ramp', () => [by(to20, onLadder)], to20, onLadder],
-    [
-      'a change beside a ramp of the earlier specs',
-      () => [by(to20, { start: rampBeside })],
-      to20,
-      { start: rampBeside },
-    ],
+    ['a change beside a ramp of the earlier specs', () => [by(to20, ofRamp)], to20, ofRamp],
     [
       'a change of a flag that the earlier specs do not have',
       () => [by(ofFlag, { start: aDesired() })],
@@ -247,22 +231,14 @@ describe('what reviewed plans show together', () => {
         written(field(10, 20, { reason })),
       ],
     ),
-    [
-      'a field taken away and made again',
-      () => [by(written(field(10, undefined))), by(unmanaged)],
-      to20,
-    ],
+    ['a field that went and came', () => [by(written(field(10, undefined))), by(unmanaged)], to20],
     ['a change by a plan that says no fields', () => [withoutFields(by(to20))], to20],
     ['a change elsewhere', () => [by(to20)], to20, { place: { ...PLACE, workspaceId: 'ws-2' } }],
     ['a restore without a plan', () => [], written(restore)],
     ['an adoption of another live value', () => [by(adoption(24))], adoption(30)],
     ['what is beside a kill, without a plan', () => [], written(kill, field(10, 20))],
     ['keys by a plan that shows none', () => [by(aChange(SEGMENT, 'update'))], keyed(one)],
-    [
-      'targets by a plan without keys',
-      () => [by(written(aField('/targets/on', 1, 2)))],
-      targets(one),
-    ],
+    ['targets by a plan with no keys', () => [by(written(unlisted))], targets(one)],
     ['more keys', () => [by(keyed(one))], keyed(more)],
     ['more removed keys', () => [by(keyed(one))], keyed({ ...one, removed: ['c', 'd'] })],
     ['more changed keys', () => [by(keyed(one))], keyed({ ...one, changed: ['a'] })],
@@ -283,7 +259,7 @@ describe('what reviewed plans show together', () => {
     ['the removal of what was changed since', () => [by(pruned(10))], pruned(15)],
     [
       'a ramp with other steps',
-      () => [by(shares(5, 10), onLadder)],
+      firstStep,
       shares(5, 10),
       { ladders: ladder({ ramp: { ...ramp, steps: [] } }) },
     ],
@@ -306,8 +282,8 @@ describe('what reviewed plans show together', () => {
     ],
     ['a step of a ramp that begins now', () => [], step, onLadder],
     [
-      'what comes after the ramp of another plan',
-      () => [by(shares(5, 10), onLadder), by(shares(10, 70))],
+      'what follows a ramp of another plan',
+      () => [...firstStep(), by(shares(10, 70))],
       shares(5, 70),
     ],
     [

@@ -161,13 +161,7 @@ describe('segments that are looked at', () => {
     ['more than 20 requests list', many(2_001), 'large', true],
     ['counts are not to be trusted', many(2_001), 'never', false],
     ['git has changed', desiredSegment('beta', { staging: ['b'] }), 'always', false, beta],
-    [
-      'others may add',
-      desiredSegment('beta', { staging: ['a'] }, 'add-only'),
-      'always',
-      false,
-      beta,
-    ],
+    ['others add', desiredSegment('beta', { staging: ['a'] }, 'add-only'), 'always', false, beta],
   ])('are counted or listed: %s', (_, segment, counting, isCounted, before = segment) => {
     const state = stateOf(aDesired({ segments: [before] }));
     const found = lookAt(scope(aDesired({ segments: [segment] }), state, {}, counting));

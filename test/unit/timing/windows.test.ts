@@ -35,21 +35,15 @@ describe('a window', () => {
 });
 
 describe('two calendars', () => {
+  const SUNDAYS = { days: [7], fromMinute: 0, toMinute: 1440, zone: 'UTC' };
+  const EARLY = { fromMinute: 420, toMinute: 480, zone: 'UTC' };
   const madrid = { windows: [aWindow()], freezes: [] };
 
   it.each<[string, Partial<TimeWindow>, string | null]>([
     // Madrid is open from 8:00 to 16:00 UTC in winter, and an hour earlier in summer.
     ['that meet', { fromMinute: 900, toMinute: 1080, zone: 'UTC' }, '2026-11-23T15:00:00.000Z'],
-    [
-      'that meet once a week',
-      { days: [7], fromMinute: 0, toMinute: 1440, zone: 'UTC' },
-      '2026-11-29T08:00:00.000Z',
-    ],
-    [
-      'that meet in summer alone',
-      { fromMinute: 420, toMinute: 480, zone: 'UTC' },
-      '2027-03-28T07:00:00.000Z',
-    ],
+    ['that meet once a week', SUNDAYS, '2026-11-29T08:00:00.000Z'],
+    ['that meet in summer alone', EARLY, '2027-03-28T07:00:00.000Z'],
     [
       'that meet in the weeks in which the clock of one alone is changed',
       { fromMinute: 660, toMinute: 720, zone: 'America/New_York' },
@@ -79,6 +73,7 @@ describe('a freeze', () => {
 
 describe('days on which clocks are changed', () => {
   const MADRID = 'Europe/Madrid';
+  const NEW_YORK = { zone: 'America/New_York' };
   const small = { fromMinute: 135, toMinute: 165 };
 
   it.each<[string, Partial<TimeWindow>, string, string]>([
@@ -86,30 +81,15 @@ describe('days on which clocks are changed', () => {
     ['keep the hour in spring', {}, '2027-03-27T20:00:00Z', '2027-03-28T07:00:00.000Z'],
     ['keep it the day before', {}, '2027-03-26T20:00:00Z', '2027-03-27T08:00:00.000Z'],
     ['keep it in autumn', {}, '2026-10-24T20:00:00Z', '2026-10-25T08:00:00.000Z'],
-    [
-      'keep it elsewhere',
-      { zone: 'America/New_York' },
-      '2027-03-14T02:00:00Z',
-      '2027-03-14T13:00:00.000Z',
-    ],
+    ['keep it elsewhere', NEW_YORK, '2027-03-14T02:00:00Z', '2027-03-14T13:00:00.000Z'],
     [
       'keep it where clocks change by half an hour',
       { zone: 'Australia/Lord_Howe' },
       '2027-04-03T14:00:00Z',
       '2027-04-03T22:30:00.000Z',
     ],
-    [
-      'leave a window out whose hour is left out',
-      small,
-      '2027-03-27T12:00:00Z',
-      '2027-03-29T00:15:00.000Z',
-    ],
-    [
-      'open a window whose hour comes twice',
-      small,
-      '2026-10-24T12:00:00Z',
-      '2026-10-25T00:15:00.000Z',
-    ],
+    ['leave out a window in that hour', small, '2027-03-27T12:00:00Z', '2027-03-29T00:15:00.000Z'],
+    ['open one whose hour comes twice', small, '2026-10-24T12:00:00Z', '2026-10-25T00:15:00.000Z'],
     ['open it once more', small, '2026-10-25T00:45:00Z', '2026-10-25T01:15:00.000Z'],
     [
       'open a window at the change that sets the clock into it',
@@ -117,12 +97,7 @@ describe('days on which clocks are changed', () => {
       '2027-03-27T12:00:00Z',
       '2027-03-28T01:00:00.000Z',
     ],
-    [
-      'know the leap day',
-      { days: [2], zone: 'UTC' },
-      '2028-02-28T12:00:00Z',
-      '2028-02-29T09:00:00.000Z',
-    ],
+    ['leap days', { days: [2], zone: 'UTC' }, '2028-02-28T12:00:00Z', '2028-02-29T09:00:00.000Z'],
   ])('%s', (_, parts, now, until) => {
     expect(opens(aWindow({ zone: MADRID, ...parts }), now)).toBe(until);
   });

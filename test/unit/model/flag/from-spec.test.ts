@@ -44,11 +44,7 @@ describe('individual targets', () => {
   });
 
   it.each([
-    [
-      'for a treatment that the flag does not have',
-      { onn: ['a'] },
-      'unknown-treatment at key of onn',
-    ],
+    ['for a treatment that the flag lacks', { onn: ['a'] }, 'unknown-treatment at key of onn'],
     [
       'where a key is a target of two treatments',
       { on: ['a', 'b'], off: ['c', 'a'] },

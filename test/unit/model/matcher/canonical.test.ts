@@ -24,14 +24,8 @@ describe('the canonical form of a matcher', () => {
       { type: 'IN_LIST_STRING', strings: ['b', 'a', 'b'] },
       { type: 'IN_LIST_STRING', strings: ['a', 'b'] },
     ],
-    [
-      'keeps the order of a list that is not known to be a set',
-      { type: 'SOMETHING_NEW', path: ['b', 'a'] },
-    ],
-    [
-      'leaves a list alone that does not hold texts only',
-      { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] },
-    ],
+    ['keeps the order of a list of an unknown type', { type: 'SOMETHING_NEW', path: ['b', 'a'] }],
+    ['leaves a list alone of not only texts', { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] }],
     [
       'takes a number in either spelling',
       { type: 'EQUAL_NUMBER', attribute: 'seats', number: '5' },
@@ -100,14 +94,8 @@ describe('the canonical form of a matcher', () => {
       { type: 'IN_LIST_STRING', attribute: 'plan', strings: [10, '9', 10] },
       { type: 'IN_LIST_STRING', attribute: 'plan', strings: ['10', '9'] },
     ],
-    [
-      'keeps empty members that are no operands',
-      { type: 'IN_SEGMENT', string: 'staff', weight: '' },
-    ],
-    [
-      'keeps empty operands of a type that is not known',
-      { type: 'SOMETHING_NEW', string: '', strings: [] },
-    ],
+    ['keeps empty members beside operands', { type: 'IN_SEGMENT', string: 'staff', weight: '' }],
+    ['keeps empty operands of an unknown type', { type: 'SOMETHING_NEW', string: '', strings: [] }],
     [
       'takes a list that is missing for an empty one',
       { type: 'ANY_OF_SET', attribute: 'plan', strings: null },

@@ -210,22 +210,10 @@ describe('the base of a flag at workspace level', () => {
 
   it.each<[string, DesiredFlag, DesiredFlag, string[] | null, object | null]>([
     ['waits for a tag that is not live', tagged('git', 'two'), tagged(), ['z'], fields('two')],
-    [
-      'keeps a tag that is live still',
-      tagged(undefined, 'two'),
-      tagged('git'),
-      ['git'],
-      owned('two', 'git'),
-    ],
+    ['keeps a live tag', tagged(undefined, 'two'), tagged('git'), ['git'], owned('two', 'git')],
     ['loses a tag that is gone', tagged(undefined, 'two'), tagged('git'), ['z'], fields('two')],
     ['leaves all tags to people', left, tagged('git'), ['git'], fields('two')],
-    [
-      'stays where the service has another traffic type',
-      { ...two, trafficType: 'account' },
-      one,
-      ['z'],
-      null,
-    ],
+    ['stays beside another traffic type', { ...two, trafficType: 'account' }, one, ['z'], null],
     ['stays where no answer shows the flag', two, one, null, null],
   ])('%s', (_, said, before, tags, expected) => {
     const live = { description: 'two', tags: (tags ?? []).map((name) => ({ name })) };

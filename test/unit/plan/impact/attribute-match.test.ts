@@ -5,6 +5,9 @@ import { asCompared, isKnownType, meets } from '../../../../src/plan/impact/attr
 
 const AT_TEN = dateMs('2026-10-03T10:00:00Z') ?? 0;
 
+const UNTIL_TEN: Matcher = { type: 'BETWEEN_DATE', between: { from: 0, to: AT_TEN } };
+const VERSION_1: Matcher = { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } };
+
 function semver(type: string, string: string): Matcher {
   return { type: `${type}_SEMVER`, string };
 }
@@ -75,18 +78,8 @@ describe('a value of an attribute', () => {
       AT_TEN,
       true,
     ],
-    [
-      'in the last minute of a time',
-      { type: 'BETWEEN_DATE', between: { from: 0, to: AT_TEN } },
-      AT_TEN + 59_999,
-      true,
-    ],
-    [
-      'after a time',
-      { type: 'BETWEEN_DATE', between: { from: 0, to: AT_TEN } },
-      AT_TEN + 60_000,
-      false,
-    ],
+    ['in the last minute of a time', UNTIL_TEN, AT_TEN + 59_999, true],
+    ['after a time', UNTIL_TEN, AT_TEN + 60_000, false],
 
     ['with one more than an equal set', set('EQUAL', 'x', 'y'), ['x', 'y', 'z'], false],
     ['with a part of an equal set', set('EQUAL', 'x', 'y'), ['x'], false],
@@ -104,24 +97,9 @@ describe('a value of an attribute', () => {
     ['that is no version, as the one asked for', semver('EQUAL_TO', 'one'), 'one', false],
     ['for a version that is missing', { type: 'EQUAL_TO_SEMVER' }, '1.0.0', false],
     ['for versions without ends', { type: 'BETWEEN_SEMVER' }, '1.0.0', false],
-    [
-      'before two versions',
-      { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } },
-      '0.9.9',
-      false,
-    ],
-    [
-      'between two versions',
-      { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } },
-      '1.5.0',
-      true,
-    ],
-    [
-      'after two versions',
-      { type: 'BETWEEN_SEMVER', between: { from: '1.0.0', to: '2.0.0' } },
-      '2.0.1',
-      false,
-    ],
+    ['before two versions', VERSION_1, '0.9.9', false],
+    ['between two versions', VERSION_1, '1.5.0', true],
+    ['after two versions', VERSION_1, '2.0.1', false],
     ['of no listed version', { type: 'IN_LIST_SEMVER', strings: ['1.0.0'] }, '2.0.0', false],
   ])('%s', (_situation, matcher, value, expected) => {
     expect(meets(matcher, value)).toBe(expected);

@@ -286,12 +286,7 @@ describe('the keys that a change of a flag reaches', () => {
     const asked = { asking: same(asking), base: [onShare(0), onShare(40)] } as const;
 
     it.each<[string, Sides<Definition>, Readonly<Record<string, number>>, string]>([
-      [
-        'those whose bucket moves',
-        { shop: ramp },
-        { shop: 7 },
-        'shop 3 keys off → on (ana bob eli)',
-      ],
+      ['those of its buckets', { shop: ramp }, { shop: 7 }, 'shop 3 keys off → on (ana bob eli)'],
       ['an average without a seed', { shop: ramp }, {}, 'shop ~1–2 keys off → on'],
       [
         'those within the allocation',
@@ -617,12 +612,7 @@ describe('questions that nothing known answers', () => {
 
   it.each<[string, Definition, Definition, string]>([
     ['beside one that is answered with no', dark(50), dark(100), 'nobody ! serves-nobody'],
-    [
-      'asked by both sides, once',
-      asks(50, FROM_SPAIN),
-      asks(100, FROM_SPAIN),
-      'shop 0–50 % off → on',
-    ],
+    ['of both sides, once', asks(50, FROM_SPAIN), asks(100, FROM_SPAIN), 'shop 0–50 % off → on'],
     ['about one treatment of a flag, once', isOn, { ...onShare(100), ...isNotOn }, EITHER_WAY],
     ['about two treatments of a flag, by itself', isOn, asks(100, treated('off')), EITHER_WAY],
     ['about two segments, by itself', asks(100, isIn('one')), asks(100, isIn('two')), EITHER_WAY],
@@ -663,12 +653,7 @@ describe('risks', () => {
 
   it.each<[string, Definition | null, Definition, string[]]>([
     ['all get what is not the default', onShare(50), { defaultRule: ON }, ['all-of-production']],
-    [
-      'what all get is configured anew',
-      configuredAll(100),
-      configuredAll(1),
-      ['all-of-production'],
-    ],
+    ['what all get is configured', configuredAll(100), configuredAll(1), ['all-of-production']],
     ['variants change', variants(50, 50, 0), variants(30, 50, 20), ['moves-between-variants']],
     ['a variant gives way to the default', variants(50, 0, 50), variants(20, 0, 80), []],
     ['the default changes while all get it', dead, nowOn, ['default-changed-while-killed']],

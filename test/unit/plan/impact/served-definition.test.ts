@@ -57,6 +57,9 @@ function onWhere(matcher: Matcher): Definition {
   return { rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }] };
 }
 
+const BOB: Matcher = { type: 'IN_LIST_STRING', strings: ['bob'] };
+const LISTED = onWhere({ ...BOB, strings: ['ana'] });
+
 function askingFor(treatment: string): Definition {
   return onWhere({ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: [treatment] } });
 }
@@ -159,55 +162,29 @@ describe('what a key is served', () => {
     { matchers: [{ type: 'IN_LIST_STRING', strings: ['bob'] }], buckets: all('off') },
   ];
 
+  const ofShop = { ...dependingOn('shop'), ...ALL_ON };
+
   it.each<[string, Readonly<Record<string, Definition>>, string | undefined]>([
     ['as an individual target', { shop: { targets: { on: ['ana'] } } }, 'on'],
     ['as no target', { shop: { targets: { on: ['bob'] } } }, 'off'],
     ['in a segment of a rule', { shop: inSegment('staff') }, 'on'],
     ['in another segment', { shop: inSegment('guests') }, 'off'],
-    [
-      'in the list of a rule',
-      { shop: onWhere({ type: 'IN_LIST_STRING', strings: ['ana'] }) },
-      'on',
-    ],
-    [
-      'outside the list of a rule',
-      { shop: onWhere({ type: 'IN_LIST_STRING', strings: ['bob'] }) },
-      'off',
-    ],
+    ['in the list of a rule', { shop: LISTED }, 'on'],
+    ['outside the list of a rule', { shop: onWhere(BOB) }, 'off'],
     ['in the list of the second rule', { shop: { rules: [bob, ana] } }, 'on'],
     ['outside a list that is no list', { shop: onWhere({ type: 'IN_LIST_STRING' }) }, 'off'],
     ['as a treatment that is not declared', { shop: { defaultRule: all('old') } }, 'old'],
     ['with the attribute of a rule', { shop: onWhere(FROM_SPAIN) }, 'on'],
     ['with another attribute', { shop: onWhere({ ...FROM_SPAIN, strings: ['FR'] }) }, 'off'],
-    [
-      'that starts as a rule asks',
-      { shop: onWhere({ type: 'STARTS_WITH_STRING', strings: ['an'] }) },
-      'on',
-    ],
+    ['that starts so', { shop: onWhere({ type: 'STARTS_WITH_STRING', strings: ['an'] }) }, 'on'],
     ['where an expression stays undecided', { shop: onWhere(LOOKS_AHEAD) }, 'off'],
     ['where the type of a matcher is unknown', { shop: onWhere(OF_TOMORROW) }, undefined],
     ['where the flag is unknown', {}, undefined],
-    [
-      'where another flag serves what a rule asks',
-      { shop: dependingOn('cart'), cart: ALL_ON },
-      'on',
-    ],
+    ['where another flag serves what is asked', { shop: dependingOn('cart'), cart: ALL_ON }, 'on'],
     ['where another flag serves something else', { shop: dependingOn('cart'), cart: {} }, 'off'],
-    [
-      'where the other flag is unknown, and a rule asks for control',
-      { shop: askingFor('control') },
-      'on',
-    ],
-    [
-      'where the other flag serves a treatment, and a rule asks for control',
-      { shop: askingFor('control'), cart: ALL_ON },
-      'off',
-    ],
-    [
-      'where flags ask about each other in a circle',
-      { shop: askingFor('off'), cart: { ...dependingOn('shop'), ...ALL_ON } },
-      'off',
-    ],
+    ['where the other flag is unknown, for control', { shop: askingFor('control') }, 'on'],
+    ['where the other serves, for control', { shop: askingFor('control'), cart: ALL_ON }, 'off'],
+    ['in a circle of flags', { shop: askingFor('off'), cart: ofShop }, 'off'],
     [
       'where the circle ends at control',
       {

@@ -82,12 +82,7 @@ describe('a definition that left killed', () => {
   it.each<[string, Said, object, boolean]>([
     ['comes back killed', {}, {}, true],
     ['comes back killed though the spec says that it is alive', { killed: false }, {}, true],
-    [
-      'comes back alive where the config takes live kills back',
-      { killed: false },
-      reverting,
-      false,
-    ],
+    ['comes back alive where the config says so', { killed: false }, reverting, false],
     ['comes back alive where HEAD takes the kill back', { killed: false }, { restorable }, false],
     ['comes back alive if it left alive', {}, { leftKilled: {} }, false],
   ])('%s', (_, said, more, isKilled) => {

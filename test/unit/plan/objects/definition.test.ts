@@ -241,6 +241,7 @@ describe('a definition that waits', () => {
     new Map([[ID, [older, { ...request, ...more }]]]);
   const open = { why: 'approval-needed', because: 'change request cr-1 is open on the service' };
   const changing = { desired: onShare(20), live: onShare(10), base: spec(onShare(10)) };
+  const asked = { ...changing, open: 'cr-1' };
   const allocating = { ...onShare(20), trafficAllocation: 50 };
   const by = (reason: 'ramp') => ({ ...onShare(20), timed: { '/defaultRule': { reason } } });
   const held = { why: 'check-failed', because: 'slo is wrong' } as const;
@@ -249,6 +250,7 @@ describe('a definition that waits', () => {
     desired: { ...onShare(20), timed: { '/defaultRule': { held } } },
   };
   const back = { '/defaultRule': { waits: { for: onShare(45).defaultRule, because: 'slo' } } };
+  const failed: Given = { desired: { ...onShare(20), timed: back }, live: onShare(20) };
   const [before, after] = [20, 45].map((share) => onShare(share).defaultRule);
   const step = { path: '/defaultRule', reason: 'ramp', before, after };
   const waiting = [{ why: 'check-failed', because: 'slo', fields: [step] }];
@@ -266,16 +268,11 @@ describe('a definition that waits', () => {
     ['for no request, as none is open', { ...changing, open: null }, ['/defaultRule: commit'], []],
     [
       'for a request of others, which the plan shows',
-      { ...changing, open: 'cr-1', requests: known() },
+      { ...asked, requests: known() },
       [],
       [{ ...open, request, ...rule }],
     ],
-    [
-      'for no request of ours',
-      { ...changing, open: 'cr-1', requests: known({ mark }) },
-      ['/defaultRule: commit'],
-      [],
-    ],
+    ['for none of ours', { ...asked, requests: known({ mark }) }, ['/defaultRule: commit'], []],
     ['for the time of a field', timed, [], [{ ...held, ...rule }]],
     [
       'for the time of that field alone',
@@ -290,12 +287,7 @@ describe('a definition that waits', () => {
       ['/defaultRule: ramp'],
       [],
     ],
-    [
-      'for a commit after a failed check',
-      { desired: { ...onShare(20), timed: back }, live: onShare(20) },
-      [],
-      waiting,
-    ],
+    ['for a commit after a failed check', failed, [], waiting],
     [
       'for nothing more than its restore',
       { ...killed, desired: { ...onShare(20), killed: false, timed: back } },

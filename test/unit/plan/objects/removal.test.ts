@@ -112,12 +112,7 @@ describe('a flag that left the specs', () => {
     ['in the one environment that left the specs', live, keepingProduction, [STAGING]],
     ['but for other environments, so not wholly', live, selected('staging'), [STAGING, HELD]],
     ['not wholly while it is in several environments', live, selected(), [HELD]],
-    [
-      'not wholly where only its definitions were ours',
-      live,
-      { state: placesAlone(before) },
-      [STAGING, PRODUCTION],
-    ],
+    ['not wholly by definitions', live, { state: placesAlone(before) }, [STAGING, PRODUCTION]],
     ['nowhere while its file is invalid', live, held('flag/pay'), []],
   ])('goes %s', (_, actual, given, lines) => {
     expect(planLines(planWithout(before, actual, given))).toEqual(lines);
