@@ -16,55 +16,28 @@ const ended = (outcome: Outcome | undefined, more: Partial<RunEnd> = {}) =>
   });
 
 describe('the verdict over a change', () => {
-  it.each<[string, Outcome | undefined, Partial<RunEnd>, unknown, number]>([
-    ['that was written', { status: 'applied' }, {}, { is: 'live' }, 0],
-    [
-      'that was written, and that a second look did not find',
-      { status: 'applied' },
-      { left: [aChange(PAY, 'update')] },
-      { is: 'failed', why: 'not-as-written' },
-      5,
-    ],
-    [
-      'that was written, where no second look succeeded',
-      { status: 'applied' },
-      { isUnverified: true },
-      { is: 'unknown', why: 'unanswered' },
-      5,
-    ],
-    [
-      'that the service refused',
-      { status: 'failed', error: ERROR, partly: false },
-      {},
-      { is: 'failed', why: 'refused' },
-      5,
-    ],
-    [
-      'without an answer, where no second look succeeded',
-      { status: 'failed', error: ERROR, partly: true, fateUnknown: true },
-      { isUnverified: true },
-      { is: 'unknown', why: 'unanswered' },
-      5,
-    ],
+  const applied: Outcome = { status: 'applied' };
+  const refused: Outcome = { status: 'failed', error: ERROR, partly: false };
+  const unanswered: Outcome = { ...refused, partly: true, fateUnknown: true };
+  const unapproved: Outcome = { status: 'skipped', why: 'approve it', approvalNeeded: true };
+  const until = '2026-12-01T00:00:00Z';
+  const closed: Outcome = { status: 'skipped', why: 'closed', windowClosed: true, until };
+  const unseen = { isUnverified: true };
+  const found = { left: [aChange(PAY, 'update')] };
+
+  it.each<[string, Outcome | undefined, Partial<RunEnd>, standing: object, number]>([
+    ['that was written', applied, {}, { is: 'live' }, 0],
+    ['that a second look did not find', applied, found, { is: 'failed', why: 'not-as-written' }, 5],
+    ['without a second look', applied, unseen, { is: 'unknown', why: 'unanswered' }, 5],
+    ['that the service refused', refused, {}, { is: 'failed', why: 'refused' }, 5],
+    ['without answer or look', unanswered, unseen, { is: 'unknown', why: 'unanswered' }, 5],
     ['that the run did not reach', undefined, {}, { is: 'failed', why: 'not-sent' }, 5],
-    [
-      'that the service wants approved',
-      { status: 'skipped', why: 'approve it', approvalNeeded: true },
-      {},
-      { is: 'held', why: 'approval' },
-      8,
-    ],
-    [
-      'whose window closed',
-      { status: 'skipped', why: 'closed', windowClosed: true, until: '2026-12-01T00:00:00Z' },
-      {},
-      { is: 'waits', why: 'window', until: '2026-12-01T00:00:00Z' },
-      0,
-    ],
+    ['that the service wants approved', unapproved, {}, { is: 'held', why: 'approval' }, 8],
+    ['whose window closed', closed, {}, { is: 'waits', why: 'window', until }, 0],
   ])('%s', (_, outcome, more, standing, exit) => {
     const verdict = ended(outcome, more);
 
-    expect(verdict.objects.get(PAY)).toMatchObject(standing as object);
+    expect(verdict.objects.get(PAY)).toMatchObject(standing);
     expect(exitOf(verdict)).toBe(exit);
     expect(isConverged(verdict)).toBe(exit === 0);
   });

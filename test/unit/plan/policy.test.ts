@@ -123,6 +123,9 @@ describe('windows and freezes', () => {
     aChange(id, 'update', {
       fields: reasons.map((reason) => ({ path: `/${reason}`, reason, after: true })),
     });
+  const deletion = aChange('flag/pay', 'delete');
+  const endless = new Map([...both, ['production', open]]);
+  const endlessFirst = new Map([...both, ['staging', open]]);
   const inOne = new Map([['staging', late]]);
   const inStaging = (...reasons: Reason[]) => update('flag/pay@staging', ...reasons);
   const kill = aChange('flag/pay@staging', 'update', {
@@ -138,19 +141,9 @@ describe('windows and freezes', () => {
     ['a kill by a failed check', kill, { closed: both }, undefined],
     ['more than a kill', inStaging('kill', 'commit'), { closed: both }, late],
     ['one of two', update('flag/pay', 'commit'), { closed: inOne }, undefined],
-    ['a deletion, as long as the last', aChange('flag/pay', 'delete'), { closed: both }, late],
-    [
-      'a deletion for longer without an end',
-      aChange('flag/pay', 'delete'),
-      { closed: new Map([...both, ['production', open]]) },
-      open,
-    ],
-    [
-      'a deletion for longer without an end, in whatever order',
-      aChange('flag/pay', 'delete'),
-      { closed: new Map([...both, ['staging', open]]) },
-      open,
-    ],
+    ['a deletion, as long as the last', deletion, { closed: both }, late],
+    ['a deletion without an end', deletion, { closed: endless }, open],
+    ['one whose first has no end', deletion, { closed: endlessFirst }, open],
     ['a deactivation', aChange('segment/vip@staging', 'deactivate'), { closed: both }, late],
   ])('close %s', (_, change, policy, expected) => {
     expect(closedFor(aPolicy(policy), change)).toEqual(expected);

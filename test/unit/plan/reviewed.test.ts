@@ -129,6 +129,7 @@ describe('what reviewed plans show together', () => {
   }
   const ramped = withFields(onShare(10), ramp);
   const unlisted = aField('/targets/on', 1, 2);
+  const wasRamped = { start: ramped };
   const ofRamp = { start: withFields({ ...onShare(10), trafficAllocation: 10 }, ramp) };
   const wasKilled = { start: startWith({ killed: true }) };
   const begins = shares(5, 10);
@@ -153,6 +154,9 @@ describe('what reviewed plans show together', () => {
   const unmanaged = written(field(undefined, 20));
   const conflict = written(field(10, 20, { reason: 'conflict' }));
   const onLadder = { ladders: ladder() };
+  const otherSteps = { ladders: ladder({ ramp: { ...ramp, steps: [] } }) };
+  const ruledBefore = { start: ruled(10) };
+  const undeclared = { start: aDesired() };
   const firstStep: Reviews = () => [by(begins, onLadder)];
   const step = shares(10, 20, 'ramp');
 
@@ -188,28 +192,23 @@ describe('what reviewed plans show together', () => {
     ['keys that one of them showed', () => [by(keyed(two)), by(keyed(one))], keyed(one)],
     ['a change beside a ramp', () => [by(to20, onLadder)], to20, onLadder],
     ['a change beside a ramp of the earlier specs', () => [by(to20, ofRamp)], to20, ofRamp],
-    [
-      'a change of a flag that the earlier specs do not have',
-      () => [by(ofFlag, { start: aDesired() })],
-      ofFlag,
-      { start: aDesired() },
-    ],
+    ['a change of a flag not known before', () => [by(ofFlag, undeclared)], ofFlag, undeclared],
     [
       'what comes after a ramp, from any step of it',
-      () => [by(shares(5, 10), onLadder), by(shares(20, 70), { start: ramped })],
+      () => [...firstStep(), by(shares(20, 70), wasRamped)],
       shares(5, 70),
     ],
     [
-      'a change from a step of a ramp of the earlier specs',
-      () => [by(shares(10, 70), { start: ramped })],
+      'a change from a step of an earlier ramp',
+      () => [by(shares(10, 70), wasRamped)],
       shares(20, 70),
-      { start: ramped },
+      wasRamped,
     ],
     [
-      'rules with a ramp that the service does not have',
-      () => [by(written(made), { start: ruled(10) })],
+      'rules with a ramp that are not live',
+      () => [by(written(made), ruledBefore)],
       written(made),
-      { start: ruled(10) },
+      ruledBefore,
     ],
   ])('is %s', (_, plans, change, now = {}) => {
     expect(shownIn(plans()).shows(change, factsOf(now))).toBe(true);
@@ -257,12 +256,7 @@ describe('what reviewed plans show together', () => {
       { start },
     ],
     ['the removal of what was changed since', () => [by(pruned(10))], pruned(15)],
-    [
-      'a ramp with other steps',
-      firstStep,
-      shares(5, 10),
-      { ladders: ladder({ ramp: { ...ramp, steps: [] } }) },
-    ],
+    ['a ramp with other steps', firstStep, shares(5, 10), otherSteps],
     [
       'a step of a ramp with other steps than it began with',
       () => [],
@@ -281,20 +275,16 @@ describe('what reviewed plans show together', () => {
       },
     ],
     ['a step of a ramp that begins now', () => [], step, onLadder],
-    [
-      'what follows a ramp of another plan',
-      () => [...firstStep(), by(shares(10, 70))],
-      shares(5, 70),
-    ],
+    ['what follows another plan’s ramp', () => [...firstStep(), by(shares(10, 70))], shares(5, 70)],
     [
       'a change from buckets that no step of a ramp gives',
-      () => [by(shares(10, 70), { start: ramped })],
+      () => [by(shares(10, 70), wasRamped)],
       written({ ...moved, before: onShare(20).defaultRule.toReversed() }),
-      { start: ramped },
+      wasRamped,
     ],
     [
       'another start of a rule beside one with a ramp',
-      () => [by(ruleChange(10, 70), { start: ruled(10) })],
+      () => [by(ruleChange(10, 70), ruledBefore)],
       ruleChange(30, 70),
       { start: ruled(30) },
     ],

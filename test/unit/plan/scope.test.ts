@@ -234,11 +234,13 @@ describe('what changed rules name outside the filter of a run', () => {
   const both = new Set(['staging', 'production']);
   const low = { id: 'id-low', known: both, environments: both };
   const inProduction = { known: new Set(['production']), environments: new Set(['production']) };
+  const lowThere = { low: { id: undefined, ...inProduction } };
   const used = {
     beta: { environments: new Map([['production', 'activation']]), placesAlone: true },
   };
   const before = (production: object) =>
     flagState('pay', { staging: { spec: uses }, ...production });
+  const begun = before({ production: { pending: 'create' } });
   const inBoth = (detail: string) => new Map([...both].map((name) => [name, detail]));
   const vip = aDesired({
     flags: [desiredFlag('pay', { environments: { staging: inSegment('vip') } })],
@@ -269,22 +271,8 @@ describe('what changed rules name outside the filter of a run', () => {
       { low },
       { beta: { environments: inBoth('keys') } },
     ],
-    [
-      'must be there where the flag was not yet',
-      desired,
-      before({}),
-      {},
-      { low: { id: undefined, ...inProduction } },
-      used,
-    ],
-    [
-      'must be there where a run had begun to make the flag',
-      desired,
-      before({ production: { pending: 'create' } }),
-      {},
-      { low: { id: undefined, ...inProduction } },
-      used,
-    ],
+    ['must be there where the flag was not yet', desired, before({}), {}, lowThere, used],
+    ['must be there where the flag was begun', desired, begun, {}, lowThere, used],
     ['is nothing where the rules did not change', desired, stateOf(desired), {}, {}, {}],
     ['is nothing that the specs do not declare', vip, NO_STATE, {}, {}, {}],
     ['was looked at by the observation before', desired, NO_STATE, { held: new Map() }, {}, {}],

@@ -91,23 +91,20 @@ describe('the base of a field', () => {
 
   const both = { on: ['a'], off: ['b'] };
   const half = { trafficAllocation: 40 };
+  const oneOff = { targets: { on: ['a'], off: ['x'] }, ...half };
   const untargeted = { unsaid: ['killed', 'baselineTreatment', 'targets'] } as Definition;
+  const BARE = { spec: FIELDS, commit: FIRST };
   const KILLED = { spec: { ...FIELDS, killed: true }, commit: FIRST, killedAsOf: '1' };
-  const listed = (killListed?: boolean): State =>
-    baseOf({ killed: true }, killListed ? { killListed } : {});
+  const killed = { killed: true, ...half };
+  const [BY_LIST, SEEN] = [{ killListed: true }, { liveKillSeenAt: SECOND, killedAsOf: '1' }];
+  const listed = baseOf({ killed: true }, BY_LIST);
   const request = {
     ...({ id: 'cr-1', is: 'open', operation: 'UPDATE', by: null } as const),
     ...{ since: null, approvers: [], mark: { wanted: '0'.repeat(16), content: '1'.repeat(16) } },
   };
 
   it.each<[string, Definition, Definition, State, Partial<Base<Definition>>]>([
-    [
-      'is unmanaged with all targets, where one of them was never equal',
-      { targets: both },
-      { targets: { on: ['a'], off: ['x'] }, ...half },
-      baseOf({}),
-      { spec: FIELDS, commit: FIRST },
-    ],
+    ['is unmanaged where a target never was equal', { targets: both }, oneOff, baseOf({}), BARE],
     [
       'has no empty list of targets that the specs do not name',
       { targets: { on: ['a'] } },
@@ -125,7 +122,7 @@ describe('the base of a field', () => {
     [
       'keeps the targets that a change request of ours did not set',
       { targets: { on: ['c'] } },
-      { targets: { on: ['a'], off: ['x'] }, ...half },
+      oneOff,
       baseOf(
         { targets: both },
         { request: { ...request, asked: { ...FIELDS, targets: { on: ['a'] } } } },
@@ -136,32 +133,20 @@ describe('the base of a field', () => {
         request: { ...request, asked: { ...FIELDS, targets: { on: ['a'] } } },
       },
     ],
+    ['knows of no kill by hand', untargeted, killed, baseOf({}), { ...BARE, ...SEEN }],
+    ['knows that the list ordered a kill', untargeted, killed, listed, { ...KILLED, ...BY_LIST }],
     [
-      'knows of no kill by hand',
-      untargeted,
-      { killed: true, ...half },
-      baseOf({}),
-      { spec: FIELDS, commit: FIRST, liveKillSeenAt: SECOND, killedAsOf: '1' },
-    ],
-    [
-      'keeps that the list ordered a kill, for as long as the kill is held',
-      untargeted,
-      { killed: true, ...half },
-      listed(true),
-      { ...KILLED, killListed: true },
-    ],
-    [
-      'forgets that the list ordered a kill, once it is over',
+      'forgets the list once the kill is over',
       untargeted,
       { killed: false, ...half },
-      listed(true),
-      { spec: FIELDS, commit: FIRST },
+      listed,
+      BARE,
     ],
     [
-      'forgets that the list ordered a kill that the specs take over',
+      'forgets the list where the specs kill',
       { ...untargeted, killed: true },
-      { killed: true, ...half },
-      listed(true),
+      killed,
+      listed,
       KILLED,
     ],
     [
