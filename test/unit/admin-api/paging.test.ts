@@ -146,6 +146,11 @@ it.each([
     'it holds one object twice, in each of 4 readings',
   ],
   [
+    'a page before its end empty, each time',
+    (offset: number) => ({ objects: offset === 0 ? [1, 2, 3] : [], total: 900_000, length: 9 }),
+    'a page before its end was empty, in each of 4 readings',
+  ],
+  [
     'a broken page behind the first',
     (offset: number) => {
       if (offset > 0) throw new Error(`no page at ${offset}`);
