@@ -34,8 +34,6 @@ export interface CellResult {
   readonly cell: Cell;
   /** Exit code of the run that met the fault; null: it was killed. */
   readonly code: number | null;
-  /** The error that ended this run, or the totals of its report; empty: it said nothing. */
-  readonly said: string;
   /** Undisturbed runs until one ended with 0. */
   readonly runsAfter: number;
   /** Something is left that the story without the fault deletes: the service had said that it is gone. */
@@ -92,7 +90,7 @@ export async function playCell(
     if ([first, last].some(({ stdout, stderr }) => `${stdout}${stderr}`.includes(place.key)))
       violations.push('the key was printed');
     const runsAfter = first.code === 0 ? 0 : runs;
-    return { cell, code: first.code, said: verdictOf(first), runsAfter, leaves, violations };
+    return { cell, code: first.code, runsAfter, leaves, violations };
   } finally {
     await place.dispose();
   }
@@ -172,12 +170,6 @@ export async function inTime(
 
 function deletionsIn(passed: readonly string[]): Set<string> {
   return new Set(passed.filter((each) => each.startsWith('DELETE ')));
-}
-
-/** The error that ended the run, or the totals of its report. */
-export function verdictOf({ stdout, stderr }: CliResult): string {
-  const error = stderr.split('\n').find((line) => line.startsWith('flagkeel: '));
-  return error ?? stdout.trimEnd().split('\n').at(-1) ?? '';
 }
 
 const MOMENTS: readonly Moment[] = ['before', 'done', 'answered'];

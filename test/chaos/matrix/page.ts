@@ -45,8 +45,6 @@ export function matrixTables(results: readonly CellResult[], origin: string): st
     legend('W', WRITES),
     table(['what goes wrong', 'when', ...letters('W', WRITES)], rows(WRITES, moments)),
     interruptedText(results.filter(({ cell }) => cell.interrupt !== undefined)),
-    'Runs that did not end with 0 said:',
-    sayings(results, (first) => `${nameOf(first.cell)} at “${first.cell.kind.name}”`),
   ].join('\n\n');
 }
 
@@ -89,45 +87,4 @@ function legend(letter: string, kinds: readonly RequestKind[]): string {
 
 export function table(head: readonly string[], rows: readonly string[]): string {
   return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n');
-}
-
-const MOST_EXAMPLES = 16;
-
-/**
- * A table with each message once, without names and numbers, and with the number of cells.
- *
- * @param exampleOf shows one of the cells too; then the table has sixteen rows at most.
- */
-export function sayings<R extends Pick<CellResult, 'code' | 'said'>>(
-  results: readonly R[],
-  exampleOf?: (result: R) => string,
-): string {
-  const groups = new Map<string, R[]>();
-  for (const result of results) {
-    if (result.code === 0 || result.said === '') continue;
-    const said = `${String(result.code)} | ${withoutParticulars(result.said).replaceAll('|', '\\|')}`;
-    groups.set(said, [...(groups.get(said) ?? []), result]);
-  }
-  const lines = [...groups]
-    .toSorted(([, a], [, b]) => b.length - a.length)
-    .map(([said, cells]) => {
-      const example = exampleOf && cells.slice(0, 1).map((first) => `${exampleOf(first)} |`);
-      return [`| ${said} | ${String(cells.length)} |`, ...(example ?? [])].join(' ');
-    });
-  const more = exampleOf ? lines.length - MOST_EXAMPLES : 0;
-  return table(
-    ['ends with', 'the run said', 'cells', ...(exampleOf ? ['for example'] : [])],
-    [
-      ...lines.slice(0, lines.length - Math.max(0, more)),
-      ...(more > 0 ? [`| … | ${String(more)} more, mostly of one cell each | | |`] : []),
-    ],
-  );
-}
-
-/** Names, numbers and addresses differ from cell to cell. */
-function withoutParticulars(said: string): string {
-  return said
-    .replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL')
-    .replaceAll(/"[^"]*"/g, '"…"')
-    .replaceAll(/\d+/g, 'N');
 }

@@ -1,4 +1,4 @@
-import { sayings, table } from '../matrix/page.js';
+import { table } from '../matrix/page.js';
 import { WAYS, type StoreResult } from './play.js';
 
 /** The tables of failing stores, as Markdown. @param origin of the results. */
@@ -25,8 +25,6 @@ export function storeTable(
       ['store', 'fault', 'the service says', ...WAYS.map(({ name }) => name), 'well after, s'],
       rows,
     ),
-    'Runs that did not end with 0 said:',
-    sayings(all.map((each) => ({ ...each, said: shortened(each.said) }))),
   ].join('\n\n');
 }
 
@@ -34,9 +32,4 @@ function shown(result: StoreResult | undefined): string {
   if (result === undefined) return '·';
   if (result.violations.length > 0) return '✗';
   return result.code === 0 ? '✓' : `${String(result.code)}→${String(result.runsAfter)}`;
-}
-
-/** The numbers behind it say the same of every cell. */
-function shortened(said: string): string {
-  return said.replace(/Not in sync: .*/, 'Not in sync: …');
 }

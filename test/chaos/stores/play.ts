@@ -1,14 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoreFault } from '../../support/store-faults.js';
 import { inLanes, Worlds } from '../lanes.js';
-import {
-  inTime,
-  settled,
-  stateOf,
-  undisturbed,
-  verdictOf,
-  type Reference,
-} from '../matrix/cell.js';
+import { inTime, settled, stateOf, undisturbed, type Reference } from '../matrix/cell.js';
 import { READS, WRITES, type RequestKind } from '../matrix/requests.js';
 import { makeStoreWorld, type Place, type Stage, type World } from '../matrix/world.js';
 import type { GroundKind } from './grounds.js';
@@ -48,8 +41,6 @@ export interface StoreResult {
   readonly cell: StoreCell;
   /** Exit code of the run that met the fault. */
   readonly code: number | null;
-  /** The error that ended this run, or the totals of its report. */
-  readonly said: string;
   /** What `/health` answered while the store failed; undefined: it was mended before the run ended. */
   readonly health: string | undefined;
   readonly seconds: number;
@@ -128,8 +119,7 @@ async function playStoreCell(
     const { runs, last, end } = await settled(world, place, reference, violations);
     if (end !== reference.state) complain(`another end: ${last.stdout}`);
     const runsAfter = first.code === 0 ? 0 : runs;
-    const said = verdictOf(first);
-    return { cell, code: first.code, said, health, seconds, wellAfterMs, runsAfter, violations };
+    return { cell, code: first.code, health, seconds, wellAfterMs, runsAfter, violations };
   } finally {
     await place.dispose();
   }

@@ -17,10 +17,10 @@ it.skipIf(lacks('postgresql'))(
       ways: WAYS,
       plays: (ground, { fault, way }) => ONLY.test(`${ground} ${fault.name} ${way.name}`),
       tell: (ground, { cell: { fault, way }, code, runsAfter, seconds, ...result }) => {
-        const { wellAfterMs, health = 'not asked', said, violations } = result;
+        const { wellAfterMs, health = 'not asked', violations } = result;
         process.stdout.write(
           `${ground}, ${fault.name}, ${way.name}: ${String(code)}→${String(runsAfter)} in ${seconds.toFixed(1)} s, ` +
-            `well after ${wellAfterMs.toFixed(0)} ms; health: ${health}; ${said}` +
+            `well after ${wellAfterMs.toFixed(0)} ms; health: ${health}` +
             `${violations.map((text) => ` WRONG: ${text}`).join('')}\n`,
         );
       },
