@@ -1,45 +1,23 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import type { MutationPlan } from './service-mutants.js';
+import { POSTGRES_ONLY } from '../support/contract-projects.js';
 
-const ROOT = join(import.meta.dirname, '../..');
-const { sources } = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'reports/service-plan.json'), 'utf8'),
-) as MutationPlan;
+/** They start processes, look into the store, or are about what has other tests. */
+const LEFT_OUT = [
+  ...['backup', 'command', 'console', 'console-sessions', 'memory', 'metrics'],
+  ...['served-specs', 'store'],
+].map((name) => `${name}.test.ts`);
 
-/** The tests start the service that `globalThis` names, which may be loaded anew for a mutant. */
-const SERVICE = join(ROOT, 'src/service/service.ts');
-const SHIM =
-  'export const startService = async (options) => globalThis.serviceUnderTest.startService(options);';
-
-/** One file of tests that runs the contract's tests for each mutant, see `service-mutants.ts`. */
+/** What mutants of the service are held against: the contract over HTTP, on the store in memory. */
 export default defineConfig({
-  root: ROOT,
-  plugins: [
-    {
-      name: 'mutants',
-      enforce: 'pre',
-      resolveId: (id, importer) =>
-        id.endsWith('/src/service/service.js') &&
-        importer?.endsWith('test/support/service.ts') === true
-          ? '\0service-shim'
-          : undefined,
-      load: (id) => (id === '\0service-shim' ? SHIM : undefined),
-      transform: (_, id) => sources[id],
-    },
-  ],
   test: {
-    include: ['test/mutation/service-suite.test.ts'],
-    pool: 'forks',
+    include: readdirSync('test/contract')
+      .filter((file) => ![...POSTGRES_ONLY, ...LEFT_OUT].includes(file))
+      .map((file) => `test/contract/${file}`),
+    exclude: ['**/*.slow.test.ts'],
+    environment: 'node',
     isolate: false,
-    maxWorkers: 1,
-    testNamePattern: '^mutants$',
-    // Far longer than a test takes on a loaded machine: a slow one must not pass for one that noticed a mutant.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    dangerouslyIgnoreUnhandledErrors: true,
-    env: { SERVICE: SERVICE },
-    reporters: [],
   },
 });
