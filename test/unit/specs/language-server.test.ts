@@ -1,22 +1,46 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LanguageServer } from '../../support/language-server.js';
+import { getLanguageService, type LanguageService } from 'yaml-language-server';
 import { cliRun } from '../../support/terminal.js';
 
 let directory: string;
-let server: LanguageServer;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'flagkeel-editor-'));
   await cliRun(['init', directory, '--no-workflows', '--quiet']);
-  server = new LanguageServer();
-  await server.start(directory);
 }, 30_000);
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
+afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
+
+/** What editors ask of YAML, with the settings of an editor in which nobody set anything. */
+const service = getLanguageService({
+  schemaRequestService: async (uri) => readFile(fileURLToPath(uri), 'utf8'),
+  workspaceContext: { resolveRelativePath: (path, from) => new URL(path, from).href },
+});
+service.configure({ validate: true, hover: true, completion: true });
+
+type Document = Parameters<LanguageService['doHover']>[0];
+
+/** What the server makes of an open file. */
+const { TextDocument } = createRequire(
+  createRequire(import.meta.url).resolve('yaml-language-server'),
+)('vscode-languageserver-textdocument') as {
+  TextDocument: { create(uri: string, language: string, version: number, text: string): Document };
+};
+
+/** A file with a text that need not be on disk. */
+function opened(path: string, text: string): Document {
+  return TextDocument.create(pathToFileURL(join(directory, path)).href, 'yaml', 1, text);
+}
+
+async function problemsOf(path: string, text: string): Promise<string[]> {
+  return (await service.doValidation(opened(path, text), false)).map(({ message }) => message);
+}
 
 function headerOf(kind: string, folders: number): string {
   return `# yaml-language-server: $schema=${'../'.repeat(folders)}schemas/${kind}.schema.json\n`;
@@ -32,12 +56,13 @@ describe('an editor', () => {
     const text = readFileSync(join(directory, path), 'utf8');
 
     expect(text).toMatch(/^# yaml-language-server: \$schema=/);
-    expect(await server.open(join(directory, path), text)).toEqual([]);
+    expect(await problemsOf(path, text)).toEqual([]);
   });
 
   it('offers the fields of a flag and of a condition, and says what they are', async () => {
-    const path = join(directory, 'flags/pay.yaml');
-    const text = `${headerOf('flag', 1)}flag: pay
+    const file = opened(
+      'flags/pay.yaml',
+      `${headerOf('flag', 1)}flag: pay
 treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
 environments:
@@ -47,17 +72,21 @@ environments:
           
         serve: "on"
     
-`;
-    await server.open(path, text);
+`,
+    );
+    const offered = async (line: number, character: number): Promise<string[]> =>
+      (await service.doComplete(file, { line, character }, false)).items.map(({ label }) => label);
 
-    const fields = await server.complete(path, { line: 10, character: 4 });
-    expect(fields).toEqual(expect.arrayContaining(['defaultRule', 'killed', 'trafficAllocation']));
-    const conditions = await server.complete(path, { line: 8, character: 10 });
-    expect(conditions).toEqual(expect.arrayContaining(['segment', 'attribute', 'onOrAfter']));
+    expect(await offered(10, 4)).toEqual(
+      expect.arrayContaining(['defaultRule', 'killed', 'trafficAllocation']),
+    );
+    expect(await offered(8, 10)).toEqual(
+      expect.arrayContaining(['segment', 'attribute', 'onOrAfter']),
+    );
     const { properties } = JSON.parse(
       readFileSync(join(directory, 'schemas/flag.schema.json'), 'utf8'),
     ) as { properties: Readonly<Record<string, { description: string }>> };
-    const hover = await server.hover(path, { line: 3, character: 2 });
+    const hover = JSON.stringify(await service.doHover(file, { line: 3, character: 2 }));
     expect(hover.replaceAll('\\', '')).toContain(properties['defaultTreatment']?.description);
   });
 
@@ -99,7 +128,7 @@ cases:
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(directory, path)), { recursive: true });
       writeFileSync(join(directory, path), text);
-      found[path] = await server.open(join(directory, path), text);
+      found[path] = await problemsOf(path, text);
     }
 
     expect(await cliRun(['validate', directory])).toMatchObject({ exitCode: 0 });
