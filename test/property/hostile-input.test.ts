@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FlagkeelError } from '../../src/errors.js';
 import { parseCommit } from '../../src/git/log.js';
+import { directoryTree } from '../../src/git/trees.js';
 import { cleanText } from '../../src/model/audit-note.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
 import { parseEntryFile, parseRunFile } from '../../src/state/codec.js';
@@ -13,7 +14,7 @@ import { ConfigRepository } from '../support/git.js';
 import { EXAMPLE_KEY, HOSTILE, hostileTextOf } from '../support/hostile-text.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
-import { directoryTree, treeOf } from '../support/spec-tree.js';
+import { treeOf } from '../support/spec-tree.js';
 import { cliRun } from '../support/terminal.js';
 import { lawSettings } from './law-settings.js';
 
@@ -41,7 +42,7 @@ const PATHS = [
 ];
 
 it('specs of any text are read or refused, with places that are in the file, and no key is shown', async () => {
-  const whole = filesOf(EXAMPLE);
+  const whole = await filesOf(EXAMPLE);
   const hostile = fc
     .constantFrom(...PATHS)
     .chain((path) => hostileTextOf([whole[path] ?? '']).map((text) => ({ path, text })));
@@ -171,10 +172,8 @@ it('a service that answers anything ends a plan with words and a code, and nothi
   );
 });
 
-function filesOf(directory: string): Record<string, string> {
-  const paths = directoryTree(directory)
-    .list()
-    .map(({ path }) => path);
+async function filesOf(directory: string): Promise<Record<string, string>> {
+  const paths = (await directoryTree(directory)).list().map(({ path }) => path);
   return Object.fromEntries(
     paths.map((path) => [path, readFileSync(join(directory, path), 'utf8')]),
   );

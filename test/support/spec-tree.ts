@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../../src/model/spec-tree.js';
 
 /** A tree of files given by path. */
@@ -32,20 +30,4 @@ export function treeOf(
         : Promise.resolve(content);
     },
   };
-}
-
-/** The files of a directory on disk. */
-export function directoryTree(root: string): SpecTree {
-  const files: Record<string, Buffer> = {};
-  const links: string[] = [];
-  for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
-    const found = lstatSync(join(root, path));
-    if (found.isSymbolicLink()) links.push(path);
-    else if (found.isFile()) files[path] = readFileSync(join(root, path));
-  }
-  // The listing goes on behind links to folders, which the program never does.
-  const followed = Object.entries(files).filter(
-    ([path]) => !links.some((link) => path.startsWith(`${link}/`)),
-  );
-  return treeOf(Object.fromEntries(followed), links);
 }

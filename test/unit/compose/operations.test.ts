@@ -72,13 +72,11 @@ describe('names of a proxy before the daemon', () => {
   });
 });
 
-describe('the header of the key', () => {
-  it('is what the operator says, and nothing that there is not', () => {
-    const of = (name: string) => operatorSettings({ FLAGKEEL_AUTH_HEADER: name }).authHeader;
+it('the header of the key is what the operator says, and nothing that there is not', () => {
+  const of = (name: string) => operatorSettings({ FLAGKEEL_AUTH_HEADER: name }).authHeader;
 
-    expect([of('X-Api-Key'), of('')]).toEqual(['x-api-key', undefined]);
-    expect(() => of('cookie')).toThrow(expect.objectContaining({ code: 'USAGE' }));
-  });
+  expect([of('X-Api-Key'), of('')]).toEqual(['x-api-key', undefined]);
+  expect(() => of('cookie')).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });
 
 describe('the surface of the daemon', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { directoryTree } from '../../../src/git/trees.js';
 import { lint, LINT_RULES } from '../../../src/lint/lint.js';
 import { straysOf } from '../../../src/specs/parse/load-files.js';
 import { readWithParts } from '../../../src/specs/read-specs.js';
-import { directoryTree, treeOf } from '../../support/spec-tree.js';
+import { treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, projectText, rowsOf } from '../docs/page.js';
 import { config, flag, lintLines, ruled, segment, threeWay, TODAY } from './lint-story.js';
 
@@ -907,29 +908,25 @@ describe('stray files', () => {
   });
 });
 
-describe('lint', () => {
-  it('judges what is right while something else is wrong, and takes nothing for unused then', async () => {
-    const tree = treeOf({
-      'flagkeel.yaml': config(),
-      'flags/broken.yaml': 'flag: broken\n',
-      'flags/old.yaml': flag('old', { fields: 'expires: 2026-01-01\n' }),
-      'segments/staff.yaml': segment('staff', 'u1'),
-    });
-    const { parts } = await readWithParts(tree);
-
-    const codes = lint(parts, { today: TODAY }).map(({ code }) => code);
-
-    expect(codes).toEqual(['expired']);
+it('lint judges what is right while something else is wrong, and takes nothing for unused then', async () => {
+  const tree = treeOf({
+    'flagkeel.yaml': config(),
+    'flags/broken.yaml': 'flag: broken\n',
+    'flags/old.yaml': flag('old', { fields: 'expires: 2026-01-01\n' }),
+    'segments/staff.yaml': segment('staff', 'u1'),
   });
+  const { parts } = await readWithParts(tree);
+
+  const codes = lint(parts, { today: TODAY }).map(({ code }) => code);
+
+  expect(codes).toEqual(['expired']);
 });
 
-describe('specs-example', () => {
-  it('has nothing to find', async () => {
-    const tree = directoryTree('specs-example');
-    const { parts } = await readWithParts(tree);
+it('specs-example has nothing to find', async () => {
+  const tree = await directoryTree('specs-example');
+  const { parts } = await readWithParts(tree);
 
-    expect(lint(parts, { today: TODAY, strays: straysOf(tree, []) })).toEqual([]);
-  });
+  expect(lint(parts, { today: TODAY, strays: straysOf(tree, []) })).toEqual([]);
 });
 
 describe('the rules', () => {

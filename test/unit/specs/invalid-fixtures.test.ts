@@ -1,16 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { directoryTree } from '../../../src/git/trees.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { directoryTree } from '../../support/spec-tree.js';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/invalid');
 
-describe('a broken config repository', () => {
-  it.each(readdirSync(FIXTURES))('gives one diagnostic for each mistake: %s', async (name) => {
+it.each(readdirSync(FIXTURES))(
+  'a broken config repository gives one diagnostic for each mistake: %s',
+  async (name) => {
     const expected = readFileSync(join(FIXTURES, name, 'expected-codes.txt'), 'utf8');
 
-    const result = await readSpecs(directoryTree(join(FIXTURES, name)));
+    const result = await readSpecs(await directoryTree(join(FIXTURES, name)));
 
     const diagnostics = result.ok ? result.warnings : result.diagnostics;
     const lines = diagnostics.map(
@@ -18,5 +19,5 @@ describe('a broken config repository', () => {
     );
     expect(result.ok).toBe(false);
     expect(lines.join('')).toBe(expected);
-  });
-});
+  },
+);

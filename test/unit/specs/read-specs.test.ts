@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { directoryTree } from '../../../src/git/trees.js';
 import type { Desired, DesiredDefinition } from '../../../src/model/desired.js';
 import { SpecCache } from '../../../src/specs/cache.js';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { directoryTree, treeOf } from '../../support/spec-tree.js';
+import { treeOf } from '../../support/spec-tree.js';
 
 const CONFIG = `
 workspace: Default
@@ -51,9 +51,9 @@ async function definitionOf(block: string, head = ''): Promise<DesiredDefinition
 }
 
 it('the example is valid, without warnings', async () => {
-  const example = join(import.meta.dirname, '../../../specs-example');
+  const example = await directoryTree('specs-example');
 
-  expect(await readSpecs(directoryTree(example))).toMatchObject({ ok: true, warnings: [] });
+  expect(await readSpecs(example)).toMatchObject({ ok: true, warnings: [] });
 });
 
 const rule = (condition: string) =>

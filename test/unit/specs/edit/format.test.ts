@@ -72,30 +72,26 @@ environments:
   });
 });
 
-describe('a formatted config', () => {
-  it('keeps numbers, truth and the order of environments', () => {
-    const text = `workspace: 0012
+it('a formatted config keeps numbers, truth and the order of environments', () => {
+  const text = `workspace: 0012
 environments: { staging: {}, no: { protected: true } }
 guards: { maxDeletes: 5 }
 references: { segments: [b, a] }
 `;
 
-    expect(formattedSpec('config', text)).toBe(`workspace: "0012"
+  expect(formattedSpec('config', text)).toBe(`workspace: "0012"
 environments: { staging: {}, "no": { protected: true } }
 guards: { maxDeletes: 5 }
 references: { segments: [a, b] }
 `);
-  });
 });
 
-describe('a formatted list of keys', () => {
-  it.each([
-    ['is sorted, each key once', 'b\na\nb\n', 'a\nb\n'],
-    ['keeps the comments above', '# ours\n\nb\na', '# ours\n\na\nb\n'],
-    ['keeps its order where comments part it', 'b\n# more\na\n', 'b\n# more\na\n'],
-    ['keeps the ends of its lines', 'b\r\na\r\n', 'a\r\nb\r\n'],
-    ['may be empty', '# none yet\n', '# none yet\n'],
-  ])('%s', (_what, text, expected) => {
-    expect(formattedKeys(text)).toBe(expected);
-  });
+it.each([
+  ['is sorted, each key once', 'b\na\nb\n', 'a\nb\n'],
+  ['keeps the comments above', '# ours\n\nb\na', '# ours\n\na\nb\n'],
+  ['keeps its order where comments part it', 'b\n# more\na\n', 'b\n# more\na\n'],
+  ['keeps the ends of its lines', 'b\r\na\r\n', 'a\r\nb\r\n'],
+  ['may be empty', '# none yet\n', '# none yet\n'],
+])('a formatted list of keys %s', (_what, text, expected) => {
+  expect(formattedKeys(text)).toBe(expected);
 });

@@ -131,29 +131,23 @@ defaultRule: "off"
   });
 });
 
-describe('a schema that cannot be used', () => {
-  const CANNOT = 'configurationSchema is no JSON Schema that can be used: ';
+const CANNOT = 'configurationSchema is no JSON Schema that can be used: ';
 
-  it.each([
-    ['{ type: objekt }', '3:11', 'at /type must match a schema in anyOf'],
-    ['{ requird: [steps] }', '3:3', 'strict mode: unknown keyword: "requird"'],
-    ['{ pattern: "(" }', '3:3', 'pattern "(" cannot be used'],
-    [
-      '{ $ref: "https://example.com/s.json" }',
-      '3:11',
-      'is not followed, because nothing is fetched',
-    ],
-    ['{ $ref: other.json }', '3:11', '"other.json" is not followed'],
-    ['{ $ref: "#/$defs/none" }', '3:11', '"#/$defs/none" is not in it'],
-    ['{ items: { $ref: "#" } }', '3:20', 'it refers to itself'],
-    ['{ $id: "https://example.com/" }', '3:10', '"$id" has no meaning here'],
-  ])('is one error at its place: %s', async (schema, place, why) => {
-    const lines = await found(pay(schema));
+it.each([
+  ['{ type: objekt }', '3:11', 'at /type must match a schema in anyOf'],
+  ['{ requird: [steps] }', '3:3', 'strict mode: unknown keyword: "requird"'],
+  ['{ pattern: "(" }', '3:3', 'pattern "(" cannot be used'],
+  ['{ $ref: "https://example.com/s.json" }', '3:11', 'is not followed, because nothing is fetched'],
+  ['{ $ref: other.json }', '3:11', '"other.json" is not followed'],
+  ['{ $ref: "#/$defs/none" }', '3:11', '"#/$defs/none" is not in it'],
+  ['{ items: { $ref: "#" } }', '3:20', 'it refers to itself'],
+  ['{ $id: "https://example.com/" }', '3:10', '"$id" has no meaning here'],
+])('a schema that cannot be used is one error at its place: %s', async (schema, place, why) => {
+  const lines = await found(pay(schema));
 
-    expect(lines[0]).toContain(`flags/pay.yaml:${place} `);
-    expect(lines[0]).toContain(`configuration-schema ${CANNOT}`);
-    expect(lines[0]).toContain(why);
-  });
+  expect(lines[0]).toContain(`flags/pay.yaml:${place} `);
+  expect(lines[0]).toContain(`configuration-schema ${CANNOT}`);
+  expect(lines[0]).toContain(why);
 });
 
 it('fmt leaves the order inside a schema alone', () => {
