@@ -73,13 +73,13 @@ const FLAG = {
 
 /** A state of Terraform with definitions of one flag, each of which serves its own treatment. */
 function stateOf(...all: readonly (readonly string[])[]): string {
-  const resources = all.map(([name, workspace = '', deposed]) => ({
+  const resources = all.map(([name, deposed]) => ({
     ...{ type: 'split_split_definition', name, mode: 'managed' },
     instances: [
       {
         ...(deposed && { deposed }),
         attributes: {
-          ...{ split_name: 'pay', environment_id: 'e', workspace_id: workspace },
+          ...{ split_name: 'pay', environment_id: 'e', workspace_id: '' },
           treatment: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
           default_treatment: name,
           default_rule: [{ treatment: name, size: 100 }],
@@ -182,12 +182,6 @@ describe('import --from', () => {
       'it names no environment (say by --environment',
     ],
     ['harness-ff', 'featureFlags: { flags: [] }\n', 64, 'it names no environment\n'],
-    [
-      'terraform-state',
-      stateOf(['a', 'one'], ['b', 'two']),
-      64,
-      'it has the workspaces one, two (name',
-    ],
     ['terraform-state', '{"version": 4}', 3, 'it is neither a state of Terraform nor'],
     ['terraform-state', 'resource "x" {}', 3, 'it is neither a state of Terraform nor'],
   ])('refuses %s with %j', async (tool, text, exitCode, why) => {
@@ -220,7 +214,7 @@ describe('import --from', () => {
     });
     write({
       'flags.yaml': JSON.stringify({ featureFlags: { flags: [flag('on'), flag('off')] } }),
-      'state.json': `\uFEFF${stateOf(['c', '', 'deposed'], ['a'], ['b'])}`,
+      'state.json': `\uFEFF${stateOf(['c', 'deposed'], ['a'], ['b'])}`,
     });
 
     const harness = await cliRun(['import', '--from', 'harness-ff', at('flags.yaml'), at('a')]);
@@ -231,15 +225,6 @@ describe('import --from', () => {
     expect(text('a/flags/pay.yaml')).not.toContain('killed');
     expect(terraform.stdout).toContain('.b: another resource defines this already; left out');
     expect(text('b/flags/pay.yaml')).toContain('defaultTreatment: a\n');
-  });
-
-  it('imports the workspace that is named where the state has several', async () => {
-    write({ 'state.json': stateOf(['a', 'one'], ['b', 'two']) });
-
-    const second = await ofState(at('state.json'), at('b'), '--workspace', 'two');
-
-    expect(second, second.stderr).toMatchObject({ exitCode: 0 });
-    expect(text('b/flags/pay.yaml')).toContain('defaultTreatment: b\n');
   });
 
   it('takes any one workspace of a state with several of two providers, and of equal names by their ids', async () => {
@@ -327,14 +312,5 @@ describe('import --from', () => {
     expect(readdirSync(at(''))).toEqual(['file']);
     expect(await run('--exclude', 'flag/pay')).toMatchObject({ exitCode: 0 });
     expect(readdirSync(at('config'))).toEqual(['flagkeel.yaml', 'schemas']);
-  });
-
-  it('keeps specs that are there, but for --overwrite', async () => {
-    await ofState(state, at(''));
-
-    const second = await ofState(state, at(''));
-
-    expect(second.exitCode).toBe(1);
-    expect(second.stderr).toContain('it has flags already (replace it with --overwrite)');
   });
 });
