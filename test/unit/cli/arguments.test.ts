@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { duration, moment } from '../../../src/cli/options.js';
-import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { cliRun } from '../../support/terminal.js';
 
 const DAY_MS = 86_400_000;
@@ -57,17 +56,4 @@ it.each([
 
   for (const each of shown) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(each);
   expect(stdout).not.toMatch(/\(default: [1-9]\d*\)/);
-});
-
-it.each([
-  ['15s', true],
-  ['0', true],
-  ['15', false],
-])('an interval of %s in a file of sources is taken: %s', (interval, isTaken) => {
-  const text = `sources:\n  - { name: shop, directory: shop, interval: '${interval}' }\n`;
-
-  const read = readWatchConfig('sources.yaml', Buffer.from(text));
-
-  expect(read.ok).toBe(isTaken);
-  if (!isTaken) expect(JSON.stringify(read)).toContain('a duration with its unit, such as 30s');
 });

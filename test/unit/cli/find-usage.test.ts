@@ -90,30 +90,28 @@ describe('find-usage in specs', () => {
   );
 });
 
-describe('find-usage in code', () => {
-  it('tells the lines that hold the name by itself, in files that git does not ignore', async () => {
-    write({
-      'shop/.gitignore': 'built/\n',
-      'shop/built/cart.js': 'isOn("pay");\n',
-      'shop/src/cart.js': `const a = isOn('pay');
+it('find-usage in code tells the lines that hold the name by itself, in files that git does not ignore', async () => {
+  write({
+    'shop/.gitignore': 'built/\n',
+    'shop/built/cart.js': 'isOn("pay");\n',
+    'shop/src/cart.js': `const a = isOn('pay');
 const b = isOn('pay-now') || isOn('prepay') || isOn('pay.now') || isOn('pay_now');
 // Goes by pay.
 `,
-    });
-    world.repository.shell('git init --quiet shop');
-    const shop = at('shop');
-    const { stdout } = await find('flag/pay', '--code', shop, '--format', 'json');
-
-    const { usages } = JSON.parse(stdout) as { usages: { code?: string }[] };
-    expect(usages.filter((each) => each.code !== undefined)).toEqual([
-      { code: shop, file: 'src/cart.js', line: 1, text: "const a = isOn('pay');" },
-      { code: shop, file: 'src/cart.js', line: 3, text: '// Goes by pay.' },
-    ]);
-    expect((await find('segment/idle', '--code', shop)).stdout).toBe(
-      `nothing names segment/idle in the specs, ${shop}\n`,
-    );
-    const nowhere = await find('flag/pay', '--code', at('shop/nowhere'));
-    expect(nowhere.exitCode).not.toBe(0);
-    expect(nowhere.stderr).toContain('shop/nowhere": there is no such directory');
   });
+  world.repository.shell('git init --quiet shop');
+  const shop = at('shop');
+  const { stdout } = await find('flag/pay', '--code', shop, '--format', 'json');
+
+  const { usages } = JSON.parse(stdout) as { usages: { code?: string }[] };
+  expect(usages.filter((each) => each.code !== undefined)).toEqual([
+    { code: shop, file: 'src/cart.js', line: 1, text: "const a = isOn('pay');" },
+    { code: shop, file: 'src/cart.js', line: 3, text: '// Goes by pay.' },
+  ]);
+  expect((await find('segment/idle', '--code', shop)).stdout).toBe(
+    `nothing names segment/idle in the specs, ${shop}\n`,
+  );
+  const nowhere = await find('flag/pay', '--code', at('shop/nowhere'));
+  expect(nowhere.exitCode).not.toBe(0);
+  expect(nowhere.stderr).toContain('shop/nowhere": there is no such directory');
 });

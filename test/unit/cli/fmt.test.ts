@@ -35,14 +35,6 @@ describe('fmt', () => {
     expect(text('flags/pay.yaml')).toBe(`\uFEFF${TIGHT}`.replaceAll('\n', '\r\n'));
   });
 
-  it('says of a directory that is not there what validate says', async () => {
-    const missing = await cliRun(['fmt', at('nowhere')]);
-    expect(missing).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringContaining('flagkeel init') as string,
-    });
-  });
-
   it('leaves a file alone that is wrong, says why, and formats the others', async () => {
     write({ 'flags/cart.yaml': 'flag: cart\nowner: on\n' });
 

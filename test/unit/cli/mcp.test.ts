@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveMcp } from '../../../src/cli/mcp.js';
 import { runCli } from '../../../src/cli/program.js';
@@ -143,24 +142,15 @@ describe('flagkeel mcp', () => {
   it('answers with the documents of the commands, as text and as structure', async () => {
     const { call } = await connected();
     const { stdout } = await cliRun(['plan', '--format', 'json', ...where()], scenario.env);
-    const schema = JSON.parse(projectText('schemas/plan.schema.json')) as object;
-    const validate = new Ajv2020({ strict: false }).compile(schema);
 
     const { structuredContent, content } = await call('plan');
 
     expect(structuredContent).toEqual(JSON.parse(stdout));
     expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
-    expect(validate(structuredContent), JSON.stringify(validate.errors)).toBe(true);
     expect((await call('impact')).structuredContent?.['changes']).toMatchObject([
       { id: 'flag/pay@staging', title: 'Ramp pay to 25 %', impact: [{ flag: 'pay' }] },
       { id: 'flag/pay@production' },
     ]);
-    expect((await call('history', { object: 'flag/pay' })).structuredContent).toMatchObject({
-      applies: [{ changes: [{ title: 'Add pay at 10 %' }, {}, {}] }],
-    });
-    expect((await call('explain_code', { code: 'NO_KEY' })).structuredContent).toMatchObject({
-      entries: [{ code: 'NO_KEY' }],
-    });
   });
 
   it('says what is live where there is a key, and why not where there is none', async () => {

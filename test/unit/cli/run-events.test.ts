@@ -1,24 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openEventSink, type EventSink } from '../../../src/cli/run-events.js';
+import { makeDirectory } from '../../support/git.js';
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flagkeel-event-sink-'));
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-function aPipe(name: string): string {
-  const pipe = join(folder, name);
+function aPipe(): string {
+  const pipe = join(makeDirectory(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   return pipe;
 }
@@ -41,7 +31,7 @@ async function sinkOf(
 
 describe('where events go', () => {
   it('has the lines of a regular file in it at once, and begins it anew', async () => {
-    const file = join(folder, 'events.jsonl');
+    const file = join(makeDirectory(), 'events.jsonl');
     for (const event of ['first', 'second']) {
       await using sink = await sinkOf(file);
       for (let line = 0; line < 100; line += 1) sink.write(`${event}\n`);
@@ -51,7 +41,7 @@ describe('where events go', () => {
   });
 
   it('gives a pipe its lines and its end', async () => {
-    const pipe = aPipe('read');
+    const pipe = aPipe();
     const read = readFile(pipe, 'utf8');
     const sink = await sinkOf(pipe);
 
@@ -77,7 +67,7 @@ describe('where events go', () => {
 
 describe('a pipe whose reader is not there, or slow', () => {
   it('is refused if no program reads it, after a while', async () => {
-    await expect(sinkOf(aPipe('unread'), [], 1)).rejects.toMatchObject({
+    await expect(sinkOf(aPipe(), [], 1)).rejects.toMatchObject({
       code: 'OUTPUT',
       message: expect.stringContaining('no program reads this pipe') as string,
     });
@@ -87,7 +77,7 @@ describe('a pipe whose reader is not there, or slow', () => {
     ['gives up a pipe whose reader takes nothing, and ends', 40, 'their reader is too slow'],
     ['says that the rest was not taken at the end', 1, 'their reader did not take the rest'],
   ])('%s', async (_, lines, why) => {
-    const pipe = aPipe(`full-of-${String(lines)}`);
+    const pipe = aPipe();
     const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const notes: string[] = [];
     const sink = await sinkOf(pipe, notes, 1);
