@@ -153,21 +153,6 @@ it('does not call the newer commit applied, because a part of it may be held', a
   expect(await typedRefusal('reconcile')).not.toContain('applied');
 });
 
-it('does not name the last commit of a shallow clone as the cause of what an earlier run left', async () => {
-  world.repository.git('checkout', '--quiet', '-');
-  const { live, repository } = world;
-  repository.commit('Protect production', { 'flagkeel.yaml': PROTECTED_PIPELINE });
-  await world.applied();
-  await live.set('pay', { on: 70 });
-  repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
-  await world.applied();
-  await live.set('pay', { on: 20 });
-  cutAt(repository.commit('Correct the readme', { 'README.md': '2' }));
-
-  const { notes } = await world.planned();
-  expect([...notes.values()].map(({ title }) => title)).toEqual(['Correct the readme (or older)']);
-});
-
 /** The text of a command that refuses to go back. */
 async function typedRefusal(command: string): Promise<string> {
   const { exitCode, stdout, stderr } = await world.command(command);

@@ -1,27 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Applied } from '../../../src/reconcile/context.js';
-import {
-  appliedWorld,
-  flagSpec,
-  withheldIn,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, withheldIn } from '../../support/pipeline-world.js';
 
 const PROTECTED = `${flagSpec('shop')}protect: true\n`;
-const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys: [ana] } }\n';
-
-/** A protected flag and a protected segment that are on the service, beside a flag that is not. */
-async function storyOf(): Promise<PipelineWorld> {
-  const world = await appliedWorld({
-    'flags/shop.yaml': flagSpec('shop'),
-    'flags/cart.yaml': flagSpec('cart'),
-    'segments/staff.yaml': SEGMENT,
-  });
-  // The base comes from the commit before: what counts is what the specs said last.
-  world.repository.commit('Protect', { 'flags/shop.yaml': PROTECTED });
-  return world;
-}
-
 function heldIn({ plan }: Applied): string[] {
   return plan.withheld.map(({ action, id, why }) => `${action} ${id}: ${why}`);
 }
@@ -31,35 +12,6 @@ const SHOP = [
   'delete flag/shop@production: protected',
   'delete flag/shop@staging: protected',
 ];
-
-it('protection goes by a commit of its own, and the object by the next', async () => {
-  const world = await storyOf();
-  const { repository } = world;
-  const away = { 'flags/shop.yaml': null, 'segments/staff.yaml': null };
-  repository.commit('Away at once', away);
-  expect(heldIn(await world.applied({ prune: true }))).toEqual([
-    ...SHOP,
-    'delete segment/staff: protected',
-    'deactivate segment/staff@staging: protected',
-  ]);
-
-  repository.commit('Bring them back, unprotected', {
-    'flags/shop.yaml': flagSpec('shop'),
-    'segments/staff.yaml': SEGMENT.replace('protect: true\n', ''),
-  });
-  await world.applied({ prune: true });
-  repository.commit('Away', away);
-  const done = await world.applied({ prune: true });
-
-  expect(heldIn(done)).toEqual([]);
-  expect(done.plan.changes.map(({ id }) => id).sort()).toEqual([
-    'flag/shop',
-    'flag/shop@production',
-    'flag/shop@staging',
-    'segment/staff',
-    'segment/staff@staging',
-  ]);
-});
 
 it('protection that came to the branch beside a removal holds it', async () => {
   const files = { 'flags/cart.yaml': flagSpec('cart'), 'flags/shop.yaml': flagSpec('shop') };

@@ -6,7 +6,6 @@ import type { Planned } from '../../../src/reconcile/context.js';
 import { notComparedTexts } from '../../../src/report/view/sentences.js';
 import { wholeText } from '../../../src/report/view/verdict.js';
 import type { RecordedRequest } from '../../support/service.js';
-import { aDefinition } from '../../support/service-calls.js';
 import { changeAnswer } from '../../support/answers.js';
 import type { Files } from '../../support/git.js';
 import { InProcessDaemon } from '../../support/in-process-daemon.js';
@@ -232,21 +231,6 @@ describe('a first apply that was interrupted', () => {
     expect((await world.applied()).converged).toBe(true);
 
     expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
-  });
-
-  it('leaves alone what another writer has created meanwhile', async () => {
-    const world = await pipelineWorld(undefined, { strict: true });
-    await cutAfter(world, 4);
-    await world.live.ok('POST', world.live.at('flag-19'), aDefinition());
-
-    const refused = await world.applied();
-    const next = await world.applied();
-
-    expect(refused.outcomes.get('flag/flag-19@production')).toMatchObject({
-      status: 'failed',
-      error: { status: 409 },
-    });
-    expect(withheldIn(next)).toEqual(['flag/flag-19@production adopt-needed']);
   });
 });
 

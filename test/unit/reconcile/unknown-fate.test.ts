@@ -28,24 +28,6 @@ it('tells a write that was made, though its answer was lost and the service was 
   expect(done.outcomes.get('segment/beta@production')).toMatchObject({ status: 'applied' });
 });
 
-it.each(['reset-before', 'reset-after'] as const)(
-  'makes a patch of a flag in one run, though its first try got no answer: %s',
-  async (fault) => {
-    const world = await appliedWorld();
-    world.repository.commit('Tag pay', { 'flags/pay.yaml': `${flagSpec('pay')}tags: [web]\n` });
-    world.service.failNext({ method: 'PATCH', path: /\/pay$/ }, fault);
-
-    const done = await world.applied();
-
-    expect(done.converged).toBe(true);
-    expect(done.outcomes.get('flag/pay')).toMatchObject({ status: 'applied' });
-    const patches = world.service.requests.filter(
-      ({ method, path }) => method === 'PATCH' && path.endsWith('/pay'),
-    );
-    expect(patches).toHaveLength(fault === 'reset-before' ? 2 : 1);
-  },
-);
-
 it('tells a kill that was made, though nobody answered it', async () => {
   const world = await appliedWorld();
   const { repository, service } = world;
@@ -88,9 +70,7 @@ it('leaves what somebody set in a definition that it had created and could not l
 });
 
 it.each([
-  ['flag/pay', /\/splits\/.*\/trafficTypes\/user$/],
   ['flag/pay@production', /\/pay\/environments\/[^/]+$/],
-  ['segment/beta', /\/segments\/.*\/trafficTypes\/user$/],
   ['segment/beta@production', /\/segments\/[^/]+\/beta$/],
 ] as const)(
   'a signal while the answer to a creation is lost is a failure whose fate is unknown, and the next run knows %s as its own',

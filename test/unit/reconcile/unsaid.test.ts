@@ -110,30 +110,3 @@ it('what another machine wrote into the state during a run was lost with the nex
   expect(done.unsaved).toContain('another run moved');
   expect(codeOf(done)).toBe(5);
 });
-
-it('an allocation from 0 to 100 and a rule that everybody matches passed the guard against flips', async () => {
-  const world = await pipelineWorld();
-  const rule = 'rules: [{ if: { segment: staff, not: true }, serve: "on" }]';
-  const specs = (allocation: number, rules: string): Record<string, string> => ({
-    'flagkeel.yaml': PROTECTED_PIPELINE,
-    'segments/staff.yaml': 'segment: staff\nenvironments:\n  production: { keys: [] }\n',
-    'flags/cart.yaml': flagSpec('cart', { on: 0, production: rules }),
-    'flags/pay.yaml': flagSpec('pay', {
-      on: 100,
-      production: `trafficAllocation: ${String(allocation)}`,
-    }),
-  });
-  world.repository.commit('Add two that serve nobody', specs(0, 'rules: []'));
-  await world.applied();
-  world.repository.commit('Let everybody in', specs(100, rule));
-
-  const held = await world.planned();
-  world.repository.commit('Let nearly everybody in', specs(99, 'rules: []'));
-  const passed = await world.planned();
-
-  expect(held.guardFindings).toMatchObject([
-    { guard: 'fullFlip', id: 'flag/cart@production', found: 100 },
-    { guard: 'fullFlip', id: 'flag/pay@production', found: 100 },
-  ]);
-  expect(passed.guardFindings).toEqual([]);
-});
