@@ -11,6 +11,7 @@ import type { ApplyOptions } from '../../src/reconcile/apply.js';
 import { plan, reconcile } from '../../src/reconcile/reconcile.js';
 import { reportOf } from '../../src/reconcile/result.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
+import { planText } from '../../src/report/text/plan.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { makeRepository, type Files, type TestRepository } from './git.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
@@ -181,6 +182,11 @@ export function stateRef({ repository }: PipelineWorld): string {
 export function forget({ repository }: PipelineWorld): void {
   const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n');
   for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
+}
+
+/** The text of a report as a wide pipe gets it. */
+export function textOf(report: PlanReport): string {
+  return planText(report, { color: false, width: 300, showKeys: false });
 }
 
 /** What is held back, by its cause. */

@@ -1,6 +1,13 @@
 import { onTestFinished } from 'vitest';
+import type { PlanReport } from '../../src/report/plan-report.js';
+import { rampText } from '../../src/report/view/sentences.js';
 import { startScripted, type Script } from './http.js';
 import { appliedWorld, flagSpec, PIPELINE_CONFIG, type PipelineWorld } from './pipeline-world.js';
+
+/** What a report says of its ramps. */
+export function laddersIn({ ramps = [] }: PlanReport): string {
+  return ramps.map(rampText).join(' ');
+}
 
 const HOUR_MS = 3_600_000;
 export const STEPS = `ramp: "10, 6h, 25, 12h, 50, 1d, 100"`;

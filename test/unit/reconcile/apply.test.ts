@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
-import { planText } from '../../../src/report/text/plan.js';
 import {
   appliedWorld,
   flagSpec,
   stateRef,
+  textOf,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 import { onOff } from '../../support/on-off.js';
@@ -75,8 +75,7 @@ it('names each difference that is left, with what was wanted and what was found'
 
   const report = world.reportOf(await world.applied({ environment: ['staging'] }));
 
-  const text = planText(report, { showKeys: false, color: false, width: 100 });
-  expect(text).toContain(`Left after the apply
+  expect(textOf(report)).toContain(`Left after the apply
   ! flag/pay@staging
       defaultRule: wanted on 60 %, off 40 %; found on 20 %, off 80 %
 `);

@@ -5,10 +5,9 @@ import { askCheck, checkFault } from '../../../src/reconcile/checks.js';
 import { standingsOf } from '../../../src/timing/standings.js';
 import { offlinePlan } from '../../../src/review/plan.js';
 import { planDocument } from '../../../src/report/json/plan.js';
-import { rampText } from '../../../src/report/view/sentences.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
-import { flagSpec, killList } from '../../support/pipeline-world.js';
-import { checkedStory } from '../../support/ramp-story.js';
+import { flagSpec } from '../../support/pipeline-world.js';
+import { checkedStory, laddersIn } from '../../support/ramp-story.js';
 
 const allowing = (...allowedOrigins: string[]) => ({
   allowedOrigins,
@@ -48,7 +47,7 @@ describe('a ramp with a check', () => {
     const done = await world.applied({}, after(7));
 
     const [standing] = standingsOf(done.input.moment, done.plan);
-    expect(standing && rampText(standing)).toMatch(
+    expect(laddersIn(world.reportOf(done))).toMatch(
       / It waits: check "slo" failed: 0\.1 is less than 0\.2\.$/,
     );
     expect(standing?.checks).toEqual([
@@ -83,7 +82,7 @@ describe('a ramp with a check', () => {
       held: null,
       checks: [{ name: 'slo', result: 'not-asked', why: null }],
     });
-    expect((report.ramps ?? []).map(rampText).join('')).toMatch(
+    expect(laddersIn(report)).toMatch(
       / Not asked here, and asked before it is written: check "slo"\.$/,
     );
     expect(report.plan.changes.map(({ reason }) => reason)).toEqual(['ramp']);
@@ -107,21 +106,6 @@ describe('a ramp with a check', () => {
       'flag/pay@staging',
       'flag/pay@production',
     ]);
-  });
-
-  it('holds neither a kill nor any other change', async () => {
-    const { world, after } = await guardedStory(left(0.1));
-    world.repository.commit('Stop, and another flag', {
-      ...killList('{ shop: { reason: INC-1 } }'),
-      'flags/pay.yaml': flagSpec('pay', { on: 20 }),
-    });
-
-    const { plan: applied, converged } = await world.applied({}, after(7));
-
-    expect(converged).toBe(true);
-    expect(applied.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
-      expect.arrayContaining(['flag/shop@production kill', 'flag/pay@production commit']),
-    );
   });
 
   it('goes on from its step where only the check is changed, and asks the new one', async () => {

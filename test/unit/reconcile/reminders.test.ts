@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
-import { planText } from '../../../src/report/text/plan.js';
-import { appliedWorld, flagSpec, type RunSettings } from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, textOf, type RunSettings } from '../../support/pipeline-world.js';
 
 it('a kill and a flag whose time is over are named by every plan and by a review that changes them, and stay as they are', async () => {
   const expiring = (on: number): string =>
@@ -32,8 +31,7 @@ it('a kill and a flag whose time is over are named by every plan and by a review
       ...{ reason: 'INC-1 double charges', by: 'ana' },
     },
   ]);
-  const layout = { color: false, width: 300, showKeys: false, verbose: false };
-  const text = planText(after, layout);
+  const text = textOf(after);
   expect(text).toContain(
     'The kill of flag/pay@production was to be reviewed by 2026-10-05; it stays until a commit takes it back: INC-1 double charges, by ana.',
   );

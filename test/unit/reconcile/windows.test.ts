@@ -1,15 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
-import { planText, summaryLine } from '../../../src/report/text/plan.js';
+import { summaryLine } from '../../../src/report/text/plan.js';
 import { closedText } from '../../../src/report/view/sentences.js';
-import { sharesOf } from '../../support/live-workspace.js';
 import {
   flagSpec,
-  killList,
   PIPELINE_CONFIG,
   pipelineWorld,
-  withheldIn,
+  textOf,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
@@ -52,55 +50,30 @@ function outcomesOf({ outcomes }: Applied): string[] {
   return [...outcomes].map(([id, { status }]) => `${id} ${status}`).sort();
 }
 
-describe('outside its window', () => {
-  it('an environment keeps what it has, says who holds it, and the others do not wait for it', async () => {
-    const world = await storyOf();
-    const planned = await world.planned(at(FROZEN));
-    const text = planText(world.reportOf(planned), {
-      ...{ color: false, width: 200, showKeys: false, verbose: false },
-    });
-    expect(planned.plan.withheld[0]?.because).toBe(
-      'frozen by "sale" (Black Friday); it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
-    );
-    expect(text).toContain(
-      'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Kills and restores pass.',
-    );
-    for (const moment of [OPEN, NIGHT]) {
-      expect((await world.planned(at(moment))).planHash).toBe(planned.planHash);
-    }
+it('an environment outside its window keeps what it has, says who holds it, and the others do not wait for it', async () => {
+  const world = await storyOf();
+  const planned = await world.planned(at(FROZEN));
+  expect(planned.plan.withheld[0]?.because).toBe(
+    'frozen by "sale" (Black Friday); it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
+  );
+  expect(textOf(world.reportOf(planned))).toContain(
+    'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Kills and restores pass.',
+  );
+  for (const moment of [OPEN, NIGHT]) {
+    expect((await world.planned(at(moment))).planHash).toBe(planned.planHash);
+  }
 
-    const done = await world.applied({}, by(NIGHT));
+  const done = await world.applied({}, by(NIGHT));
 
-    expect(linesOf(done)).toEqual([
-      'flag/shop@staging',
-      // The next window is frozen.
-      'flag/shop@production window-closed 2026-11-30T08:00:00.000Z',
-    ]);
-    expect(done.converged).toBe(true);
-    expect(world.writes().map(({ path }) => path.includes(world.live.production))).toEqual([false]);
-    const later = await world.applied({}, by('2026-11-30T08:00:00Z'));
-    expect(outcomesOf(later)).toEqual(['flag/shop@production applied']);
-  });
-
-  it('kills and restores pass, without what stands beside them', async () => {
-    const world = await storyOf();
-    world.repository.commit('Stop it', killList('{ shop: { reason: INC-1 } }'));
-
-    const killed = await world.applied({}, by(FROZEN));
-    world.repository.commit('Go on', killList('{}'));
-    const restored = await world.applied({}, by(FROZEN));
-
-    expect(outcomesOf(killed)).toEqual([
-      'flag/shop@production applied',
-      'flag/shop@staging applied',
-    ]);
-    expect(outcomesOf(restored)).toEqual(['flag/shop@production applied']);
-    for (const done of [killed, restored]) {
-      expect(withheldIn(done)).toEqual(['flag/shop@production window-closed']);
-    }
-    const { killed: isKilled, defaultRule } = await world.live.definition('shop');
-    expect([isKilled, defaultRule]).toEqual([false, sharesOf(10)]);
-  });
+  expect(linesOf(done)).toEqual([
+    'flag/shop@staging',
+    // The next window is frozen.
+    'flag/shop@production window-closed 2026-11-30T08:00:00.000Z',
+  ]);
+  expect(done.converged).toBe(true);
+  expect(world.writes().map(({ path }) => path.includes(world.live.production))).toEqual([false]);
+  const later = await world.applied({}, by('2026-11-30T08:00:00Z'));
+  expect(outcomesOf(later)).toEqual(['flag/shop@production applied']);
 });
 
 it('a window that closes while a run is under way lets no further step pass, and the rest goes when it opens again', async () => {
@@ -128,20 +101,18 @@ it('a window that closes while a run is under way lets no further step pass, and
   );
 });
 
-describe('what the operator lets pass', () => {
-  it('is said in the comment of the writes that would have waited, and of no others', async () => {
-    const world = await storyOf();
+it('what the operator lets pass is said in the comment of the writes that would have waited, and of no others', async () => {
+  const world = await storyOf();
 
-    const done = await world.applied({ overrideWindow: 'INC-7, ana agreed' }, by(FROZEN));
+  const done = await world.applied({ overrideWindow: 'INC-7, ana agreed' }, by(FROZEN));
 
-    expect(linesOf(done)).toEqual(['flag/shop@staging', 'flag/shop@production']);
-    expect(world.reportOf(done).closed?.map(closedText)).toEqual([
-      'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Changes go all the same: INC-7, ana agreed.',
-    ]);
-    const comments = world.writes().map(({ query }) => query['comment']);
-    expect(comments[0]).not.toContain('INC-7');
-    expect(comments[1]).toMatch(
-      /^Sent although frozen by "sale" \(Black Friday\): INC-7, ana agreed\n\n[0-9a-f]{7,} .*Ramp the shop/,
-    );
-  });
+  expect(linesOf(done)).toEqual(['flag/shop@staging', 'flag/shop@production']);
+  expect(world.reportOf(done).closed?.map(closedText)).toEqual([
+    'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Changes go all the same: INC-7, ana agreed.',
+  ]);
+  const comments = world.writes().map(({ query }) => query['comment']);
+  expect(comments[0]).not.toContain('INC-7');
+  expect(comments[1]).toMatch(
+    /^Sent although frozen by "sale" \(Black Friday\): INC-7, ana agreed\n\n[0-9a-f]{7,} .*Ramp the shop/,
+  );
 });
