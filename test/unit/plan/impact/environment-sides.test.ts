@@ -9,13 +9,11 @@ import type { ServedDefinition } from '../../../../src/plan/impact/served-defini
 import type { PlanInput } from '../../../../src/plan/input.js';
 import {
   aDesired,
-  dependingOn,
   desiredFlag,
   desiredSegment,
   inSegment,
   liveFlag,
   liveSegment,
-  noFlag,
   NO_STATE,
   onShare,
   wireSegment,
@@ -72,39 +70,6 @@ describe('the flags that a plan concerns', () => {
     const input = inputOf(aDesired({ flags: git }), { flags }, { state });
 
     expect(sideLines(input, STAFF)).toEqual(['production', ...lines]);
-  });
-
-  it('stand with those that they ask, as far as those are known', () => {
-    const names = ['read', 'known', 'made', 'bare', 'gone', 'none'];
-    const rules = names.flatMap((name) => dependingOn(name).rules);
-    const said = (name: string) =>
-      name === 'made' ? { ...onShare(30), targets: { on: ['ana'] } } : onShare(30);
-    const input = inputOf(
-      aDesired({
-        flags: names
-          .slice(0, 4)
-          .map((name) => desiredFlag(name, { environments: { production: said(name) } })),
-      }),
-      {
-        flags: [
-          liveFlag('shop', { production: { rules } }),
-          liveFlag('read', { production: onShare(20) }),
-          noFlag('gone'),
-        ],
-      },
-      { state: flagState('known', { production: { spec: onShare(40) } }) },
-    );
-    const targets = { path: '/targets/on', reason: 'commit', keys: keyChange(['ana']) } as const;
-    const made = aChange('flag/made@production', 'create', { fields: [targets] });
-
-    expect(sideLines(input, aChange('flag/shop@production', 'update'), made)).toEqual([
-      'production',
-      '* shop: 0 % → 0 %',
-      '* made: none → 30 % ana',
-      'read: 20 % → 20 %',
-      'known: 40 % → 40 %',
-      'gone: none → none',
-    ]);
   });
 
   it('are those of an environment that changes', () => {

@@ -219,10 +219,6 @@ describe('the shares of an answer', () => {
     expect(sharesIn({ shop }, { key: 'gus' })).toEqual({ on: '100–100' });
   });
 
-  it('may be anything of the flag in a circle', () => {
-    expect(sharesIn({ shop: dependingOn('shop') })).toEqual({ on: '0–100', off: '0–100' });
-  });
-
   it.each<[string, Situation, string]>([
     ['at a place, for rules', { key: 'ana', at: 20 }, 'on'],
     ['at the next place, for rules', { key: 'ana', at: 21 }, 'off'],

@@ -6,18 +6,11 @@ import {
   segmentList,
   servedDefinition,
   servedTo,
-  wholeFromWire,
   withChanges,
   type KnownKey,
 } from '../../../../src/plan/impact/served-definition.js';
 import { bucketOf, constantServing } from '../../../../src/plan/impact/serving.js';
-import {
-  DEFINITION,
-  dependingOn,
-  inSegment,
-  liveDefinition,
-  onShare,
-} from '../../../support/builders.js';
+import { DEFINITION, dependingOn, inSegment, onShare } from '../../../support/builders.js';
 import { aField, keyChange } from '../../../support/plan-builder.js';
 
 function whole(said: Definition = {}, segments: Readonly<Record<string, readonly string[]>> = {}) {
@@ -83,18 +76,6 @@ describe('a definition with changes', () => {
       { targets: { on: ['bob', 'dan'], off: ['cleo', 'ana'] } },
     ],
     [
-      'of a treatment that gets its first targets',
-      {},
-      [targetsChange('on', ['ana'])],
-      { targets: { on: ['ana'], off: [] } },
-    ],
-    [
-      'of a treatment that is removed, with its targets',
-      { treatments: treatmentsOf('on', 'off', 'beta'), targets: { beta: ['ana'] } },
-      [aField('/treatments', null, treatmentsOf('on', 'off'))],
-      { treatments: treatmentsOf('on', 'off'), targets: { on: [], off: [] } },
-    ],
-    [
       'of treatments, where a configuration is not said',
       { treatments: [{ name: 'on', description: '', configuration: { limit: 1 } }] },
       [aField('/treatments', null, treatmentsOf('on', 'off'))],
@@ -106,32 +87,10 @@ describe('a definition with changes', () => {
         targets: { on: [], off: [] },
       },
     ],
-    [
-      'of treatments, where a configuration is said',
-      { treatments: [{ name: 'on', description: '', configuration: { limit: 1 } }] },
-      [aField('/treatments', null, [{ name: 'on', description: '', configuration: { limit: 2 } }])],
-      {
-        treatments: [{ name: 'on', description: '', configuration: { limit: 2 } }],
-        targets: { on: [] },
-      },
-    ],
   ])('%s', (_situation, before, changes, after) => {
     const changed = withChanges(whole(before, { on: ['staff'] }), changes);
 
     expect(changed).toStrictEqual(whole({ ...before, ...after }, { on: ['staff'] }));
-  });
-});
-
-describe('a definition of the service', () => {
-  it('has the segments that its treatments target whole', () => {
-    const live = liveDefinition('shop', 'production', onShare(20));
-    const [on, off] = live.treatments;
-    const treatments = [
-      { ...on, name: 'on', segments: ['staff'] },
-      { ...off, name: 'off' },
-    ];
-
-    expect(wholeFromWire({ ...live, treatments }).segments).toEqual({ on: ['staff'], off: [] });
   });
 });
 
