@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ActualSegment } from '../../../../src/model/actual.js';
+import type { ActualFlag, ActualSegment } from '../../../../src/model/actual.js';
 import {
   aDesired,
   desiredFlag,
@@ -9,34 +9,26 @@ import {
 } from '../../../support/builders.js';
 import { planOf } from '../../../support/planning.js';
 
-const [, flag] = liveFlag('pay');
-const [, segment] = liveSegment('beta');
-const unlisted: ActualSegment = {
-  ...segment,
-  environments: new Map([['staging', { active: true }]]),
-};
-const none = new Map<string, never>();
+const [pay, flag] = liveFlag('pay');
+const [beta, segment] = liveSegment('beta');
+const unlisted: ActualSegment['environments'] = new Map([['staging', { active: true }]]);
+const nowhere = new Map<string, never>();
 
-it.each<[string, Parameters<typeof planOf>[1]]>([
-  ['flag "pay" was not observed', { segments: [['beta', segment]] }],
-  [
-    'flag/pay@staging was not observed',
-    { flags: [['pay', { ...flag, definitions: none }]], segments: [['beta', segment]] },
-  ],
-  ['segment "beta" was not observed', { flags: [['pay', flag]] }],
-  [
-    'segment/beta@staging was not observed',
-    { flags: [['pay', flag]], segments: [['beta', { ...segment, environments: none }]] },
-  ],
-  [
-    'the keys of a segment were not listed',
-    { flags: [['pay', flag]], segments: [['beta', unlisted]] },
-  ],
-])('no plan is made of what nobody looked at: %s', (message, live) => {
+it.each<[string, ActualFlag | null, ActualSegment | null]>([
+  ['flag "pay" was not observed', null, segment],
+  ['flag/pay@staging was not observed', { ...flag, definitions: nowhere }, segment],
+  ['segment "beta" was not observed', flag, null],
+  ['segment/beta@staging was not observed', flag, { ...segment, environments: nowhere }],
+  ['the keys of a segment were not listed', flag, { ...segment, environments: unlisted }],
+])('no plan is made of what nobody looked at: %s', (message, flag, segment) => {
   const desired = aDesired({
     flags: [desiredFlag('pay', { environments: { staging: {} } })],
     segments: [desiredSegment('beta', { staging: ['a'] })],
   });
+  const live = {
+    flags: flag ? [[pay, flag]] : [],
+    segments: segment ? [[beta, segment]] : [],
+  } satisfies Parameters<typeof planOf>[1];
 
   expect(() => planOf(desired, live)).toThrow(`bug: ${message}`);
 });
