@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { commitCommands } from '../../../src/kill/now.js';
 import {
@@ -12,8 +11,8 @@ import { aDefinition } from '../../support/service-calls.js';
 const kill = async (world: PipelineWorld, ...more: string[]) =>
   world.command('kill', 'pay', '--environment', 'production', '--reason', 'INC-1', ...more);
 
-async function isKilled({ live }: PipelineWorld, workspace = live.id, place = 'production') {
-  const path = `/splits/ws/${workspace}/pay/environments/${place}`;
+async function isKilled({ live }: PipelineWorld, workspace = live.id) {
+  const path = `/splits/ws/${workspace}/pay/environments/production`;
   return (await live.ok<{ killed: boolean }>('GET', path)).killed;
 }
 
@@ -76,25 +75,18 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
   });
 
   it('looks first on a service that finds environments by their ids alone', async () => {
-    const middleware =
-      (next: RequestListener): RequestListener =>
-      (request, response) => {
-        if (request.url?.includes('/environments/production?') !== true) {
-          next(request, response);
-          return;
-        }
-        response.writeHead(404, { 'content-type': 'application/json' });
-        response.end(
-          '{"code":404,"message":"no such environment","details":"","transactionId":"t"}',
-        );
-      };
-    const world = await appliedWorld(undefined, { middleware });
+    const world = await appliedWorld();
+    world.service.failNext({ method: 'PATCH', path: /\/environments\/production$/ }, 404);
 
     const { exitCode, stdout } = await kill(world);
 
     expect(exitCode).toBe(0);
     expect(stdout).not.toContain('not looked at');
-    expect(await isKilled(world, world.live.id, world.live.production)).toBe(true);
+    const { id, production } = world.live;
+    expect(asked(world).filter((each) => each.startsWith('PATCH'))).toEqual([
+      `PATCH /splits/ws/${id}/pay/environments/production 404`,
+      `PATCH /splits/ws/${id}/pay/environments/${production} 200`,
+    ]);
   });
 
   it('kills also in the workspace that has the name by now, and tells of the other', async () => {
