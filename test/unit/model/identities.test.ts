@@ -80,10 +80,4 @@ describe('what is remembered of identities', () => {
       thinned: ['fewer'],
     });
   });
-
-  it('tells an empty value from an attribute that is not there', () => {
-    const before = identityGroups(new Map([['k', { plan: '' }]]));
-
-    expect(identitiesDifference(new Map([['k', {}]]), before).changed).toEqual(['k']);
-  });
 });

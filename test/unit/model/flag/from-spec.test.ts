@@ -88,14 +88,6 @@ describe('rules', () => {
 
   it.each<[string, RuleSpec[], string[]]>([
     [
-      'the place of a condition that stands alone',
-      [
-        { if: { segment: 'a' }, serve: 'on' },
-        { if: { flag: 'b' }, serve: 'on' },
-      ],
-      ['condition-shape at key of 1/if/flag'],
-    ],
-    [
       'the place of a condition in a list',
       [{ if: [{ segment: 'a' }, { flag: 'b' }], serve: 'on' }],
       ['condition-shape at key of 0/if/1/flag'],
