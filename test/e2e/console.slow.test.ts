@@ -154,8 +154,6 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
 
   it.each([
     { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'dark', width: 1280 },
-    { colorScheme: 'light', width: 390 },
     { colorScheme: 'dark', width: 390 },
   ] as const)('is fit for everybody, $colorScheme at $width px', async (options) => {
     await withPage(`${service.origin}/`, options, async (page) => {
