@@ -485,10 +485,3 @@ it('the access log tells method, path, status and key name, and never the key or
   expect(JSON.stringify(lines)).not.toContain('limit');
   expect(JSON.stringify(lines)).not.toContain(logged.key);
 });
-
-it('the health endpoint answers without a key', async () => {
-  const response = await fetch(`${service.origin}/health`);
-
-  expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ status: 'ok' });
-});

@@ -8,6 +8,7 @@ import {
   startServedWorld,
   type SplitChanges,
 } from '../support/applications.js';
+import { replacing } from '../support/exchanges.js';
 import { makeDirectory } from '../support/git.js';
 import { aDefinition, at, ruleOn } from '../support/service-calls.js';
 
@@ -67,42 +68,26 @@ describe('splitChanges', () => {
     expect((await changes(-1)).ff.d.map(({ name }) => name)).not.toContain('gone');
   });
 
-  it('keeps the seeds of a definition for its life, and draws others when it is reallocated', async () => {
-    await world.admin.define('seeded');
-    const seeds = async (): Promise<number[]> => {
-      const { seed, trafficAllocationSeed } = await splitOf('seeded');
-      return [seed, trafficAllocationSeed];
-    };
-    const born = await seeds();
-    await world.admin.ok('PATCH', at('seeded'), [
-      { op: 'replace', path: '/trafficAllocation', value: 50 },
-    ]);
-    const patched = await seeds();
-    await world.admin.ok('PUT', at('seeded'), aDefinition());
-    await world.admin.ok('POST', '/splits/ws/Default/seeded/archive');
-    await world.admin.ok('POST', '/splits/ws/Default/seeded/unarchive');
-    const back = await seeds();
-    await world.admin.ok('POST', `${at('seeded')}/reallocate`);
-
-    expect(new Set(born).size).toBe(2);
-    expect([patched, back]).toEqual([born, born]);
-    expect(await seeds()).not.toEqual(born);
-  });
-
-  it('has the seeds that administrators see, alone and in the list, and take no others from them', async () => {
+  it('keeps the seeds of a definition for its life, whatever administrators send, who see them, and draws others when it is reallocated', async () => {
     const { admin } = world;
-    await admin.define('shown');
-    const { seed, trafficAllocationSeed } = await splitOf('shown');
-    const path = '/splits/ws/Default/environments/staging?limit=50';
-    const list = await admin.ok<{ objects: { name: string }[] }>('GET', path);
-    const others = aDefinition({ trafficAllocation: 50, seed: 1, trafficAllocationSeed: 2 });
-
+    const { seed, trafficAllocationSeed } = await admin.define('seeded');
     const seeds = { seed, trafficAllocationSeed };
-    expect(await admin.ok('GET', at('shown'))).toMatchObject(seeds);
-    expect(list.objects.find(({ name }) => name === 'shown')).toMatchObject(seeds);
-    const put = await admin.ok('PUT', at('shown'), others);
-    expect(put).toMatchObject({ trafficAllocation: 50, ...seeds });
-    expect(await splitOf('shown')).toMatchObject(seeds);
+    const others = { seed: 1, trafficAllocationSeed: 2 };
+    await admin.ok('PATCH', at('seeded'), replacing('/trafficAllocation', 50));
+    const put = await admin.ok('PUT', at('seeded'), aDefinition({ killed: true, ...others }));
+    for (const act of ['archive', 'unarchive']) {
+      await admin.ok('POST', `/splits/ws/Default/seeded/${act}`);
+    }
+    const path = '/splits/ws/Default/environments/staging?limit=50';
+    const { objects } = await admin.ok<{ objects: { name: string }[] }>('GET', path);
+
+    expect(seed).not.toBe(trafficAllocationSeed);
+    const own = objects.find(({ name }) => name === 'seeded');
+    for (const shown of [put, own, await splitOf('seeded')]) {
+      expect(shown).toMatchObject({ killed: true, ...seeds });
+    }
+    await admin.ok('POST', `${at('seeded')}/reallocate`);
+    expect(await splitOf('seeded')).not.toMatchObject(seeds);
   });
 
   it('has conditions in the order of evaluation, buckets in that of the rule', async () => {

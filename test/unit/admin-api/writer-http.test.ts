@@ -292,30 +292,6 @@ describe('a service that refuses title and comment in bodies', () => {
   });
 });
 
-it('puts into bodies exactly what the contract shows, where the service insists, and remembers it', async () => {
-  const { writer, server } = await httpFixture((request) => {
-    const isDefinition = lineOf(request).startsWith('POST');
-    const shown = isDefinition ? Object.keys(BODY) : ['keys', 'comment'];
-    const members = Object.keys(JSON.parse(request.body) as object);
-    if (members.sort().join() !== shown.sort().join()) return errorReply(400, 'another body');
-    return isDefinition ? DEFINITION : ok({ code: 200 });
-  });
-
-  await REMOVE(writer);
-  await REMOVE(writer);
-  await CREATE_DEFINITION(writer);
-
-  const { comment } = WORDS;
-  expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
-    ...[
-      { keys: ['a'], ...WORDS },
-      { keys: ['a'], comment },
-      { keys: ['a'], comment },
-    ],
-    ...[{ ...BODY, ...WORDS }, { ...BODY, comment }, BODY],
-  ]);
-});
-
 it('sends a refused body once where the service has taken title and comment before', async () => {
   const { writer, server } = await httpFixture((_, nth) =>
     nth === 0 ? DEFINITION : errorReply(400, 'no such treatment'),
