@@ -11,6 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { GitCache } from '../../src/git/cache.js';
+import { openCheckout, type Checkout } from '../../src/git/checkout.js';
 import { commitFiles } from './commit.js';
 
 /** Path → content; null removes the file. */
@@ -136,6 +138,13 @@ export function makeDirectory(): string {
     rmSync(directory, { recursive: true, force: true });
   });
   return directory;
+}
+
+/** Opened as a run opens it, until the test ends. */
+export async function checkoutOf(directory: string, memory?: GitCache): Promise<Checkout> {
+  const checkout = await openCheckout(directory, memory);
+  onTestFinished(async () => checkout.close());
+  return checkout;
 }
 
 let started: string | undefined;

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { GitCache } from '../../src/git/cache.js';
-import { openCheckout } from '../../src/git/checkout.js';
 import type { StateSharing } from '../../src/model/run.js';
 import type { State, StateEntry } from '../../src/model/state.js';
 import { openStateHome, type StateHomeOptions } from '../../src/state/open.js';
 import type { StateStore } from '../../src/state/store.js';
-import { makeDirectory, makeRepository } from './git.js';
+import { checkoutOf, makeDirectory, makeRepository } from './git.js';
 
 export const HEAD = 'a'.repeat(40);
 
@@ -23,8 +21,7 @@ export async function findHome(
   directory: string,
   { sharing, memory = new GitCache(), origin = 'http://localhost', ...more }: HomeOptions = {},
 ): Promise<StateStore | null> {
-  const checkout = await openCheckout(directory, memory);
-  onTestFinished(async () => checkout.close());
+  const checkout = await checkoutOf(directory, memory);
   const key = { workspaceId: 'ws', origin, directory: '' };
   return openStateHome({ checkout, ...key, ...more }, sharing);
 }

@@ -1,8 +1,7 @@
 import { symlinkSync } from 'node:fs';
-import { expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
+import { expect, it } from 'vitest';
 import { linesWithName, namesInCode } from '../../../src/git/search.js';
-import { makeRepository } from '../../support/git.js';
+import { checkoutOf, makeRepository } from '../../support/git.js';
 import { flagText } from '../../support/spec-texts.js';
 import { useCommands } from '../../support/terminal.js';
 
@@ -73,8 +72,7 @@ it('finds the names that a search for each of them finds, whatever stands beside
   );
   const repository = makeRepository();
   repository.write({ 'code.txt': lines.join('\n') });
-  const checkout = await openCheckout(repository.directory);
-  onTestFinished(async () => checkout.close());
+  const checkout = await checkoutOf(repository.directory);
 
   const atOnce = await namesInCode(checkout, ['code.txt'], new Set(names));
 

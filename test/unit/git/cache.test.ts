@@ -1,25 +1,15 @@
 import { rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
 import { commitTree, directoryTree } from '../../../src/git/trees.js';
 import { GitCache } from '../../../src/git/cache.js';
 import { localChanges, openSource } from '../../../src/git/spec-source.js';
 import type { TreeEntry } from '../../../src/model/spec-tree.js';
-import { makeRepository, type TestRepository } from '../../support/git.js';
-
-async function opened(
-  { directory }: Pick<TestRepository, 'directory'>,
-  memory: GitCache,
-): Promise<Checkout> {
-  const checkout = await openCheckout(directory, memory);
-  onTestFinished(async () => checkout.close());
-  return checkout;
-}
+import { checkoutOf, makeRepository, type TestRepository } from '../../support/git.js';
 
 /** What an earlier run found: every file is as HEAD has it. */
 async function rememberClean(repository: TestRepository, memory: GitCache): Promise<void> {
-  const checkout = await opened(repository, memory);
+  const checkout = await checkoutOf(repository.directory, memory);
   const tree = await commitTree(checkout, checkout.head ?? '');
   const disk = await directoryTree(repository.directory);
   for (const { path, stamp = '' } of disk.list()) {
@@ -40,7 +30,7 @@ describe('the memory of git', () => {
     repository.commit('two', { 'flags/b.yaml': 'b: 2\n' });
     const memory = new GitCache();
     await rememberClean(repository, memory);
-    const changes = async () => localChanges(await opened(repository, memory));
+    const changes = async () => localChanges(await checkoutOf(repository.directory, memory));
     expect(await changes()).toEqual([]);
 
     repository.write({ 'flags/a.yaml': 'a: 2\n' });
@@ -57,7 +47,7 @@ describe('the memory of git', () => {
     onTestFinished(() => void vi.useRealTimers());
     const remembered = async (ageMs: number): Promise<number> => {
       vi.setSystemTime(ctimeMs + ageMs);
-      await localChanges(await opened(repository, memory));
+      await localChanges(await checkoutOf(repository.directory, memory));
       return memory.disk.size;
     };
 
@@ -105,7 +95,7 @@ describe('the memory of git', () => {
     commits.push(repository.commit('a file in the place of a folder'));
     const directory = join(repository.directory, 'sub');
     const listed = async (commit: string, own: GitCache): Promise<readonly TreeEntry[]> =>
-      (await commitTree(await opened({ directory }, own), commit)).list();
+      (await commitTree(await checkoutOf(directory, own), commit)).list();
 
     for (const commit of [...commits, ...commits.toReversed()]) {
       // In sequence: each is compared with the one before.
@@ -118,10 +108,14 @@ describe('the memory of git', () => {
   it('gives the same entries of a listing where files are the same', async () => {
     const memory = new GitCache();
     const first = repository.commit('one', { 'flags/a.yaml': 'a\n', 'flags/b.yaml': 'b\n' });
-    const [, old] = (await commitTree(await opened(repository, memory), first)).list();
+    const [, old] = (
+      await commitTree(await checkoutOf(repository.directory, memory), first)
+    ).list();
     const second = repository.commit('two', { 'flags/a.yaml': 'other\n' });
 
-    const [changed, same] = (await commitTree(await opened(repository, memory), second)).list();
+    const [changed, same] = (
+      await commitTree(await checkoutOf(repository.directory, memory), second)
+    ).list();
 
     expect(changed).toMatchObject({ path: 'flags/a.yaml', sizeBytes: 6 });
     expect(same).toBe(old);
@@ -131,10 +125,10 @@ describe('the memory of git', () => {
     const memory = new GitCache();
     const other = makeRepository();
     const gone = other.commit('elsewhere', { 'flags/a.yaml': 'a\n' });
-    await commitTree(await opened(other, memory), gone);
+    await commitTree(await checkoutOf(other.directory, memory), gone);
     const head = repository.commit('here', { 'flags/b.yaml': 'b\n' });
 
-    const tree = await commitTree(await opened(repository, memory), head);
+    const tree = await commitTree(await checkoutOf(repository.directory, memory), head);
 
     expect(tree.list()).toMatchObject([{ path: 'flags/b.yaml' }]);
   });

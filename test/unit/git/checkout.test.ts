@@ -11,25 +11,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/checkout.js';
+import { openCheckout, resolveRevision } from '../../../src/git/checkout.js';
 import { isAncestor } from '../../../src/git/lineage.js';
 import { commitIn, readLog } from '../../../src/git/log.js';
 import { commitTree, directoryTree } from '../../../src/git/trees.js';
 import { localChanges } from '../../../src/git/spec-source.js';
 import { CountedGit } from '../../support/counted-git.js';
-import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
+import { checkoutOf, makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 
 let repository: TestRepository;
 
 beforeEach(() => {
   repository = makeRepository();
 });
-
-async function checkoutOf(directory: string): Promise<Checkout> {
-  const checkout = await openCheckout(directory);
-  onTestFinished(async () => checkout.close());
-  return checkout;
-}
 
 function withPath(path: string): void {
   vi.stubEnv('PATH', path);
@@ -144,23 +138,6 @@ describe('checkout', () => {
     expect(tree.list().map(({ path }) => path)).toEqual(['flags/ünï "x".yaml']);
     expect((await tree.read('flags/ünï "x".yaml')).toString()).toBe('x');
     expect(await localChanges(checkout)).toEqual([]);
-  });
-
-  it('names links and submodules and follows neither', async () => {
-    mkdirSync(join(repository.directory, 'flags'));
-    symlinkSync('/etc/passwd', join(repository.directory, 'flags/link.yaml'));
-    const first = repository.commit('one');
-    repository.git('update-index', '--add', '--cacheinfo', `160000,${first},segments/sub`);
-    repository.git('commit', '-q', '-m', 'two');
-
-    const checkout = await checkoutOf(repository.directory);
-    const tree = await commitTree(checkout, checkout.head ?? '');
-    const disk = await directoryTree(repository.directory);
-    const listed = (files: typeof tree) => files.list().map(({ path, type }) => `${path} ${type}`);
-
-    expect(listed(tree)).toEqual(['flags/link.yaml symlink', 'segments/sub submodule']);
-    expect(listed(disk)).toEqual(['flags/link.yaml symlink']);
-    await expect(disk.read('flags/link.yaml')).rejects.toThrow('bug:');
   });
 
   it('refuses a file that has become a pipe or a link since it was listed, and waits for neither', async () => {

@@ -1,15 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { commitTree, directoryTree } from '../../../src/git/trees.js';
 import { GitCache } from '../../../src/git/cache.js';
 import { localChanges, openSource } from '../../../src/git/spec-source.js';
 import type { SpecTree } from '../../../src/model/spec-tree.js';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
+import {
+  checkoutOf,
+  makeDirectory,
+  makeRepository,
+  type TestRepository,
+} from '../../support/git.js';
 
 const FILES = {
   'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
@@ -101,11 +105,8 @@ describe('specs behind something that is not read', () => {
     async (paths, expected) => {
       repository.commit('one', FILES);
       commitSubmodules(repository, ...paths);
-      const changes = async (): Promise<string[]> => {
-        const checkout = await openCheckout(repository.directory);
-        onTestFinished(async () => checkout.close());
-        return localChanges(checkout);
-      };
+      const changes = async (): Promise<string[]> =>
+        localChanges(await checkoutOf(repository.directory));
 
       for (const isFetched of [false, true]) {
         // In sequence: the submodule is fetched after it was not.
@@ -195,8 +196,7 @@ describe('specs behind something that is not read', () => {
     repository.write(Object.fromEntries(files));
     symlinkSync('real', join(repository.directory, 'config'));
     const head = repository.commit('one');
-    const checkout = await openCheckout(join(repository.directory, 'config'));
-    onTestFinished(async () => checkout.close());
+    const checkout = await checkoutOf(join(repository.directory, 'config'));
     if (checkout.repository === null) throw new Error('no repository');
 
     expect(checkout.repository.prefix).toBe('real/');
@@ -214,9 +214,9 @@ describe('specs behind something that is not read', () => {
       const link = join(repository.directory, 'config');
       rmSync(link, { force: true });
       symlinkSync(folder, link);
-      const checkout = await openCheckout(link, memory);
-      onTestFinished(async () => checkout.close());
-      return (await commitTree(checkout, commit)).list().map(({ path }) => path);
+      return (await commitTree(await checkoutOf(link, memory), commit))
+        .list()
+        .map(({ path }) => path);
     };
 
     expect(await listed('a', first)).toEqual(['flags/a.yaml']);
