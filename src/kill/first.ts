@@ -60,12 +60,6 @@ export class SentKills {
     return withKilled(new Map([...this.killed].map((id) => [id, false])), input);
   }
 
-  /** The changes of a plan as far as they are sent kills. */
-  sentIn({ changes }: Pick<Plan, 'changes'>): Pick<Plan, 'changes'> {
-    const sent = changes.filter(({ id }) => this.killed.has(id));
-    return { changes: sent.map((each) => ({ ...each, fields: each.fields.filter(isOrdered) })) };
-  }
-
   /** The changes without the kills, which went out under their own notes. */
   stillToWrite(changes: readonly Change[]): readonly Change[] {
     return changes.flatMap((change) => {

@@ -255,10 +255,7 @@ function verbOf({ isKill }: ActRequest): string {
   return isKill ? 'kill' : 'restore';
 }
 
-function wordsOf(
-  { flag, isKill, reason: given }: ActRequest,
-  environment: string,
-): { readonly title: string; readonly reason: string; readonly note: ChangeNote } {
+function wordsOf({ flag, isKill, reason: given }: ActRequest, environment: string) {
   const title = `${isKill ? 'Kill' : 'Restore'} ${flag} in ${environment}`;
   const reason = given === undefined || given.trim() === '' ? title : given;
   return { title, reason, note: truncateNote({ title, comment: reason }, title) };

@@ -6,6 +6,7 @@ import {
   type RequestDraft,
   type RequestMark,
 } from '../model/change-request.js';
+import type { WireBucket, WireDefinition, WirePatchOperation } from '../admin-api/wire.js';
 import { objectsOf } from '../model/desired.js';
 import { definitionFromWire, patched } from '../model/flag/wire.js';
 import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
@@ -45,8 +46,7 @@ export function requestHold(
 ): WithheldReason | undefined {
   const open = known?.find((each) => each.id === id);
   if (id === undefined || id === null || open?.mark) return undefined;
-  const because = `change request ${id} is open on the service`;
-  return heldFor(because, open);
+  return heldFor(`change request ${id} is open on the service`, open);
 }
 
 function heldFor(because: string, request: ChangeRequest | undefined): WithheldReason {
@@ -59,7 +59,7 @@ export function withDrafts(planned: PlannedChange, input: PlanInput): PlannedCha
   if (!isAsked(change.id, input)) return planned;
   return {
     ...planned,
-    requests: requests.flatMap(killApart).map((request) => {
+    requests: requests.flatMap(restoreApart).map((request) => {
       const ask = draftOf(change, request, input);
       return ask ? { ...request, ask } : request;
     }),
@@ -68,17 +68,27 @@ export function withDrafts(planned: PlannedChange, input: PlanInput): PlannedCha
 
 const KILLED = '/killed';
 
-/** Kills and restores have change requests of their own, and a service may let them go without one. */
-function killApart(request: StepRequest): StepRequest[] {
+/** Restores have change requests of their own, and a service may let them go without one. */
+function restoreApart(request: StepRequest): StepRequest[] {
   if (request.action !== 'patch-definition') return [request];
-  const kill = request.operations.filter(({ path }) => path === KILLED);
-  const others = request.operations.filter(({ path }) => path !== KILLED);
-  if (kill.length === 0 || others.length === 0) return [request];
-  const expected = patched(request.expected, kill);
+  const { operations, expected } = request;
+  const restore = operations.filter(({ path }) => path === KILLED);
+  const others = operations.filter(({ path }) => path !== KILLED);
+  if (restore.length === 0 || others.length === 0) return [request];
+  const [first, last] = narrows(others, expected) ? [others, restore] : [restore, others];
   return [
-    { ...request, operations: kill },
-    { ...request, operations: others, expected },
+    { ...request, operations: first },
+    { ...request, operations: last, expected: patched(expected, first) },
   ];
+}
+
+/** Whether the live flag may serve a treatment to more keys than git wants. Only shares can tell that it does not. */
+function narrows(operations: readonly WirePatchOperation[], live: WireDefinition): boolean {
+  const { defaultRule } = patched(live, operations);
+  const isLess = ({ treatment, size }: WireBucket): boolean =>
+    defaultRule.every((each) => each.treatment !== treatment || each.size < size);
+  const served = live.defaultRule.filter(({ treatment }) => treatment !== live.defaultTreatment);
+  return operations.some(({ path }) => path !== '/defaultRule') || served.some(isLess);
 }
 
 /** Undefined for a write that every service takes without a change request. */
@@ -143,7 +153,8 @@ function hashOf(value: unknown): string {
 
 /**
  * Adds drafts of change requests, and holds back changes that the service has answered: an open request of ours has the
- * same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
+ * same content, or it was rejected and git still wants it. Kills are tried all the same, and so are restores that bring
+ * nothing back that git does not want.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
   if (!input.policy.environments.some(({ submitsRequests }) => submitsRequests))
@@ -154,12 +165,12 @@ export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): 
     const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
     const answer = draft && answerTo(change.change, draft, input);
     if (!answer) return { ...each, change };
-    const fields = change.change.fields.filter(({ path }) => path !== KILLED);
+    const rest = killOnly(change);
+    const fields = change.change.fields.filter(({ path }) => !rest || path !== KILLED);
     const held: Withheld = {
       ...{ ...change.change, fields, dependsOn: [] },
       ...heldFor(requestText(answer), answer),
     };
-    const rest = killOnly(change);
     return { id: each.id, withheld: [...each.withheld, held], ...(rest && { change: rest }) };
   });
 }
@@ -168,12 +179,13 @@ function isKill({ operation }: Pick<RequestDraft, 'operation'>): boolean {
   return operation === 'KILL' || operation === 'RESTORE';
 }
 
+/** Undefined for a restore that has to wait for the rest. */
 function killOnly(planned: PlannedChange): PlannedChange | undefined {
-  const requests = planned.requests.filter(({ ask }) => ask && isKill(ask));
-  if (requests.length === 0) return undefined;
+  const [first] = planned.requests;
+  if (!first?.ask || !isKill(first.ask)) return undefined;
   const fields = planned.change.fields.filter(({ path }) => path === KILLED);
   const reason = strongest(fields.map((field) => field.reason));
-  return { ...planned, change: { ...planned.change, fields, reason }, requests };
+  return { ...planned, change: { ...planned.change, fields, reason }, requests: [first] };
 }
 
 function answerTo(

@@ -79,9 +79,8 @@ export function planForNow(
   const isHeld = plan.withheld.some(({ why }) => why === 'window-closed');
   const hashesOf = (whole: Plan): Pick<Planned, 'planHash' | 'refusedHash'> => {
     const planHash = hashOf(whole);
-    const sent = kills.sentIn(whole);
-    const isSent = sent.changes.length > 0;
-    return { planHash, refusedHash: isSent ? hashOf({ changes: heldIn(whole, sent) }) : planHash };
+    if (kills.killed.size === 0) return { planHash, refusedHash: planHash };
+    return { planHash, refusedHash: hashOf({ changes: kills.stillToWrite(whole.changes) }) };
   };
   if (!isHeld) return { input, plan, ...hashesOf(plan), heldHash: null };
   const always = { ...input, policy: { ...policy, closed: new Map() } };

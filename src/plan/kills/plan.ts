@@ -321,11 +321,7 @@ export function afterRestore(state: State, flag: string, environmentId: string):
  * Definitions with a live kill that git had not ordered, and that the specs now want without one; with the HEAD of the
  * run that first saw it.
  */
-export function seenLiveKills({
-  desired,
-  state,
-  policy,
-}: Pick<PlanInput, 'desired' | 'state' | 'policy'>): { ref: ObjectRef; seenAt: string }[] {
+export function seenLiveKills({ desired, state, policy }: Omit<PlanInput, 'actual'>) {
   return entriesOf(state.values(), 'flag').flatMap(({ name, environments }) =>
     policy.environments.flatMap(({ id, name: environment }) => {
       const seenAt = environments[id]?.liveKillSeenAt;

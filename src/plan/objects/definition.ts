@@ -1,6 +1,7 @@
 import type { WireBucket, WireDefinition } from '../../admin-api/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { ownMember } from '../../model/collections.js';
+import { sameJson } from '../../model/json.js';
 import {
   patchOperations,
   canonicalDefinition,
@@ -76,11 +77,12 @@ export function withOldKills<T extends PlanInput>(input: T): T {
         continue;
       // The config takes back either.
       if (environment.onLiveKill === 'revert' && definition.fields.killed === false) continue;
+      // The publication of a change request of ours is no hand.
+      if (!sameJson(baseOfFound(base, live).spec, base.spec)) continue;
       const differences = definitionDifferences(definition, base, live, input);
       if (differences.some(({ reason }) => reason === 'drift' || reason === 'conflict')) continue;
       const ref = { kind: 'flag', name: flag, environment: environment.name } as const;
-      const isHeld = isTakenBack({ ref, base, definition, environment }, input);
-      if (isHeld) oldKills.add(objectId(ref));
+      if (isTakenBack({ ref, base, definition, environment }, input)) oldKills.add(objectId(ref));
       else state = afterRestore(state, flag, environment.id);
     }
   }

@@ -164,6 +164,21 @@ describe('a write that the service may refuse', () => {
     expect(waiting.withheld).toMatchObject([{ fields: [{ path: '/defaultRule' }], dependsOn: [] }]);
   });
 
+  it.each<[string, Said]>([
+    ['a share that grows smaller', onShare(5)],
+    ['a treatment that goes', { ...onShare(10), defaultTreatment: 'on' }],
+    ['what is no share', { ...onShare(10), targets: { on: ['a'] } }],
+  ])('is asked for %s before the flag comes back', (_, said) => {
+    const smaller: World = { ...RESTORE, said };
+    const [rest, restore] = planFor(smaller).steps;
+    expect([rest?.ask?.operation, restore?.ask?.operation]).toEqual(['UPDATE', 'RESTORE']);
+
+    const mark = rest?.ask?.mark;
+    const { steps, withheld } = planFor({ ...smaller, requests: [request(mark && { mark })] });
+    expect([steps, withheld]).toMatchObject([[], [{ why: 'approval-needed', reason: 'restore' }]]);
+    expect(withheld[0]?.fields.map(({ path }) => path)).toContain('/killed');
+  });
+
   const [open, later] = [request({ mark: MARK }), request({ mark: MARK, id: 'cr-2' })];
   const stale = request({ mark: OTHER, id: 'cr-3' });
   const rejected = { ...stale, is: 'rejected', mark: OTHER } as const;

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
 import { sharesOf } from '../../support/live-workspace.js';
-import { appliedWorld, flagSpec } from '../../support/pipeline-world.js';
+import { appliedWorld, flagSpec, killList, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
+import { callsOf } from '../../support/service-calls.js';
 
 it('holds back what a change request is about, names it, writes the rest, and kills past it', async () => {
   const world = await appliedWorld();
@@ -60,4 +61,35 @@ it('an environment that wants approvals is never in sync while a change waits fo
   const active = (await run('reconcile', '--verbose')).stdout;
   expect(active).toContain('production partly applied, the rest skipped: ');
   expect(active).toContain('(1 written in part)');
+});
+
+it('serves no old share between the approvals of a smaller one and of the end of a kill', async () => {
+  const world = await appliedWorld({
+    'flagkeel.yaml': `${PIPELINE_CONFIG}approvals: request\n`,
+    'flags/pay.yaml': flagSpec('pay', { on: 50 }),
+    ...killList('{ pay: { reason: INC-1 } }'),
+  });
+  const { live, repository, service } = world;
+  const approver = callsOf({ origin: service.origin, key: await service.createKey('approver') });
+  await live.permit({ areApprovalsRequired: true });
+  repository.commit('Bring pay back at 5 %', {
+    'flags/pay.yaml': flagSpec('pay', { on: 5 }),
+    ...killList('{}'),
+  });
+
+  const seen = [];
+  for (let asked = 0; asked < 2; asked += 1) {
+    const { exitCode } = await world.command('reconcile');
+    const path = '/changeRequests?limit=1';
+    const { data } = await live.ok<{ data: Record<string, string>[] }>('GET', path);
+    await approver.ok('PUT', `/changeRequests/${data[0]?.['id'] ?? ''}`, { status: 'APPROVED' });
+    const { killed } = await live.definition('pay');
+    seen.push([exitCode, data[0]?.['operationType'], killed, await live.share('pay')]);
+  }
+
+  expect(seen).toEqual([
+    [8, 'UPDATE', true, 5],
+    [8, 'RESTORE', false, 5],
+  ]);
+  expect((await world.command('reconcile')).exitCode).toBe(0);
 });
