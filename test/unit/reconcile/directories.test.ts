@@ -214,3 +214,33 @@ it('directories for two services hold nothing of each other, once states or conf
   const [proposed] = await plans(named, 'eu', 'eu');
   expect(proposed).toContain('delete flag/shop');
 });
+
+it('branches that never meet go on side by side with a directory each, as the refusal says where they share one', async () => {
+  const world = await pipelineWorld();
+  const { repository, live } = world;
+  repository.commit('Begin', { 'README.md': 'Flags\n' });
+  for (const branch of ['staging', 'production']) repository.git('branch', branch);
+  const applied = async (environment: string, directory: string, on: number): Promise<CliRun> => {
+    repository.git('checkout', '--quiet', environment);
+    repository.commit(`Set ${on} %`, {
+      [`${directory}/flagkeel.yaml`]: `workspace: Default\ndefaults: { trafficType: user }\nenvironments: { ${environment}: {} }\n`,
+      [`${directory}/flags/shop.yaml`]: `flag: shop
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments: { ${environment}: { defaultRule: { "on": ${on}, "off": rest } } }
+`,
+    });
+    return run(world, 'reconcile', directory);
+  };
+  for (const on of [10, 20]) {
+    expect(await applied('staging', 'one', on)).toMatchObject({ exitCode: 0 });
+    expect(await applied('production', 'two', on)).toMatchObject({ exitCode: 0 });
+  }
+  expect(await live.share('shop')).toBe(20);
+
+  const refused = await applied('production', 'one', 30);
+  expect(refused).toMatchObject({ exitCode: 7 });
+  expect(refused.stderr).toContain(
+    'branches that never meet, as one for each environment, need a config directory each',
+  );
+});
