@@ -13,7 +13,7 @@ import {
 } from '../model/flag/ramp.js';
 import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Closed } from '../model/run.js';
-import { flagEntry, type RampRecords, type RampSetback } from '../model/state.js';
+import type { RampRecords, RampSetback } from '../model/state.js';
 import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
 import {
   failureText,
@@ -204,8 +204,7 @@ interface StepToCheck {
 export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
   return [...ladders].flatMap(([id, own]) => {
     const { name = '', environment } = refOfId(id) ?? {};
-    const place = idIn(facts, environment ?? '') ?? '';
-    const base = flagEntry(facts.state, name)?.environments[place]?.spec;
+    const { base } = sidesOf(facts, name, environment ?? '');
     return own.flatMap(({ id: key, ramp, step, held }): StepToCheck[] => {
       const due = ramp.steps[step]?.percent;
       const { checks } = ramp;
