@@ -174,8 +174,9 @@ export function complaintOf(stderr: string): string {
   if (stderr.includes('from promisor remote')) {
     return 'what it needs is missing in this clone (clone without --filter)';
   }
-  const lines = stderr.trim().split('\n').slice(0, 3);
-  const complaint = lines.filter(Boolean).join('; ').slice(0, 500);
+  const lock = /Unable to create '(.+\.lock)': File exists/.exec(stderr)?.[1];
+  if (lock !== undefined) return `cannot lock ref (if no other git runs: rm ${shellWord(lock)})`;
+  const complaint = stderr.trim().split('\n').slice(0, 3).filter(Boolean).join('; ').slice(0, 500);
   return /certificate problem|certificate verification failed/.test(complaint)
     ? `${complaint} (if an authority of your own signed it: export GIT_SSL_CAINFO=/path/to/its-certificate.pem)`
     : complaint;

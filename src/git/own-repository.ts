@@ -42,11 +42,9 @@ export async function isRepository(directory: string): Promise<boolean> {
 
 async function makeBare(directory: string, what: string, format: string): Promise<void> {
   const purpose = `create the ${what} "${directory}"`;
-  try {
-    await mkdir(directory, { recursive: true });
-  } catch (error) {
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
     throw gitError(purpose, error);
-  }
+  });
   await runGit(openGit(await realpath(directory)), {
     args: ['init', '--quiet', '--bare', '--initial-branch=state', `--object-format=${format}`, '.'],
     purpose,

@@ -56,6 +56,22 @@ Please make sure you have the correct access rights
     expect(complaint).not.toContain('chown');
   });
 
+  it('names the lock that a killed git left on a ref, and how to take it away', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { 'flags/a.yaml': 'a' });
+    repository.write({ '.git/refs/flagkeel/test.lock': '' });
+    const command = { args: ['update-ref', 'refs/flagkeel/test', 'HEAD'], purpose: 'move a ref' };
+    const moved = async (): Promise<string> =>
+      runGit(openGit(repository.directory), { ...command, writes: true });
+
+    const text = String(await failureOf(moved()));
+    const [, remedy = ''] = /\(if no other git runs: (.*)\)$/.exec(text) ?? [];
+    spawnSync('sh', ['-c', remedy]);
+
+    expect(text).toContain('cannot move a ref: cannot lock ref (if no other git runs: rm ');
+    await expect(moved()).resolves.toBe('');
+  });
+
   it('runs no hook of the repository when it moves a ref', async () => {
     const repository = hostileRepository();
     repository.git('config', 'core.hooksPath', join(repository.directory, 'hooks'));
