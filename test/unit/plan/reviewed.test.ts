@@ -157,6 +157,13 @@ describe('what reviewed plans show together', () => {
   const otherSteps = { ladders: ladder({ ramp: { ...ramp, steps: [] } }) };
   const ruledBefore = { start: ruled(10) };
   const undeclared = { start: aDesired() };
+  const by15 = written({ ...field(10, 20), before: 15 });
+  const begunOtherwise = { ladders: ladder({ record: { ...begun, ladder: 'other' } }) };
+  const itself = (change: Change, now: Now = {}): [Reviews, Change, Now] => [
+    () => [by(change, now)],
+    change,
+    now,
+  ];
   const firstStep: Reviews = () => [by(begins, onLadder)];
   const step = shares(10, 20, 'ramp');
 
@@ -168,18 +175,18 @@ describe('what reviewed plans show together', () => {
     ['drift that the plan saw', () => [by(conflict)], to20],
     ['a kill, which needs no plan', () => [], written(kill)],
     ['a restore', () => [by(written(restore))], written(restore), wasKilled],
-    ['an adoption', () => [by(adoption(24))], adoption(24)],
+    ['an adoption', ...itself(adoption(24))],
     ['fewer keys of the same list', () => [by(keyed(more))], keyed(one)],
-    ['targets by their keys', () => [by(targets(one))], targets(one)],
-    ['a value that starts at the earlier specs', () => [by(to20, { start })], to20, { start }],
-    ['a field with no earlier value', () => [by(unmanaged)], unmanaged, { start: withFields({}) }],
+    ['targets by their keys', ...itself(targets(one))],
+    ['a value that starts at the earlier specs', ...itself(to20, { start })],
+    ['a field with no earlier value', ...itself(unmanaged, { start: withFields({}) })],
     [
       'targets, whatever the earlier specs said',
       () => [by(targets(one), { start: targeting('a') })],
       targets(one),
       { start: targeting('b') },
     ],
-    ['the removal of what is as its base', () => [by(pruned(10))], pruned(10)],
+    ['the removal of what is as its base', ...itself(pruned(10))],
     ['a deletion, whatever ramps the specs have', () => [by(gone)], gone, onLadder],
     ['a ramp at a later step', firstStep, shares(5, 50), { ladders: ladder({ step: 1 }) }],
     ['a step of a ramp that began', () => [], step, { ladders: ladder({ record: begun }) }],
@@ -190,26 +197,21 @@ describe('what reviewed plans show together', () => {
       { ladders: [...ladder({ record: begun }), ...ladder({ ramp: ruleRamp })] },
     ],
     ['keys that one of them showed', () => [by(keyed(two)), by(keyed(one))], keyed(one)],
-    ['a change beside a ramp', () => [by(to20, onLadder)], to20, onLadder],
+    ['a change beside a ramp', ...itself(to20, onLadder)],
     ['a change beside a ramp of the earlier specs', () => [by(to20, ofRamp)], to20, ofRamp],
-    ['a change of a flag not known before', () => [by(ofFlag, undeclared)], ofFlag, undeclared],
+    ['a change of a flag not known before', ...itself(ofFlag, undeclared)],
     [
-      'what comes after a ramp, from any step of it',
+      'what follows any step of a ramp',
       () => [...firstStep(), by(shares(20, 70), wasRamped)],
       shares(5, 70),
     ],
     [
-      'a change from a step of an earlier ramp',
+      'a change from an earlier ramp',
       () => [by(shares(10, 70), wasRamped)],
       shares(20, 70),
       wasRamped,
     ],
-    [
-      'rules with a ramp that are not live',
-      () => [by(written(made), ruledBefore)],
-      written(made),
-      ruledBefore,
-    ],
+    ['rules with a ramp that are not live', ...itself(written(made), ruledBefore)],
   ])('is %s', (_, plans, change, now = {}) => {
     expect(shownIn(plans()).shows(change, factsOf(now))).toBe(true);
   });
@@ -243,12 +245,7 @@ describe('what reviewed plans show together', () => {
     ['more changed keys', () => [by(keyed(one))], keyed({ ...one, changed: ['a'] })],
     ['another list of keys', () => [by(keyed(two))], keyed(one)],
     ['more targets', () => [by(targets(one))], targets(more)],
-    [
-      'a live value that the earlier specs did not have',
-      () => [by(to20, { start })],
-      written({ ...field(10, 20), before: 15 }),
-      { start },
-    ],
+    ['a live value that was in no specs', () => [by(to20, { start })], by15, { start }],
     [
       'drift of targets that the plan did not see',
       () => [by(targets(one), { start })],
@@ -257,12 +254,7 @@ describe('what reviewed plans show together', () => {
     ],
     ['the removal of what was changed since', () => [by(pruned(10))], pruned(15)],
     ['a ramp with other steps', firstStep, shares(5, 10), otherSteps],
-    [
-      'a step of a ramp with other steps than it began with',
-      () => [],
-      step,
-      { ladders: ladder({ record: { ...begun, ladder: 'other' } }) },
-    ],
+    ['a step of a ramp that began with others', () => [], step, begunOtherwise],
     [
       'steps of two ramps, one of which begins now',
       () => [],
@@ -283,7 +275,7 @@ describe('what reviewed plans show together', () => {
       wasRamped,
     ],
     [
-      'another start of a rule beside one with a ramp',
+      'another start beside a rule with a ramp',
       () => [by(ruleChange(10, 70), ruledBefore)],
       ruleChange(30, 70),
       { start: ruled(30) },

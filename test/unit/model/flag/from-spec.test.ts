@@ -46,8 +46,8 @@ describe('individual targets', () => {
   it.each([
     ['for a treatment that the flag lacks', { onn: ['a'] }, 'unknown-treatment at key of onn'],
     [
-      'where a key is a target of two treatments',
-      { on: ['a', 'b'], off: ['c', 'a'] },
+      'where a key is a target twice',
+      { on: ['a'], off: ['c', 'a'] },
       'target-twice at value of on/0',
     ],
   ])('are refused %s', (_, targets, fault) => {
@@ -86,12 +86,10 @@ describe('rules', () => {
     });
   });
 
+  const inList: RuleSpec[] = [{ if: [{ segment: 'a' }, { flag: 'b' }], serve: 'on' }];
+
   it.each<[string, RuleSpec[], string[]]>([
-    [
-      'the place of a condition in a list',
-      [{ if: [{ segment: 'a' }, { flag: 'b' }], serve: 'on' }],
-      ['condition-shape at key of 0/if/1/flag'],
-    ],
+    ['the place of a condition in a list', inList, ['condition-shape at key of 0/if/1/flag']],
     [
       'all that is wrong, of what is asked and of what is served',
       [{ if: { flag: 'b' }, serve: { onn: 100 } }],

@@ -135,20 +135,8 @@ describe('the base of a field', () => {
     ],
     ['knows of no kill by hand', untargeted, killed, baseOf({}), { ...BARE, ...SEEN }],
     ['knows that the list ordered a kill', untargeted, killed, listed, { ...KILLED, ...BY_LIST }],
-    [
-      'forgets the list once the kill is over',
-      untargeted,
-      { killed: false, ...half },
-      listed,
-      BARE,
-    ],
-    [
-      'forgets the list where the specs kill',
-      { ...untargeted, killed: true },
-      killed,
-      listed,
-      KILLED,
-    ],
+    ['forgets the list after the kill', untargeted, { killed: false, ...half }, listed, BARE],
+    ['forgets the list as the specs kill', { ...untargeted, killed: true }, killed, listed, KILLED],
     [
       'counts what a change request of ours set as found equal, at the commit of the base',
       { ...untargeted, ...onShare(30), trafficAllocation: 90 },

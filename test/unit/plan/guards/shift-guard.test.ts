@@ -136,17 +136,13 @@ describe('the guard against large shifts', () => {
 describe('all keys of a protected environment', () => {
   const on = (trafficAllocation: number) => ({ ...onShare(100), trafficAllocation });
   const depending = [dependingOn('cart'), dependingOn('cart')] as const;
+  const byOther: Flags = { cart: [onShare(0), onShare(100)], shop: depending };
   const unlike = (killed: boolean, allocation: number) => ({ killed, ...on(allocation) });
 
   it.each<[string, Flags, (readonly DesiredKill[])?, ...string[]]>([
     ['by the allocation', { cart: [on(0), on(100)] }, [], 'cart'],
     ['but for one in a hundred', { cart: [on(0), on(99)] }],
-    [
-      'by another flag, whose default rule tells it already',
-      { cart: [onShare(0), onShare(100)], shop: depending },
-      [],
-      'shop',
-    ],
+    ['by another flag, whose default rule tells it already', byOther, [], 'shop'],
     ['of a flag that is made', { cart: [null, on(100)] }],
     ['of a flag that goes', { cart: [on(100), null] }],
     ['by a kill', { cart: [on(100), on(100)], shop: depending }, [KILL]],

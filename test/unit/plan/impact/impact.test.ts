@@ -284,18 +284,10 @@ describe('the keys that a change of a flag reaches', () => {
       ['an average without a seed', { shop: ramp }, 'shop ~1–2 keys off → on', {}],
       ['those by allocation', { shop: toAllotted }, 'shop 4 keys off → on (cleo dan eli eve)'],
       ['no names beside other hashing', { shop: [beside(0), beside(100)] }, 'shop 6 keys off → on'],
-      [
-        'targets of the asked',
-        { cart, shop: [ofCart(25), ofCart(50)] },
-        'shop 1 keys off → on (ana)',
-      ],
+      ['targets of it', { cart, shop: [ofCart(25), ofCart(50)] }, 'shop 1 keys off → on (ana)'],
       ['those of the asked', asked, `${late} 5 keys off → on (ana bob dan eli eve)`, { base: 7 }],
       ['an average of an asked one', asked, `${late} ~2–3 keys off → on`, { asking: 7 }],
-      [
-        'at most those with an attribute',
-        { shop: spanish },
-        'shop ~0–3 keys off → on (ana bob eli)',
-      ],
+      ['at most those of an attribute', { shop: spanish }, 'shop ~0–3 keys off → on (ana bob eli)'],
     ])('are %s', (_, flags, line, seeds = { shop: 7 }) => {
       const [changed = ''] = Object.keys(flags).slice(-1);
 
