@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.js';
-import { keyList } from '../../../src/model/segment-keys.js';
 import { satisfies, targetPath, threeWay } from '../../../src/plan/fields.js';
 
 const fields = (members: Record<string, Json>): ReadonlyMap<string, Json> =>
@@ -33,21 +32,6 @@ describe('a field in three states', () => {
 });
 
 describe('individual targets', () => {
-  it('are told by the keys that come and go', () => {
-    const [change] = threeWay({
-      base: fields({ '/targets/on': ['a'] }),
-      desired: fields({ '/targets/on': ['a', 'b'] }),
-      actual: fields({ '/targets/on': ['a', 'c'] }),
-      withoutBase: 'adopt',
-    });
-
-    expect(change).toEqual({
-      path: '/targets/on',
-      reason: 'conflict',
-      keys: { added: ['b'], removed: ['c'], sha256: keyList(['a', 'b']).digest.sha256 },
-    });
-  });
-
   it('are all new where the service has none, and none where none are wanted', () => {
     const at = (wanted: Json) =>
       threeWay({

@@ -88,13 +88,6 @@ describe('the rules of a place', () => {
   });
   const lax = anEnvironment('staging');
 
-  it('are the environment’s own', () => {
-    const policy = aPolicy({ environments: [lax, strict] });
-
-    expect(rulesIn(policy, strict)).toEqual(CLOSED);
-    expect(rulesIn(policy, lax)).toEqual(OPEN);
-  });
-
   it('are those of the strictest environment at workspace level', () => {
     expect(rulesIn(aPolicy({ environments: [lax, strict] }), WORKSPACE)).toEqual(CLOSED);
     expect(rulesIn(aPolicy({ environments: [lax] }), WORKSPACE)).toEqual(OPEN);

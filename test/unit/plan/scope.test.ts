@@ -115,13 +115,6 @@ describe('flags that are looked at for a kill', () => {
   const location = { file: 'k', line: 1, column: 1 };
   const listed = (environment: string) => [{ flag: 'pay', environment, reason: 'r', location }];
 
-  it('keep what else is looked at of them', () => {
-    const staging = desiredFlag('pay', { environments: { staging: {} } });
-    const found = scope(aDesired({ flags: [staging], kills: listed('production') }));
-
-    expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
-  });
-
   it('are left alone where the config does not have the environment', () => {
     expect(scope(aDesired({ kills: listed('elsewhere') })).flags.size).toBe(0);
   });
@@ -202,18 +195,6 @@ describe('segments that are looked at', () => {
       new Map(ALL.map((environment) => [environment, 'keys'])),
     );
     expect(found.users).toBe(true);
-  });
-
-  it('are those that the filter names, of the specs and of the inventory', () => {
-    const state = stateOf(aDesired({ segments: [desiredSegment('old', {})] }));
-
-    const looked = (...only: string[]) => [
-      ...scope(aDesired({ segments: [beta] }), state, { only: new Set(only) }).segments.keys(),
-    ];
-
-    expect(looked('flag/beta')).toEqual([]);
-    expect(looked('segment/beta')).toEqual(['beta']);
-    expect(looked('segment/old')).toEqual(['old']);
   });
 });
 

@@ -61,36 +61,6 @@ const heldBy = ({ withheld }: Plan) =>
   withheld.map(({ id, why, because }) => [id, why, because].filter(Boolean).join(': '));
 
 describe('a change that needs what is withheld', () => {
-  it('is withheld with it, and so is what needs that, while the rest goes on', () => {
-    const beta = desiredSegment('beta', { staging: ['u1'] });
-    const names = ['mid', 'top', 'other'];
-    const reviewed = new Set(names.flatMap((name) => [`flag/${name}`, `flag/${name}@staging`]));
-    const plan = planFor({
-      flags: [
-        inStaging('mid', inSegment('beta')),
-        inStaging('top', dependingOn('mid')),
-        inStaging('other', {}),
-      ],
-      live: [noFlag('mid'), noFlag('top'), noFlag('other')],
-      segments: [beta],
-      policy: { reviewed },
-    });
-
-    expect(plan.changes.map(({ id }) => id)).toEqual([
-      'flag/mid',
-      'flag/other',
-      'flag/top',
-      'flag/other@staging',
-    ]);
-    expect(heldBy(plan)).toEqual([
-      'flag/mid@staging: needs-withheld: it needs segment/beta@staging, which is withheld',
-      'flag/top@staging: needs-withheld: it needs flag/mid@staging, which is withheld',
-      'segment/beta: not-reviewed',
-      'segment/beta@staging: not-reviewed',
-    ]);
-    expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], [], []]);
-  });
-
   it('is withheld with the flag that it would be a definition of', () => {
     const plan = planFor({
       flags: [inStaging('pay', {})],

@@ -84,17 +84,6 @@ describe('the guard against large shifts', () => {
     expect(findings(ramp, 15)).toEqual([]);
   });
 
-  it('counts all moves of a flag together, and the worst that is possible', () => {
-    const swapped = { defaultRule: [...onShare(10).defaultRule].reverse() };
-    const country = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] };
-    const toSpain = { rules: [{ matchers: [country], buckets: onShare(40).defaultRule }] };
-
-    expect(findings({ shop: [onShare(10), swapped] }, 19)).toEqual([
-      'flag/shop@production 20 > 19',
-    ]);
-    expect(findings({ shop: [{}, toSpain] }, 39)).toEqual(['flag/shop@production 40 > 39']);
-  });
-
   it('counts flags that shift because of another, and all of one that no examination bounds', () => {
     const [cart, shop] = [dependingOn('cart'), dependingOn('shop')];
     const ramp: Flags = { cart: [onShare(10), onShare(40)], shop: [cart, cart] };

@@ -124,19 +124,6 @@ describe('drafts that do not need each other', () => {
 });
 
 describe('drafts that need each other', () => {
-  it('go after what they use only where that is made, or gets the treatment that is asked for', () => {
-    const user = aDraft(A, 'update', { uses: [on('b', 'v2')] });
-    const first = (used: PlannedChange) => changesOf([user, used])[0];
-    const getting = (treatment: string) =>
-      patching(B, serving('on', 'off'), serving('on', 'off', treatment));
-
-    expect(first(aDraft(B, 'create'))).toBe(B);
-    expect(first(aDraft(B, 'activate'))).toBe(B);
-    expect(first(aDraft(B, 'update'))).toBe(A);
-    expect(first(getting('v2'))).toBe(B);
-    expect(first(getting('v3'))).toBe(A);
-  });
-
   it('go before what they use no longer, where that is removed or loses the treatment', () => {
     const first = (used: PlannedChange, ...treatments: string[]) =>
       changesOf([aDraft(Z, 'update'), used], withLive('z', asking('b', ...treatments)))[0];
