@@ -10,7 +10,7 @@ import { planChanges } from '../../src/plan/plan.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { resolvePolicy } from '../../src/reconcile/policy.js';
 import { someDesired } from '../support/arbitraries.js';
-import { aPolicy, ENVIRONMENTS, NO_STATE, WORKSPACE } from '../support/builders.js';
+import { aPolicy, desiredKill, ENVIRONMENTS, NO_STATE, WORKSPACE } from '../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
 import { provenIn } from '../support/planning.js';
 import { stateOf } from '../support/state-of.js';
@@ -37,10 +37,7 @@ const someSpecs: fc.Arbitrary<Desired> = fc
     const kills = [...desired.flags.keys(), 'somebody-elses'].flatMap((flag) =>
       places
         .filter(() => draws.next().value === 0)
-        .map((environment) => {
-          const location = { file: 'kills', line: 1, column: 1 };
-          return { flag, environment, reason: 'INC-1', location };
-        }),
+        .map((environment) => desiredKill(flag, environment)),
     );
     const config = {
       ...desired.config,

@@ -22,6 +22,7 @@ import type {
   DesiredDefinition,
   DesiredFlag,
   DesiredIdentities,
+  DesiredKill,
   DesiredSegment,
   SegmentMode,
   TimedField,
@@ -135,6 +136,12 @@ export function desiredSegment(
     description: '',
     environments: new Map(activations),
   };
+}
+
+/** A kill that the break-glass list of an environment orders. */
+export function desiredKill(flag: string, environment = 'production'): DesiredKill {
+  const location = { ...HERE, file: `kills/${environment}.yaml` };
+  return { flag, environment, reason: 'INC-1', location };
 }
 
 /** Identities of the traffic type `user`. */

@@ -40,6 +40,15 @@ export function flagState(
   return new Map([[`flag/${name}`, { ...entry, ...more }]]);
 }
 
+/** A state that knows one segment, by its bases in the environments that are named. */
+export function segmentState(name: string, bases: Readonly<Record<string, object>>): State {
+  const environments = Object.entries(bases).map(([place, base]) => {
+    return [`env-${place}`, { commit: null, ...base }] as const;
+  });
+  const entry = { kind: 'segment', name, environments: Object.fromEntries(environments) } as const;
+  return new Map([[`segment/${name}`, entry]]);
+}
+
 /** As if an ancestor of HEAD had declared everything that the state remembers. */
 export function provenIn(state: State): ReadonlySet<string> {
   return new Set(

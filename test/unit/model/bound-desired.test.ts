@@ -9,6 +9,7 @@ import {
   aDesired,
   desiredFlag,
   desiredIdentities,
+  desiredKill,
   desiredSegment,
 } from '../../support/builders.js';
 
@@ -16,7 +17,6 @@ const NAMES = environmentNames([
   { id: 'e-1', name: 'staging' },
   { id: 'e-2', name: 'production' },
 ]);
-const LOCATION = { file: 'kills/e-2.yaml', line: 1, column: 1 };
 
 function configOf(...names: string[]): Config {
   return { ...aDesired().config, environments: names.map((name) => ({ name, guards: {} })) };
@@ -28,7 +28,7 @@ function byId(): Desired {
     flags: [desiredFlag('pay', { environments: { 'e-2': {}, staging: {} } })],
     segments: [desiredSegment('staff', { 'e-2': ['u-1'] })],
     identities: [desiredIdentities({ 'e-2': { 'u-1': {} } })],
-    kills: [{ flag: 'theirs', environment: 'e-2', reason: 'INC-1', location: LOCATION }],
+    kills: [desiredKill('theirs', 'e-2')],
   });
   return { ...specs, config: configOf('staging', 'e-2') };
 }

@@ -14,6 +14,7 @@ import {
   onShare,
 } from '../../support/builders.js';
 import { aChange, aField, aPlan, keyChange, manyKeys } from '../../support/plan-builder.js';
+import { segmentState } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 const flags = (count: number) =>
@@ -73,12 +74,6 @@ const removal = (count: number): Change =>
 const holding = (count: number): State =>
   stateOf(aDesired({ segments: [desiredSegment('beta', { staging: manyKeys('user', count) })] }));
 
-/** A segment of which only an activation in this environment was begun. */
-function pendingIn(environment: string): State {
-  const environments = { [environment]: { commit: null, pending: 'create' as const } };
-  return new Map([['segment/beta', { kind: 'segment', name: 'beta', environments }]]);
-}
-
 const [one] = [...inventory(1).values()];
 const { workspace, ...definitionAlone } = one as never as { workspace: unknown };
 const definitionsAlone: Given = {
@@ -94,6 +89,7 @@ const other = aChange('segment/other@staging', 'update', {
   keys: keyChange([], manyKeys('user', 9)),
 });
 const activated = aChange('segment/beta@staging', 'activate');
+const begunElsewhere = segmentState('beta', { production: { pending: 'create' } });
 const large = holding(10_000);
 const BETA = 'segment/beta@staging';
 const MOST_KEYS = `maxKeyRemovals ${BETA}:`;
@@ -122,7 +118,7 @@ describe('a plan is stopped by its figures', () => {
     ['more than a fifth of them', [removal(9)], { state: holding(40) }, `${KEY_SHARE} 23 > 20`],
     ['few keys that no base has', [removal(9)], {}],
     ['keys that no base has', [removal(10)], {}, ALL_KEYS],
-    ['keys begun elsewhere', [removal(10)], { state: pendingIn('env-production') }, ALL_KEYS],
+    ['keys begun elsewhere', [removal(10)], { state: begunElsewhere }, ALL_KEYS],
     ['no keys that change', [activated], { state: holding(40) }],
     ['a creation', [aChange('segment/beta', 'create')], { state: holding(40) }],
   ])('or not: %s', (_, changes, given, finding) => {

@@ -11,6 +11,7 @@ import {
   anActual,
   anEnvironment,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   liveFlag,
   liveSegment,
@@ -28,12 +29,7 @@ const [OPEN, CLOSED] = [
   anEnvironment('staging'),
   anEnvironment('production', { protected: true, onDrift: 'report', onConflict: 'hold' }),
 ];
-const LISTED: DesiredKill = {
-  flag: 'pay',
-  environment: 'production',
-  reason: 'INC-1',
-  location: { file: 'kills/production.yaml', line: 1, column: 1 },
-};
+const LISTED = desiredKill('pay');
 
 interface World {
   /** Of the flag `pay` in production: what the specs before the push say, those of now, and the service. */

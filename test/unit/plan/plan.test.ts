@@ -14,6 +14,7 @@ import {
   anEnvironment,
   aPolicy,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   liveFlag,
   liveSegment,
@@ -235,9 +236,7 @@ describe('what a plan tells besides its changes', () => {
   it('is what an earlier look at more objects held back, and no kill of an older HEAD', () => {
     const reason = { why: 'needs-withheld', because: 'it needs flag/cart' } as const;
     const held = new Map([['flag/pay@production', reason]] as const);
-    const location = { file: 'kills/staging.yaml', line: 1, column: 1 };
-    const kills = [{ flag: 'pay', environment: 'staging', reason: 'INC-1', location }];
-    const killed = { ...desired, kills };
+    const killed = { ...desired, kills: [desiredKill('pay', 'staging')] };
     const behind = (...ids: string[]) => ({ behind: true, reviewed: new Set(ids) }) as const;
     const linesOf = (policy: Partial<PlanPolicy>) => planLines(planOf(killed, actual, { policy }));
 

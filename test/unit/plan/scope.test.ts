@@ -12,12 +12,13 @@ import {
   aPolicy,
   dependingOn,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   inSegment,
   NO_STATE,
 } from '../../support/builders.js';
 import { manyKeys } from '../../support/plan-builder.js';
-import { flagState } from '../../support/planning.js';
+import { flagState, segmentState } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
 const ALL = ['staging', 'production', 'elsewhere'];
@@ -112,11 +113,10 @@ describe('flags that are looked at', () => {
 });
 
 describe('flags that are looked at for a kill', () => {
-  const location = { file: 'k', line: 1, column: 1 };
-  const listed = (environment: string) => [{ flag: 'pay', environment, reason: 'r', location }];
-
   it('are left alone where the config does not have the environment', () => {
-    expect(scope(aDesired({ kills: listed('elsewhere') })).flags.size).toBe(0);
+    const kills = [desiredKill('pay', 'elsewhere')];
+
+    expect(scope(aDesired({ kills })).flags.size).toBe(0);
   });
 
   it('are those whose kill git takes back as well', () => {
@@ -162,14 +162,9 @@ describe('segments that are looked at', () => {
     expect(found).toEqual(isCounted ? segment.environments.get('staging')?.keys?.digest : 'keys');
   });
 
-  const begun = { kind: 'segment', name: 'beta', environments: {} } as const;
-  const pending = { 'env-staging': { commit: null, pending: 'create' } } as const;
   it.each<[string, State]>([
     ['are listed where they were never ours', NO_STATE],
-    [
-      'are listed where a run had begun to make them',
-      new Map([['segment/beta', { ...begun, environments: pending }]]),
-    ],
+    ['are listed where a run began them', segmentState('beta', { staging: { pending: 'create' } })],
   ])('%s', (_, state) => {
     expect(lookAt(scope(aDesired({ segments: [beta] }), state, {}, 'always'))).toBe('keys');
   });

@@ -17,6 +17,7 @@ import {
   aPolicy,
   desiredFlag,
   desiredIdentities,
+  desiredKill,
   onShare,
 } from '../../../support/builders.js';
 import { stateOf } from '../../../support/state-of.js';
@@ -50,9 +51,7 @@ describe('what is away from its base', () => {
   const start = { desired: first, state, policy };
 
   it('is a flag that was killed by the list alone, and no longer when it left the list', () => {
-    const { location } = kept;
-    const kill = { flag: 'kept', environment: 'staging', reason: 'broken', location };
-    const killed = { ...first, kills: [kill] };
+    const killed = { ...first, kills: [desiredKill('kept', 'staging')] };
 
     expect(awayAfter([start, { ...start, desired: killed }, start])).toEqual([
       [],
@@ -88,8 +87,7 @@ describe('what is away from its base', () => {
 });
 
 it('is only the kill that the specs say of a listed flag that they do not have, and nothing of a segment', () => {
-  const { location } = flagAt('pay', 10);
-  const kills = [{ flag: 'pay', environment: 'staging', reason: 'broken', location }];
+  const kills = [desiredKill('pay', 'staging')];
   const forms = (kind: Kind, environment: string | null) =>
     fieldFormsOf(aDesired({ kills }), { kind, name: 'pay', environment });
 

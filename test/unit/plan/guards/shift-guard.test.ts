@@ -11,6 +11,7 @@ import {
   anEnvironment,
   dependingOn,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   inSegment,
   liveFlag,
@@ -24,12 +25,7 @@ import { stateOf } from '../../../support/state-of.js';
 /** The definition of each flag before and after, in both environments. */
 type Flags = Readonly<Record<string, readonly [Definition | null, Definition | null]>>;
 
-const KILL: DesiredKill = {
-  flag: 'cart',
-  environment: 'production',
-  location: { file: 'kills/production.yaml', line: 1, column: 1 },
-  reason: 'INC-1',
-};
+const KILL = desiredKill('cart');
 
 /** A plan and its input, with the impacts in either order; the segment `staff` gains a key, production is protected. */
 function assessed(flags: Flags, kills: readonly DesiredKill[]) {

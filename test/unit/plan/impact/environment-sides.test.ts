@@ -19,7 +19,7 @@ import {
   wireSegment,
   type Said,
 } from '../../../support/builders.js';
-import { flagState, inputOf } from '../../../support/planning.js';
+import { flagState, inputOf, segmentState } from '../../../support/planning.js';
 import { aChange, aField, aPlan, keyChange } from '../../../support/plan-builder.js';
 
 /** What each flag serves before and after, and the keys of each list; `*` marks what the plan changes itself. */
@@ -98,9 +98,7 @@ describe('the keys of a segment', () => {
   const miscounted = { active: true, assumedKeys: others };
 
   function keysState(remembered: KeyDigest | undefined, place = 'production'): State {
-    const base = { commit: null, spec: remembered ? { keys: remembered } : {} };
-    const environments = { [`env-${place}`]: base };
-    return new Map([['segment/staff', { kind: 'segment', name: 'staff', environments }]]);
+    return segmentState('staff', { [place]: { spec: remembered ? { keys: remembered } : {} } });
   }
 
   it.each<[string, ActualActivation | null, Parameters<typeof desiredSegment>[1], State, string[]]>(

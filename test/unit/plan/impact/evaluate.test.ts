@@ -6,6 +6,7 @@ import {
   aDesired,
   dependingOn,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   inSegment,
   onShare,
@@ -27,15 +28,13 @@ function answered(flags: Flags, situation: Situation = {}, kills: readonly strin
     ],
     kills: kills.map((place) => {
       const [flag = '', environment = ''] = place.split('@');
-      return { flag, environment, reason: 'INC-1', location: HERE };
+      return desiredKill(flag, environment);
     }),
   });
   const answer = evaluate(desired, { flag: 'shop', environment: 'production' }, situation);
   if (!answer) throw new Error('not declared');
   return answer;
 }
-
-const HERE = { file: 'kills/production.yaml', line: 1, column: 1 };
 
 function rule(...matchers: Matcher[]): Rule {
   return { matchers, buckets: [{ treatment: 'on', size: 100 }] };

@@ -17,6 +17,7 @@ import {
   aPolicy,
   DEFINITION,
   desiredFlag,
+  desiredKill,
   desiredSegment,
   inSegment,
   liveFlag,
@@ -32,12 +33,7 @@ import { stateOf } from '../../../support/state-of.js';
 
 const HEAD = 'b'.repeat(40);
 const EARLIER = 'a'.repeat(40);
-const LOCATION = { file: 'k', line: 1, column: 1 };
 const ID = 'flag/pay@production';
-
-function listed(flag: string, environment = 'production'): DesiredKill {
-  return { flag, environment, reason: 'INC-1', by: 'ana', location: LOCATION };
-}
 
 function pay(said: Said = {}): ReturnType<typeof desiredFlag> {
   return desiredFlag('pay', { environments: { production: said } });
@@ -67,13 +63,13 @@ describe('the kills that git orders', () => {
     });
     const desired = aDesired({
       flags: [cart, pay({ killed: true })],
-      kills: [listed('theirs'), listed('pay'), listed('cart', 'production')],
+      kills: [desiredKill('theirs'), desiredKill('pay'), desiredKill('cart', 'production')],
     });
 
     expect(killOrders(desired)).toEqual([
-      { ...listed('theirs'), isDeclared: false },
-      { ...listed('pay'), isDeclared: true },
-      { ...listed('cart'), isDeclared: true },
+      { ...desiredKill('theirs'), isDeclared: false },
+      { ...desiredKill('pay'), isDeclared: true },
+      { ...desiredKill('cart'), isDeclared: true },
       {
         ...{ flag: 'cart', environment: 'staging', isDeclared: true },
         location: { file: 'spec.yaml', line: 1, column: 1 },
@@ -83,7 +79,7 @@ describe('the kills that git orders', () => {
   });
 });
 
-const theirs = aDesired({ kills: [listed('pay')] });
+const theirs = aDesired({ kills: [desiredKill('pay')] });
 const unselected = [anEnvironment('production', { selected: false })];
 const reverting = [anEnvironment('production', { onLiveKill: 'revert' })];
 const killed = { killed: true };
@@ -103,8 +99,8 @@ describe('a kill', () => {
     ['beyond the filter', theirs, {}, { only: new Set(['flag/cart']) }, []],
     ['beyond the config', theirs, {}, { environments: [anEnvironment('staging')] }, []],
     ['beyond the environments', theirs, {}, { environments: unselected }, []],
-    ['by an id', aDesired({ kills: [listed('pay', 'env-production')] }), {}, {}, [KILL]],
-    ['of a flag that nobody looked at', aDesired({ kills: [listed('cart')] }), {}, {}, []],
+    ['by an id', aDesired({ kills: [desiredKill('pay', 'env-production')] }), {}, {}, [KILL]],
+    ['of a flag that nobody looked at', aDesired({ kills: [desiredKill('cart')] }), {}, {}, []],
   ])('%s is planned where it is due', (_, desired, live, policy, lines) => {
     expect(planLines(planFor(desired, live, { policy }))).toEqual(lines);
   });
@@ -116,7 +112,9 @@ describe('a kill', () => {
 
     const fields = [{ path: '/killed', reason: 'kill', before: false, after: true }];
     const step = { id: `${ID}#1-kill-flag`, change: ID, needs: [], action: 'kill-flag' };
-    expect(changes).toMatchObject([{ id: ID, action: 'update', location: LOCATION, fields }]);
+    expect(changes).toMatchObject([
+      { id: ID, action: 'update', location: desiredKill('pay').location, fields },
+    ]);
     expect(steps).toEqual([{ ...step, flag: 'pay', environment: 'production' }]);
     expect(scope.flags).toEqual(
       new Map([['pay', { known: new Set(), environments: new Set(['production']) }]]),
@@ -126,7 +124,7 @@ describe('a kill', () => {
 
   it('goes before everything, by itself, and the rest of the definition after it', () => {
     const other = desiredFlag('alpha', { environments: { staging: {}, production: onShare(5) } });
-    const desired = aDesired({ flags: [other, pay(onShare(20))], kills: [listed('pay')] });
+    const desired = aDesired({ flags: [other, pay(onShare(20))], kills: [desiredKill('pay')] });
     const alpha = liveFlag('alpha', { staging: onShare(5), production: {} });
 
     const plan = planOf(desired, { flags: [alpha, liveFlag('pay', { production: {} })] });
@@ -144,7 +142,7 @@ describe('a kill', () => {
   });
 
   it('is planned though the flag cannot be: another traffic type, a rule over what is withheld', () => {
-    const [environments, kills] = [{ production: {} }, [listed('pay')]];
+    const [environments, kills] = [{ production: {} }, [desiredKill('pay')]];
     const stranger = desiredFlag('pay', { trafficType: 'account', environments });
     const segments = [desiredSegment('vip', { production: ['a'] })];
     const needing = aDesired({ flags: [pay(inSegment('vip'))], segments, kills });
@@ -156,7 +154,7 @@ describe('a kill', () => {
   });
 
   it('is in the creation of what is not there yet', () => {
-    const plan = planFor(saying({}, [listed('pay')]));
+    const plan = planFor(saying({}, [desiredKill('pay')]));
 
     expect(plan.steps).toMatchObject([{ action: 'create-definition', body: { killed: true } }]);
   });
@@ -190,7 +188,7 @@ describe('a live kill', () => {
     ['by a failed check, against the spec', checked, killed, reverted, []],
     ['of what was only begun', alive, killed, { state: PENDING }, [STAYS]],
     ['that git orders again', theirs, killed, byHistory(), []],
-    ['that git orders again, declared', saying({}, [listed('pay')]), killed, byHistory(), []],
+    ['that git orders again, declared', saying({}, [desiredKill('pay')]), killed, byHistory(), []],
     ['beyond the filter', aDesired(), killed, byHistory({ only: new Set(['flag/cart']) }), []],
     ['beyond the environments', aDesired(), killed, byHistory({ environments: unselected }), []],
     ['beyond the config', aDesired(), killed, byHistory({ environments: elsewhere }), []],
@@ -255,7 +253,7 @@ describe('the live kills of a plan', () => {
   it.each<[string, BoundDesired, Definition, Given, string[]]>([
     ['those that the spec denies', saying({ killed: false }), killed, {}, [ID]],
     ['none that the spec orders', saying(killed), killed, {}, []],
-    ['none that the list orders', saying({}, [listed('pay')]), killed, {}, []],
+    ['none that the list orders', saying({}, [desiredKill('pay')]), killed, {}, []],
     ['none that HEAD takes back', saying({ killed: false }), killed, { state: ordered }, []],
     ['none that HEAD takes back while suspended', saying({ killed: false }), killed, held, []],
     ['none that the plan reverts', saying({ killed: false }), killed, taken, []],
@@ -321,7 +319,7 @@ it('is part of a definition as git orders it, by the flag or by the list', () =>
   const cart = desiredFlag('cart', { environments: { production: { killed: true } } });
   const desired = aDesired({
     flags: [cart, pay({ trafficAllocation: 50 }), desiredFlag('bare')],
-    kills: [listed('pay')],
+    kills: [desiredKill('pay')],
   });
   const killed = (flag: string, environment = 'production') =>
     orderedDefinition(desired, flag, environment)?.killed;
@@ -364,7 +362,7 @@ it('by a failed check is planned like one of git, without the rest of the defini
 
 describe('what a base remembers of kills', () => {
   const silent = saying({});
-  const inList = saying({}, [listed('pay')]);
+  const inList = saying({}, [desiredKill('pay')]);
   const own = { killed: true, commit: EARLIER };
   const [ofList, byList] = [{ ...own, listed: true }, { killListed: true }];
   const taken = saying({ killed: false });

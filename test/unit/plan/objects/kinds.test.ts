@@ -15,6 +15,7 @@ import {
   aPolicy,
   desiredFlag,
   desiredIdentities,
+  desiredKill,
   desiredSegment,
   onShare,
 } from '../../../support/builders.js';
@@ -53,10 +54,7 @@ describe('what the specs declare', () => {
       place === 'staging' ? { ...each, ramps: [ramp] } : each,
     ]),
   );
-  const location = { file: 'kills/production.yaml', line: 1, column: 1 };
-  const kills = ['pay', 'theirs'].map((flag) => {
-    return { flag, environment: 'production', location, reason: 'INC-1' };
-  });
+  const kills = ['pay', 'theirs'].map((flag) => desiredKill(flag));
   const created = { ...desiredFlag('made'), creation: { rolloutStatus: 'Ramping' } };
   const desired = aDesired({
     flags: [{ ...pay, environments, ownershipTag: 'git' }, created],

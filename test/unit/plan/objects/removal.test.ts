@@ -20,7 +20,7 @@ import {
   noSegment,
   planLines,
 } from '../../../support/builders.js';
-import { planOf, provenIn, type Given } from '../../../support/planning.js';
+import { planOf, provenIn, segmentState, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 const PLACES = ['', '@staging', '@production'];
@@ -321,8 +321,7 @@ describe('a flag that left the specs, by its id and by how the service removes f
 });
 
 it('an activation that was only begun stays while it holds keys of others', () => {
-  const environments = { 'env-staging': { commit: null, pending: 'create' as const } };
-  const state: State = new Map([['segment/beta', { kind: 'segment', name: 'beta', environments }]]);
+  const state = segmentState('beta', { staging: { pending: 'create' } });
   const segments = [liveSegment('beta', { staging: ['theirs'] })];
 
   expect(planLines(planWithout(aDesired(), { segments }, { state }))).toEqual([

@@ -13,7 +13,7 @@ import {
   planLines,
 } from '../../../support/builders.js';
 import { manyKeys } from '../../../support/plan-builder.js';
-import { planOf, type Given } from '../../../support/planning.js';
+import { planOf, segmentState, type Given } from '../../../support/planning.js';
 import { stateOf } from '../../../support/state-of.js';
 
 type Live = [string, ActualSegment];
@@ -129,10 +129,7 @@ describe('why keys differ', () => {
   });
 
   it('is that of an interrupted upload, but for keys that others put there', () => {
-    const environments = { 'env-staging': { commit: null, pending: 'create' as const } };
-    const state: State = new Map([
-      ['segment/beta', { kind: 'segment', name: 'beta', environments }],
-    ]);
+    const state = segmentState('beta', { staging: { pending: 'create' } });
 
     expect(reasonOf(beta(['a', 'b']), live('a'), { state })).toBe('commit');
     expect(reasonOf(beta(['a', 'b']), live('c'), { state })).toBe('adopt');
