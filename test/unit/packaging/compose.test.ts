@@ -30,12 +30,6 @@ const compose = parse(projectText('deploy/compose.yaml'), { merge: true }) as {
 const services = Object.entries(compose.services);
 
 describe('deploy/compose.yaml', () => {
-  it('runs a daemon, a service, a database and a git server', () => {
-    expect(Object.keys(compose.services)).toEqual(
-      expect.arrayContaining(['daemon', 'service', 'database', 'git']),
-    );
-  });
-
   it.each(services)('%s: names folders, files and volumes that there are', (_name, service) => {
     const sources = (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
     const missing = sources.filter((source) =>

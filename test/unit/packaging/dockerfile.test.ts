@@ -82,19 +82,6 @@ describe('the container image', () => {
     return valuesOf(name, last)[0];
   }
 
-  it('has one version of Node and one system, runs as node, passes signals on, and keeps its state', () => {
-    expect(valuesOf('FROM', instructions)).toEqual([
-      'node:24-bookworm-slim AS build',
-      'debian:bookworm-slim',
-    ]);
-    expect(valueOf('USER')).toBe('node');
-    expect(valueOf('STOPSIGNAL')).toBe('SIGTERM');
-    const program = ['tini', '--', 'node', '/app/dist/main.js'];
-    expect(JSON.parse(valueOf('ENTRYPOINT') ?? '')).toEqual(program);
-    expect(valueOf('ENV')).toContain(`FLAGKEEL_STATE_DIR=${valueOf('VOLUME') ?? '-'}/`);
-    expect(valueOf('WORKDIR')).toBe('/config');
-  });
-
   it('is asked for its health by a program that the sources have', () => {
     const [, words = ''] = /CMD (\[.*\])$/.exec(valueOf('HEALTHCHECK') ?? '') ?? [];
     expect(JSON.parse(words)).toEqual(['node', '/app/dist/health/check.js']);

@@ -35,25 +35,6 @@ describe('the package', () => {
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it('has the command that its sources have, executable whenever it is built', () => {
-    expect(manifest.bin).toEqual({ flagkeel: 'dist/main.js' });
-    expect(projectText('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
-    expect(manifest.scripts).toMatchObject({
-      prepare: 'npm run build',
-      build: 'tsx scripts/generate-code.ts && node scripts/build.mjs',
-    });
-    expect(projectText('scripts/build.mjs')).toContain(
-      'chmodSync(`${PROJECT}dist/main.js`, 0o755)',
-    );
-  });
-
-  it('holds the licence that it names', () => {
-    expect(manifest.license).toBe('Apache-2.0');
-    const licence = projectText('LICENSE');
-    expect(licence).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
-    expect(licence).toContain('END OF TERMS AND CONDITIONS');
-  });
-
   it('names only files that exist, but for what the build makes', () => {
     const named = manifest.files.filter((file) => file !== 'dist' && !file.startsWith('!'));
     expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
