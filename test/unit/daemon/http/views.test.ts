@@ -147,21 +147,6 @@ describe('/status', () => {
     expect(document).toMatchObject({ sources: [expected] });
     expect(answer?.text).not.toContain('defaultRule');
   });
-
-  it('has every field described', () => {
-    const bare: string[] = [];
-    const visit = (at: unknown, path: string): void => {
-      if (typeof at !== 'object' || at === null) return;
-      for (const [name, each] of Object.entries((at as { properties?: object }).properties ?? {})) {
-        const { description, $ref } = each as { description?: string; $ref?: string };
-        if (description === undefined && $ref === undefined) bare.push(`${path}/${name}`);
-      }
-      for (const [name, each] of Object.entries(at)) visit(each, `${path}/${name}`);
-    };
-    visit(schema, '');
-
-    expect(bare).toEqual([]);
-  });
 });
 
 it('every page has its address, what is not there is not found, and no answer is kept, guessed at or framed', async () => {
