@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { useScenario } from '../../support/scenario.js';
 import { withoutSeeds } from '../../support/service-habits.js';
-import { ConfigRepository } from '../../support/git.js';
-import { startTestService, type TestService } from '../../support/service.js';
 import { PROTECTED_CONFIG } from '../../support/spec-texts.js';
-import { cliRun } from '../../support/terminal.js';
 import { projectText, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/comparison.md');
@@ -52,42 +50,29 @@ const CHANGES: readonly (readonly [string, string, Record<string, string>])[] = 
 ];
 
 describe('docs/comparison.md', () => {
-  let service: TestService;
-  let repository: ConfigRepository;
+  const scenario = useScenario({ middleware: withoutSeeds });
 
-  beforeAll(async () => {
-    service = await startTestService({ middleware: withoutSeeds });
-    repository = new ConfigRepository();
-    repository.write({
+  it('shows what the program prints for each change', async () => {
+    const begin = {
       'flagkeel.yaml': `${PROTECTED_CONFIG}defaults: { trafficType: user }\n`,
       'flags/new-checkout.yaml': CHECKOUT,
       'segments/beta-testers.yaml': testers('user-1042, user-2077, user-3001'),
       'kills/production.yaml': 'kills: {}\n',
-    });
-    repository.commit('Begin');
-    expect((await run('reconcile')).exitCode).toBe(0);
-    return async () => {
-      await service.stop();
-      repository[Symbol.dispose]();
     };
-  });
+    scenario.commit(begin, 'Begin');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    const env = { ...scenario.env, COLUMNS: '100' };
+    for (const [heading, message, files] of CHANGES) {
+      scenario.commit(files, message);
 
-  async function run(command: string) {
-    const args = [command, '--url', service.origin, repository.directory];
-    return cliRun(args, { FLAGKEEL_API_KEY: service.key, COLUMNS: '100' });
-  }
+      const { stdout } = await scenario.runWith({ env }, 'plan');
+      scenario.repository.git('reset', '--quiet', '--hard', 'HEAD~1');
 
-  it.each(CHANGES)('shows what the program prints: %s', async (heading, message, files) => {
-    const shown = /^flagkeel[^:]*:\n\n```text\n([^]*?)```/m.exec(sectionOf(PAGE, heading))?.[1];
-    repository.write(files);
-    repository.commit(message);
-
-    const { stdout } = await run('plan');
-    repository.git('reset', '--quiet', '--hard', 'HEAD~1');
-
-    const printed = stdout
-      .replace(/^Workspace .*\n/m, '')
-      .replace(/sha256:[0-9a-f]{64}/, 'sha256:…');
-    expect(shown).toBe(printed);
+      const printed = stdout
+        .replace(/^Workspace .*\n/m, '')
+        .replace(/sha256:[0-9a-f]{64}/, 'sha256:…');
+      const shown = /^flagkeel[^:]*:\n\n```text\n([^]*?)```/m.exec(sectionOf(PAGE, heading));
+      expect(shown?.[1], heading).toBe(printed);
+    }
   });
 });
