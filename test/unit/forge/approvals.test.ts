@@ -86,13 +86,6 @@ describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
     expect([approvals, refused]).toMatchObject([[], [{ why: 'before the last push' }]]);
   });
 
-  it('are read beyond the first page', async () => {
-    for (let i = 0; i < 120; i += 1) comment({ body: `Looks good ${String(i)}` });
-    comment({});
-
-    expect((await foundIn(forge, kind)).approvals).toHaveLength(1);
-  });
-
   it('approve nothing where the command is quoted, part of a text, or not as it should be', async () => {
     for (const body of [
       `> ${COMMAND}`,

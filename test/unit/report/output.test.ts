@@ -23,13 +23,6 @@ beforeEach(() => {
 });
 
 describe('a result for standard output', () => {
-  it('is written whole', async () => {
-    const stdout = new PassThrough();
-    await writeResult('plan\n', { stdout });
-    stdout.end();
-    expect(await text(stdout)).toBe('plan\n');
-  });
-
   it('is given up quietly where the reader has gone', async () => {
     const child = spawn('sh', ['-c', 'exec 0<&-; echo closed; exec sleep 60'], {
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -133,13 +133,6 @@ function applied(endings: readonly Outcome[]): PlanReport {
 /** Ordinary days. */
 export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   {
-    name: 'ramp',
-    inFiveSeconds: 'production will be updated: on 25 → 40 %',
-    report: by('Ramp checkout to 40 %', [ramp(25, 40)], {
-      impacts: new Map([[CHECKOUT, moved(15)]]),
-    }),
-  },
-  {
     name: 'ramp-step',
     inFiveSeconds: 'production will be updated: on 25 → 40 % · ramp: as its spec plans it',
     report: by('Ramp checkout', [ramp(25, 40, CHECKOUT, { reason: 'ramp' })], {
@@ -269,18 +262,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     name: 'first-contact',
     inFiveSeconds: 'adopt: exists, and no run remembers it here',
     report: by('Declare checkout', [ramp(90, 40, STAGING, { reason: 'adopt' })]),
-  },
-  {
-    name: 'withheld-alone',
-    inFiveSeconds: 'flag/legacy@production would be updated: changed outside git',
-    report: aReport({
-      withheld: [
-        aWithheld('flag/legacy@production', 'update', 'drift-reported', {
-          reason: 'drift',
-          fields: [{ ...aField('/defaultTreatment', 'on', 'off'), reason: 'drift' }],
-        }),
-      ],
-    }),
   },
   {
     name: 'guard',

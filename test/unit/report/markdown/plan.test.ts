@@ -203,7 +203,7 @@ describe('a plan as Markdown', () => {
     expectHarmless(markdown);
   });
 
-  it.each([1, 60_000, 65_536, 5_000_000])(
+  it.each([1, 60_000, 1_000_000])(
     'stays whole and in its budget with %d characters',
     (size) => {
       const one = aChange(ID, 'update', {
