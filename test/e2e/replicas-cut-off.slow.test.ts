@@ -81,17 +81,4 @@ describe.skipIf(lacks('postgresql'))('replicas whose database is away', () => {
     await world.applied(60);
     expect(await world.isKilled('pay', 'production')).toBe(true);
   });
-
-  it('send a kill that nobody kept the source for when it came', async () => {
-    // Nobody takes over any more, and the one that could has not noticed yet.
-    const leader = await world.leader();
-    await leader.watching.stop('SIGKILL');
-    world.line.cut();
-    world.push(70, { 'kills/production.yaml': KILLS });
-
-    const other = world.replicas.find((each) => each !== leader);
-    await other?.watching.until(async () => world.isKilled('pay', 'production'), 'the kill');
-
-    expect(new Set(await world.shares())).toEqual(new Set([1]));
-  });
 });

@@ -157,18 +157,15 @@ describe('a run with the SDK that the docs load', () => {
     ]);
   });
 
-  it.each([
-    ['refuses', () => ({ status: 401, body: 'who are you?' }), /Unauthorized/],
-    ['never answers', () => 'hang' as const, /timed out/],
-  ])('ends as without it where the collector %s', async (_, script, said) => {
-    const deaf = await OtlpReceiver.start(script);
+  it('ends as without it where the collector refuses', async () => {
+    const deaf = await OtlpReceiver.start(() => ({ status: 401, body: 'who are you?' }));
     const env = { ...asked(), OTEL_EXPORTER_OTLP_ENDPOINT: deaf.url };
     const { code, stdout, stderr } = await scenario.runWith({ env }, 'reconcile');
     await deaf.server.close();
 
     expect(code).toBe(0);
     expect(stdout).toContain('In sync');
-    expect(stderr).toMatch(said);
+    expect(stderr).toContain('Unauthorized');
     expect(stderr).not.toContain(CANARY);
     expect(deaf.server.lines()).toContain('POST /v1/traces');
   });
