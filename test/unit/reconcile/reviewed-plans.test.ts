@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeDirectory } from '../../support/git.js';
 import {
   appliedWorld,
@@ -22,23 +22,13 @@ beforeEach(async () => {
     'flags/pay.yaml': flagSpec('pay'),
     'flags/cart.yaml': flagSpec('cart'),
   });
-  first = await merged('first', 'Ramp pay (#7)', { pay: 20 });
-  await merged('second', 'Ramp cart (#8)', { cart: 30 });
+  const ramp = (flag: string, on: number) => ({ [`flags/${flag}.yaml`]: flagSpec(flag, { on }) });
+  first = await reviewed('first', 'Ramp pay (#7)', ramp('pay', 20));
+  await reviewed('second', 'Ramp cart (#8)', ramp('cart', 30));
   world.writes();
 });
 
 const planFile = (name: string): string => join(folder, `${name}.json`);
-
-async function merged(
-  name: string,
-  subject: string,
-  shares: Readonly<Record<string, number>>,
-): Promise<string> {
-  const files = Object.entries(shares).map(
-    ([flag, on]) => [`flags/${flag}.yaml`, flagSpec(flag, { on })] as const,
-  );
-  return reviewed(name, subject, Object.fromEntries(files));
-}
 
 /** Commits files, and keeps the plan of the commit as its review would show it. */
 async function reviewed(
@@ -58,9 +48,7 @@ async function apply(...names: readonly string[]): Promise<CliRun> {
   return run('reconcile', '--touched', ...names.flatMap((name) => ['--plan', planFile(name)]));
 }
 
-async function shareOf(flag: string, place: 'production' | 'staging' = 'production') {
-  return world.live.share(flag, place);
-}
+const shareOf = async (flag: string): Promise<number> => world.live.share(flag);
 
 it('nothing but kills goes where a file shows nothing; a merge whose apply was lost goes with that of the next', async () => {
   writeFileSync(planFile('none'), '[]');
@@ -77,6 +65,9 @@ it('a change that no reviewed plan showed is held, and named with the pull reque
   const done = await apply('second');
 
   expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect(done.stdout).toContain(
+    'Not in sync: flag/pay@production, flag/pay@staging held for a person (no reviewed plan shows it)',
+  );
   expect(done.stdout.replaceAll(/\s+/g, ' ')).toContain('pull request #7 should have shown it');
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
 
@@ -85,6 +76,54 @@ it('a change that no reviewed plan showed is held, and named with the pull reque
     expect(late, late.stderr).toMatchObject({ exitCode: 0 });
   }
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
+it('a merged and reviewed change that was never applied is no drift, but ends its command with 2', async () => {
+  const { exitCode, stdout } = await run('drift');
+
+  expect(exitCode).toBe(2);
+  expect(stdout).toContain('No drift');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Not applied: 4 changes of git, which are no drift (flagkeel plan shows them). The exit code is 2 for unapplied changes too.',
+  );
+});
+
+describe('the job of a merge that is run again after a later one changed the same flag', () => {
+  async function applyAgain(): Promise<CliRun> {
+    const plan = JSON.parse(readFileSync(planFile('first'), 'utf8')) as { planHash: string };
+    world.repository.git('checkout', '--quiet', first);
+    return run('reconcile', '--since', 'HEAD^1', '--plan-hash', plan.planHash);
+  }
+
+  it('leaves the flag alone and ends well, and is refused without the plan that was reviewed', async () => {
+    world.repository.commit('Ramp pay on', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
+    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+    world.repository.git('checkout', '--quiet', first);
+    expect(await run('reconcile')).toMatchObject({ exitCode: 7 });
+
+    const again = await applyAgain();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stderr).toContain('is behind');
+    expect(again.stdout).toContain(
+      'Nothing left to do (later commits changed all that the review of this one covers)',
+    );
+    expect(again.stdout).not.toContain('In sync');
+    expect(await shareOf('pay')).toBe(50);
+    world.repository.git('checkout', '--quiet', 'main');
+    expect(await run('plan', '--detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not make again what a later merge removed', async () => {
+    world.repository.commit('Remove pay', { 'flags/pay.yaml': null });
+    expect(await run('reconcile', '--prune')).toMatchObject({ exitCode: 0 });
+    world.writes();
+
+    const again = await applyAgain();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(world.writes()).toEqual([]);
+  });
 });
 
 it('fields of one flag that two reviews showed go together', async () => {
