@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InvalidSpecsError } from '../../../src/reconcile/context.js';
-import { planMarkdown } from '../../../src/report/markdown/plan.js';
-import { planText } from '../../../src/report/text/plan.js';
-import { readSpecs } from '../../../src/specs/read-specs.js';
+import { openStateHome } from '../../../src/state/open.js';
+import { checkoutOf } from '../../support/git.js';
 import {
   appliedWorld,
   flagSpec,
@@ -17,36 +16,6 @@ const ID = 'flag/pay@production';
 
 const isKilled = async ({ live }: PipelineWorld): Promise<boolean> =>
   (await live.definition('pay')).killed;
-
-it('sends a kill before it reads a single flag, in the words of its commit, and a dry run only plans it', async () => {
-  const world = await appliedWorld();
-  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', KILL_PAY);
-  const planned = await world.planned();
-  expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
-  expect([...planned.kills.results]).toEqual([]);
-  const report = world.reportOf(planned);
-  const said = 'killed: INC-1 double charges, by ana';
-  expect(planText(report, { color: false, width: 200, showKeys: false })).toContain(said);
-  expect(planMarkdown(report)).toContain(said.replace(':', '&#58;'));
-  expect(world.writes()).toEqual([]);
-
-  const done = await world.applied({}, { note: { title: 'INC-1' } });
-
-  const paths = world.service.requests.map(({ method, path }) => `${method} ${path}`);
-  const kill = paths.findIndex((each) => each.startsWith('PATCH'));
-  expect(
-    paths.slice(0, kill).filter((each) => /splits\/ws\/[^/]+($|\/environments)/.test(each)),
-  ).toEqual([]);
-  expect(world.writes()).toHaveLength(1);
-  expect(done.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
-  expect(done.outcomes.get(ID)).toEqual({ status: 'applied' });
-  expect(done.converged).toBe(true);
-  expect(await isKilled(world)).toBe(true);
-  const sent = done.kills.results.get(ID);
-  expect(sent).toMatchObject({ status: 'killed', note: { title: 'INC-1' } });
-  expect(sent?.status === 'killed' && sent.note.comment).toContain('Seen by the night shift.');
-  expect(done.notes.get(ID)).toEqual(sent?.status === 'killed' && sent.note);
-});
 
 it('does not claim that a flag was alive which it killed without a look', async () => {
   const world = await appliedWorld();
@@ -109,7 +78,7 @@ it('sends a kill though a guard stands against the rest, and names the hash that
   ]);
 });
 
-it('kills in spite of a state that cannot be read, and then ends', async () => {
+it('kills in spite of a state that cannot be read, in the words of the operator, and then ends', async () => {
   const world = await appliedWorld();
   const { repository } = world;
   repository.commit('Kill pay', KILL_PAY);
@@ -119,8 +88,10 @@ it('kills in spite of a state that cannot be read, and then ends', async () => {
     repository.commit('No state', { 'run.json': 'nonsense' }),
   );
   repository.git('reset', '--quiet', '--hard', 'HEAD~1');
-  await expect(world.applied()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+  const run = world.applied({}, { note: { title: 'INC-1, by ana' } });
+  await expect(run).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
   expect(await isKilled(world)).toBe(true);
+  expect(world.writes().map(({ query }) => query['title'])).toEqual(['INC-1, by ana']);
 });
 
 describe('an older state that was put back', () => {
@@ -251,25 +222,23 @@ describe('reconcile --kills', () => {
     expect(taken()).toEqual([]);
   });
 
-  it('sends a kill while another run holds the state', async () => {
+  it('sends a kill while another run holds the state, as a whole run does', async () => {
     world.repository.commit('Kill pay', KILL_PAY);
-    const { context } = await world.opened();
-    const specs = await readSpecs(context.source.tree);
-    if (!specs.ok) throw new Error('the specs are invalid');
-    await context.openReader(specs.desired);
-    const { id, staging, production } = world.live;
-    const environments = [
-      { id: staging, name: 'staging' },
-      { id: production, name: 'production' },
-    ];
-    const home = await context.openState({ workspace: { id, name: 'Default' }, environments });
-    if (!home) throw new Error('there is no state');
-    await context.lockState(home);
+    const checkout = await checkoutOf(world.repository.directory);
+    const place = { workspaceId: world.live.id, origin: world.service.origin, directory: '' };
+    const unlock = await (await openStateHome({ checkout, ...place }))?.lock(0);
 
     const done = await sent();
+    world.repository.commit(
+      'Kill pay in staging',
+      killList('{ pay: { reason: INC-1 } }', 'staging'),
+    );
+    const whole = await world.command('reconcile');
+    unlock?.();
 
     expect(done, done.stderr).toMatchObject({ exitCode: 0 });
-    expect(taken()).toEqual(['PATCH pay/environments']);
+    expect(whole).toMatchObject({ exitCode: 7 });
+    expect(taken()).toEqual(['PATCH pay/environments', 'PATCH pay/environments']);
   });
 
   it('ends with 5 where a kill failed, and names it, and with 3 where specs are invalid, whose kills it sends', async () => {
