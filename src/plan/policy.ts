@@ -59,7 +59,7 @@ export interface PlanPolicy {
   readonly oldKills?: ReadonlySet<ObjectId>;
   /** Definitions declared elsewhere, whose kill git ordered in a list that is gone. Default: none. */
   readonly orphaned?: readonly ObjectRef[];
-  /** The reasons of kills that HEAD orders still and its target branch took back: no merge sends them. Default: none. */
+  /** The reasons of kills that HEAD orders still and its target branch, or the applied commit, took back. Default: none. */
   readonly takenBack?: ReadonlyMap<ObjectId, string>;
   /** Default: no definition left the inventory killed. */
   readonly leftKilled?: LeftKilled;

@@ -36,7 +36,7 @@ export async function decidePolicy(
   { workspace, desired, quarantined, isDryRun }: Begun,
   remembered: Remembered,
 ): Promise<Pick<Decided, 'policy' | 'moment'>> {
-  const { home, state, applied, isBehind } = remembered;
+  const { home, state, applied, isBehind, leftKilled } = remembered;
   const { options, source } = context;
   const only = selectedKeys(options, desired, state);
   const history = historyOf(context, desired);
@@ -56,8 +56,9 @@ export async function decidePolicy(
     ...{ start, ladders: moment.ladders },
   };
   const shows: PlanPolicy['shows'] = shown && ((change) => shown.shows(change, facts));
-  const over =
-    isDryRun && options.since ? await killsTakenBack(source.checkout, options.since) : [];
+  const mayBeBeside = options.mayBeBehind === true && !options.allowOlder;
+  const newer = (isDryRun ? options.since : undefined) ?? (mayBeBeside ? applied : null);
+  const over = newer ? await killsTakenBack(source.checkout, newer) : [];
   const takenBack = new Map(
     over.map(({ flag, environment: word, reason }) => {
       const environment = nameOf(word, desired.environmentNames);
@@ -68,7 +69,6 @@ export async function decidePolicy(
   const policy = { ...decided, closed: moment.closed };
   const head = source.revision.commit;
   const ended = await endedKills({ desired, state, policy, history, head, applied });
-  const { leftKilled } = remembered;
   return { policy: { ...policy, ...ended, leftKilled }, moment };
 }
 

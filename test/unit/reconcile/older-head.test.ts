@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { makeDirectory } from '../../support/git.js';
 import {
   flagSpec,
   killList,
@@ -127,6 +129,24 @@ it('does not send again, from a branch beside it, a kill that the applied commit
     '/defaultRule',
     '/defaultRule',
   ]);
+});
+
+it('does not send it for a plan that was reviewed before either', async () => {
+  const { repository, live } = world;
+  repository.commit('Bring pay back', killList('{}'));
+  await world.applied({ allowOlder: true });
+  repository.git('checkout', '--quiet', '-B', 'beside', older);
+  repository.commit('Describe it', { 'README.md': 'Ours' });
+  await live.set('pay', { on: 50 }, 'staging');
+  const file = join(makeDirectory(), 'plan.json');
+  const reviewed = ['--allow-older', '--format', 'json', '--output', file];
+  expect(await world.command('plan', ...reviewed)).toMatchObject({ exitCode: 0 });
+
+  const { exitCode, stdout } = await world.command('reconcile', '--plan', file);
+
+  expect([exitCode, stdout.includes('killed')]).toEqual([0, false]);
+  expect(await live.share('pay', 'staging')).toBe(10);
+  expect(await live.definition('pay')).toMatchObject({ killed: false });
 });
 
 it('follows a branch that was rewritten, but not back to an older commit', async () => {
