@@ -46,7 +46,8 @@ export async function prepareList(change: ListChange): Promise<{ readonly path: 
   const after = entry ? withKillEntry(before, flag, entry) : withoutKillEntry(before ?? '', flag);
   if (after === undefined) throw new Error(`${path} is no list of kills`);
   if (after === before) return { path: null };
-  await mkdir(dirname(file), { recursive: true });
+  // Not recursive, which says ENOENT where the disk is read-only.
+  await lstat(dirname(file)).catch(async () => mkdir(dirname(file)));
   await write(file, after);
   return { path };
 }

@@ -84,6 +84,8 @@ async function recordDone(
   }
 }
 
+const ELSEWHERE = 'Run this again in a checkout that you may change: it prepares the commit.';
+
 /** A list of kills that cannot be written is no failure: the service was changed by then. */
 async function resultText(
   { flag, isKill }: KillRequest,
@@ -93,13 +95,10 @@ async function resultText(
 ): Promise<string> {
   const { directory, reason, sent, wasKilled, orderedAt } = act;
   const wasDone = sent === null;
-  const since = `${new Date().toISOString().slice(0, 19)}Z`;
-  const list = await prepareList({
-    directory,
-    environment,
-    flag,
-    ...{ entry: isKill ? { reason, since } : null, write },
-  }).catch((error: unknown) => ({ path: null, why: messageOf(error) }));
+  const entry = isKill ? { reason, since: `${new Date().toISOString().slice(0, 19)}Z` } : null;
+  const list = await prepareList({ directory, environment, flag, entry, write }).catch(
+    (error: unknown) => ({ path: null, why: messageOf(error) }),
+  );
   const commands = list.path === null ? [] : commitCommands(directory, list.path, act);
   const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
   if (format === 'json') {
@@ -118,7 +117,7 @@ async function resultText(
     ...places.map(
       (place) => `${clean(place)} says \`killed: true\`: change it to \`killed: false\`.`,
     ),
-    ...('why' in list ? [`The list was not changed: ${clean(list.why)}.`] : []),
+    ...('why' in list ? [`The list was not changed: ${clean(list.why)}. ${ELSEWHERE}`] : []),
     ...(commands.length > 0
       ? [
           `${clean(list.path ?? '')} is ready; make git agree:`,

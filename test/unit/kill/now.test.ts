@@ -1,3 +1,6 @@
+import { symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitCommands } from '../../../src/kill/now.js';
 import {
@@ -87,6 +90,16 @@ describe('flagkeel kill, where a run remembers the workspace', () => {
       `PATCH /splits/ws/${id}/pay/environments/production 404`,
       `PATCH /splits/ws/${id}/pay/environments/${production} 200`,
     ]);
+  });
+
+  it('says where else the commit can be prepared, if the list cannot be changed here', async () => {
+    const world = await appliedWorld();
+    symlinkSync(tmpdir(), join(world.repository.directory, 'kills'));
+
+    const { exitCode, stdout } = await kill(world);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^The list was not changed: .* symbolic link\. Run this again in a /m);
   });
 
   it('kills also in the workspace that has the name by now, and tells of the other', async () => {
