@@ -16,8 +16,8 @@ import { readSpecs } from '../specs/read-specs.js';
 
 interface Removals {
   readonly removed: readonly ObjectRef[];
-  /** Whether the commit to read is the one that removed them, and not HEAD. */
-  readonly isPast?: boolean;
+  /** Set if the commit to read is the one that removed them: where the directories are now, null for the disk. */
+  readonly now?: string | null;
   readonly desired: BoundDesired;
   readonly workspace: { readonly id: string; readonly name: string };
   /** Whether runs of another directory write to the service of this run; undefined if nothing tells. */
@@ -48,10 +48,12 @@ export async function declaredElsewhere(
       files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
     );
     if (named.length === 0) continue;
-    const tree = await treeAt({ ...repository, prefix }, checkout, commit);
+    const at = async (each: string | null) => treeAt({ ...repository, prefix }, checkout, each);
+    const tree = await at(commit);
+    const present = about.now === undefined ? tree : await at(about.now);
     // The index still has a directory that was deleted on disk.
-    if (tree === null) continue;
-    const reasonOf = await reasonFor(prefix, repository.prefix, tree, about);
+    if (tree === null || present === null) continue;
+    const reasonOf = await reasonFor(prefix, repository.prefix, { tree, present }, about);
     for (const ref of named) {
       const reason = reasonOf(ref);
       if (reason) held.set(objectId(ref), reason);
@@ -92,20 +94,21 @@ async function treeAt(
 async function reasonFor(
   prefix: string,
   from: string,
-  tree: SpecTree,
-  { desired, workspace, isServedHere, isPast = false }: Removals,
+  { tree, present }: { readonly tree: SpecTree; readonly present: SpecTree },
+  { desired, workspace, isServedHere, now }: Removals,
 ): Promise<(ref: ObjectRef) => HeldReason | undefined> {
   const directory = prefix.slice(0, -1);
   const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
   // As the ways out, which are run in the directory of the object.
   const path = posix.relative(from, prefix) || '.';
-  const config = await readConfig(tree, { readable: true });
+  const config = await readConfig(present, { readable: true });
   const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);
   const isHere = isOther ? false : config && (await isServedHere(directory, config));
   if (isHere === false) return () => undefined;
   const why = 'still-in-use' as const;
   const specs = await readSpecs(tree);
-  if (isPast && !(isHere && specs.ok && !specs.desired.config.prune)) return () => undefined;
+  const isPast = now !== undefined;
+  if (isPast && !(isHere && specs.ok && config?.prune === false)) return () => undefined;
   if (!specs.ok) {
     const because = `${name} has a file of it too, and its specs are invalid (flagkeel validate ${path})`;
     return () => ({ why, because });

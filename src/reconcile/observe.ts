@@ -94,8 +94,7 @@ export async function observeScope(
     policy.suspended ? NO_REMOVALS : removalsIn(context, at, { desired, state, policy }),
   ]);
   const seen = { ...found, ...(requests.size > 0 && { requests }) };
-  const settings = { ...policy, ...removals };
-  const input: PlanInput = { desired, actual: seen, state, policy: settings };
+  const input: PlanInput = { desired, actual: seen, state, policy: { ...policy, ...removals } };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });
@@ -116,7 +115,8 @@ async function removalsIn(
   if (removed.length === 0) return NO_REMOVALS;
   const isServedHere = serviceCheck(context, desired.config.serviceUrl);
   const about = { removed, desired, workspace, isServedHere };
-  const moved = await declaredElsewhere(checkout, revision.dirty ? null : revision.commit, about);
+  const now = revision.dirty ? null : revision.commit;
+  const moved = await declaredElsewhere(checkout, now, about);
   const held = new Map([...(policy.held ?? []), ...moved]);
   if (!policy.prune) return { provenRemovals: proven, held };
   const removals = await removalsOf(removed, desired, { checkout, head: revision.commit, history });
@@ -124,7 +124,7 @@ async function removalsIn(
   // A directory may have removed again what moved to it. It keeps it on the service if it does not prune.
   for (const [commit, left] of commits) {
     if (commit === undefined) continue;
-    const past = { ...about, removed: left, isPast: true };
+    const past = { ...about, removed: left, now };
     for (const [id, reason] of await declaredElsewhere(checkout, commit, past))
       if (!held.has(id)) held.set(id, reason);
   }
