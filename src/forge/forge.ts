@@ -146,8 +146,9 @@ export function forgeError(
 interface ReviewComment {
   readonly scope: string;
   readonly body: string;
-  /** Of a commit that is not the newest any more: it never replaces a comment, which may be of a newer one. */
-  readonly isOutdated?: boolean;
+  readonly commit: string;
+  /** Whether that commit comes after another one. Set if it is not the newest: then it replaces only an older comment. */
+  readonly follows?: (commit: string) => Promise<boolean>;
 }
 
 /**
@@ -157,18 +158,20 @@ interface ReviewComment {
 export async function syncComment(
   forge: Forge,
   pullRequest: number,
-  { scope, body: markdown, isOutdated = false }: ReviewComment,
+  { scope, body: markdown, commit, follows }: ReviewComment,
 ): Promise<'posted' | 'edited' | 'unchanged' | 'left alone, because there is a newer commit'> {
   const marker = `<!-- flagkeel:plan ${sha256(scope).slice(0, 16)} -->`;
-  const body = `${marker}\n\n${markdown}`;
+  const body = `${marker}\n<!-- of ${commit} -->\n\n${markdown}`;
   const found = await forge.findComments(pullRequest, marker);
   if (found.length === 0) await forge.postComment(pullRequest, body);
-  else if (isOutdated) return 'left alone, because there is a newer commit';
   const all = found.length === 0 ? await forge.findComments(pullRequest, marker) : found;
   const [oldest, ...later] = [...all].sort((a, b) => a.id - b.id);
+  const [, shown] = /^<!-- of ([0-9a-f]{40,64}) -->$/m.exec(oldest?.body ?? '') ?? [];
+  const mayEdit = follows === undefined || (shown !== undefined && (await follows(shown)));
+  if (found.length > 0 && !mayEdit) return 'left alone, because there is a newer commit';
   for (const { id } of later) await unlessRefused(forge.deleteComment(pullRequest, id), 404);
   const isNews = oldest !== undefined && withoutTime(oldest.body) !== withoutTime(body);
-  if (isNews && !isOutdated) await forge.updateComment(pullRequest, oldest.id, body);
+  if (isNews && mayEdit) await forge.updateComment(pullRequest, oldest.id, body);
   return found.length === 0 ? 'posted' : isNews ? 'edited' : 'unchanged';
 }
 

@@ -146,6 +146,15 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(forge.statuses.at(-1)).toMatchObject({ sha: older, state: 'success' });
   });
 
+  it('replaces the comment of an older commit, though the newest commit of the branch has no review', async () => {
+    expect(await review()).toMatchObject({ code: 0 });
+    ramp(50);
+    forge.pull.head = 'f'.repeat(40);
+
+    expect((await review()).stderr).toContain('comment edited');
+    expect(forge.comments.map(({ body }) => body)).toEqual([expect.stringContaining('10 → 50 %')]);
+  });
+
   it('closes its statuses, and says what is wrong, when the specs are invalid', async () => {
     ramp('many');
     const [sarif, junit] = [join(folder, 'x.sarif'), join(folder, 'x.xml')];

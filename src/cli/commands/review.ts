@@ -114,7 +114,7 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
   try {
     const refused = await openStatuses(contexts, reviewing);
     verdict = await judge(directory, checkout, reviewing);
-    await publish(verdict, prefix, reviewing);
+    await publish(verdict, checkout, reviewing);
     if (refused) throw refused;
     return { ...verdict, prefix };
   } catch (error) {
@@ -242,7 +242,7 @@ async function warnOfOldBranch(
 }
 
 /** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
-async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
+async function publish(verdict: Verdict, checkout: Checkout, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
   const { pull, summaryFile, isFork } = place;
   if (summaryFile !== undefined) {
@@ -250,20 +250,24 @@ async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): 
       screen.note(`warning: cannot write the summary of the job: ${clean(messageOf(error))}`);
     });
   }
-  if (pull) await leniently(async () => comment(pull, verdict, prefix, reviewing), screen, isFork);
+  if (pull)
+    await leniently(async () => comment(pull, verdict, checkout, reviewing), screen, isFork);
 }
 
 async function comment(
   pull: ReviewedPullRequest,
   verdict: Verdict,
-  prefix: string,
+  checkout: Checkout,
   { options, screen }: Reviewing,
 ): Promise<void> {
   const { forge, pullRequest, commit } = pull;
+  const prefix = checkout.repository?.prefix ?? '';
   // A job may run again, late. The newer commit itself may have no review: bots and `[skip ci]` start no job.
   const isOutdated =
     options.commit === undefined && (await forge.newestCommit(pullRequest)) !== commit;
-  const said = { scope: prefix, body: verdict.markdown, isOutdated };
+  const follows = async (older: string): Promise<boolean> =>
+    (await isAncestor(checkout, older, commit)) === true;
+  const said = { scope: prefix, body: verdict.markdown, commit, ...(isOutdated && { follows }) };
   const done = await syncComment(forge, pullRequest, said);
   screen.note(`${forge.name}: comment ${done}`);
   // Notes are a help and no verdict: a token that may not write them is no failure.

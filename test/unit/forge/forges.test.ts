@@ -104,7 +104,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   it('writes a comment again where its text changed, and not where the forge did so or only its time', async () => {
     const sync = async (text: string, time = '10:59') =>
       syncComment(forge, PULL, {
-        scope: '',
+        ...{ scope: '', commit: '' },
         body: `${text}\n\n<sub>plan x · made 2026-11-24 ${time} UTC · 1 unchanged</sub>\n`,
       });
     expect(await sync('on 10 → 25 %')).toBe('posted');
@@ -123,7 +123,8 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   it.each([2, 3])(
     'leaves one comment where %i reviews run at once, with the text of the last',
     async (count) => {
-      const sync = async (text: string) => syncComment(forge, PULL, { scope: '', body: text });
+      const sync = async (text: string) =>
+        syncComment(forge, PULL, { scope: '', commit: '', body: text });
       const texts = Array.from({ length: count }, (_, index) => `plan ${String(index)}`);
       // None of them sees what the others post.
       server.together = count;
@@ -139,8 +140,9 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
   );
 
   it('of a commit that is not the newest any more is posted where there is no comment, and replaces none', async () => {
+    const follows = async () => Promise.resolve(false);
     const sync = async (body: string, isOutdated: boolean) =>
-      syncComment(forge, PULL, { scope: '', body, isOutdated });
+      syncComment(forge, PULL, { scope: '', body, commit: '', ...(isOutdated && { follows }) });
     const shown = () => server.comments.map(({ body }) => body.split('\n').at(-1));
     expect(await sync('plan of an older commit', true)).toBe('posted');
     expect(await sync('plan', false)).toBe('edited');
@@ -155,8 +157,29 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
     expect(shown()).toEqual(['plan']);
   });
 
+  it('of a commit that is not the newest any more replaces one of a commit before it, because the newest may have no review', async () => {
+    const [first, second, third] = ['1'.repeat(40), '2'.repeat(40), '3'.repeat(40)];
+    const follows = async (older: string) => Promise.resolve(older === first);
+    const sync = async (commit: string, isNewest = false) =>
+      syncComment(forge, PULL, {
+        ...{ scope: '', commit, body: `plan of ${commit}` },
+        ...(!isNewest && { follows }),
+      });
+    expect(await sync(first)).toBe('posted');
+    expect(await sync(second)).toBe('edited');
+    expect(server.comments.map(({ body }) => body.split('\n').at(-1))).toEqual([
+      `plan of ${second}`,
+    ]);
+    expect(await sync(third, true)).toBe('edited');
+    expect(await sync(second)).toMatch(/^left alone/);
+    expect(server.comments.map(({ body }) => body.split('\n').at(-1))).toEqual([
+      `plan of ${third}`,
+    ]);
+  });
+
   it('takes away what two reviews at once have left of which one was killed', async () => {
-    const sync = async (text: string) => syncComment(forge, PULL, { scope: '', body: text });
+    const sync = async (text: string) =>
+      syncComment(forge, PULL, { scope: '', commit: '', body: text });
     await sync('plan 1');
     const [first] = server.comments;
     if (!first) throw new Error('nothing was posted');
@@ -177,7 +200,7 @@ describe.each(['github', 'gitlab'] satisfies Kind[])('%s', (kind) => {
         { rank: 'detail', markup: () => Markup.own('x'.repeat(2_000)) },
         { rank: 'head', markup: () => facts },
       ] as const;
-      return syncComment(forge, PULL, { scope: '', body: assembled(blocks, 1_000) });
+      return syncComment(forge, PULL, { scope: '', commit: '', body: assembled(blocks, 1_000) });
     };
 
     expect(await sync('10:59')).toBe('posted');
