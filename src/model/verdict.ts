@@ -283,11 +283,9 @@ export function those<S extends StandingName>(
   { objects }: Pick<Verdict, 'objects'>,
   name: S,
 ): readonly (Extract<Standing, { is: S }> & { readonly id: ObjectId })[] {
-  const found: (Extract<Standing, { is: S }> & { readonly id: ObjectId })[] = [];
-  for (const [id, standing] of objects) {
-    if (standing.is === name) found.push({ id, ...(standing as Extract<Standing, { is: S }>) });
-  }
-  return found;
+  return [...objects].flatMap(([id, standing]) =>
+    standing.is === name ? [{ id, ...(standing as Extract<Standing, { is: S }>) }] : [],
+  );
 }
 
 /** @param options with `allowHeld`, objects that are held for a person are no failure. */

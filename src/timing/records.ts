@@ -71,9 +71,7 @@ function withoutBegun({ begun: _, ...setback }: RampSetback): RampSetback {
 }
 
 function isEqualOn(base: Definition | undefined, said: Definition, ramp: DesiredRamp): boolean {
-  const [was, is] = [base, said].map((side) => {
-    const { rules, defaultRule } = canonicalDefinition(side ?? {});
-    return (ramp.rule === null ? defaultRule : rules) ?? null;
-  });
-  return was !== null && sameJson(was, is);
+  const member = ramp.rule === null ? 'defaultRule' : 'rules';
+  const [was, is] = [base, said].map((side) => canonicalDefinition(side ?? {})[member]);
+  return was !== undefined && sameJson(was, is);
 }
