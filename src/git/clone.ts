@@ -1,5 +1,5 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import { bareGit, openBare, isRepository } from './own-repository.js';
+import { bareGit, inTurn, isRepository, openBare } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
 import type { RemoteAccess } from './environment.js';
@@ -15,9 +15,6 @@ export interface CloneOptions {
   /** Path of the config directory in the repository: forward slashes, empty for its top. */
   readonly path: string;
 }
-
-/** By directory: two sources may follow one branch, and git refuses to move its ref for two fetches at once. */
-const turns = new Map<string, Promise<unknown>>();
 
 /**
  * A bare clone of our own, with the whole history of one branch. It never checks files out, and never drops fetched
@@ -38,12 +35,7 @@ export class Clone {
 
   /** The branch, even if its history was rewritten. @throws FlagkeelError `GIT` no answer, or no such branch. */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
-    const { directory } = this.#options;
-    const turn = turns.get(directory) ?? Promise.resolve();
-    const fetched = turn.then(async () => this.#fetch(signal));
-    const ended = fetched.catch(() => undefined);
-    turns.set(directory, ended);
-    return fetched;
+    return inTurn(`fetch ${this.#options.directory}`, async () => this.#fetch(signal));
   }
 
   async #fetch(signal?: AbortSignal): Promise<CommitSummary> {
@@ -137,13 +129,8 @@ export async function runMaintenance(directory: string, signal: AbortSignal): Pr
   const git = bareGit(directory);
   if (!(await isUntidy(git))) return;
   const args = ['repack', '--geometric=2', '-d', '-l', '-q', '--no-write-bitmap-index'];
-  await runGit(git, {
-    args,
-    purpose: `pack "${directory}"`,
-    writes: true,
-    signal,
-    timeoutMs: TIMEOUT_MS,
-  });
+  const purpose = `pack "${directory}"`;
+  await runGit(git, { args, purpose, writes: true, signal, timeoutMs: TIMEOUT_MS });
 }
 
 async function isUntidy(git: Git): Promise<boolean> {

@@ -4,6 +4,16 @@ import { join } from 'node:path';
 import type { ConfigData, GitCache } from './cache.js';
 import { type Git, gitError, openGit, runGit } from './git.js';
 
+const turns = new Map<string, Promise<unknown>>();
+
+/** Does what has one name one after the other: git refuses to create a repository, or to move a ref, twice at once. */
+export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const done = (turns.get(name) ?? Promise.resolve()).then(work);
+  const ended = done.catch(() => undefined);
+  turns.set(name, ended);
+  return done;
+}
+
 /**
  * A bare repository of our own, created with its parent folders if it is missing.
  *
@@ -16,7 +26,10 @@ export async function openBare(
   what: string,
   format: () => Promise<string>,
 ): Promise<Git> {
-  if (!(await isRepository(directory))) await makeBare(directory, what, await format());
+  // All sources of a daemon open it at its start.
+  await inTurn(`open ${directory}`, async () => {
+    if (!(await isRepository(directory))) await makeBare(directory, what, await format());
+  });
   return bareGit(await realpath(directory));
 }
 
