@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bindEnvironments, environmentNames } from '../../src/model/bound-desired.js';
 import { sortedMap } from '../../src/model/collections.js';
 import { withObjects, type Desired } from '../../src/model/desired.js';
@@ -112,21 +112,19 @@ function outcomeOf(before: Desired, now: Desired): string {
   return JSON.stringify(outcome, (key, value: unknown) => (key === 'place' ? undefined : value));
 }
 
-describe('law of the names of environments', () => {
-  it('what a run works out is the same, whether the config goes by names, ids or both', () => {
-    fc.assert(
-      fc.property(
-        someSpecs,
-        someSpecs,
-        someWords,
-        someWords,
-        (before, now, wordsBefore, wordsNow) => {
-          const said = outcomeOf(written(before, wordsBefore), written(now, wordsNow));
+it('what a run works out is the same, whether the config goes by names, ids or both', () => {
+  fc.assert(
+    fc.property(
+      someSpecs,
+      someSpecs,
+      someWords,
+      someWords,
+      (before, now, wordsBefore, wordsNow) => {
+        const said = outcomeOf(written(before, wordsBefore), written(now, wordsNow));
 
-          expect(said).toEqual(outcomeOf(before, now));
-        },
-      ),
-      settings,
-    );
-  });
+        expect(said).toEqual(outcomeOf(before, now));
+      },
+    ),
+    settings,
+  );
 });

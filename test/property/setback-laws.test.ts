@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rampedBuckets, type DesiredRamp } from '../../src/model/flag/ramp.js';
 import { onShare } from '../support/builders.js';
 import { RampWorld, rampedSpecs } from '../support/ramp-law/world.js';
@@ -49,61 +49,59 @@ const FAULTS = {
 
 const CHECKS = [{ name: 'slo', url: 'https://slo.example.com', timeoutMs: 1 }];
 
-describe('a failed check', () => {
-  it('alone lowers a share, by one step, or kills; once, until a commit changes the ramp', async () => {
-    let acts = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(someEvent, { minLength: 5, maxLength: 40 }), async (events) => {
-        const world = new RampWorld({ defaultRule: FIRST.written, killed: false });
-        let ramp: DesiredRamp = { ...FIRST, onFail: 'previous' };
-        let commits = 1;
-        let ms = START_MS;
-        let hasActed = false;
-        const run = async (answer: Answer, isCut: boolean): Promise<readonly string[]> => {
-          const commit = String(commits).repeat(40);
-          const askCheck = async () => Promise.resolve(FAULTS[answer]);
-          const specs = rampedSpecs(ramp, { checks: CHECKS });
-          const { written, left } = await world.run(specs, ms, { isCut, commit, askCheck });
-          if (!isCut) expect(left).toEqual([]);
-          return written;
-        };
-        await run('good', false);
-        for (const { afterHours, what } of events) {
-          ms += afterHours * HOUR_MS;
-          if (what.do === 'edit') {
-            world.live = { ...world.live, defaultRule: rampedBuckets(FIRST, what.share) };
-          } else if (what.do === 'killed') {
-            world.live = { ...world.live, killed: what.isKilled };
-          } else if (what.do === 'commit') {
-            const before = JSON.stringify(ramp);
-            const { onFail: _, ...rest } = ramp;
-            ramp = { ...rest, ...(what.onFail && { onFail: what.onFail }), hold: what.hold };
-            commits += 1;
-            if (JSON.stringify(ramp) !== before) hasActed = false;
-          } else {
-            for (const isCut of what.isCut ? [true, false] : [false]) {
-              const { share, reached } = world;
-              const wasKilled = world.live.killed;
-              const written = await run(what.answer, isCut);
-              const isLowered = world.share < share;
-              const isKilled = world.live.killed === true && !wasKilled;
-              if (hasActed) expect(written).toEqual([]);
-              const most = what.answer === 'good' ? 100 : Math.max(share, reached);
-              expect(world.share).toBeLessThanOrEqual(most);
-              if (!isLowered && !isKilled) continue;
-              acts += 1;
-              expect(what.answer).toBe('wrong');
-              expect(isKilled).toBe(ramp.onFail === 'kill');
-              const before = [0, ...ramp.steps.map(({ percent }) => percent)];
-              const back = before.findLast((each) => each < reached) ?? 0;
-              expect(world.share).toBe(isKilled ? share : back);
-              hasActed = true;
-            }
+it('a failed check alone lowers a share, by one step, or kills; once, until a commit changes the ramp', async () => {
+  let acts = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(someEvent, { minLength: 5, maxLength: 40 }), async (events) => {
+      const world = new RampWorld({ defaultRule: FIRST.written, killed: false });
+      let ramp: DesiredRamp = { ...FIRST, onFail: 'previous' };
+      let commits = 1;
+      let ms = START_MS;
+      let hasActed = false;
+      const run = async (answer: Answer, isCut: boolean): Promise<readonly string[]> => {
+        const commit = String(commits).repeat(40);
+        const askCheck = async () => Promise.resolve(FAULTS[answer]);
+        const specs = rampedSpecs(ramp, { checks: CHECKS });
+        const { written, left } = await world.run(specs, ms, { isCut, commit, askCheck });
+        if (!isCut) expect(left).toEqual([]);
+        return written;
+      };
+      await run('good', false);
+      for (const { afterHours, what } of events) {
+        ms += afterHours * HOUR_MS;
+        if (what.do === 'edit') {
+          world.live = { ...world.live, defaultRule: rampedBuckets(FIRST, what.share) };
+        } else if (what.do === 'killed') {
+          world.live = { ...world.live, killed: what.isKilled };
+        } else if (what.do === 'commit') {
+          const before = JSON.stringify(ramp);
+          const { onFail: _, ...rest } = ramp;
+          ramp = { ...rest, ...(what.onFail && { onFail: what.onFail }), hold: what.hold };
+          commits += 1;
+          if (JSON.stringify(ramp) !== before) hasActed = false;
+        } else {
+          for (const isCut of what.isCut ? [true, false] : [false]) {
+            const { share, reached } = world;
+            const wasKilled = world.live.killed;
+            const written = await run(what.answer, isCut);
+            const isLowered = world.share < share;
+            const isKilled = world.live.killed === true && !wasKilled;
+            if (hasActed) expect(written).toEqual([]);
+            const most = what.answer === 'good' ? 100 : Math.max(share, reached);
+            expect(world.share).toBeLessThanOrEqual(most);
+            if (!isLowered && !isKilled) continue;
+            acts += 1;
+            expect(what.answer).toBe('wrong');
+            expect(isKilled).toBe(ramp.onFail === 'kill');
+            const before = [0, ...ramp.steps.map(({ percent }) => percent)];
+            const back = before.findLast((each) => each < reached) ?? 0;
+            expect(world.share).toBe(isKilled ? share : back);
+            hasActed = true;
           }
         }
-      }),
-      SETTINGS,
-    );
-    expect(acts).toBeGreaterThan(0);
-  });
+      }
+    }),
+    SETTINGS,
+  );
+  expect(acts).toBeGreaterThan(0);
 });

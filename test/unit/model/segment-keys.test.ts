@@ -25,19 +25,17 @@ describe('a list of keys', () => {
   });
 });
 
-describe('what two lists of keys differ in', () => {
-  it.each([
-    [[], [], [], []],
-    [['a', 'b'], ['a', 'b'], [], []],
-    [['a', 'b'], [], ['a', 'b'], []],
-    [[], ['a', 'b'], [], ['a', 'b']],
-    [
-      ['a', 'c', 'e'],
-      ['b', 'c', 'd', 'f'],
-      ['a', 'e'],
-      ['b', 'd', 'f'],
-    ],
-  ])('from %j to %j', (desired, actual, added, removed) => {
-    expect(keyDifference(desired, actual)).toEqual({ added, removed });
-  });
+it.each([
+  [[], [], [], []],
+  [['a', 'b'], ['a', 'b'], [], []],
+  [['a', 'b'], [], ['a', 'b'], []],
+  [[], ['a', 'b'], [], ['a', 'b']],
+  [
+    ['a', 'c', 'e'],
+    ['b', 'c', 'd', 'f'],
+    ['a', 'e'],
+    ['b', 'd', 'f'],
+  ],
+])('what two lists of keys differ in from %j to %j', (desired, actual, added, removed) => {
+  expect(keyDifference(desired, actual)).toEqual({ added, removed });
 });

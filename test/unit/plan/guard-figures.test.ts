@@ -96,34 +96,32 @@ const MOST_KEYS = `maxKeyRemovals ${BETA}:`;
 const KEY_SHARE = `maxKeyRemovalPercent ${BETA}:`;
 const ALL_KEYS = `${KEY_SHARE} 100 > 20`;
 
-describe('a plan is stopped by its figures', () => {
-  it.each<[string, readonly Change[], Given, string?]>([
-    ['five removals', [...deletions(2), ...deactivations, ...updates], {}],
-    ['six removals', sixRemovals, {}, 'maxDeletes staging: 6 > 5'],
-    ['nine deletions, three in each place', everywhere, {}],
-    [
-      'the limit of the environment',
-      deletions(3),
-      { guards: { maxDeletes: 9 }, staging: { maxDeletes: 2 } },
-      'maxDeletes staging: 3 > 2',
-    ],
-    ['the limit of another place', deletions(3, ''), { staging: { maxDeletes: 2 } }],
-    ['a share of fewer than ten objects', deletions(4), { state: inventory(9) }],
-    ['a share of ten', deletions(4), { state: inventory(10) }, 'maxDeletePercent staging: 40 > 30'],
-    ['a share of none at workspace level', deletions(5, ''), definitionsAlone],
-    ['a share of definitions', deletions(5), definitionsAlone, 'maxDeletePercent staging: 42 > 30'],
-    ['500 keys of a segment', [removal(500), other], { state: large }],
-    ['501 keys of a segment', [removal(501), other], { state: large }, `${MOST_KEYS} 501 > 500`],
-    ['a fifth of the keys of the base', [removal(8)], { state: holding(40) }],
-    ['more than a fifth of them', [removal(9)], { state: holding(40) }, `${KEY_SHARE} 23 > 20`],
-    ['few keys that no base has', [removal(9)], {}],
-    ['keys that no base has', [removal(10)], {}, ALL_KEYS],
-    ['keys begun elsewhere', [removal(10)], { state: begunElsewhere }, ALL_KEYS],
-    ['no keys that change', [activated], { state: holding(40) }],
-    ['a creation', [aChange('segment/beta', 'create')], { state: holding(40) }],
-  ])('or not: %s', (_, changes, given, finding) => {
-    expect(findings(changes, given)).toEqual(finding === undefined ? [] : [finding]);
-  });
+it.each<[string, readonly Change[], Given, string?]>([
+  ['five removals', [...deletions(2), ...deactivations, ...updates], {}],
+  ['six removals', sixRemovals, {}, 'maxDeletes staging: 6 > 5'],
+  ['nine deletions, three in each place', everywhere, {}],
+  [
+    'the limit of the environment',
+    deletions(3),
+    { guards: { maxDeletes: 9 }, staging: { maxDeletes: 2 } },
+    'maxDeletes staging: 3 > 2',
+  ],
+  ['the limit of another place', deletions(3, ''), { staging: { maxDeletes: 2 } }],
+  ['a share of fewer than ten objects', deletions(4), { state: inventory(9) }],
+  ['a share of ten', deletions(4), { state: inventory(10) }, 'maxDeletePercent staging: 40 > 30'],
+  ['a share of none at workspace level', deletions(5, ''), definitionsAlone],
+  ['a share of definitions', deletions(5), definitionsAlone, 'maxDeletePercent staging: 42 > 30'],
+  ['500 keys of a segment', [removal(500), other], { state: large }],
+  ['501 keys of a segment', [removal(501), other], { state: large }, `${MOST_KEYS} 501 > 500`],
+  ['a fifth of the keys of the base', [removal(8)], { state: holding(40) }],
+  ['more than a fifth of them', [removal(9)], { state: holding(40) }, `${KEY_SHARE} 23 > 20`],
+  ['few keys that no base has', [removal(9)], {}],
+  ['keys that no base has', [removal(10)], {}, ALL_KEYS],
+  ['keys begun elsewhere', [removal(10)], { state: begunElsewhere }, ALL_KEYS],
+  ['no keys that change', [activated], { state: holding(40) }],
+  ['a creation', [aChange('segment/beta', 'create')], { state: holding(40) }],
+])('a plan is stopped by its figures or not: %s', (_, changes, given, finding) => {
+  expect(findings(changes, given)).toEqual(finding === undefined ? [] : [finding]);
 });
 
 describe('a flip', () => {

@@ -19,19 +19,17 @@ function opens(window: TimeWindow, from: string): string | null {
   return iso(nextOpening([{ windows: [window], freezes: [] }], at(from)));
 }
 
-describe('a window', () => {
-  it('beside another is enough, and both are named while both are closed', () => {
-    const evening = aWindow({ name: 'evening', fromMinute: 20 * 60, toMinute: 1440 });
-    const two = { windows: [aWindow(), evening], freezes: [] };
-    const one = { windows: [aWindow()], freezes: [] };
+it('a window beside another is enough, and both are named while both are closed', () => {
+  const evening = aWindow({ name: 'evening', fromMinute: 20 * 60, toMinute: 1440 });
+  const two = { windows: [aWindow(), evening], freezes: [] };
+  const one = { windows: [aWindow()], freezes: [] };
 
-    expect(closingAt(one, at('2026-11-23T07:59:59Z'))?.why).toBe('outside the window "office"');
+  expect(closingAt(one, at('2026-11-23T07:59:59Z'))?.why).toBe('outside the window "office"');
 
-    expect(closingAt(two, at('2026-11-23T20:00:00Z'))).toBeUndefined();
-    expect(closingAt(two, at('2026-11-23T17:00:00Z'))?.why).toBe(
-      'outside the windows "office" and "evening"',
-    );
-  });
+  expect(closingAt(two, at('2026-11-23T20:00:00Z'))).toBeUndefined();
+  expect(closingAt(two, at('2026-11-23T17:00:00Z'))?.why).toBe(
+    'outside the windows "office" and "evening"',
+  );
 });
 
 describe('two calendars', () => {
@@ -54,18 +52,16 @@ describe('two calendars', () => {
   });
 });
 
-describe('a freeze', () => {
-  it('beats a window that is open, and one after the other lasts to the end of the last', () => {
-    const freezes = [
-      aFreeze('2026-11-24T00:00:00Z', '2026-11-26T10:00:00Z'),
-      aFreeze('2026-11-26T09:00:00Z', '2026-11-27T12:00:00Z', 'move'),
-    ];
-    const closing = closingAt({ windows: [aWindow()], freezes }, at('2026-11-24T12:00:00Z'));
+it('a freeze beats a window that is open, and one after the other lasts to the end of the last', () => {
+  const freezes = [
+    aFreeze('2026-11-24T00:00:00Z', '2026-11-26T10:00:00Z'),
+    aFreeze('2026-11-26T09:00:00Z', '2026-11-27T12:00:00Z', 'move'),
+  ];
+  const closing = closingAt({ windows: [aWindow()], freezes }, at('2026-11-24T12:00:00Z'));
 
-    expect(closing?.why).toBe('frozen by "sale"');
-    expect(iso(closing?.untilMs ?? null)).toBe('2026-11-27T12:00:00.000Z');
-    expect(closing && openingText(closing)).toBe('2026-11-27T13:00+01:00 (Europe/Madrid)');
-  });
+  expect(closing?.why).toBe('frozen by "sale"');
+  expect(iso(closing?.untilMs ?? null)).toBe('2026-11-27T12:00:00.000Z');
+  expect(closing && openingText(closing)).toBe('2026-11-27T13:00+01:00 (Europe/Madrid)');
 });
 
 describe('days on which clocks are changed', () => {

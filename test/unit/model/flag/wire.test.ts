@@ -87,35 +87,33 @@ describe('canonical form of a spec', () => {
   });
 });
 
-describe('the body that creates a definition', () => {
-  it('carries targets and configurations in the treatments, and empty descriptions where none are said', () => {
-    const matchers = [{ type: 'IN_SEGMENT', string: 'staff' }];
-    const buckets = [{ treatment: 'on', size: 100 }];
+it('the body that creates a definition carries targets and configurations in the treatments, and empty descriptions where none are said', () => {
+  const matchers = [{ type: 'IN_SEGMENT', string: 'staff' }];
+  const buckets = [{ treatment: 'on', size: 100 }];
 
-    expect(
-      definitionBody({
-        ...DEFINITION,
-        treatments: [
-          { name: 'on', description: 'On', configuration: { size: 1 } },
-          { name: 'off', configuration: null },
-          { name: 'none' },
-        ],
-        targets: { on: ['a', 'b'], none: [] },
-        rules: [{ matchers, buckets }],
-      }),
-    ).toStrictEqual({
-      killed: false,
+  expect(
+    definitionBody({
+      ...DEFINITION,
       treatments: [
-        { name: 'on', description: 'On', configurations: '{"size":1}', keys: ['a', 'b'] },
-        { name: 'off', description: '', configurations: 'null' },
-        { name: 'none', description: '' },
+        { name: 'on', description: 'On', configuration: { size: 1 } },
+        { name: 'off', configuration: null },
+        { name: 'none' },
       ],
-      defaultTreatment: 'off',
-      baselineTreatment: 'off',
-      trafficAllocation: 100,
-      rules: [{ buckets, condition: { combiner: 'AND', matchers } }],
-      defaultRule: DEFINITION.defaultRule,
-    });
+      targets: { on: ['a', 'b'], none: [] },
+      rules: [{ matchers, buckets }],
+    }),
+  ).toStrictEqual({
+    killed: false,
+    treatments: [
+      { name: 'on', description: 'On', configurations: '{"size":1}', keys: ['a', 'b'] },
+      { name: 'off', description: '', configurations: 'null' },
+      { name: 'none', description: '' },
+    ],
+    defaultTreatment: 'off',
+    baselineTreatment: 'off',
+    trafficAllocation: 100,
+    rules: [{ buckets, condition: { combiner: 'AND', matchers } }],
+    defaultRule: DEFINITION.defaultRule,
   });
 });
 

@@ -61,57 +61,53 @@ const FROM_SPAIN: Matcher = { type: 'IN_LIST_STRING', attribute: 'country', stri
 const LOOKS_AHEAD: Matcher = { type: 'MATCHES_STRING', string: '^(?=a)ana$' };
 const OF_TOMORROW: Matcher = { type: 'OF_TOMORROW', attribute: 'country' };
 
-describe('a definition with changes', () => {
-  it.each<[string, Definition, FieldChange[], Definition]>([
-    [
-      'of a field',
-      { killed: true },
-      [aField('/defaultTreatment', 'off', 'on')],
-      { killed: true, defaultTreatment: 'on', targets: { on: [], off: [] } },
-    ],
-    [
-      'of targets',
-      { targets: { on: ['ana', 'bob'], off: ['cleo'] } },
-      [targetsChange('on', ['dan'], ['ana']), targetsChange('off', ['ana'])],
-      { targets: { on: ['bob', 'dan'], off: ['cleo', 'ana'] } },
-    ],
-    [
-      'of treatments, where a configuration is not said',
-      { treatments: [{ name: 'on', description: '', configuration: { limit: 1 } }] },
-      [aField('/treatments', null, treatmentsOf('on', 'off'))],
-      {
-        treatments: [
-          { name: 'on', description: '', configuration: { limit: 1 } },
-          { name: 'off', description: '' },
-        ],
-        targets: { on: [], off: [] },
-      },
-    ],
-  ])('%s', (_situation, before, changes, after) => {
-    const changed = withChanges(whole(before, { on: ['staff'] }), changes);
+it.each<[string, Definition, FieldChange[], Definition]>([
+  [
+    'of a field',
+    { killed: true },
+    [aField('/defaultTreatment', 'off', 'on')],
+    { killed: true, defaultTreatment: 'on', targets: { on: [], off: [] } },
+  ],
+  [
+    'of targets',
+    { targets: { on: ['ana', 'bob'], off: ['cleo'] } },
+    [targetsChange('on', ['dan'], ['ana']), targetsChange('off', ['ana'])],
+    { targets: { on: ['bob', 'dan'], off: ['cleo', 'ana'] } },
+  ],
+  [
+    'of treatments, where a configuration is not said',
+    { treatments: [{ name: 'on', description: '', configuration: { limit: 1 } }] },
+    [aField('/treatments', null, treatmentsOf('on', 'off'))],
+    {
+      treatments: [
+        { name: 'on', description: '', configuration: { limit: 1 } },
+        { name: 'off', description: '' },
+      ],
+      targets: { on: [], off: [] },
+    },
+  ],
+])('a definition with changes %s', (_situation, before, changes, after) => {
+  const changed = withChanges(whole(before, { on: ['staff'] }), changes);
 
-    expect(changed).toStrictEqual(whole({ ...before, ...after }, { on: ['staff'] }));
-  });
+  expect(changed).toStrictEqual(whole({ ...before, ...after }, { on: ['staff'] }));
 });
 
-describe('the configuration of a treatment', () => {
-  it.each([
-    ['that is null counts as none', null, undefined, true],
-    ['of the same members is the same in any order', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
-    ['of another value is another', { a: 1 }, { a: 2 }, false],
-    ['that is said is another than none', { a: 1 }, undefined, false],
-  ])('%s', (_situation, one, other, expected) => {
-    const [text, otherText] = [one, other].map((configuration) => {
-      const treatments = [
-        { name: 'on', description: '', ...(configuration !== undefined && { configuration }) },
-      ];
-      return servedDefinition(whole({ treatments, ...onShare(100) })).otherwise.places[0]
-        ?.configuration;
-    });
-
-    expect(text === otherText).toBe(expected);
-    expect(text?.length).toBeLessThanOrEqual(64);
+it.each([
+  ['that is null counts as none', null, undefined, true],
+  ['of the same members is the same in any order', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  ['of another value is another', { a: 1 }, { a: 2 }, false],
+  ['that is said is another than none', { a: 1 }, undefined, false],
+])('the configuration of a treatment %s', (_situation, one, other, expected) => {
+  const [text, otherText] = [one, other].map((configuration) => {
+    const treatments = [
+      { name: 'on', description: '', ...(configuration !== undefined && { configuration }) },
+    ];
+    return servedDefinition(whole({ treatments, ...onShare(100) })).otherwise.places[0]
+      ?.configuration;
   });
+
+  expect(text === otherText).toBe(expected);
+  expect(text?.length).toBeLessThanOrEqual(64);
 });
 
 describe('what a key is served', () => {

@@ -56,27 +56,25 @@ function planFor(desired: BoundDesired, live?: Definition, given: Given = {}): P
   return planOf(desired, { flags: [liveFlag('pay', live && { production: live })] }, given);
 }
 
-describe('the kills that git orders', () => {
-  it('are those of the break-glass list first, then those of the flags, each definition once', () => {
-    const cart = desiredFlag('cart', {
-      environments: { staging: { killed: true }, production: { killed: false } },
-    });
-    const desired = aDesired({
-      flags: [cart, pay({ killed: true })],
-      kills: [desiredKill('theirs'), desiredKill('pay'), desiredKill('cart', 'production')],
-    });
-
-    expect(killOrders(desired)).toEqual([
-      { ...desiredKill('theirs'), isDeclared: false },
-      { ...desiredKill('pay'), isDeclared: true },
-      { ...desiredKill('cart'), isDeclared: true },
-      {
-        ...{ flag: 'cart', environment: 'staging', isDeclared: true },
-        location: { file: 'spec.yaml', line: 1, column: 1 },
-        reason: 'killed: true in spec.yaml',
-      },
-    ]);
+it('the kills that git orders are those of the break-glass list first, then those of the flags, each definition once', () => {
+  const cart = desiredFlag('cart', {
+    environments: { staging: { killed: true }, production: { killed: false } },
   });
+  const desired = aDesired({
+    flags: [cart, pay({ killed: true })],
+    kills: [desiredKill('theirs'), desiredKill('pay'), desiredKill('cart', 'production')],
+  });
+
+  expect(killOrders(desired)).toEqual([
+    { ...desiredKill('theirs'), isDeclared: false },
+    { ...desiredKill('pay'), isDeclared: true },
+    { ...desiredKill('cart'), isDeclared: true },
+    {
+      ...{ flag: 'cart', environment: 'staging', isDeclared: true },
+      location: { file: 'spec.yaml', line: 1, column: 1 },
+      reason: 'killed: true in spec.yaml',
+    },
+  ]);
 });
 
 const theirs = aDesired({ kills: [desiredKill('pay')] });

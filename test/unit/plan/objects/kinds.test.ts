@@ -28,16 +28,14 @@ const DESIRED = aDesired({
   identities: [desiredIdentities({ staging: {} })],
 });
 
-describe('what a run looks at of the specs', () => {
-  it('is what its filter names, and all identities, which nothing is asked about', () => {
-    const policy = aPolicy({ only: new Set(['flag/pay', 'segment/staff']) });
-    const narrowed = desiredInScope(DESIRED, policy);
+it('what a run looks at of the specs is what its filter names, and all identities, which nothing is asked about', () => {
+  const policy = aPolicy({ only: new Set(['flag/pay', 'segment/staff']) });
+  const narrowed = desiredInScope(DESIRED, policy);
 
-    expect([...narrowed.flags.keys()]).toEqual(['pay']);
-    expect([...narrowed.segments.keys()]).toEqual(['staff']);
-    expect(narrowed.identities).toBe(DESIRED.identities);
-    expect(narrowed.config).toBe(DESIRED.config);
-  });
+  expect([...narrowed.flags.keys()]).toEqual(['pay']);
+  expect([...narrowed.segments.keys()]).toEqual(['staff']);
+  expect(narrowed.identities).toBe(DESIRED.identities);
+  expect(narrowed.config).toBe(DESIRED.config);
 });
 
 describe('what the specs declare', () => {

@@ -233,28 +233,26 @@ function archiving(id: string): PlannedChange {
   return { ...draft, change: { ...change, archive: true } };
 }
 
-describe('a flag that is archived', () => {
-  it('takes its definitions along in its one step, for which what they use waits', () => {
-    const { changes, steps } = inOrder(
-      [
-        aDraft('segment/b@staging', 'deactivate'),
-        archiving('flag/z@staging'),
-        archiving('flag/z'),
-        aDraft('flag/a', 'update', { requests: [] }),
-      ],
-      withLive('z', inSegment('b')),
-    );
+it('a flag that is archived takes its definitions along in its one step, for which what they use waits', () => {
+  const { changes, steps } = inOrder(
+    [
+      aDraft('segment/b@staging', 'deactivate'),
+      archiving('flag/z@staging'),
+      archiving('flag/z'),
+      aDraft('flag/a', 'update', { requests: [] }),
+    ],
+    withLive('z', inSegment('b')),
+  );
 
-    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-      ['flag/z', []],
-      ['flag/z@staging', ['flag/z']],
-      ['segment/b@staging', ['flag/z@staging']],
-    ]);
-    expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
-      ['flag/z#1-delete-flag', []],
-      ['segment/b@staging#1-delete-flag', ['flag/z#1-delete-flag']],
-    ]);
-  });
+  expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+    ['flag/z', []],
+    ['flag/z@staging', ['flag/z']],
+    ['segment/b@staging', ['flag/z@staging']],
+  ]);
+  expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
+    ['flag/z#1-delete-flag', []],
+    ['segment/b@staging#1-delete-flag', ['flag/z#1-delete-flag']],
+  ]);
 });
 
 it('a circle through both halves of a change names it once at a time', () => {
