@@ -274,19 +274,21 @@ describe('the keys that a change of a flag reaches', () => {
     const ramp: Move = [rule(25), rule(50)];
     const beside = (on: number): Definition => ({ ...onShare(50), ...when([isStaff], on) });
     const ofCart = (on: number): Definition => when(matchersOf(dependingOn('cart')), on);
+    const toAll: Move = [beside(0), beside(100)];
+    const toCart: Move = [ofCart(25), ofCart(50)];
     const cart = same({ targets: { on: ['ana'] } });
     const asked = { asking: same(asking), base: [onShare(0), onShare(40)] } as const;
 
-    const late = 'base 40 % off → on; asking';
+    const base = 'base 40 % off → on; asking';
 
     it.each<[string, Sides<Definition>, string, seeds?: Readonly<Record<string, number>>]>([
       ['those of its buckets', { shop: ramp }, 'shop 3 keys off → on (ana bob eli)'],
       ['an average without a seed', { shop: ramp }, 'shop ~1–2 keys off → on', {}],
-      ['those by allocation', { shop: toAllotted }, 'shop 4 keys off → on (cleo dan eli eve)'],
-      ['no names beside other hashing', { shop: [beside(0), beside(100)] }, 'shop 6 keys off → on'],
-      ['targets of it', { cart, shop: [ofCart(25), ofCart(50)] }, 'shop 1 keys off → on (ana)'],
-      ['those of the asked', asked, `${late} 5 keys off → on (ana bob dan eli eve)`, { base: 7 }],
-      ['an average of an asked one', asked, `${late} ~2–3 keys off → on`, { asking: 7 }],
+      ['those that are allocated', { shop: toAllotted }, 'shop 4 keys off → on (cleo dan eli eve)'],
+      ['none where hashing decides for others alone', { shop: toAll }, 'shop 6 keys off → on'],
+      ['targets of the flag that is asked', { cart, shop: toCart }, 'shop 1 keys off → on (ana)'],
+      ['those of the asked', asked, `${base} 5 keys off → on (ana bob dan eli eve)`, { base: 7 }],
+      ['an average of an asked flag', asked, `${base} ~2–3 keys off → on`, { asking: 7 }],
       ['at most those of an attribute', { shop: spanish }, 'shop ~0–3 keys off → on (ana bob eli)'],
     ])('are %s', (_, flags, line, seeds = { shop: 7 }) => {
       const [changed = ''] = Object.keys(flags).slice(-1);
