@@ -136,7 +136,7 @@ describe('windows and freezes', () => {
     ['one of two', update('flag/pay', 'commit'), { closed: inOne }, undefined],
     ['a deletion, as long as the last', deletion, { closed: both }, late],
     ['a deletion without an end', deletion, { closed: endless }, open],
-    ['one whose first has no end', deletion, { closed: endlessFirst }, open],
+    ['a deletion while the first has no end', deletion, { closed: endlessFirst }, open],
     ['a deactivation', aChange('segment/vip@staging', 'deactivate'), { closed: both }, late],
   ])('close %s', (_, change, policy, expected) => {
     expect(closedFor(aPolicy(policy), change)).toEqual(expected);
