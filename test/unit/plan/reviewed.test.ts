@@ -156,6 +156,7 @@ describe('what reviewed plans show together', () => {
   const onLadder = { ladders: ladder() };
   const otherSteps = { ladders: ladder({ ramp: { ...ramp, steps: [] } }) };
   const ruledBefore = { start: ruled(10) };
+  const unsaidBefore = { start: withFields({}) };
   const undeclared = { start: aDesired() };
   const by15 = written({ ...field(10, 20), before: 15 });
   const begunOtherwise = { ladders: ladder({ record: { ...begun, ladder: 'other' } }) };
@@ -179,7 +180,7 @@ describe('what reviewed plans show together', () => {
     ['fewer keys of the same list', () => [by(keyed(more))], keyed(one)],
     ['targets by their keys', ...itself(targets(one))],
     ['a value that starts at the earlier specs', ...itself(to20, { start })],
-    ['a field with no earlier value', ...itself(unmanaged, { start: withFields({}) })],
+    ['a field with no earlier value', () => [by(unmanaged)], unmanaged, unsaidBefore],
     [
       'targets, whatever the earlier specs said',
       () => [by(targets(one), { start: targeting('a') })],
