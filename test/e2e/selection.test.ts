@@ -47,6 +47,21 @@ describe('the objects that a run selects', () => {
     expect(leftOut).toEqual({ objects: ['flag/cart', 'flag/search'], environments: [] });
   });
 
+  it('leave the rest in place, and come with the kills of all flags but those that are excluded by name', async () => {
+    await reconcile();
+    scenario.commit({ ...files(20), 'flagkeel.yaml': `${CONFIG}prune: true\n` }, 'Ramp');
+    scenario.service.requests.length = 0;
+    expect(await reconcile('--owner', 'team-pay')).toMatchObject({ code: 0 });
+    // A filter is no removal.
+    expect(scenario.writes().filter((each) => each.startsWith('DELETE'))).toEqual([]);
+
+    const kills = 'kills:\n  search: { reason: INC-1 }\n  cart: { reason: INC-2 }\n';
+    scenario.commit({ 'kills/staging.yaml': kills }, 'Kill two');
+    const { stderr } = await reconcile('--tag', 'web', '--exclude', 'flag/cart');
+    expect(stderr).toContain('killed flag/search@staging');
+    expect(stderr).not.toContain('flag/cart');
+  });
+
   it('have to exist, in the specs, what they refer to or the state, and may not be none', async () => {
     for (const [option, name, why] of [
       ['--tag', 'checkuot', 'did you mean "checkout"'],
