@@ -433,6 +433,16 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
     },
   },
   {
+    why: 'live-kill',
+    title: 'a kill that git takes back, of a flag that was changed on the service since',
+    id: PAY,
+    prepare: async () => {
+      await begin(PROTECTED_CONFIG, pay(10, 'killed: true, '));
+      await live.set('pay', { baselineTreatment: 'on' });
+      commit(pay(10, 'killed: false, '));
+    },
+  },
+  {
     why: 'drift-reported',
     title: 'a definition that is gone from the service',
     id: PAY,
