@@ -186,10 +186,9 @@ function checkedBy(
 }
 
 function nextDue(ladders: Moment['ladders']): number | null {
-  const moments = [...ladders.values()].flat().flatMap(({ dueMs, step, held, againMs }) => {
-    const next = held === null ? dueMs[step + 1] : againMs;
-    return next === null || next === undefined ? [] : [next];
-  });
+  const moments = [...ladders.values()]
+    .flat()
+    .flatMap(({ dueMs, step, held, againMs }) => (held === null ? dueMs[step + 1] : againMs) ?? []);
   return moments.length === 0 ? null : Math.min(...moments);
 }
 

@@ -79,13 +79,8 @@ export function ladderOf(
   const isStopped = isKilled || standingSetback(ramp, record) !== undefined;
   const [calendar, within] = calendars;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
-  const anchors =
-    unkept === null
-      ? {
-          alive: anchorOf(ramp, { ...facts, isKilled: false }),
-          killed: anchorOf(ramp, { ...facts, isKilled: true }),
-        }
-      : null;
+  const anchorIf = (killed: boolean): RampAnchor => anchorOf(ramp, { ...facts, isKilled: killed });
+  const anchors = unkept === null ? { alive: anchorIf(false), killed: anchorIf(true) } : null;
   const anchor = anchors && (isStopped ? anchors.killed : anchors.alive);
   const sinceMs = anchor === null ? (ramp.startMs ?? null) : Date.parse(anchor.since);
   const dueMs = dueMoments(ramp, { sinceMs, from: anchor?.from ?? 0 }, calendars);
