@@ -57,8 +57,9 @@ export function shareNow(ladder: Ladder, { live, base }: Sides): number {
   if (setback?.begun && setback.act === 'previous') return previousShare(ramp, reached ?? written);
   if (held !== null || isKilled) return reached ?? written;
   const due = ramp.steps[step]?.percent ?? written;
-  // No step leads on from a share beyond the last one.
-  return Math.max(due, Math.min(reached ?? 0, ramp.steps.at(-1)?.percent ?? 0));
+  // No step leads back from a share beyond the last one. With one rule of a list all others would be held.
+  const last = ramp.rule === null ? ramp.steps.at(-1)?.percent : undefined;
+  return Math.max(due, Math.min(reached ?? 0, last ?? 100));
 }
 
 /** The share before the step that is reached: that of the step before, or the written one. */

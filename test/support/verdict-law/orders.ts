@@ -68,12 +68,18 @@ export function readOrders(
 function readBlock(block: Node, nowMs: number, reached: number): Order {
   const { trafficAllocation, defaultRule, ramp, killed } = block;
   const written = typeof defaultRule === 'string' ? 0 : (defaultRule as { on: number }).on;
-  const on = ramp === undefined ? written : Math.max(reached, dueShare(ramp as Node, nowMs));
+  const on = ramp === undefined ? written : rampedShare(ramp as Node, nowMs, reached);
   return new Map<string, unknown>([
     ['/trafficAllocation', trafficAllocation],
     ['/defaultRule', on],
     ...(killed === undefined ? [] : [['/killed', killed] as const]),
   ]);
+}
+
+/** A share that was reached stays, but git orders none beyond the last step. */
+function rampedShare(ramp: Node, nowMs: number, reached: number): number {
+  const last = (ramp['steps'] as { percent: number }[]).at(-1)?.percent ?? 0;
+  return Math.max(Math.min(reached, last), dueShare(ramp, nowMs));
 }
 
 function dueShare({ start, steps }: Node, nowMs: number): number {
