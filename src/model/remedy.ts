@@ -102,7 +102,10 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
       ? [{ write: 'suspend: false', file: CONFIG, to: 'let runs write again' }]
       : [{ elsewhere: `resume, or wait until ${until}` }],
   'ramp-held': (withheld) => [
-    ...keepLive(withheld),
+    // A share that git wrote itself is no drift that could be adopted.
+    ...(withheld.fields.some(({ reason }) => reason === 'commit')
+      ? [{ edit: 'write the live value into the files' }]
+      : keepLive(withheld)),
     onlyThis(withheld.id, 'write the share of the ramp', 'reconcile', '--revert-drift'),
   ],
   'check-failed': () => [
@@ -150,8 +153,6 @@ function forget(id: ObjectId, to: string): Way {
 function keepLive(withheld: Remediable): Way[] {
   if (isCreation(withheld)) return [{ edit: 'take it out of git' }];
   if (withheld.ofConfig) return [];
-  if (withheld.fields.some(({ reason }) => reason === 'commit'))
-    return [{ edit: 'write the live value into the files' }];
   return [
     onlyThis(withheld.id, 'write what is live into the files, and commit', 'drift', '--adopt'),
   ];
