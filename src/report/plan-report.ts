@@ -187,7 +187,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'conflict-held': 'changed in git and outside git, which is held here',
   'adopt-needed': 'exists and differs, and no run remembers it here',
   immutable: 'the service sets this at creation only',
-  'live-kill': 'killed on the service, and git did not order it',
+  'live-kill': 'killed on the service, as far as known not by git',
   'approval-needed': REQUEST_WANTED.brief,
   suspended: 'nothing is written while the run is suspended',
   'ramp-held': 'its live share is not that of its ramp',
