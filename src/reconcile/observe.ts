@@ -120,13 +120,14 @@ async function removalsIn(
   const held = new Map([...(policy.held ?? []), ...moved]);
   if (!policy.prune) return { provenRemovals: proven, held };
   const removals = await removalsOf(removed, desired, { checkout, head: revision.commit, history });
-  const commits = grouped(removed, ({ kind, name }) => removals.get(keyOf(kind, name))?.commit);
+  const others = removed.filter((ref) => !held.has(objectId(ref)));
+  const commits = grouped(others, ({ kind, name }) => removals.get(keyOf(kind, name))?.commit);
   // A directory may have removed again what moved to it. It keeps it on the service if it does not prune.
   for (const [commit, left] of commits) {
     if (commit === undefined) continue;
     const past = { ...about, removed: left, now };
     for (const [id, reason] of await declaredElsewhere(checkout, commit, past))
-      if (!held.has(id)) held.set(id, reason);
+      held.set(id, reason);
   }
   const guarded = [...removals].flatMap(([key, each]) => (each.wasProtected ? key : []));
   return { provenRemovals: proven, protectedRemovals: new Set(guarded), held };
