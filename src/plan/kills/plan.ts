@@ -321,13 +321,17 @@ export function afterRestore(state: State, flag: string, environmentId: string):
  * Definitions with a live kill that git had not ordered, and that the specs now want without one; with the HEAD of the
  * run that first saw it.
  */
-export function seenLiveKills({ desired, state, policy }: Omit<PlanInput, 'actual'>) {
+export function seenLiveKills({
+  desired,
+  state,
+  policy,
+}: Omit<PlanInput, 'actual'>): { ref: ObjectRef; seenAt: string }[] {
   return entriesOf(state.values(), 'flag').flatMap(({ name, environments }) =>
     policy.environments.flatMap(({ id, name: environment }) => {
       const seenAt = environments[id]?.liveKillSeenAt;
       const definition = desired.flags.get(name)?.environments.get(environment);
       if (seenAt === undefined || definition?.fields.killed !== false) return [];
-      return [{ ref: { kind: 'flag' as const, name, environment }, seenAt }];
+      return [{ ref: { kind: 'flag', name, environment }, seenAt }];
     }),
   );
 }
