@@ -246,13 +246,12 @@ export function startMaintenance(
       }
     }
   };
-  const unsubscribe = daemon.onRun(() => {
+  daemon.events.on('end', () => {
     if (runs % RUNS === 0) working = working.then(work);
     runs += 1;
   });
   return {
     close: async () => {
-      unsubscribe();
       ending.abort();
       await working;
     },

@@ -1,9 +1,10 @@
+import { EventEmitter } from 'node:events';
 import type { Time } from '../platform/clock.js';
 import type { Log } from '../platform/log.js';
 import { packageVersion } from '../platform/package-files.js';
 import { SourceLoop } from './source/source-loop.js';
 import type { SourceOptions } from './source/source-runs.js';
-import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
+import type { DaemonControls, DaemonEvents, DaemonView } from './view.js';
 
 interface DaemonOptions {
   readonly sources: readonly SourceOptions[];
@@ -18,9 +19,7 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly version = packageVersion();
   readonly startedAt: string;
   readonly #loops: readonly SourceLoop[];
-  readonly #changes = new Listeners<[]>();
-  readonly #begins = new Listeners<[SourceView, RunBegin]>();
-  readonly #ends = new Listeners<[SourceView, RunRecord]>();
+  readonly events = new EventEmitter<DaemonEvents>();
   #runs = 0;
 
   constructor({ sources, replica, time, log }: DaemonOptions) {
@@ -34,9 +33,7 @@ export class Daemon implements DaemonView, DaemonControls {
         const number = String(this.#runs).padStart(6, '0');
         return [started, number, ...(replica === undefined ? [] : [replica])].join('-');
       },
-      onChange: this.#changes.call,
-      onBegin: this.#begins.call,
-      onRun: this.#ends.call,
+      events: this.events,
     };
     this.#loops = sources.map((source) => new SourceLoop(source, around));
   }
@@ -52,12 +49,6 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly sources: DaemonView['sources'] = () => this.#loops.map((loop) => loop.view());
 
-  readonly onChange: DaemonView['onChange'] = this.#changes.add;
-
-  readonly onBegin: DaemonView['onBegin'] = this.#begins.add;
-
-  readonly onRun: DaemonView['onRun'] = this.#ends.add;
-
   readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
     for (const loop of this.#named(source)) loop.ask(trigger);
   };
@@ -69,19 +60,4 @@ export class Daemon implements DaemonView, DaemonControls {
   #named(source: string | null): readonly SourceLoop[] {
     return this.#loops.filter(({ name }) => source === null || name === source);
   }
-}
-
-class Listeners<Facts extends unknown[]> {
-  readonly #all = new Set<(...facts: Facts) => void>();
-
-  readonly add = (listener: (...facts: Facts) => void): (() => void) => {
-    this.#all.add(listener);
-    return () => {
-      this.#all.delete(listener);
-    };
-  };
-
-  readonly call = (...facts: Facts): void => {
-    for (const listener of this.#all) listener(...facts);
-  };
 }

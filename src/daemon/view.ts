@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { ExitCode } from '../errors.js';
 import type { Run, Source } from '../generated/status.schema.d.js';
 import type { Bucket } from '../model/flag/flag.js';
@@ -122,12 +123,16 @@ export interface DaemonView {
   readonly startedAt: string;
   /** A snapshot, in the order of the configuration. */
   readonly sources: () => readonly SourceView[];
-  /** Registers a listener, which must not throw. @returns unregisters it. */
-  readonly onChange: (listener: () => void) => () => void;
-  /** For runs that have chosen their commit. `onRun` follows with the same id, unless a bug ended the run. */
-  readonly onBegin: (listener: (source: SourceView, run: RunBegin) => void) => () => void;
-  /** For ended runs, once each, after the source's view shows the run. */
-  readonly onRun: (listener: (source: SourceView, run: RunRecord) => void) => () => void;
+  readonly events: EventEmitter<DaemonEvents>;
+}
+
+/** Listeners must not throw. */
+export interface DaemonEvents {
+  readonly change: [];
+  /** A run has chosen its commit. `end` follows with the same id, unless a bug ended the run. */
+  readonly begin: [SourceView, RunBegin];
+  /** Once for each run, after the source's view shows it. */
+  readonly end: [SourceView, RunRecord];
 }
 
 /** Requests to the daemon. Every call returns at once, and repeating it is safe. */

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import type {
   DaemonControls,
+  DaemonEvents,
   DaemonView,
   RunBegin,
   RunRecord,
@@ -128,24 +130,14 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
   readonly startedAt = minutesAgo(600);
   /** `trigger shop-flags webhook`, one line for each call. */
   readonly asked: string[] = [];
+  readonly events = new EventEmitter<DaemonEvents>();
   #sources: readonly SourceView[];
-  readonly #changeListeners = new Set<() => void>();
-  readonly #beginListeners = new Set<(source: SourceView, run: RunBegin) => void>();
-  readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
 
   constructor(...sources: readonly SourceView[]) {
     this.#sources = sources;
   }
 
   readonly sources = (): readonly SourceView[] => this.#sources;
-
-  readonly onChange = (listener: () => void) => listenIn(this.#changeListeners, listener);
-
-  readonly onBegin = (listener: (source: SourceView, run: RunBegin) => void) =>
-    listenIn(this.#beginListeners, listener);
-
-  readonly onRun = (listener: (source: SourceView, run: RunRecord) => void) =>
-    listenIn(this.#runListeners, listener);
 
   /** Another state of the source of that name, or a further one. */
   show(source: SourceView): void {
@@ -154,14 +146,14 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
       others.length === this.#sources.length
         ? [...this.#sources, source]
         : this.#sources.map((each) => (each.name === source.name ? source : each));
-    for (const listener of this.#changeListeners) listener();
+    this.events.emit('change');
   }
 
   /** The beginning of a run, of the first source. */
   begin(run: RunBegin): void {
     const [source] = this.#sources;
     if (source === undefined) throw new Error('no source');
-    for (const listener of this.#beginListeners) listener(source, run);
+    this.events.emit('begin', source, run);
   }
 
   /** The end of a run, as its source then stands. */
@@ -171,13 +163,14 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
     const runs = [run, ...before.runs].slice(0, 100);
     const source = { ...before, runs, standings: standingsAfter(runs) };
     this.show(source);
-    for (const listener of this.#runListeners) listener(source, run);
+    this.events.emit('end', source, run);
     return source;
   }
 
   /** Of changes, beginnings and ends together. */
   get listeners(): number {
-    return this.#changeListeners.size + this.#beginListeners.size + this.#runListeners.size;
+    const names = ['change', 'begin', 'end'] as const;
+    return names.reduce((sum, name) => sum + this.events.listenerCount(name), 0);
   }
 
   readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
@@ -195,12 +188,5 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
       const { hash, by, until, reason } = approval;
       this.asked.push(`approve ${whom} ${hash} by ${by} until ${until}: ${reason}`);
     }
-  };
-}
-
-function listenIn<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
   };
 }

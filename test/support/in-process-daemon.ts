@@ -43,7 +43,7 @@ export class InProcessDaemon {
       ...options,
     };
     this.daemon = createDaemon([source], log, parts);
-    this.daemon.onRun((_, run) => this.runs.push(run));
+    this.daemon.events.on('end', (_, run) => this.runs.push(run));
   }
 
   get view(): SourceView {
@@ -64,11 +64,11 @@ export class InProcessDaemon {
         end();
         reject(new Error(`waited in vain for ${what}:\n${this.log.slice(-20).join('')}`));
       }, PATIENCE_MS);
-      const stopListening = this.daemon.onChange(look);
       const end = (): void => {
         clearTimeout(timer);
-        stopListening();
+        this.daemon.events.off('change', look);
       };
+      this.daemon.events.on('change', look);
       look();
     });
   }

@@ -59,14 +59,13 @@ export async function startOperations(
     done();
   });
   const url = await listenOn(app, host, options.port);
-  const stopCounting = daemon.onRun((source, run) => {
-    metrics.noteRun(source, run);
-  });
+  const countRun = metrics.noteRun.bind(metrics);
+  daemon.events.on('end', countRun);
   let closed: Promise<void> | undefined;
   return {
     url,
     close: async () => {
-      stopCounting();
+      daemon.events.off('end', countRun);
       closed ??= closeApp(app, CLOSE_WITHIN_MS);
       await closed;
     },
@@ -144,24 +143,25 @@ const GATHER_MS = 250;
 const BEAT_MS = 20_000;
 
 /** `GET /events`: sends only `change`, whenever the status page would look different. */
-function addEvents(app: FastifyInstance, view: DaemonView): void {
+function addEvents(app: FastifyInstance, { events }: DaemonView): void {
   const listeners = new Set<ServerResponse>();
   let gathering: NodeJS.Timeout | undefined;
   const say = (text: string): void => {
     for (const listener of listeners) listener.write(text);
   };
-  const stop = view.onChange(() => {
+  const gather = (): void => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
       say('event: change\ndata:\n\n');
     }, GATHER_MS);
-  });
+  };
+  events.on('change', gather);
   const beat = setInterval(() => {
     say(': still here\n\n');
   }, BEAT_MS);
   // Runs before the server waits for open answers: these never end by themselves.
   app.addHook('preClose', (done) => {
-    stop();
+    events.off('change', gather);
     clearTimeout(gathering);
     clearInterval(beat);
     for (const listener of listeners) listener.end();

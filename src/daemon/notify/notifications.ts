@@ -25,17 +25,15 @@ export function startNotifications(
   const send = (messages: readonly Message[]): void => {
     for (const delivery of deliveries) for (const each of messages) delivery.add(each);
   };
-  const stop = view.onRun((source, run) => {
+  view.events.on('end', (source, run) => {
     send(memory.messagesFor(source, run));
   });
   // A confirmation changes what is known without a run.
-  const stopChanges = view.onChange(() => {
+  view.events.on('change', () => {
     send(view.sources().flatMap((source) => memory.messagesAbout(source)));
   });
   return {
     close: async () => {
-      stop();
-      stopChanges();
       await Promise.all(deliveries.map(async (delivery) => delivery.close()));
     },
   };

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { afterEachPause, type Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
@@ -19,7 +20,7 @@ import type {
   ActiveOverrides,
   Approval,
   CommitView,
-  RunBegin,
+  DaemonEvents,
   RunRecord,
   SourceView,
   Trigger,
@@ -29,9 +30,7 @@ interface LoopSurroundings {
   readonly time: Time;
   readonly log: Log;
   readonly newRunId: () => string;
-  readonly onChange: () => void;
-  readonly onBegin: (source: SourceView, run: RunBegin) => void;
-  readonly onRun: (source: SourceView, run: RunRecord) => void;
+  readonly events: EventEmitter<DaemonEvents>;
 }
 
 /** Decides when to poll one source and when to run it, one poll and one run at a time. */
@@ -83,7 +82,7 @@ export class SourceLoop {
       time,
       debounceMs: options.debounceMs,
       run: async (triggers, signal) => this.#runSafely(triggers, signal),
-      onChange: around.onChange,
+      onChange: this.#tellChange,
     });
     this.#follower = new Follower(options.upstream, {
       time,
@@ -114,7 +113,7 @@ export class SourceLoop {
         // A run that began meanwhile knows more.
         if (trouble === undefined || signal.aborted || (!wasRunning && isRunning())) return;
         this.#note('service', trouble);
-        this.#around.onChange();
+        this.#tellChange();
       },
     );
   }
@@ -189,7 +188,7 @@ export class SourceLoop {
       },
       onLost: () => {
         this.#driver.interrupt('lease');
-        this.#around.onChange();
+        this.#tellChange();
       },
       onTrigger: this.trigger,
       onRuns: (runs) => {
@@ -198,14 +197,14 @@ export class SourceLoop {
           // A leader must not miss what is due by its own plan.
           if (dueAt !== undefined && isNewest && !this.#leadership.isLeader) this.#due.at = dueAt;
         }
-        this.#around.onChange();
+        this.#tellChange();
       },
       onOverrides: (overrides) => {
         if (this.#overrides.set(overrides)) this.#onOverride();
       },
       onTrouble: (why) => {
         this.#record.note('database', why === null ? null : { what: 'database', why });
-        this.#around.onChange();
+        this.#tellChange();
       },
     };
   }
@@ -228,6 +227,10 @@ export class SourceLoop {
     };
   }
 
+  readonly #tellChange = (): void => {
+    this.#around.events.emit('change');
+  };
+
   readonly #onPoll = (why: string | null): void => {
     this.#note('source', why === null ? null : { what: this.#options.upstream.kind, why });
     const { commit = null, unsigned = null } = this.#follower.seen ?? {};
@@ -235,7 +238,7 @@ export class SourceLoop {
     this.#runLog.unsigned(unsigned);
     this.#overrideEnd.check();
     this.#due.check();
-    this.#around.onChange();
+    this.#tellChange();
   };
 
   /** A bug ends the run and not the daemon. @returns whether to try the run again. */
@@ -263,7 +266,7 @@ export class SourceLoop {
     signal: AbortSignal,
     fence: RunPermit['fence'],
   ): Promise<boolean> {
-    const { time, newRunId, onBegin, onRun } = this.#around;
+    const { time, newRunId, events } = this.#around;
     const id = newRunId();
     const named = await this.#finish(triggers);
     // Whoever asked for what this run has taken in sees that it began after that.
@@ -274,7 +277,7 @@ export class SourceLoop {
     const { pin, approval } = overrides;
     const commit = pin?.commit ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
-    onBegin(this.view(), { id, commit });
+    events.emit('begin', this.view(), { id, commit });
     const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs), overrides };
     const end = await this.#runs.run(of);
     if (approval !== null) this.#settle(approval, end);
@@ -295,7 +298,7 @@ export class SourceLoop {
       standings: judged && (standings ?? undefined),
       flags: result === 'in-sync' ? undefined : end.flags,
     });
-    onRun(this.view(), record);
+    events.emit('end', this.view(), record);
     return end.mayRetry;
   }
 

@@ -25,7 +25,7 @@ interface UnderWay extends RunBegin {
  * Errors here never reach a run.
  */
 export function startCommitStatuses(
-  view: DaemonView,
+  { events }: DaemonView,
   targets: ReadonlyMap<string, RepositoryTarget>,
   { log, send, publicUrl }: CommitStatusOptions,
 ): { readonly close: () => Promise<void> } {
@@ -51,13 +51,13 @@ export function startCommitStatuses(
     underWay.delete(source);
   };
 
-  const stopBegins = view.onBegin(({ name, environments }: SourceView, run) => {
+  const onBegin = ({ name, environments }: SourceView, run: RunBegin): void => {
     breakOff(name);
     const begun = { ...run, environments };
     underWay.set(name, begun);
     tell(name, { ...begun, page: '/' }, () => ({ state: 'pending', description: 'under way' }));
-  });
-  const stopRuns = view.onRun((source, run) => {
+  };
+  const onEnd = (source: SourceView, run: RunRecord): void => {
     const { name, environments, leader } = source;
     // Includes environments that the commit removed, whose pending statuses must be closed too.
     const all = new Set([...(underWay.get(name)?.environments ?? []), ...environments]);
@@ -67,11 +67,11 @@ export function startCommitStatuses(
     const { commit, id } = run;
     const ended = { commit, environments: [...all], page: `/runs/${encodeURIComponent(id)}` };
     tell(name, ended, (environment) => runStatus(source, run, environment));
-  });
+  };
+  events.on('begin', onBegin).on('end', onEnd);
   return {
     close: async () => {
-      stopBegins();
-      stopRuns();
+      events.off('begin', onBegin).off('end', onEnd);
       for (const source of [...underWay.keys()]) breakOff(source);
       await queue.close();
     },

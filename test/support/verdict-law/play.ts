@@ -172,7 +172,7 @@ class Play {
       { time },
     );
     this.#watched = watched;
-    watched.daemon.onRun((source, run) => {
+    watched.daemon.events.on('end', (source, run) => {
       this.#sent.push(...this.#messages.messagesFor(source, run));
     });
     const log = createLog({ level: 'error', format: 'json', stream: { write: () => undefined } });

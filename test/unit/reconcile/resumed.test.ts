@@ -189,7 +189,7 @@ describe('a first apply that was interrupted', () => {
       await watched.daemon.stop('SIGTERM');
     });
     const verdicts: Verdict[] = [];
-    watched.daemon.onRun((view) => verdicts.push(healthOf(view).verdict));
+    watched.daemon.events.on('end', (view) => verdicts.push(healthOf(view).verdict));
     watched.daemon.start();
     await watched.rest(2);
 

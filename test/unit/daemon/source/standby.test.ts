@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import type { Fence } from '../../../../src/model/run.js';
 import type { LeadershipEvents } from '../../../../src/daemon/source/leadership.js';
+import type { DaemonEvents } from '../../../../src/daemon/view.js';
 import { SourceLoop } from '../../../../src/daemon/source/source-loop.js';
 import { LocalUpstream } from '../../../../src/daemon/upstream/local.js';
 import { realTime } from '../../../../src/platform/clock.js';
@@ -13,6 +15,8 @@ const nothing = (): void => undefined;
 /** @param onRun called after each run, all of which fail, because nobody can read the source. */
 function aReplica(isLeader: boolean, onRun = nothing) {
   const told: LeadershipEvents[] = [];
+  const events = new EventEmitter<DaemonEvents>();
+  events.on('end', onRun);
   const loop = new SourceLoop(
     {
       ...{ name: 'shop', intervalMs: 60_000, jitterMs: 0, debounceMs: 0, schedule: null },
@@ -37,7 +41,7 @@ function aReplica(isLeader: boolean, onRun = nothing) {
         time: realTime,
         log: createLog({ level: 'error', format: 'json', stream: { write: nothing } }),
       },
-      ...{ newRunId: () => 'own', onChange: nothing, onBegin: nothing, onRun },
+      ...{ newRunId: () => 'own', events },
     },
   );
   return { loop, told };
