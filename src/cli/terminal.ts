@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import type { Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import type { ExitCode } from '../errors.js';
 import { clean } from '../report/sanitize.js';
@@ -79,27 +78,7 @@ export function prettyJson(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-export interface Screen {
-  readonly terminal: Terminal;
-  readonly color: boolean;
-  readonly width: number;
-  readonly showKeys: boolean;
-  readonly verbose: boolean;
-  surroundings(): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'>;
-  result(text: string): Promise<void>;
-  print(document: object, text: () => string): Promise<void>;
-  /** @throws FlagkeelError `OUTPUT` */
-  writeFile(file: string, text: string): Promise<void>;
-  /** A line for people on standard error; silent with `--quiet`. */
-  readonly note: (text: string) => void;
-  /** Likewise several lines, of which each is clean already. */
-  readonly noteLines: (text: string) => void;
-  /** From now on a line answers the first signal: what is under way may take a while. */
-  noteInterrupt(): void;
-  /** An error that does not end the program, on standard error, with `--quiet` too. */
-  readonly failure: (error: unknown) => void;
-  readonly progress: ProgressReporter;
-}
+export type Screen = Readonly<ReturnType<typeof openScreen>>;
 
 type ScreenOptions = Partial<Omit<CommonOptions, 'format'>> & { readonly format?: string };
 
@@ -115,13 +94,14 @@ export function ending<Given extends readonly unknown[]>(
   };
 }
 
-export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
+export function openScreen(options: ScreenOptions, terminal: Terminal) {
   const { stdout, stderr, environment, signal, progress } = terminal;
   const isQuiet = options.quiet === true;
+  /** Lines for people on standard error, of which each is clean already; silent with `--quiet`. */
   const noteLines = (text: string): void => {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
   };
-  // Names of files and answers of servers are in it: a terminal, or a runner of CI, would obey what they hold.
+  /** Likewise one line, with names of files and answers of servers: a terminal, or a runner of CI, would obey those. */
   const note = (text: string): void => {
     noteLines(clean(text));
   };
@@ -138,15 +118,18 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
     verbose: options.verbose === true,
     surroundings: () => ({ settings: operatorSettings(environment), signal, note, progress }),
     result,
-    print: async (document, text) =>
+    print: async (document: object, text: () => string) =>
       result(options.format === 'json' ? prettyJson({ formatVersion: 1, ...document }) : text()),
-    writeFile: async (file, text) => writeResult(text, { file, stdout }),
+    /** @throws FlagkeelError `OUTPUT` */
+    writeFile: async (file: string, text: string) => writeResult(text, { file, stdout }),
     note,
     noteLines,
-    failure: (error) => {
+    /** An error that does not end the program, on standard error, with `--quiet` too. */
+    failure: (error: unknown): void => {
       progress.print(() => stderr.write(errorText(error)));
     },
-    noteInterrupt: () => {
+    /** From now on a line answers the first signal: what is under way may take a while. */
+    noteInterrupt: (): void => {
       signal.addEventListener('abort', () => {
         note('interrupted: what is under way is finished, the rest skipped (again: end at once)');
       });
