@@ -1,4 +1,4 @@
-import { grouped } from '../../model/collections.js';
+import { commonPositions, grouped } from '../../model/collections.js';
 import type { Matcher, Rule } from '../../model/flag/flag.js';
 import { keyDifference } from '../../model/segment-keys.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
@@ -140,7 +140,12 @@ function pairRules(before: readonly Rule[], after: readonly Rule[]) {
     const old = found.get(each[0]);
     return old ? [{ before: old, after: each }] : [];
   });
-  const staying = risingPositions(pairs.map((each) => each.before[0]));
+  // All others count as moved, which are then as few as possible.
+  const positions = pairs.map((each) => each.before[0]);
+  const staying = commonPositions(
+    positions.toSorted((x, y) => x - y),
+    positions,
+  );
   return {
     pairs: pairs.map((each, index) => ({ ...each, moved: !staying.has(index) })),
     removed: [...left],
@@ -150,24 +155,4 @@ function pairRules(before: readonly Rule[], after: readonly Rule[]) {
 
 function featuresOf(rule: Rule): string[] {
   return [jsonText(rule.buckets), ...rule.matchers.map(jsonText)];
-}
-
-/** Indexes of a longest ascending subsequence: all other rules count as moved, which are then as few as possible. */
-function risingPositions(values: readonly number[]): Set<number> {
-  const lengths: number[] = [];
-  const previous: number[] = [];
-  let best = -1;
-  for (const [i, value] of values.entries()) {
-    let from = -1;
-    for (let j = 0; j < i; j += 1) {
-      const lower = (values[j] ?? 0) < value;
-      if (lower && (from < 0 || (lengths[j] ?? 0) > (lengths[from] ?? 0))) from = j;
-    }
-    lengths.push(1 + (from < 0 ? 0 : (lengths[from] ?? 0)));
-    previous.push(from);
-    if (best < 0 || (lengths[i] ?? 0) > (lengths[best] ?? 0)) best = i;
-  }
-  const rising = new Set<number>();
-  for (let i = best; i >= 0; i = previous[i] ?? -1) rising.add(i);
-  return rising;
 }

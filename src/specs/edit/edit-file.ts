@@ -15,6 +15,7 @@ import {
 } from 'yaml';
 import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
 import { DEFINITION_FIELDS_IN_FILE } from '../../model/flag/flag.js';
+import { commonPositions } from '../../model/collections.js';
 import { sameJson } from '../../model/json.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
@@ -223,7 +224,7 @@ function withOldLines(old: string, before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
   const stood = spelling(old.split('\n'), was);
   const end = old.includes('\r\n') ? '\r' : '';
-  const kept = commonLines(was, is);
+  const kept = commonPositions(was, is);
   return is
     .flatMap((line, position) => {
       const from = kept.get(position);
@@ -240,7 +241,7 @@ function withOldLines(old: string, before: string, after: string): string {
 function spelling(old: readonly string[], was: readonly string[]): (string | undefined)[] {
   if (old.length === was.length) return [...old];
   const bare = (line: string): string => line.replaceAll(/\s/g, '');
-  const from = commonLines(old.map(bare), was.map(bare));
+  const from = commonPositions(old.map(bare), was.map(bare));
   const used = new Set(from.values());
   return was.map((_, position) => {
     const start = from.get(position);
@@ -282,47 +283,6 @@ function isList(text: string): boolean {
   return document.errors.length === 0 && isMap(document.get('kills'));
 }
 
-/** Comparing lines costs the product of their numbers: beyond this, too much for the old spelling of a few lines. */
-const MOST_COMPARISONS = 4_000_000;
-
-/** Position in `is` → position in `was`, of the longest common sequence of lines. */
-export function commonLines(was: readonly string[], is: readonly string[]): Map<number, number> {
-  const most = Math.min(was.length, is.length);
-  let head = 0;
-  while (head < most && was[head] === is[head]) head += 1;
-  let tail = 0;
-  while (tail < most - head && was.at(-1 - tail) === is.at(-1 - tail)) tail += 1;
-  const kept = new Map<number, number>();
-  for (let at = 0; at < head; at += 1) kept.set(at, at);
-  for (let at = 1; at <= tail; at += 1) kept.set(is.length - at, was.length - at);
-  const middle = { was: was.slice(head, was.length - tail), is: is.slice(head, is.length - tail) };
-  for (const [a, b] of longestCommon(middle.was, middle.is)) kept.set(head + b, head + a);
-  return kept;
-}
-
-/** Pairs of positions of the longest common subsequence; empty if the texts are too long to compare. */
-function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
-  if (a.length * b.length > MOST_COMPARISONS) return [];
-  const width = b.length + 1;
-  const lengths = new Uint32Array((a.length + 1) * width);
-  const lengthAt = (i: number, j: number): number => lengths[i * width + j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i -= 1) {
-    for (let j = b.length - 1; j >= 0; j -= 1) {
-      lengths[i * width + j] =
-        a[i] === b[j]
-          ? lengthAt(i + 1, j + 1) + 1
-          : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
-    }
-  }
-  const pairs: [number, number][] = [];
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) pairs.push([i++, j++]);
-    else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i += 1;
-    else j += 1;
-  }
-  return pairs;
-}
-
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
@@ -335,7 +295,7 @@ const CONTEXT = 2;
 /** The lines in which two texts differ, with two lines around each difference; empty for equal texts. */
 export function differentLines(before: string, after: string): DiffLine[] {
   const [was, is] = [before.split('\n'), after.split('\n')];
-  const kept = commonLines(was, is);
+  const kept = commonPositions(was, is);
   const all: DiffLine[] = [];
   let old = 0;
   for (const [position, text] of [...is, undefined].entries()) {
