@@ -5,7 +5,7 @@ import type { EnvironmentFlags, LiveFlag, SourceView, Serving } from '../view.js
 import { newestPlan } from '../health.js';
 import type { StandingView } from '../standings.js';
 import { html, type Html } from '../../platform/html.js';
-import { shareBar } from '../../report/html/parts.js';
+import { matrixOf, placeCell, shareBar } from '../../report/html/parts.js';
 import { clean } from '../../report/sanitize.js';
 import { noBreak } from '../../report/text/layout.js';
 import { plural } from '../../report/values.js';
@@ -103,9 +103,6 @@ function isUnderWay({ steps, served }: RampView): boolean {
   return served !== steps.at(-1)?.percent;
 }
 
-/** More are laid out only when they come into sight. */
-const MANY_ROWS = 100;
-
 /** Replicas do not share what the flags serve after a run in sync, so a new one may know the standings alone. */
 function isUnknownHere({ flags, standings }: SourceView): boolean {
   return standings !== null && (flags.length === 0 || flags.some(({ total }) => total > 0));
@@ -125,10 +122,8 @@ export function flagMatrix(source: SourceView, now: number): Html {
   const more = Math.max(...columns.map((column) => column.total - column.flags.length));
   const heads = columns.map(
     (column) =>
-      html`<th scope="col">
-        ${untrusted(column.environment)}
-        <span class="soft">${knownSince(column, source, now)}</span>
-      </th>`,
+      html`${untrusted(column.environment)}
+        <span class="soft">${knownSince(column, source, now)}</span>`,
   );
   const title = `flags-${source.name}`;
   return html`<section id="section-${source.name}" data-parts>
@@ -142,21 +137,11 @@ export function flagMatrix(source: SourceView, now: number): Html {
       tabindex="0"
       data-parts
     >
-      <table
-        class="matrix ${rows.length > MANY_ROWS ? 'long' : ''}"
-        id="matrix-${source.name}"
-        data-parts
-      >
-        <thead>
-          <tr>
-            <th scope="col">Flag</th>
-            ${heads}
-          </tr>
-        </thead>
-        <tbody data-parts>
-          ${rows.map((row) => rowOf(row, source, now))}
-        </tbody>
-      </table>
+      ${matrixOf(
+        ['Flag', ...heads],
+        rows.map((row) => rowOf(row, source, now)),
+        html`id="matrix-${source.name}" data-parts`,
+      )}
     </div>
     ${more > 0 ? html`<p>and ${plural(more, 'more', 'more')}: <code>flagkeel report</code></p>` : []}
   </section>`;
@@ -216,10 +201,7 @@ function rowOf({ name, places }: FlagRow, source: SourceView, now: number): Html
   const href = `flags/${encodeURIComponent(source.name)}/${encodeURIComponent(name)}`;
   return html`<tr id="row-${source.name}-${clean(name)}" data-states="${states}">
     <th scope="row"><a href="${href}" data-panel>${untrusted(name)}</a></th>
-    ${places.map(
-      (place) =>
-        html`<td data-place="${clean(place.environment)}">${stateOfPlace(place, now)}</td>`,
-    )}
+    ${places.map((place) => placeCell(place.environment, stateOfPlace(place, now)))}
   </tr>`;
 }
 

@@ -1,4 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
+import { tableOf } from '../../report/html/parts.js';
 import { documentOf } from '../../platform/page.js';
 import { progressText } from '../../report/progress.js';
 import { headlineText, whyText } from '../../report/view/verdict.js';
@@ -210,18 +211,7 @@ function environmentTable(
       </tr>`,
   );
   return html`<h3>Environments</h3>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Environment</th>
-          <th scope="col">Now</th>
-          <th scope="col">Last change</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+    ${tableOf(['Environment', 'Now', 'Last change'], rows)}`;
 }
 
 /** Not `fine` while the current state is unknown. */

@@ -6,7 +6,14 @@ import type { DesiredRamp, RampStep } from '../../model/flag/ramp.js';
 import { clean } from '../sanitize.js';
 import { mostProtectedFirst, type DesiredDefinition } from '../../model/desired.js';
 import { plural } from '../values.js';
-import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './parts.js';
+import {
+  definitionBlock,
+  matrixOf,
+  placeCell,
+  rampSteps,
+  ruleTexts,
+  type ShownDefinition,
+} from './parts.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 
@@ -117,7 +124,7 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
         <li><i class="key off" aria-hidden="true"></i>share of the default treatment</li>
         <li><strong class="killed">⊘</strong> killed: everybody gets the default treatment</li>
       </ul>
-      ${tableOf('Flag', view, flagRows)} ${tableOf('Segment', view, segmentRows)}
+      ${sectionOf('Flag', view, flagRows)} ${sectionOf('Segment', view, segmentRows)}
     </main>`,
   );
 }
@@ -196,22 +203,10 @@ function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
   </div>`;
 }
 
-const MANY_ROWS = 100;
-
-function tableOf(kind: string, { environments }: View, rows: readonly Html[]): Html {
+function sectionOf(kind: string, { environments }: View, rows: readonly Html[]): Html {
   return html`<section class="sheet" aria-label="${kind}s">
     <h2>${kind}s</h2>
-    <table class="matrix ${rows.length > MANY_ROWS ? 'long' : ''}">
-      <thead>
-        <tr>
-          <th scope="col">${kind}</th>
-          ${environments.map((each) => html`<th scope="col">${clean(each)}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${matrixOf([kind, ...environments.map(clean)], rows)}
   </section>`;
 }
 
@@ -241,10 +236,6 @@ function flagRow(flag: CataloguedFlag, view: View): Html {
     </th>
     ${cells}
   </tr>`;
-}
-
-function placeCell(environment: string, content: Html): Html {
-  return html`<td data-place="${clean(environment)}">${content}</td>`;
 }
 
 function definitionOf(definition: CataloguedDefinition): Html {

@@ -116,6 +116,34 @@ export function rampSteps(
   </figure>`;
 }
 
+type Heads = readonly (string | Html)[];
+
+export function tableOf(heads: Heads, rows: readonly Html[], attributes: Html = html``): Html {
+  return html`<table ${attributes}>
+    <thead>
+      <tr>
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody data-parts>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+/** More are laid out only when they come into sight. */
+const MANY_ROWS = 100;
+
+/** Objects by environment. */
+export function matrixOf(heads: Heads, rows: readonly Html[], attributes?: Html): Html {
+  const look = html`class="matrix ${rows.length > MANY_ROWS ? 'long' : ''}"`;
+  return tableOf(heads, rows, html`${look} ${attributes ?? ''}`);
+}
+
+export function placeCell(environment: string, content: Html): Html {
+  return html`<td data-place="${clean(environment)}">${content}</td>`;
+}
+
 const TEXT_COLUMNS = 400;
 const HEADING_COLUMNS = 120;
 
