@@ -112,10 +112,11 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
   const contexts = pull === null ? [] : await contextsOf(checkout, prefix);
   let verdict: Verdict | undefined;
   try {
-    const refused = await openStatuses(contexts, reviewing);
+    const refused = await setStatuses(contexts, () => PENDING, reviewing);
     verdict = await judge(directory, checkout, reviewing);
     await publish(verdict, checkout, reviewing);
-    if (refused) throw refused;
+    // Last: people get the comment also without statuses.
+    if (refused) await leniently(async () => Promise.reject(refused), screen, place.isFork);
     return { ...verdict, prefix };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
@@ -126,42 +127,27 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     return { ...failed, prefix, exitCode: signal.aborted ? exitCodeOfSignal(signal) : code };
   } finally {
     const statusOf = (context: string) => reviewStatus(context, prefix, verdict);
-    await closeStatuses(contexts, statusOf, reviewing);
+    const failed = await setStatuses(contexts, statusOf, reviewing);
+    if (failed) screen.note(`warning: ${clean(failed.message)}`);
     await checkout.close();
   }
 }
 
-/** @returns the forge's refusal, which fails the review in the end: people get its comment also without statuses. */
-async function openStatuses(
-  contexts: readonly string[],
-  { place: { pull, isFork }, screen }: Reviewing,
-): Promise<FlagkeelError | null> {
-  const pending = { state: 'pending', description: 'planning what a merge does' } as const;
-  const open = async (): Promise<void> => {
-    for (const context of contexts) await pull?.forge.setStatus(pull, { context, ...pending });
-  };
-  try {
-    await leniently(open, screen, isFork);
-  } catch (error) {
-    if (error instanceof FlagkeelError) return error;
-    throw error;
-  }
-  return null;
-}
+const PENDING: ReviewStatus = { state: 'pending', description: 'planning what a merge does' };
 
-/** Sets every status, even if one of them fails; the first failure becomes a warning. */
-async function closeStatuses(
+/** Sets every status, even if one of them fails. @returns the first failure. */
+async function setStatuses(
   contexts: readonly string[],
   statusOf: (context: string) => ReviewStatus,
-  { place: { pull }, screen }: Reviewing,
-): Promise<void> {
-  const failures: string[] = [];
+  { place: { pull } }: Reviewing,
+): Promise<Error | undefined> {
+  const failures: Error[] = [];
   for (const context of contexts) {
     await pull?.forge
       .setStatus(pull, { context, ...statusOf(context) })
-      .catch((error: unknown) => failures.push(messageOf(error)));
+      .catch((error: unknown) => failures.push(error as Error));
   }
-  for (const failure of failures.slice(0, 1)) screen.note(`warning: ${clean(failure)}`);
+  return failures[0];
 }
 
 /** The token of a fork may write nothing: the reason becomes a warning on the terminal. */
