@@ -1,3 +1,4 @@
+import { REQUEST_WANTED } from './change-request.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, OutcomeError, Outcomes } from './outcome.js';
 import {
@@ -20,39 +21,52 @@ import {
   type Remedy,
 } from './remedy.js';
 
-/** The event that ends a wait. */
-export type WaitsFor =
-  | 'apply'
-  | 'window'
-  | 'ramp'
-  | 'suspended'
-  | 'live-kill'
-  | 'removal'
-  | 'drift-reported'
-  | 'another-object';
+/** Why an order of git is not live, in words for people. */
+export const WHY = {
+  /** The event that ends a wait. */
+  waits: {
+    apply: 'not applied yet',
+    window: 'waiting for a window',
+    ramp: 'waiting for a step of a ramp',
+    suspended: 'suspended',
+    'live-kill': 'killed on the service',
+    removal: 'kept on the service after its removal from git',
+    'drift-reported': 'changed on the service, which the config leaves so',
+    'another-object': 'waiting for another object',
+  },
+  /** The decision that a person has to make. */
+  held: {
+    conflict: 'held for a person (changed in git and on the service)',
+    adoption: 'held for a person (no run remembers it)',
+    approval: REQUEST_WANTED.held,
+    review: 'held for a person (no reviewed plan shows it)',
+    guard: 'refused by a guard',
+    'ramp-changed': 'held for a person (its share is not that of its ramp)',
+    'check-failed': 'held for a person (a failed check took its ramp back)',
+    contested: 'held for a person (another writer keeps changing it)',
+    'another-object': 'held by another object',
+  },
+  unknown: {
+    'invalid-file': 'unknown (invalid file)',
+    unanswered: 'unknown (not seen since the write)',
+    'checkout-away': 'unknown (the checkout is away)',
+    'remote-away': 'unknown (the remote does not answer)',
+    'service-away': 'unknown (the service does not answer)',
+    'key-refused': 'unknown (the service refuses the key)',
+    'key-missing': 'unknown (no key)',
+    'place-missing': 'unknown (the service lacks the workspace or environment)',
+    'not-confirmed': 'unknown (not confirmed for too long)',
+  },
+  failed: {
+    refused: 'failed',
+    'not-sent': 'not sent',
+    'not-as-written': 'written, but different on the service',
+  },
+} as const;
 
-/** The decision that a person has to make. */
-export type HeldFor =
-  | 'conflict'
-  | 'adoption'
-  | 'approval'
-  | 'review'
-  | 'guard'
-  | 'ramp-changed'
-  | 'check-failed'
-  | 'contested'
-  | 'another-object';
-
-export type UnknownWhy =
-  | 'invalid-file'
-  | 'unanswered'
-  | 'checkout-away'
-  | 'remote-away'
-  | 'service-away'
-  | 'key-refused'
-  | 'key-missing'
-  | 'place-missing'
-  | 'not-confirmed';
+export type WaitsFor = keyof typeof WHY.waits;
+export type HeldFor = keyof typeof WHY.held;
+export type UnknownWhy = keyof typeof WHY.unknown;
 
 /** What became of an order of git. Times are ISO 8601 in UTC. */
 export type Standing =
@@ -68,7 +82,7 @@ export type Standing =
   | { readonly is: 'held'; readonly why: HeldFor; readonly remedy: Remedy }
   | {
       readonly is: 'failed';
-      readonly why: 'refused' | 'not-sent' | 'not-as-written';
+      readonly why: keyof typeof WHY.failed;
       readonly remedy: Remedy;
     }
   | {

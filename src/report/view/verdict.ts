@@ -1,7 +1,6 @@
 import { grouped } from '../../model/collections.js';
 import type { Plan } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
-import { REQUEST_WANTED } from '../../model/change-request.js';
 import {
   countsOf,
   isConverged,
@@ -9,6 +8,7 @@ import {
   type StandingName,
   those,
   type WaitsFor,
+  WHY,
 } from '../../model/verdict.js';
 import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
@@ -75,48 +75,6 @@ function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): stri
 }
 
 type NotLive = Exclude<Standing, { is: 'live' }>;
-
-const WHY: { readonly [N in NotLive['is']]: Readonly<Record<WhyOf<N>, string>> } = {
-  waits: {
-    apply: 'not applied yet',
-    window: 'waiting for a window',
-    ramp: 'waiting for a step of a ramp',
-    suspended: 'suspended',
-    'live-kill': 'killed on the service',
-    removal: 'kept on the service after its removal from git',
-    'drift-reported': 'changed on the service, which the config leaves so',
-    'another-object': 'waiting for another object',
-  },
-  held: {
-    conflict: 'held for a person (changed in git and on the service)',
-    adoption: 'held for a person (no run remembers it)',
-    approval: REQUEST_WANTED.held,
-    review: 'held for a person (no reviewed plan shows it)',
-    guard: 'refused by a guard',
-    'ramp-changed': 'held for a person (its share is not that of its ramp)',
-    'check-failed': 'held for a person (a failed check took its ramp back)',
-    contested: 'held for a person (another writer keeps changing it)',
-    'another-object': 'held by another object',
-  },
-  unknown: {
-    'invalid-file': 'unknown (invalid file)',
-    unanswered: 'unknown (not seen since the write)',
-    'checkout-away': 'unknown (the checkout is away)',
-    'remote-away': 'unknown (the remote does not answer)',
-    'service-away': 'unknown (the service does not answer)',
-    'key-refused': 'unknown (the service refuses the key)',
-    'key-missing': 'unknown (no key)',
-    'place-missing': 'unknown (the service lacks the workspace or environment)',
-    'not-confirmed': 'unknown (not confirmed for too long)',
-  },
-  failed: {
-    refused: 'failed',
-    'not-sent': 'not sent',
-    'not-as-written': 'written, but different on the service',
-  },
-};
-
-type WhyOf<N extends NotLive['is']> = Extract<Standing, { is: N }>['why'];
 
 export function whyText(standing: NotLive): string {
   const clauses: Readonly<Record<string, string>> = WHY[standing.is];
