@@ -2,6 +2,7 @@ import { keyOf, keyOfId } from '../../model/ref.js';
 import { html, type Html } from '../../platform/html.js';
 import { definitionBlock, rampSteps, lineHtml } from '../../report/html/parts.js';
 import type { ChangeDocument } from '../../report/json/plan.js';
+import { ACTIONS } from '../../report/plan-report.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { fieldLines } from '../../report/view/field.js';
@@ -126,7 +127,8 @@ function writeOf(change: ChangeDocument, run: RunRecord, location: string, now: 
       ? []
       : fieldLines({ path, reason, before, after }, context),
   );
-  return html`<strong>${untrusted(environment ?? 'the flag itself')}</strong> ${DEEDS[action]}
+  return html`<strong>${untrusted(environment ?? 'the flag itself')}</strong>
+    ${ACTIONS[action].done}
     <a href="../../runs/${encodeURIComponent(run.id)}">${moment(run.startedAt, now)}</a>
     ${action === 'update' ? lines.map((line) => html`<div>${lineHtml(line)}</div>`) : []}
     <div class="soft">
@@ -134,11 +136,3 @@ function writeOf(change: ChangeDocument, run: RunRecord, location: string, now: 
       ${run.commit === null ? [] : html`by a run of ${commitOf(run.commit, location)}`}
     </div>`;
 }
-
-const DEEDS: Readonly<Record<ChangeDocument['action'], string>> = {
-  create: 'created',
-  update: 'updated',
-  delete: 'deleted',
-  activate: 'activated',
-  deactivate: 'deactivated',
-};

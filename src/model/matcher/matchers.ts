@@ -1,19 +1,6 @@
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 
-/** Decides how a spec writes the operand of a matcher, how a matcher holds it, and how a report shows it. */
-export type Operand =
-  | 'name'
-  | 'dependency'
-  | 'pattern'
-  | 'version'
-  | 'strings'
-  | 'bool'
-  | 'number'
-  | 'date'
-  | 'number-range'
-  | 'version-range'
-  | 'date-range';
-
+/** The kinds of operands, each with the member of a matcher that holds it. */
 export const OPERAND_MEMBER = {
   name: 'string',
   dependency: 'depends',
@@ -26,7 +13,10 @@ export const OPERAND_MEMBER = {
   'number-range': 'between',
   'version-range': 'between',
   'date-range': 'between',
-} as const satisfies Record<Operand, string>;
+} as const;
+
+/** Decides how a spec writes the operand of a matcher, how a matcher holds it, and how a report shows it. */
+export type Operand = keyof typeof OPERAND_MEMBER;
 
 export interface MatcherRow {
   /** The member of a spec's condition that makes the comparison. A type without one is written as `matcher`. */
