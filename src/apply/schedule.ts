@@ -99,7 +99,8 @@ export async function takeSideBySide<S extends ScheduledStep, R>(
   for (;;) {
     // While a refused step is sent again, no step is free: all others wait for it or for other refused ones.
     const isRoom = underWay.size < concurrency;
-    const step = isRoom ? (schedule.take() ?? nextAlone(refused, underWay)) : undefined;
+    const isAlone = underWay.size === 0;
+    const step = isRoom ? (schedule.take() ?? (isAlone ? refused.shift() : undefined)) : undefined;
     const skipped = step && skip(step);
     if (step && skipped !== undefined) ended(step, skipped);
     else if (step) {
@@ -108,8 +109,4 @@ export async function takeSideBySide<S extends ScheduledStep, R>(
     } else if (underWay.size > 0) await Promise.race(underWay.values());
     else return;
   }
-}
-
-function nextAlone<S>(refused: S[], underWay: ReadonlyMap<StepId, unknown>): S | undefined {
-  return underWay.size === 0 ? refused.shift() : undefined;
 }

@@ -68,7 +68,7 @@ export class SignIn {
     if (key === undefined) return undefined;
     // The log of requests shows this key.
     request.adminKey = key;
-    return { key, formToken: formTokenOf(token) };
+    return { key, formToken: hashOf(`form of ${token}`) };
   }
 
   /** @throws Problem (403) the request has no session, or the form is not from one of its pages. */
@@ -112,10 +112,6 @@ function tokenOf({ headers }: FastifyRequest): string | undefined {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-function formTokenOf(token: string): string {
-  return hashOf(`form of ${token}`);
 }
 
 function isSame(given: string, expected: string): boolean {

@@ -100,17 +100,13 @@ function sshVariables({ sshKeyFile, knownHostsFile }: GitCredentials): Record<st
     ...(sshKeyFile === undefined ? [] : ['IdentityAgent=none']),
     ...(knownHostsFile === undefined
       ? []
-      : ['StrictHostKeyChecking=yes', `UserKnownHostsFile=${sshPath(knownHostsFile)}`]),
+      : // The option takes several files with spaces between them.
+        ['StrictHostKeyChecking=yes', `UserKnownHostsFile="${resolve(knownHostsFile)}"`]),
   ];
   const key = sshKeyFile === undefined ? [] : ['-i', resolve(sshKeyFile)];
   const words = ['ssh', '-F', 'none', ...key, ...options.flatMap((each) => ['-o', each])];
   // Git runs this through a shell.
   return { GIT_SSH_COMMAND: words.map(shellWord).join(' ') };
-}
-
-/** Escapes a path for an option of ssh that takes several files with spaces between them. */
-function sshPath(path: string): string {
-  return `"${resolve(path)}"`;
 }
 
 function checkedUrl(text: string): string {

@@ -52,12 +52,8 @@ export function treatmentOfTargetPath(path: string): string {
 
 /** Whether `actual` has everything that `wanted` specifies. */
 export function satisfies(path: string, actual: Json | undefined, wanted: Json): boolean {
-  if (actual === undefined) return isTargetPath(path) && isEmptyList(wanted);
+  if (actual === undefined) return isTargetPath(path) && sameJson(wanted, []);
   return sameJson(projected(path, actual, wanted), wanted);
-}
-
-function isEmptyList(value: Json): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 function projected(path: string, actual: Json, wanted: Json): Json {

@@ -242,7 +242,8 @@ function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySe
   const isOvertaken = (change: Change): boolean => {
     const outcome = outcomes.get(change.id);
     // A change with a restore is planned again although its window has closed, because the restore must go.
-    if (outcome?.status === 'skipped' && outcome.windowClosed === true) return isRestore(change);
+    if (outcome?.status === 'skipped' && outcome.windowClosed === true)
+      return change.fields.some(({ reason }) => reason === 'restore');
     if (outcome?.status === 'skipped' && outcome.overtaken === true) return true;
     return (
       outcome?.status === 'failed' &&
@@ -258,10 +259,6 @@ function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySe
   return new Set(
     changes.filter((each) => isOvertaken(each) || isWaiting(each)).map(({ id }) => keyOfId(id)),
   );
-}
-
-function isRestore({ fields }: Change): boolean {
-  return fields.some(({ reason }) => reason === 'restore');
 }
 
 const NOT_THERE: ReadonlySet<number | null> = new Set([400, 404]);

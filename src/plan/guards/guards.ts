@@ -224,7 +224,8 @@ export function flipFindings(
   const all = impactsBeside(killsAndRestores(plan), plan, input, impacts);
   const flipped = new Map(
     all
-      .filter((each) => each.traffic.atLeast > MAX_FLIP && !isMade(each) && !isGone(each))
+      .filter((each) => each.traffic.atLeast > MAX_FLIP && !isMade(each))
+      .filter(({ moves }) => moves.some(({ to }) => to !== null))
       .map((each) => [definitionId(each), each]),
   );
   return input.policy.environments
@@ -241,10 +242,6 @@ export function flipFindings(
 
 function isMade({ moves }: FlagImpact): boolean {
   return moves.length > 0 && moves.every(({ from }) => from === null);
-}
-
-function isGone({ moves }: FlagImpact): boolean {
-  return moves.every(({ to }) => to === null);
 }
 
 /** The value says whether the plan kills the definition, or restores it. */

@@ -199,7 +199,9 @@ function affectedFlags(
     // The loop also visits keys that are added while it runs.
     for (const key of reached) {
       const others = remembered.get(key) ?? [];
-      const unseen = others.filter(({ flag }) => !isSeen(flag, environment, input));
+      const unseen = others.filter(
+        ({ flag }) => !input.actual.flags.get(flag)?.definitions.has(environment.name),
+      );
       for (const { flag } of [...(seen.get(key) ?? []), ...unseen]) {
         concerned.add(flag);
         reached.add(keyOf('flag', flag));
@@ -207,10 +209,6 @@ function affectedFlags(
     }
     return concerned;
   };
-}
-
-function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInput): boolean {
-  return actual.flags.get(flag)?.definitions.has(name) === true;
 }
 
 /** `KIND/NAME` → the flags whose rules name it. */
