@@ -211,8 +211,8 @@ export interface TimedField {
   readonly reason?: Reason;
   /** Why it must not be written; unset if it may. */
   readonly held?: Pick<Withheld, 'why' | 'because'>;
-  /** The value that git orders, if a failed check took its ramp back: it waits for a commit. */
-  readonly waits?: { readonly for: unknown; readonly because: string };
+  /** The value that git orders, if a failed check took its ramp back, or it stays beyond the last step: it waits for a person. */
+  readonly waits?: Pick<Withheld, 'why'> & { readonly for: unknown; readonly because: string };
 }
 
 export interface Allowance {

@@ -181,7 +181,7 @@ function known(
 export async function momentOfRun(
   { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
   desired: BoundDesired,
-  policy: Pick<PlanPolicy, 'environments' | 'only'>,
+  policy: Pick<PlanPolicy, 'environments' | 'only' | 'revertDrift'>,
   { home, timing: records, state }: Remembered,
 ): Promise<Moment> {
   const facts: Facts = {
@@ -190,6 +190,7 @@ export async function momentOfRun(
     ordered: new Set(killOrders(desired).map(definitionId)),
     killed: new Set(),
     setbacks: new Map(),
+    lowers: policy.revertDrift,
     checks: new Map(),
     actual: null,
   };

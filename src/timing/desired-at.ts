@@ -18,6 +18,7 @@ import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
 import {
   failureText,
   idIn,
+  keptBeyond,
   setBack,
   setbackOf,
   shareIn,
@@ -39,6 +40,8 @@ export interface Facts extends Known {
   readonly killed: ReadonlySet<ObjectId>;
   /** What failed checks do in this run, as an earlier look of it decided, by the id of the ramp. */
   readonly setbacks: ReadonlyMap<string, RampSetback>;
+  /** Whether the operator orders the last step of ramps whose share is beyond it. */
+  readonly lowers: boolean;
   /** Results of the checks before a step that is due, by the id of the ramp. */
   readonly checks: ReadonlyMap<string, readonly CheckStanding[]>;
 }
@@ -59,8 +62,8 @@ export interface Moment {
 
 /**
  * What git says should be live at a moment. Each rule with a ramp gets the share of the step that is due, but never less
- * than the share last found equal, or the live one if none was, up to its last step; a share stays while its steps are
- * held and while the flag is killed. Pure; applying it to its own result changes nothing.
+ * than the share last found equal, or the live one if none was; a share stays while its steps are held, while the flag
+ * is killed, and beyond the last step. Pure; applying it to its own result changes nothing.
  */
 export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): Moment {
   const ladders = new Map<ObjectId, readonly Ladder[]>();
@@ -76,7 +79,8 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
       .map((each) => {
         const seen = facts.actual && sides;
         const setback = facts.setbacks.get(each.id) ?? setbackOf(each, seen, nowMs);
-        if (setback === undefined || facts.ordered.has(id)) return each;
+        if (setback === undefined || facts.ordered.has(id))
+          return facts.lowers ? each : keptBeyond(each, sides);
         setbacks.set(each.id, setback);
         return setBack(each, setback);
       });
@@ -84,12 +88,12 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
     let { fields, creation } = definition;
     let ordered = fields;
     for (const ladder of own) {
-      const { setback, ...rest } = ladder;
+      const { setback, isBeyond, ...rest } = ladder;
       const { ramp } = ladder;
       const buckets = rampedBuckets(ramp, shareNow(ladder, sides));
       fields = withBuckets(fields, ramp, buckets);
       creation = withBuckets(creation, ramp, buckets);
-      const due = setback ? { ...rest, held: null, isKilled: false } : ladder;
+      const due = setback || isBeyond ? { ...rest, held: null, isKilled: false } : ladder;
       ordered = withBuckets(ordered, ramp, rampedBuckets(ramp, shareNow(due, sides)));
     }
     return { ...definition, fields, creation, timed: timedFields(own, fields, ordered, sides) };

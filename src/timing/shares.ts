@@ -57,9 +57,18 @@ export function shareNow(ladder: Ladder, { live, base }: Sides): number {
   if (setback?.begun && setback.act === 'previous') return previousShare(ramp, reached ?? written);
   if (held !== null || isKilled) return reached ?? written;
   const due = ramp.steps[step]?.percent ?? written;
-  // No step leads back from a share beyond the last one. With one rule of a list all others would be held.
-  const last = ramp.rule === null ? ramp.steps.at(-1)?.percent : undefined;
-  return Math.max(due, Math.min(reached ?? 0, last ?? 100));
+  return Math.max(due, Math.min(reached ?? 0, ramp.steps.at(-1)?.percent ?? 0));
+}
+
+/** A ladder whose share was not moved by hand and that no step leads back from: it stays until a person decides. */
+export function keptBeyond(ladder: Ladder, { live, base }: Sides): Ladder {
+  const { ramp, held, isKilled } = ladder;
+  const share = (live && shareOn(live, ramp)) ?? 0;
+  const last = ramp.steps.at(-1)?.percent ?? 0;
+  const isMoved = (reachedOn(ladder, base) ?? share) !== share;
+  if (held !== null || isKilled || isMoved || share <= last) return ladder;
+  const because = `"${ramp.treatment}" is at ${share} % on the service, beyond the last step of ${last} %`;
+  return { ...ladder, held: because, isBeyond: true };
 }
 
 /** The share before the step that is reached: that of the step before, or the written one. */
@@ -105,7 +114,7 @@ export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number
 
 /**
  * @param fields of the specs, with plain shares.
- * @param ordered the same as if no check had taken a ramp back.
+ * @param ordered the same as if no check had taken a ramp back, and no share stayed beyond its last step.
  */
 export function timedFields(
   ladders: readonly Ladder[],
@@ -120,14 +129,16 @@ export function timedFields(
     const all = ladders.filter(({ ramp }) => (ramp.rule === null) === (member === 'defaultRule'));
     const own = all.map(({ ramp }) => ramp);
     if (own.length === 0 || sides.live === undefined) continue;
-    const held = all.map((each) => holdOf(each, fields, sides)).find((each) => each !== undefined);
-    const back = all.find(({ setback }) => setback);
+    const [because] = all.flatMap((each) => holdOf(each, fields, sides) ?? []);
+    const held = because !== undefined && ({ why: 'ramp-held', because } as const);
+    const back = all.find(({ setback, isBeyond }) => setback ?? isBeyond);
+    const why = back?.setback ? 'check-failed' : 'ramp-held';
     const isAlone = isAlongIn(own, member, sides.found, fields);
     const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
     const reason = was && (sameJson(was, sides.live[member]) ? !held && 'ramp' : 'drift');
     timed.set(`/${member}`, {
       ...{ ...(reason && { reason }), ...(held && { held }) },
-      ...(back?.held && { waits: { for: ordered[member], because: back.held } }),
+      ...(back?.held && { waits: { for: ordered[member], why, because: back.held } }),
     });
   }
   return timed;
@@ -150,20 +161,16 @@ function isAlongIn(
 }
 
 /** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */
-function holdOf(ladder: Ladder, fields: Definition, sides: Sides): TimedField['held'] | undefined {
+function holdOf(ladder: Ladder, fields: Definition, sides: Sides): string | undefined {
   const { ramp, setback } = ladder;
   const { live, found } = sides;
   const [now, known, wanted] = [live, found, fields].map((side) => shareIn(side, ramp));
   if (now === undefined || wanted === undefined) return undefined;
   const isTakenBack = setback?.begun === true && now === known;
   if (now > wanted && !isTakenBack)
-    return held(ramp, `is at ${now} % on the service, beyond the step of ${wanted} %`);
+    return `"${ramp.treatment}" is at ${now} % on the service, beyond the step of ${wanted} %`;
   if (known === undefined || now >= known) return undefined;
-  return held(ramp, `went back from ${known} to ${now} % on the service`);
-}
-
-function held({ treatment }: DesiredRamp, what: string): TimedField['held'] {
-  return { why: 'ramp-held', because: `"${treatment}" ${what}` };
+  return `"${ramp.treatment}" went back from ${known} to ${now} % on the service`;
 }
 
 /**

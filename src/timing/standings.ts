@@ -38,7 +38,10 @@ export function standingsOf(
         const dueText = `${momentText(due, zone)} (${zone})`;
         return { percent, due: new Date(due).toISOString(), dueText };
       });
-      const kept = withheld.find((each) => each.id === id && each.why === 'ramp-held')?.because;
+      const kept = withheld
+        .filter((each) => each.id === id && each.why === 'ramp-held')
+        .filter(({ because }) => !ladders.some(({ held }) => held === because))
+        .find(({ fields }) => fields.some(({ path }) => path === pathOf(ramp)))?.because;
       const held = ladder.held ?? killText(ladder, restored.has(id)) ?? kept ?? null;
       return {
         ...{ id, rule, treatment, steps, step, held, served },
@@ -80,9 +83,14 @@ export function withSteps(
 ): PlanNotes {
   const said = new Map(notes);
   for (const change of [...changes, ...withheld]) {
-    const paths = change.fields.filter(({ reason }) => reason === 'ramp').map(({ path }) => path);
     const moved = (ladders.get(change.id) ?? []).filter(({ ramp, step, setback }) => {
-      return step >= 0 && paths.includes(setback?.act === 'kill' ? '/killed' : pathOf(ramp));
+      const path = setback?.act === 'kill' ? '/killed' : pathOf(ramp);
+      const field = change.fields.find((each) => each.reason === 'ramp' && each.path === path);
+      const [was, is] = [field?.before, field?.after].map((value) =>
+        path === '/killed' ? value : shareOn({ [path.slice(1)]: value }, ramp),
+      );
+      // A field may have several ramps, of which others take no step.
+      return step >= 0 && was !== is;
     });
     const back = 'why' in change ? [] : moved.filter(({ setback }) => setback?.begun);
     const steps = moved.filter((each) => !back.includes(each));

@@ -53,6 +53,8 @@ export interface Ladder {
   readonly step: number;
   /** Why due steps are not taken, as a clause for people; null if they are. */
   readonly held: string | null;
+  /** The share is beyond the last step, and stays. */
+  readonly isBeyond?: true;
   /** Facts to remember, by whether the service has the flag killed; null if no run can keep them. */
   readonly anchors: Readonly<Record<'alive' | 'killed', RampAnchor>> | null;
   /** By git, or by the service if the run read it. */

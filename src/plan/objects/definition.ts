@@ -147,15 +147,15 @@ function planDefinitionCreation(
   ]);
 }
 
-/** The steps that git orders after a failed check took their ramps back. */
+/** The steps that git orders and no run takes by itself. */
 function takenBack(of: PlacedDefinition): Withheld[] {
   const { fields, timed } = of.definition;
   return [...(timed ?? [])].flatMap(([path, { waits }]) => {
     if (waits === undefined) return [];
     const before = definitionFields(canonicalDefinition(fields), []).get(path);
-    const field = { path, reason: 'ramp' as const, before, after: waits.for };
-    const held = { why: 'check-failed' as const, because: waits.because };
-    return [withheld(of, { action: 'update', fields: [field] }, held)];
+    const { for: after, ...held } = waits;
+    const reason = held.why === 'ramp-held' ? 'commit' : 'ramp';
+    return [withheld(of, { action: 'update', fields: [{ path, reason, before, after }] }, held)];
   });
 }
 

@@ -13,7 +13,7 @@ import {
   withheldIn,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
-import { laddersIn, ramp, storyOf } from '../../support/ramp-story.js';
+import { laddersIn, ramp, since, storyOf } from '../../support/ramp-story.js';
 
 type Act = (world: PipelineWorld) => unknown;
 
@@ -98,16 +98,57 @@ it('is held where it ends below the live share, and never said to be in sync', a
     const done = await world.applied({}, after(hours));
     expect(withheldIn(done)).toEqual(['flag/shop@production ramp-held']);
     expect(done.plan.withheld[0]?.because).toBe(
-      '"on" is at 100 % on the service, beyond the step of 95 %',
+      '"on" is at 100 % on the service, beyond the last step of 95 %',
     );
     expect(done.verdict).toMatchObject({ whole: 'held' });
     expect(await world.live.share('shop')).toBe(100);
   }
   expect(laddersIn(await world.reported({ at: after(20).now() }))).toBe(
-    'Ramp of on in flag/shop@production: 10 % done, 95 % done. The service has 100 %. It waits: "on" is at 100 % on the service, beyond the step of 95 %.',
+    'Ramp of on in flag/shop@production: 10 % done, 95 % done. The service has 100 %. It waits: "on" is at 100 % on the service, beyond the last step of 95 %.',
   );
   expect((await world.applied({ revertDrift: true }, after(20))).converged).toBe(true);
   expect(await world.live.share('shop')).toBe(95);
+});
+
+it('in a rule is held where it ends below the live share, while the ramp of the next rule goes on', async () => {
+  const rule = (plan: string, serve: string) =>
+    `{ if: { attribute: plan, in: [${plan}] }, serve: ${serve} }`;
+  const spec = (first: string, next: string) =>
+    flagSpec('shop', { production: `rules: [${rule('pro', first)}, ${rule('team', next)}]` });
+  const world = await appliedWorld({ 'flags/shop.yaml': spec('"on"', '"off"') });
+  const grows = (last: number) => `{ "off": 100 }, ramp: "10, 6h, ${last}"`;
+  world.repository.commit('Ramp', { 'flags/shop.yaml': spec(grows(95), grows(50)) });
+  const after = since(world.repository);
+  const because = '"on" is at 100 % on the service, beyond the last step of 95 %';
+  world.writes();
+  const shares = async () =>
+    (await world.live.definition('shop')).rules.map(({ buckets }) => buckets[0]?.size);
+
+  for (const hours of [0, 7, 20]) {
+    const done = await world.applied({}, after(hours));
+    expect(done.plan.withheld).toMatchObject([{ why: 'ramp-held', because }]);
+    expect(done.verdict).toMatchObject({ whole: 'held' });
+    expect(await shares()).toEqual([100, hours === 0 ? 10 : 50]);
+  }
+  const titles = world.writes().map(({ query }) => query['title']);
+  expect(titles).toEqual([
+    'Ramp flag/shop@production: on to 10 %, step 1 of 2',
+    'Ramp flag/shop@production: on to 50 %, step 2 of 2',
+  ]);
+  const [first, next, ...more] = laddersIn(await world.reported({ at: after(20).now() })).split(
+    / (?=Ramp)/,
+  );
+  expect([first, next, more]).toEqual([
+    `Ramp of on in flag/shop@production, rule 1: 10 % done, 95 % done. The service has 100 %. It waits: ${because}.`,
+    'Ramp of on in flag/shop@production, rule 2: 10 % done, 50 % now.',
+    [],
+  ]);
+  expect((await world.applied({ touchedSince: 'state' }, after(21))).verdict).toMatchObject({
+    whole: 'held',
+  });
+  expect((await world.applied({ revertDrift: true }, after(22))).converged).toBe(true);
+  expect(await shares()).toEqual([95, 50]);
+  expect((await world.applied({}, after(23))).verdict).toMatchObject({ whole: 'live' });
 });
 
 it('where no state is kept a ramp stands still, for no run could tell when it began; one with a start goes upwards alone', async () => {

@@ -249,7 +249,8 @@ describe('a definition that waits', () => {
     ...changing,
     desired: { ...onShare(20), timed: { '/defaultRule': { held } } },
   };
-  const back = { '/defaultRule': { waits: { for: onShare(45).defaultRule, because: 'slo' } } };
+  const waits = { for: onShare(45).defaultRule, why: 'check-failed', because: 'slo' } as const;
+  const back = { '/defaultRule': { waits } };
   const failed: Given = { desired: { ...onShare(20), timed: back }, live: onShare(20) };
   const [before, after] = [20, 45].map((share) => onShare(share).defaultRule);
   const step = { path: '/defaultRule', reason: 'ramp', before, after };
