@@ -106,7 +106,13 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
     ...(withheld.fields.some(({ reason }) => reason === 'commit')
       ? [{ edit: 'write the live value into the files' }]
       : keepLive(withheld)),
-    onlyThis(withheld.id, 'write the share of the ramp', 'reconcile', '--revert-drift'),
+    onlyThis(
+      withheld.id,
+      'write the share of the ramp',
+      ...['reconcile', '--revert-drift'],
+      // Else it would be held for its adoption.
+      ...(withheld.fields.some(({ reason }) => reason === 'adopt') ? ['--adopt'] : []),
+    ),
   ],
   'check-failed': () => [
     { edit: 'write `hold: true` in the ramp, and `hold: false` when it may go on' },

@@ -65,7 +65,8 @@ export function keptBeyond(ladder: Ladder, { live, base }: Sides): Ladder {
   const { ramp, held, isKilled } = ladder;
   const share = (live && shareOn(live, ramp)) ?? 0;
   const last = ramp.steps.at(-1)?.percent ?? 0;
-  const isMoved = (reachedOn(ladder, base) ?? share) !== share;
+  // One that no run remembers is first to be adopted.
+  const isMoved = base === undefined || reachedOn(ladder, base) !== share;
   if (held !== null || isKilled || isMoved || share <= last) return ladder;
   const because = `"${ramp.treatment}" is at ${share} % on the service, beyond the last step of ${last} %`;
   return { ...ladder, held: because, isBeyond: true };

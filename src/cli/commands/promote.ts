@@ -67,7 +67,10 @@ async function promote(
   const texts = new Map(changed.map(({ path, after }) => [path, after]));
   const result = await readSpecs(filesTree(texts, await directoryTree(root)));
   const text = changed.length === 0 ? 'no difference\n' : changed.map(asText).join('\n');
-  await screen.print({ needed, files: files.map(asDocument) }, () => text);
+  const documents = files.map(({ path: file, before, after }) => {
+    return { file, changed: before !== after, before, after };
+  });
+  await screen.print({ needed, files: documents }, () => text);
   if (needed.length > 0) {
     screen.note(
       `taken along, because ${clean(options.to)} lacks them: ${clean(needed.join(', '))}`,
@@ -134,8 +137,4 @@ function asText({ path, before, after }: Promoted): string {
     return `${gap}${sign} ${clean(text)}`.trimEnd();
   });
   return `${clean(path)}:${lines[0]?.line ?? 1}\n${shown.join('\n')}\n`;
-}
-
-function asDocument({ path, before, after }: Promoted): object {
-  return { file: path, changed: before !== after, before, after };
 }

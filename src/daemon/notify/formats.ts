@@ -228,17 +228,14 @@ export function parseNotifyTarget(text: string): NotifyTarget {
   if (isPlain && !isLoopback(url.href)) throw unusable('beyond loopback https is needed');
   if (url.username !== '' || url.password !== '') throw unusable('its URL holds credentials');
   url.hash = '';
-  return { format: format ?? formatOf(url.hostname), url: url.href };
+  const known = HOSTS.find(([pattern]) => pattern.test(url.hostname))?.[1];
+  return { format: format ?? known ?? 'json', url: url.href };
 }
 
 const HOSTS: readonly (readonly [RegExp, NotifyFormat])[] = [
   [/^hooks\.slack\.com$/, 'slack'],
   [/\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, 'teams'],
 ];
-
-function formatOf(host: string): NotifyFormat {
-  return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'json';
-}
 
 function unusable(why: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot use the address for notifications: ${why}`);

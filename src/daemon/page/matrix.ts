@@ -78,13 +78,14 @@ function placesIn(
   const { standings, liveKills } = source;
   const notLive = new Map((standings?.objects ?? []).map((each) => [each.id, each]));
   const byHand = new Set(liveKills.map(({ id }) => id));
-  const underWay = (newestPlan(source)?.ramps ?? []).filter(isUnderWay);
-  const ramps = grouped(underWay, ({ id }) => id);
+  const ramps = newestPlan(source)?.ramps ?? [];
+  const underWay = ramps.filter(({ steps, served }) => served !== steps.at(-1)?.percent);
+  const rampsOf = grouped(underWay, ({ id }) => id);
   const isUnknown = standings?.doubt != null;
   return (name, environment, live) => {
     const id = `flag/${name}@${environment}` as const;
     const standing = notLive.get(id) ?? null;
-    const own = ramps.get(id) ?? [];
+    const own = rampsOf.get(id) ?? [];
     const states = new Set<FlagState>([
       ...(isUnknown ? (['unknown'] as const) : []),
       ...(standing === null ? [] : [standing.standing.is]),
@@ -97,10 +98,6 @@ function placesIn(
         live === null && standing === null ? [] : ALL_STATES.filter((each) => states.has(each)),
     };
   };
-}
-
-function isUnderWay({ steps, served }: RampView): boolean {
-  return served !== steps.at(-1)?.percent;
 }
 
 /** Replicas do not share what the flags serve after a run in sync, so a new one may know the standings alone. */

@@ -536,6 +536,16 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
       },
     },
   },
+  {
+    why: 'ramp-held',
+    title: 'a ramp that ends below the share of a flag that no run remembers',
+    id: PAY,
+    prepare: async () => {
+      await makeByHand('pay');
+      await patchPay('/defaultRule', onOff(100));
+      commit({ 'flagkeel.yaml': PROTECTED_CONFIG, ...pay(0, 'ramp: "10, 1d, 95", ') });
+    },
+  },
 ];
 
 const situations = [
