@@ -1,6 +1,6 @@
 import type { RampStanding } from '../../../../src/model/flag/ramp.js';
-import type { Impact, Risk } from '../../../../src/model/impact.js';
-import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
+import type { Impact } from '../../../../src/model/impact.js';
+import type { Outcome } from '../../../../src/model/outcome.js';
 import type { Change } from '../../../../src/model/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import {
@@ -32,12 +32,12 @@ const CHECKOUT = 'flag/new-checkout@production';
 const STAGING = 'flag/new-checkout@staging';
 const NO_KEYS = { atLeast: 0, atMost: 0, certain: true } as const;
 
-function moved(percent: number, risks: readonly Risk[] = []): Impact {
+function moved(percent: number): Impact {
   const traffic = { atLeast: percent, atMost: percent };
   const move = { from: 'off', to: 'on', traffic, keys: NO_KEYS, names: [] };
   const place = { flag: 'new-checkout', environment: 'production' };
   const flag = { ...place, traffic, keys: NO_KEYS, listed: 0, moves: [move], bounded: false };
-  return { flags: [flag], risks };
+  return { flags: [flag], risks: [] };
 }
 
 function ramp(from: number, to: number, id = CHECKOUT, members: Partial<Change> = {}): Change {
@@ -88,22 +88,6 @@ const rule = (segment: string, on: number): object => ({
   matchers: [{ type: 'IN_SEGMENT', string: segment }],
   buckets: onOff(on),
 });
-const skipped: Outcomes = new Map([
-  [STAGING, { status: 'applied' }],
-  [
-    CHECKOUT,
-    {
-      status: 'failed',
-      partly: false,
-      error: {
-        code: 'REJECTED',
-        message: 'cannot patch: refused',
-        status: 400,
-        transactionId: 't-1',
-      },
-    },
-  ],
-]);
 
 const RAMP: RampStanding = {
   id: CHECKOUT,
@@ -141,34 +125,9 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     }),
   },
   {
-    name: 'full-rollout',
-    inFiveSeconds: 'production will be updated: on 40 → 100 %',
-    report: by('Checkout for all', [ramp(0, 5, 'flag/a@staging'), ramp(40, 100)], {
-      impacts: new Map([[CHECKOUT, moved(60, ['all-of-production'])]]),
-    }),
-  },
-  {
     name: 'new-flag',
     inFiveSeconds: 'new flag: production on 5 %, 1 rule; staging on 100 %, 1 rule',
     report: by('Add search', newFlag('search')),
-  },
-  {
-    name: 'kill',
-    inFiveSeconds: 'production will be updated: killed: INC-6012 double charges, by ana',
-    report: by(
-      'Kill checkout',
-      [
-        aChange(CHECKOUT, 'update', {
-          reason: 'kill',
-          location: { file: 'kills/production.yaml', line: 2, column: 3 },
-          fields: [{ ...aField('/killed', false, true), reason: 'kill' }],
-        }),
-      ],
-      {
-        killReasons: new Map([[CHECKOUT, 'INC-6012 double charges, by ana']]),
-        impacts: new Map([[CHECKOUT, moved(40, ['kills'])]]),
-      },
-    ),
   },
   {
     name: 'restore',
@@ -177,15 +136,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
       aChange(CHECKOUT, 'update', {
         reason: 'restore',
         fields: [{ ...aField('/killed', true, false), reason: 'restore' }],
-      }),
-    ]),
-  },
-  {
-    name: 'segment-keys',
-    inFiveSeconds: 'production will be updated: +120 −3 keys',
-    report: by('Invite testers', [
-      aChange('segment/beta@production', 'update', {
-        keys: keyChange(manyKeys('user', 120), manyKeys('gone', 3)),
       }),
     ]),
   },
@@ -291,15 +241,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
       'Import them all',
       Array.from({ length: 300 }, (_, i) => newFlag(`flag-${String(i + 1)}`)).flat(),
     ),
-  },
-  {
-    name: 'failed',
-    inFiveSeconds:
-      'production failed: cannot patch: refused (REJECTED, status 400, transaction t-1)',
-    report: by('Ramp checkout', [ramp(25, 40), ramp(50, 100, STAGING)], {
-      outcomes: skipped,
-      converged: false,
-    }),
   },
   {
     name: 'live-kill',
