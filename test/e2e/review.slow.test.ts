@@ -269,19 +269,6 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(JSON.stringify([forge.comments, run])).not.toContain('fka_wrong');
   });
 
-  it('closes its statuses when it is interrupted while the service is silent', async () => {
-    scenario.service.failNext({ path: /splits|definitions/ }, 'hang');
-
-    const run = await review([], {
-      terminateAfter: async () =>
-        expect.poll(() => scenario.service.faultsLeft(), { timeout: 30_000 }).toBe(0),
-    });
-
-    expect(run, run.stderr).toMatchObject({ code: 143 });
-    expectClosed();
-    expect(forge.comments).toEqual([]);
-  });
-
   it('needs the key where nothing says that it is a fork, and sends it nowhere that the pull request names', async () => {
     const keyless = await review([], { env: { FLAGKEEL_API_KEY: '' } });
     expect(keyless.code).toBe(6);
