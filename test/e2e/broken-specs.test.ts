@@ -19,7 +19,6 @@ describe('a broken config repository', () => {
     cpSync(join(FIXTURES, name), copy, { recursive: true, verbatimSymlinks: true });
     const expectedFile = join(FIXTURES, name, EXPECTED);
     rmSync(join(copy, EXPECTED), { force: true });
-    rmSync(join(copy, 'expected-codes.txt'), { force: true });
 
     const run = await flagkeel(['reconcile', '--url', server.url, copy], {
       env: { FLAGKEEL_API_KEY: 'not-a-key' },
