@@ -1,41 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, it } from 'vitest';
 import { MAIN } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
-import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
+import { STAGING_CONFIG } from '../support/spec-texts.js';
 
 const scenario = useScenario();
-
-it('serves a client of the official library over standard input and output', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flagText('pay', 10, { staging: '' }) },
-    'Add pay',
-  );
-  const { directory } = scenario.repository;
-  const args = [MAIN, 'mcp', '--url', scenario.service.origin, directory];
-  const env = { ...scenario.env, PATH: process.env['PATH'] ?? '' };
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args,
-    env,
-    stderr: 'pipe',
-  });
-  const said = text(transport.stderr as Readable);
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport);
-
-  const answer = await client.callTool({ name: 'plan', arguments: {} });
-  await client.close();
-
-  expect(answer.structuredContent).toMatchObject({ summary: { create: 2 } });
-  expect(scenario.writes()).toEqual([]);
-  expect(await said).toBe('');
-});
 
 it('ends with its input, answers what was asked before, and says nothing on standard output but the protocol', async () => {
   scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': 'flag: pay\n' }, 'Begin');
