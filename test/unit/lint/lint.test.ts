@@ -841,14 +841,6 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ],
     ['the house says nothing of code', flag('old')],
   ],
-  levels: [
-    ['off', house('{ levels: { expired: off } }', pay('expires: 2026-01-01'))],
-    [
-      'error',
-      house('{ levels: { expired: error } }', pay('expires: 2026-01-01')),
-      'flags/pay.yaml:2:10 error[expired] the flag was to be gone by 2026-01-01',
-    ],
-  ],
 };
 describe.each(Object.entries(FIXTURES))('%s', (_code, fixtures) => {
   it.each(fixtures)('%s', async (_situation, files, ...expected) => {
