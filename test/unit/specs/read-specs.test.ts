@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { directoryTree } from '../../../src/git/trees.js';
 import type { Desired, DesiredDefinition } from '../../../src/model/desired.js';
 import { SpecCache } from '../../../src/specs/cache.js';
 import { readConfig } from '../../../src/specs/read-config.js';
@@ -49,12 +48,6 @@ async function definitionOf(block: string, head = ''): Promise<DesiredDefinition
   if (definition === undefined) throw new Error('no definition');
   return definition;
 }
-
-it('the example is valid, without warnings', async () => {
-  const example = await directoryTree('specs-example');
-
-  expect(await readSpecs(example)).toMatchObject({ ok: true, warnings: [] });
-});
 
 const rule = (condition: string) =>
   `rules: [{ if: ${condition}, serve: "on" }]\ndefaultRule: "off"`;
@@ -583,21 +576,6 @@ describe('kills', () => {
         { flag: 'broken', environment: 'staging', reason: 'killed: true in flags/broken.yaml' },
       ],
     });
-  });
-
-  it('are desired beside the flags when all is well', async () => {
-    const desired = await desiredOf({ 'kills/production.yaml': KILLS });
-
-    expect(desired.kills).toEqual([
-      {
-        flag: 'pay',
-        environment: 'production',
-        location: { file: 'kills/production.yaml', line: 2, column: 3 },
-        reason: 'INC-1',
-        by: 'ana',
-        since: '2026-10-03T22:14:00Z',
-      },
-    ]);
   });
 });
 
