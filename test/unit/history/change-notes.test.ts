@@ -244,14 +244,6 @@ describe('attribution', () => {
     });
   });
 
-  it('names the only commit of a shallow clone', async () => {
-    const [base = ''] = commits(['Add', pay('1')], ['Change', pay('2')]);
-    const directory = join(makeDirectory(), 'clone');
-    repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, directory);
-
-    expect(await wordsFor({ base }, { directory })).toMatchObject({ title: 'Change' });
-  });
-
   it('does not say of the last commit of a shallow clone that it changed what an older one may have', async () => {
     const [older = '', parent = ''] = commits(
       ['Add', pay('1')],
