@@ -1,8 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
-import { openSource } from '../../../src/git/spec-source.js';
-import { killsAdded, withKillsOf } from '../../../src/kill/in-git.js';
-import { readSpecs } from '../../../src/specs/read-specs.js';
+import { killsAdded } from '../../../src/kill/in-git.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
@@ -58,16 +56,4 @@ it('sees none where a kill is taken back or a flag is ramped', async () => {
 
 it('fails where a commit is not here, for nobody can tell', async () => {
   await expect(isKillAdded('d'.repeat(40), first)).rejects.toMatchObject({ code: 'GIT' });
-});
-
-it('gives an older commit the break-glass lists of a newer one, and nothing else of it', async () => {
-  const newer = repository.commit('Kill pay, and add a flag', {
-    ...KILL_PAY,
-    'flags/cart.yaml': flagSpec('cart'),
-  });
-  const older = await openSource(repository.directory, { workingTree: false, at: first });
-  await using source = await withKillsOf(older, newer);
-  const specs = await readSpecs(source.tree);
-  expect(specs.ok && [...specs.desired.flags.keys()]).toEqual(['pay']);
-  expect(specs.ok && specs.desired.kills.map(({ flag }) => flag)).toEqual(['pay']);
 });
