@@ -85,15 +85,6 @@ describe('exit codes and variables in the help for programs', () => {
     ).toEqual([]);
   });
 
-  it('are those with which a service of specs and the server of agents can end', async () => {
-    const codesOf = async (...path: string[]): Promise<number[] | undefined> =>
-      (await helpDocument(COMMANDS, path))?.exitCodes.map(({ code }) => code);
-
-    expect(await codesOf('service')).toEqual([0, 1, 3, 7, 64]);
-    expect(await codesOf('service', 'keys', 'list')).toEqual([0, 1, 7, 64]);
-    expect(await codesOf('mcp')).toEqual([0, 1, 64]);
-  });
-
   it('stand at the commands that read them, and at no other', async () => {
     const readBy = async (variable: string): Promise<string[]> => {
       const all = await Promise.all(NAMES.map(async (name) => helpDocument(COMMANDS, [name])));
