@@ -162,25 +162,6 @@ describe('never two requests for one change', () => {
   );
 });
 
-describe('creations, deletions, kills and segments', () => {
-  it('creates and deletes a definition by request', async () => {
-    scenario.commit({ 'flags/buy.yaml': pay(5).replace('pay', 'buy') }, 'Add buy');
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([{ operationType: 'CREATE', split: { name: 'buy' } }]);
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    await decide((await openRequests())[0]?.id, 'APPROVED');
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-
-    scenario.repository.remove('flags/buy.yaml');
-    scenario.commit({}, 'Remove buy');
-    expect(await scenario.reconcile('--prune')).toMatchObject({ code: 8 });
-    expect(await openRequests()).toMatchObject([{ operationType: 'ARCHIVE' }]);
-    await decide((await openRequests())[0]?.id, 'APPROVED');
-    expect(await scenario.reconcile('--prune')).toMatchObject({ code: 0 });
-    expect(await requests()).toHaveLength(2);
-  });
-});
-
 describe('a strict service, which has no change requests', () => {
   it('is left to a person, with exit 8 and the reason', async () => {
     const store = { kind: 'directory', path: join(makeDirectory(), 'store') } as const;
