@@ -38,21 +38,6 @@ const environmentsOf = (
 ) => [...objects.values()].flatMap(({ environments }) => [...environments.keys()]);
 
 describe('specs that are bound to a workspace', () => {
-  it('have every environment by the name of the service, in the order of the specs', () => {
-    const bound = bindEnvironments(byId(), NAMES);
-
-    expect(bound.config.environments.map(({ name }) => name)).toEqual(['staging', 'production']);
-    expect(environmentsOf(bound.flags)).toEqual(['production', 'staging']);
-    expect(environmentsOf(bound.segments)).toEqual(['production']);
-    expect(environmentsOf(bound.identities)).toEqual(['production']);
-    expect(bound.kills).toMatchObject([{ flag: 'theirs', environment: 'production' }]);
-    expect([...bound.killLists]).toEqual(['production']);
-    expect([...bound.configNames]).toEqual([
-      ['staging', 'staging'],
-      ['production', 'e-2'],
-    ]);
-  });
-
   it('keep the word for what the workspace lacks, and prefer a name to an equal id', () => {
     const { config, configNames } = bindEnvironments(
       { ...byId(), config: configOf('nowhere') },
