@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandNames } from './help.js';
 import { projectText, PROJECT } from '../docs/page.js';
@@ -33,11 +31,6 @@ describe('the package', () => {
     expect(manifest.engines.node).toBe('>=20.19.0');
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
-  });
-
-  it('names only files that exist, but for what the build makes', () => {
-    const named = manifest.files.filter((file) => file !== 'dist' && !file.startsWith('!'));
-    expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
   });
 
   it('brings compiled code, pages and schemas along, and no sources, tests or local data', () => {
