@@ -30,20 +30,6 @@ function withEnvironments(script: Script): Script {
 }
 
 describe('a list', () => {
-  it('is read to its end, in the order of the service', async () => {
-    const all = segments(120);
-    const { reader, server } = await httpFixture(({ url }) => pageOf(all, url));
-
-    const read = await listSegments(reader, 'w 1');
-
-    expect(read.map(({ name }) => name)).toEqual(all.map(({ name }) => name));
-    expect(server.seen.map(({ url }) => url.replace('/internal/api/v2', ''))).toEqual([
-      '/segments/ws/w%201?limit=50&offset=0',
-      '/segments/ws/w%201?limit=50&offset=50',
-      '/segments/ws/w%201?limit=50&offset=100',
-    ]);
-  });
-
   it('is read again when its total moved, an object came twice, or a page was empty', async () => {
     const all = segments(60);
     const faults: Record<string, object> = {
