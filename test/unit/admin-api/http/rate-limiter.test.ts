@@ -269,22 +269,11 @@ function p95(values: readonly number[]): number {
 const LEARNT_MS = 1.2 * WINDOW_MS;
 
 const SITUATIONS: readonly (readonly [string, Work['work']])[] = [
-  ['a full look', async (service) => new Process(service).send(600)],
   ['an apply with one request at a time', async (service) => new Process(service, 1).send(600)],
   [
     'full looks of two processes',
     async (service) =>
       Promise.all([new Process(service).send(300), new Process(service).send(300)]),
-  ],
-  [
-    'a full look that begins beside another',
-    async (service) => {
-      const late = async (): Promise<number> => {
-        await service.time.sleep(60_000);
-        return new Process(service).send(200);
-      };
-      await Promise.all([new Process(service).send(500), late()]);
-    },
   ],
   [
     'full looks with pauses between them',
