@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
+import { makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
 const NOWHERE = 'd'.repeat(40);
@@ -54,14 +54,6 @@ it('knows the specs of HEAD and of its ancestors, where they had valid ones', as
   for (const unknown of [empty, aside, broken, NOWHERE]) {
     expect(await flagsAt(unknown), unknown).toBeUndefined();
   }
-});
-
-it('knows no specs without git', async () => {
-  const checkout = await openCheckout(makeDirectory());
-  const history = new SpecHistory(checkout, null);
-
-  expect(history.isKnown).toBe(false);
-  expect(await history.atAncestor(NOWHERE)).toBeUndefined();
 });
 
 it('knows the config before HEAD where HEAD has another one, even beside invalid specs', async () => {
