@@ -179,13 +179,6 @@ describe('a plan', () => {
     ]);
     expect(text(aReport({ changes }, { outcomes })).match(/✗ staging failed/g)).toHaveLength(20);
   });
-
-  it('counts a kill as a risk, also where its impact was not worked out', () => {
-    const fields = [aField('/killed', false, true)];
-    const changes = [aChange('flag/a@production', 'update', { reason: 'kill', fields })];
-
-    expect(text(aReport({ changes }))).toMatch(/; 0 unchanged; 1 risk: flag\/a@production/);
-  });
 });
 
 describe('the summary of a plan', () => {
