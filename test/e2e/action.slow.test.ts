@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestRunner, type ActionResult, type TestRunner } from '../support/action.js';
-import { startTestForge, type TestForge } from '../support/forge.js';
+import { githubJob, startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
@@ -33,27 +33,22 @@ describe('the GitHub action', () => {
     inputs: Readonly<Record<string, string>>,
     terminateAfter?: () => Promise<void>,
   ): Promise<ActionResult> {
-    const event = join(runner.temporary, 'event.json');
     const head = { sha: scenario.repository.git('rev-parse', 'HEAD'), repo: { id: 1 } };
     const pull = { number: 7, head, base: { sha: base, repo: { id: 1 } } };
-    writeFileSync(event, JSON.stringify({ pull_request: pull }));
+    const { GITHUB_TOKEN: token, ...env } = githubJob(forge, runner.temporary, {
+      pull_request: pull,
+    });
     const given = {
       url: scenario.service.origin,
       key: scenario.service.key,
-      'forge-token': forge.token,
+      'forge-token': token,
     };
     return runner.action(
       { ...given, ...inputs },
       {
         cwd: scenario.repository.directory,
         ...(terminateAfter && { terminateAfter }),
-        env: {
-          GITHUB_ACTIONS: 'true',
-          GITHUB_API_URL: forge.url,
-          GITHUB_REPOSITORY: 'acme/flags',
-          GITHUB_EVENT_PATH: event,
-          GITHUB_BASE_REF: 'main',
-        },
+        env,
       },
     );
   }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { startTestForge, type TestForge } from '../support/forge.js';
+import { githubJob, startTestForge, type TestForge } from '../support/forge.js';
 import { makeDirectory } from '../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
@@ -24,17 +24,11 @@ beforeEach(async () => {
 
 /** What a job does that a comment on the pull request has started. */
 async function job(): Promise<CliRun> {
-  const event = join(folder, 'event.json');
-  writeFileSync(event, JSON.stringify({ issue: { number: 7, pull_request: {} } }));
   const { service, repository, env } = scenario;
   const args = ['reconcile', '--since', 'HEAD^1', '--approve-comment', '--url', service.origin];
   return cliRun([...args, repository.directory], {
     ...env,
-    GITHUB_ACTIONS: 'true',
-    GITHUB_API_URL: forge.url,
-    GITHUB_REPOSITORY: 'acme/flags',
-    GITHUB_EVENT_PATH: event,
-    GITHUB_TOKEN: forge.token,
+    ...githubJob(forge, folder, { issue: { number: 7, pull_request: {} } }),
   });
 }
 

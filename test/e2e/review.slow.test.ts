@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { flagkeel, type CliOptions, type CliResult } from '../support/cli.js';
 import { makeDirectory, makeRepository } from '../support/git.js';
-import { startTestForge, type TestForge } from '../support/forge.js';
+import { githubJob, startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
@@ -58,22 +58,13 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
         GITLAB_TOKEN: forge.token,
       };
     }
-    const event = join(folder, 'event.json');
     const pull = {
       number: 7,
       head: { sha: head(), repo: { id: isFork ? 2 : 1 } },
       base: { sha: base, repo: { id: 1 } },
     };
-    writeFileSync(event, JSON.stringify({ pull_request: pull }));
-    return {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_API_URL: forge.url,
-      GITHUB_REPOSITORY: 'acme/flags',
-      GITHUB_EVENT_PATH: event,
-      GITHUB_BASE_REF: 'main',
-      GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
-      GITHUB_TOKEN: forge.token,
-    };
+    const job = githubJob(forge, folder, { pull_request: pull });
+    return { ...job, GITHUB_STEP_SUMMARY: join(folder, 'summary.md') };
   }
 
   async function review(

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import Fastify, { type FastifyRequest } from 'fastify';
@@ -490,3 +492,13 @@ function refusal(status: number, message: string): Answer {
 }
 
 const NOT_FOUND = refusal(404, 'Not Found');
+
+/** The variables of a job on GitHub. @param folder where the file of the event is written. */
+export function githubJob({ url, token }: TestForge, folder: string, event: object) {
+  const file = join(folder, 'event.json');
+  writeFileSync(file, JSON.stringify(event));
+  return {
+    ...{ GITHUB_ACTIONS: 'true', GITHUB_API_URL: url, GITHUB_REPOSITORY: 'acme/flags' },
+    ...{ GITHUB_EVENT_PATH: file, GITHUB_BASE_REF: 'main', GITHUB_TOKEN: token },
+  };
+}
