@@ -1,22 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KillSender } from '../../../src/kill/first.js';
+import { KillSender, SentKills } from '../../../src/kill/first.js';
 import type { Killing } from '../../../src/kill/send.js';
+import type { KillResult } from '../../../src/model/outcome.js';
 import { killOrders } from '../../../src/plan/kills/orders.js';
 import { RunCache } from '../../../src/reconcile/context.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
+import { anActual, liveFlag } from '../../support/builders.js';
+import { aChange, aField } from '../../support/plan-builder.js';
 import {
   appliedWorld,
   flagSpec,
+  killList,
   PIPELINE_CONFIG,
   type PipelineWorld,
   type RunSettings,
 } from '../../support/pipeline-world.js';
 
-const KILL_TWO = `kills:
-  pay: { reason: INC-1 double charges, by: ana }
-  cart: { reason: INC-2 }
-`;
+const KILL_TWO = killList('{ pay: { reason: INC-1 double charges }, cart: { reason: INC-2 } }');
+const KILL_THEIRS = killList('{ theirs: { reason: INC-3 } }');
 const [PAY, CART] = ['flag/pay@production', 'flag/cart@production'];
 
 let world: PipelineWorld;
@@ -28,7 +30,7 @@ beforeEach(async () => {
     'flags/cart.yaml': flagSpec('cart'),
     'flags/pay.yaml': flagSpec('pay'),
   });
-  world.repository.commit('Kill both', { 'kills/production.yaml': KILL_TWO });
+  world.repository.commit('Kill both', KILL_TWO);
   world.writes();
 });
 
@@ -75,9 +77,7 @@ it('sends nothing for a HEAD that is outdated, and nothing in a dry run', async 
 });
 
 it('sends the kill of a flag that it cannot see, and says by the answer that it is absent', async () => {
-  world.repository.commit('Kill a stranger', {
-    'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
-  });
+  world.repository.commit('Kill a stranger', KILL_THEIRS);
   await sent();
   expect(told).toEqual(['flag/theirs@production absent']);
   expect(world.writes().map(({ status }) => status)).toEqual([404]);
@@ -85,9 +85,7 @@ it('sends the kill of a flag that it cannot see, and says by the answer that it 
 
 it('sends nothing to a flag that is shown to have no definition there', async () => {
   await world.live.ok('POST', `/splits/ws/${world.live.id}/trafficTypes/user`, { name: 'theirs' });
-  world.repository.commit('Kill a stranger', {
-    'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
-  });
+  world.repository.commit('Kill a stranger', KILL_THEIRS);
   world.writes();
   await sent();
   expect(told).toEqual(['flag/theirs@production absent']);
@@ -150,5 +148,53 @@ describe('a kill that a commit adds', () => {
       .writes()
       .map(({ status, path }) => `${path.split('/')[7] ?? ''} ${String(status)}`);
     expect(statuses.toSorted()).toEqual(['cart 200', 'pay 200', 'pay 404']);
+  });
+});
+
+const NOTE = { title: 'Kill pay', comment: 'INC-1' };
+const KILLED: KillResult = { status: 'killed', note: NOTE };
+const FAILED: KillResult = { status: 'failed', error: new Error('away') };
+
+describe('the kills that were sent', () => {
+  it('shows what it killed as it was before, and leaves what it did not kill as it is', () => {
+    const actual = anActual({
+      flags: [
+        liveFlag('pay', { production: { killed: true }, staging: { killed: true } }),
+        liveFlag('cart', { production: { killed: true } }),
+      ],
+    });
+    const sent = new SentKills(
+      new Map<string, KillResult>([
+        [PAY, KILLED],
+        [CART, FAILED],
+      ]),
+    );
+    const { flags } = sent.undoneIn({ actual }).actual;
+    const isKilled = (flag: string, environment: string): boolean | undefined =>
+      flags.get(flag)?.definitions.get(environment)?.killed;
+    expect(isKilled('pay', 'production')).toBe(false);
+    expect(isKilled('pay', 'staging')).toBe(true);
+    expect(isKilled('cart', 'production')).toBe(true);
+    expect(actual.flags.get('pay')?.definitions.get('production')?.killed).toBe(true);
+  });
+
+  it('puts its note over that of a change that is the kill alone, and over no other', () => {
+    const kill = aField('/killed', false, true);
+    const more = [kill, aField('/trafficAllocation', 100, 50)];
+    const sent = new SentKills(
+      new Map<string, KillResult>([
+        [PAY, KILLED],
+        [CART, KILLED],
+        ['flag/lost@production', FAILED],
+      ]),
+    );
+    const changes = [
+      aChange(PAY, 'update', { fields: [kill] }),
+      aChange(CART, 'update', { fields: more }),
+      aChange('flag/lost@production', 'update', { fields: [kill] }),
+    ];
+    const history = { title: 'Ramp', comment: 'As planned' };
+    const notes = sent.notesOver(new Map(changes.map(({ id }) => [id, history])), { changes });
+    expect([...notes.values()]).toEqual([NOTE, history, history]);
   });
 });

@@ -16,7 +16,7 @@ const ID = 'flag/theirs@production';
 
 /** Specs with a flag of their own, and on the service one of somebody else, whose definition its name does not find. */
 async function worldWithTheirs(options: Partial<ServiceOptions> = {}): Promise<PipelineWorld> {
-  const files = { 'flags/pay.yaml': flagSpec('pay'), 'kills/production.yaml': 'kills: {}\n' };
+  const files = { 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') };
   const world = await appliedWorld(files, { middleware: withIdsAlone, ...options });
   const { live } = world;
   await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'theirs' });
@@ -32,9 +32,7 @@ function taken(world: PipelineWorld): string[] {
 }
 
 function killTheirs({ repository }: PipelineWorld): void {
-  repository.commit('Kill theirs', {
-    'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
-  });
+  repository.commit('Kill theirs', killList('{ theirs: { reason: INC-3 } }'));
 }
 
 describe('the kill of a flag that no spec names, and whose definition only its id finds', () => {
@@ -75,9 +73,7 @@ describe('where definitions are found by the id of their flag alone, and no flag
     ['of others', 'theirs', ID],
   ])('a standing kill of a flag %s is not sent again by every run', async (_, flag, id) => {
     const world = await worldWithTheirs({ strict: true });
-    world.repository.commit('Kill it', {
-      'kills/production.yaml': `kills:\n  ${flag}: { reason: INC-3 }\n`,
-    });
+    world.repository.commit('Kill it', killList(`{ ${flag}: { reason: INC-3 } }`));
     const told: string[] = [];
     const onKill = (each: string, { status }: { status: string }): void => {
       told.push(`${each} ${status}`);
