@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   attribute,
   type AttributedPart,
@@ -9,7 +8,12 @@ import {
 import type { Forms, SnapshotsAt } from '../../../src/history/spec-history.js';
 import { objectId, type ObjectRef } from '../../../src/model/ref.js';
 import type { ChangeNote } from '../../../src/model/outcome.js';
-import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
+import {
+  checkoutOf,
+  makeDirectory,
+  makeRepository,
+  type TestRepository,
+} from '../../support/git.js';
 
 const PAY: ObjectRef = { kind: 'flag', name: 'pay', environment: 'production' };
 
@@ -45,8 +49,7 @@ async function wordsFor(
     ...options
   }: { maxCommits?: number; directory?: string } = {},
 ): Promise<ChangeNote> {
-  const checkout = await openCheckout(directory);
-  onTestFinished(async () => checkout.close());
+  const checkout = await checkoutOf(directory);
   const whole: AttributionRequest = {
     ...{ id: objectId(PAY), ref: PAY, action: 'update', reason: 'commit' },
     parts: [{ base, paths, isDrift }],
@@ -388,8 +391,7 @@ describe('attribution', () => {
   it('reads a commit once, however many objects it changed', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `pay-${index}`);
     repository.commit('Add flags', Object.fromEntries(names.map((n) => [`flags/${n}.yaml`, '1'])));
-    const checkout = await openCheckout(repository.directory);
-    onTestFinished(async () => checkout.close());
+    const checkout = await checkoutOf(repository.directory);
     const objects = checkout.repository?.objects;
     if (!objects) throw new Error('no repository');
     const read = vi.spyOn(objects, 'read');

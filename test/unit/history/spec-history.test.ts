@@ -1,7 +1,6 @@
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
+import { beforeEach, expect, it } from 'vitest';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import { makeRepository, type TestRepository } from '../../support/git.js';
+import { checkoutOf, makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
 const NOWHERE = 'd'.repeat(40);
@@ -21,8 +20,7 @@ function first(): string {
 
 /** Of the commit that is checked out. */
 async function historyNow(): Promise<SpecHistory> {
-  const checkout = await openCheckout(repository.directory);
-  onTestFinished(async () => checkout.close());
+  const checkout = await checkoutOf(repository.directory);
   return new SpecHistory(checkout, checkout.head);
 }
 

@@ -6,7 +6,7 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { runGit } from '../../../src/git/git.js';
 import type { GitCredentials } from '../../../src/git/remote-access.js';
 import { openStateHome } from '../../../src/state/open.js';
-import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
+import { checkoutOf, makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 import { HttpGitServer } from '../../support/git-server.js';
 import { flag, said, stateOf } from '../../support/state-homes.js';
 
@@ -216,8 +216,7 @@ describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
     const directory = makeDirectory();
     execFileSync('git', ['init', '--quiet', '--object-format=sha256', directory]);
     const head = new TestRepository(directory).commit('first');
-    const checkout = await openCheckout(directory);
-    onTestFinished(async () => checkout.close());
+    const checkout = await checkoutOf(directory);
     const git = await checkout.repository?.ours();
     if (!git) throw new Error('no repository');
 

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.js';
 import type { StateEntry } from '../../../src/model/state.js';
 import { stateAccess } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
 import { StateCache } from '../../../src/state/tree.js';
-import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
+import { checkoutOf, makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 import { findHome, flag, HEAD, homeOf, said, stateOf } from '../../support/state-homes.js';
 
 /** Keys that are no words of their own among the members of an object. */
@@ -296,8 +295,7 @@ it('states of other workspaces are those that hold something, but for try-outs o
     await (await homeOf(directory, { origin })).write(stateOf(flag('a')), said('Apply'));
   }
   await (await homeOf(directory, { origin: empty })).write(stateOf(), said('Apply'));
-  const checkout = await openCheckout(directory);
-  onTestFinished(async () => checkout.close());
+  const checkout = await checkoutOf(directory);
   const othersOf = async (id: string, origin: string) => {
     const place = { checkout, directory, origin: () => origin, sharing: () => 'never' as const };
     const at = { workspace: { id, name: id }, environments: [] };
