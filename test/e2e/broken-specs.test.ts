@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
 import { makeDirectory, makeRepository } from '../support/git.js';
 import { startScripted } from '../support/http.js';
@@ -12,8 +12,9 @@ const names = readdirSync(FIXTURES).sort();
 const EXPECTED = 'expected.txt';
 const UPDATE = process.env['UPDATE_EXPECTED'] === '1';
 
-describe('a broken config repository', () => {
-  it.each(names)('%s: is refused with all that is wrong, and nothing is sent', async (name) => {
+it.each(names)(
+  'a broken config repository is refused with all that is wrong, and nothing is sent: %s',
+  async (name) => {
     const server = await startScripted(() => ({ status: 500 }));
     const copy = join(makeDirectory(), name);
     cpSync(join(FIXTURES, name), copy, { recursive: true, verbatimSymlinks: true });
@@ -30,8 +31,8 @@ describe('a broken config repository', () => {
     expect(run.stderr).toContain('flagkeel: the specs are invalid; nothing was sent\n');
     expect(run.code).toBe(3);
     expect(server.lines()).toEqual([]);
-  });
-});
+  },
+);
 
 it('the switches of the YAML library, which it asks for at each token, print nothing', async () => {
   const repository = makeRepository();

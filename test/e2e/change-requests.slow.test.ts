@@ -145,42 +145,38 @@ describe('a change where the service requires approvals, with `approvals: reques
   });
 });
 
-describe('never two requests for one change', () => {
-  it.each(['reset-after', 'reset-before', '503'] as const)(
-    'when the service fails in the middle (%s)',
-    async (fault) => {
-      scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-      const match = { method: 'POST', path: /changeRequests/ };
-      scenario.service.failNext(match, fault === '503' ? 503 : fault);
+it.each(['reset-after', 'reset-before', '503'] as const)(
+  'never two requests for one change when the service fails in the middle (%s)',
+  async (fault) => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    const match = { method: 'POST', path: /changeRequests/ };
+    scenario.service.failNext(match, fault === '503' ? 503 : fault);
 
-      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
 
-      expect(scenario.service.faultsLeft()).toBe(0);
-      expect(await requests()).toHaveLength(1);
-    },
+    expect(scenario.service.faultsLeft()).toBe(0);
+    expect(await requests()).toHaveLength(1);
+  },
+);
+
+it('a strict service, which has no change requests, is left to a person, with exit 8 and the reason', async () => {
+  const store = { kind: 'directory', path: join(makeDirectory(), 'store') } as const;
+  const first = await startTestService({ store });
+  await (await liveWorkspace(first)).permit({ areApprovalsRequired: true });
+  await first.stop();
+  const strict = await startTestService({ store, strict: true });
+  onTestFinished(async () => strict.stop());
+  const words = ['reconcile', '--url', strict.origin, scenario.repository.directory];
+  const env = { FLAGKEEL_API_KEY: strict.key };
+
+  const held = await startFlagkeel(words, { env }).ended;
+  const again = await startFlagkeel(words, { env }).ended;
+
+  expect([held.code, again.code]).toEqual([8, 8]);
+  expect(flat(again)).toContain('has no change requests to ask for one');
+  const { requests: sent } = strict;
+  expect(sent.filter(({ method, path }) => method === 'POST' && path.includes('changeR'))).toEqual(
+    [],
   );
-});
-
-describe('a strict service, which has no change requests', () => {
-  it('is left to a person, with exit 8 and the reason', async () => {
-    const store = { kind: 'directory', path: join(makeDirectory(), 'store') } as const;
-    const first = await startTestService({ store });
-    await (await liveWorkspace(first)).permit({ areApprovalsRequired: true });
-    await first.stop();
-    const strict = await startTestService({ store, strict: true });
-    onTestFinished(async () => strict.stop());
-    const words = ['reconcile', '--url', strict.origin, scenario.repository.directory];
-    const env = { FLAGKEEL_API_KEY: strict.key };
-
-    const held = await startFlagkeel(words, { env }).ended;
-    const again = await startFlagkeel(words, { env }).ended;
-
-    expect([held.code, again.code]).toEqual([8, 8]);
-    expect(flat(again)).toContain('has no change requests to ask for one');
-    const { requests: sent } = strict;
-    expect(
-      sent.filter(({ method, path }) => method === 'POST' && path.includes('changeR')),
-    ).toEqual([]);
-  });
 });

@@ -171,44 +171,40 @@ describe('a run with the SDK that the docs load', () => {
   });
 });
 
-describe('a run without an SDK', () => {
-  it('loads no package of OpenTelemetry: the API is built in', async () => {
-    const env = { ...asked(), NODE_OPTIONS: tellingPackages() };
-    const { directory } = scenario.repository;
-    const loadedBy = async (...words: string[]): Promise<string | undefined> => {
-      const { stderr } = await flagkeel(words, { env });
-      return /packages: (.*)$/.exec(stderr)?.[1];
-    };
+it('a run without an SDK loads no package of OpenTelemetry: the API is built in', async () => {
+  const env = { ...asked(), NODE_OPTIONS: tellingPackages() };
+  const { directory } = scenario.repository;
+  const loadedBy = async (...words: string[]): Promise<string | undefined> => {
+    const { stderr } = await flagkeel(words, { env });
+    return /packages: (.*)$/.exec(stderr)?.[1];
+  };
 
-    expect(await loadedBy('plan', '--url', scenario.service.origin, directory)).toBe('');
-    expect(await loadedBy('validate', directory)).toBe('');
-    expect(await loadedBy('--version')).toBe('');
-    expect(collector.server.seen).toEqual([]);
-  });
+  expect(await loadedBy('plan', '--url', scenario.service.origin, directory)).toBe('');
+  expect(await loadedBy('validate', directory)).toBe('');
+  expect(await loadedBy('--version')).toBe('');
+  expect(collector.server.seen).toEqual([]);
 });
 
-describe('a daemon with the SDK that the docs load', () => {
-  it('sends a trace for each run by the id of its log, while it runs', async () => {
-    const env = {
-      ...asked(),
-      OTEL_BSP_SCHEDULE_DELAY: '20',
-      TRACEPARENT: `00-${TRACE}-${CI_SPAN}-01`,
-    };
-    const daemon = scenario.watch(['--interval', '1h'], env);
-    const head = scenario.repository.git('rev-parse', 'HEAD').trim();
-    const { run } = await daemon.ran(head, 'applied');
-    const isThere = (): boolean => named('flagkeel reconcile').length > 0;
-    await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
+it('a daemon with the SDK that the docs load sends a trace for each run by the id of its log, while it runs', async () => {
+  const env = {
+    ...asked(),
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    TRACEPARENT: `00-${TRACE}-${CI_SPAN}-01`,
+  };
+  const daemon = scenario.watch(['--interval', '1h'], env);
+  const head = scenario.repository.git('rev-parse', 'HEAD').trim();
+  const { run } = await daemon.ran(head, 'applied');
+  const isThere = (): boolean => named('flagkeel reconcile').length > 0;
+  await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
 
-    const [root] = named('flagkeel reconcile');
-    expect(root?.parentSpanId).toBeUndefined();
-    expect(root?.attributes).toMatchObject({
-      'flagkeel.source': 'default',
-      'flagkeel.run.id': run,
-      'vcs.ref.head.revision': head,
-      'flagkeel.result': 'applied',
-    });
-    expect(collector.resource).toMatchObject({ 'service.name': 'flagkeel' });
-    expect(await daemon.stop('SIGTERM')).toBe(143);
+  const [root] = named('flagkeel reconcile');
+  expect(root?.parentSpanId).toBeUndefined();
+  expect(root?.attributes).toMatchObject({
+    'flagkeel.source': 'default',
+    'flagkeel.run.id': run,
+    'vcs.ref.head.revision': head,
+    'flagkeel.result': 'applied',
   });
+  expect(collector.resource).toMatchObject({ 'service.name': 'flagkeel' });
+  expect(await daemon.stop('SIGTERM')).toBe(143);
 });

@@ -197,17 +197,15 @@ describe('the store of the service', () => {
   });
 });
 
-describe('the table of formats', () => {
-  it('has the versions that the sources have', () => {
-    const rows = new Map(rowsOf(sectionOf(PAGE, '## Formats')).map(([what, , now]) => [what, now]));
-    const versionIn = (path: string): string =>
-      /FORMAT(?:_VERSION)? = (?:'flagkeel-backup\/)?(\d+)/.exec(projectText(path))?.[1] ?? '';
+it('the table of formats has the versions that the sources have', () => {
+  const rows = new Map(rowsOf(sectionOf(PAGE, '## Formats')).map(([what, , now]) => [what, now]));
+  const versionIn = (path: string): string =>
+    /FORMAT(?:_VERSION)? = (?:'flagkeel-backup\/)?(\d+)/.exec(projectText(path))?.[1] ?? '';
 
-    expect(rows.get('state, ramps, approvals used')).toBe(versionIn('src/state/codec.ts'));
-    expect(rows.get('log of the writes')).toBe(versionIn('src/state/run-log.ts'));
-    expect(rows.get('backup of the store')).toBe(versionIn('src/service/store/backup.ts'));
-    expect(rows.get(bare('plan, for `--plan`')) ?? rows.get('plan, for `--plan`')).toBe(
-      versionIn('src/report/json/plan.ts'),
-    );
-  });
+  expect(rows.get('state, ramps, approvals used')).toBe(versionIn('src/state/codec.ts'));
+  expect(rows.get('log of the writes')).toBe(versionIn('src/state/run-log.ts'));
+  expect(rows.get('backup of the store')).toBe(versionIn('src/service/store/backup.ts'));
+  expect(rows.get(bare('plan, for `--plan`')) ?? rows.get('plan, for `--plan`')).toBe(
+    versionIn('src/report/json/plan.ts'),
+  );
 });

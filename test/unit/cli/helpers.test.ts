@@ -77,20 +77,18 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _flagkeel; echo "\${COMPREPLY[*]}"`
   });
 });
 
-describe('a verb of neighbours', () => {
-  it.each([
-    ['apply', 'reconcile'],
-    ['diff', 'plan'],
-    ['lint', 'validate'],
-    ['serve', 'service'],
-  ])('%s points to %s', async (verb, ours) => {
-    const run = await cliRun([verb, 'specs']);
+it.each([
+  ['apply', 'reconcile'],
+  ['diff', 'plan'],
+  ['lint', 'validate'],
+  ['serve', 'service'],
+])('the verb %s of neighbours points to %s', async (verb, ours) => {
+  const run = await cliRun([verb, 'specs']);
 
-    expect(run).toEqual({
-      exitCode: 64,
-      stdout: '',
-      stderr: `error: there is no command '${verb}'; here it is flagkeel ${ours}\n`,
-    });
-    expect(NAMES).toContain(ours);
+  expect(run).toEqual({
+    exitCode: 64,
+    stdout: '',
+    stderr: `error: there is no command '${verb}'; here it is flagkeel ${ours}\n`,
   });
+  expect(NAMES).toContain(ours);
 });

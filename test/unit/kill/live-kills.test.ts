@@ -83,82 +83,72 @@ it('a live kill stays and is told where the clone lacks the commit of the last a
   expect(plan.liveKills).toMatchObject([{ id: ID }]);
 });
 
-describe('a commit that takes a kill back', () => {
-  it('does not undo a kill that a person made after `flagkeel restore` had prepared it', async () => {
+it('a commit that takes a kill back does not undo a kill that a person made after `flagkeel restore` had prepared it', async () => {
+  world.repository.commit('Kill pay', KILL_PAY);
+  await world.applied();
+  expect(await restored()).toBe(0);
+  await killByHand();
+  world.repository.commit('Restore pay', killList('{}'));
+
+  const { plan } = await world.applied();
+
+  expect(await isKilled()).toBe(true);
+  expect(plan.changes).toEqual([]);
+  expect(plan.liveKills).toMatchObject([{ id: ID }]);
+});
+
+it('a kill that was ordered in git and taken back before any run is named with the commit that ordered it, and with the way out', async () => {
+  await killByHand();
+  const kill = world.repository.commit('Kill pay', KILL_PAY);
+  world.repository.commit('Revert "Kill pay"', killList('{}'));
+
+  const { plan } = await world.planned();
+
+  expect(plan.liveKills).toMatchObject([{ id: ID, commit: null, orderedIn: kill }]);
+  expect(plan.liveKills.map(sinceText)).toEqual([
+    `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
+  ]);
+  const lines = plan.liveKills.flatMap((each) => liveKillRow(each).lines);
+  expect(lines.map(plainText).join('\n')).toContain(
+    '`flagkeel restore pay --environment production`',
+  );
+  await world.applied();
+  world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
+  await world.applied();
+  expect(await isKilled()).toBe(false);
+});
+
+it('a kill that was sent by a run that a guard refused, and taken back before the next, is not said to have gone unseen, because that run sent it', async () => {
+  const kill = world.repository.commit('Kill pay, and open it', {
+    'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
+    [FILE]: flagSpec('pay', { on: 90 }),
+    ...KILL_PAY,
+  });
+  await world.reconciled();
+  expect(await isKilled()).toBe(true);
+  world.repository.commit('Take it back', killList('{}'));
+
+  const { plan } = await world.planned();
+
+  expect(plan.liveKills.map(sinceText)).toEqual([
+    `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
+  ]);
+});
+
+it.each(['state', 'memory'] as const)(
+  'a run over touched objects shows in its plan the kill that it sends, and that no commit touched (by the %s)',
+  async (touchedSince) => {
     world.repository.commit('Kill pay', KILL_PAY);
     await world.applied();
-    expect(await restored()).toBe(0);
-    await killByHand();
-    world.repository.commit('Restore pay', killList('{}'));
+    await killByHand(false);
 
-    const { plan } = await world.applied();
+    const planned = await world.planned({ touchedSince });
+    const done = await world.applied({ touchedSince });
 
-    expect(await isKilled()).toBe(true);
-    expect(plan.changes).toEqual([]);
-    expect(plan.liveKills).toMatchObject([{ id: ID }]);
-  });
-});
-
-describe('a kill that was ordered in git and taken back before any run', () => {
-  it('is named with the commit that ordered it, and with the way out', async () => {
-    await killByHand();
-    const kill = world.repository.commit('Kill pay', KILL_PAY);
-    world.repository.commit('Revert "Kill pay"', killList('{}'));
-
-    const { plan } = await world.planned();
-
-    expect(plan.liveKills).toMatchObject([{ id: ID, commit: null, orderedIn: kill }]);
-    expect(plan.liveKills.map(sinceText)).toEqual([
-      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
-    ]);
-    const lines = plan.liveKills.flatMap((each) => liveKillRow(each).lines);
-    expect(lines.map(plainText).join('\n')).toContain(
-      '`flagkeel restore pay --environment production`',
-    );
-    await world.applied();
-    world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
-    await world.applied();
-    expect(await isKilled()).toBe(false);
-  });
-});
-
-describe('a kill that was sent by a run that a guard refused, and taken back before the next', () => {
-  it('is not said to have gone unseen, because that run sent it', async () => {
-    const kill = world.repository.commit('Kill pay, and open it', {
-      'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
-      [FILE]: flagSpec('pay', { on: 90 }),
-      ...KILL_PAY,
-    });
-    await world.reconciled();
-    expect(await isKilled()).toBe(true);
-    world.repository.commit('Take it back', killList('{}'));
-
-    const { plan } = await world.planned();
-
-    expect(plan.liveKills.map(sinceText)).toEqual([
-      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run came to its end`,
-    ]);
-  });
-});
-
-describe('a run over touched objects', () => {
-  it.each(['state', 'memory'] as const)(
-    'shows in its plan the kill that it sends, and that no commit touched (by the %s)',
-    async (touchedSince) => {
-      world.repository.commit('Kill pay', KILL_PAY);
-      await world.applied();
-      await killByHand(false);
-
-      const planned = await world.planned({ touchedSince });
-      const done = await world.applied({ touchedSince });
-
-      expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
-        `${ID} kill`,
-      ]);
-      expect(done.plan.changes).toEqual(planned.plan.changes);
-    },
-  );
-});
+    expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
+    expect(done.plan.changes).toEqual(planned.plan.changes);
+  },
+);
 
 /** Removes the flag from git, and from the service. */
 async function pruned(): Promise<void> {

@@ -149,8 +149,10 @@ describe('a release', () => {
   });
 });
 
-describe('scripts/test-image.sh', () => {
-  it('takes no check for passed that could not run', { timeout: 60_000 }, () => {
+it(
+  'scripts/test-image.sh takes no check for passed that could not run',
+  { timeout: 60_000 },
+  () => {
     // Podman has the image, and cannot start a container.
     const podman = `case "$1 $*" in
   "run run --rm"*|"healthcheck "*) echo 'cannot start' >&2; exit 125 ;;
@@ -167,8 +169,8 @@ esac`;
     const ofContainers =
       /brings|runs as|has |cannot write|tells|fetches|validates|applies|remembers|finds/;
     expect(asked.filter((line) => line.startsWith('ok') && ofContainers.test(line))).toEqual([]);
-  });
-});
+  },
+);
 
 describe('scripts/audit.sh', () => {
   const report = '{"auditReportVersion":2,"vulnerabilities":{"x":{"severity":"high"}}}';

@@ -101,31 +101,27 @@ describe('a result for a file', () => {
   });
 });
 
-describe('colour', () => {
-  it.each<[string, boolean, NodeJS.ProcessEnv, boolean, boolean?]>([
-    ['a terminal', true, {}, true],
-    ['a file', false, {}, false],
-    ['a terminal that is dumb', true, { TERM: 'dumb' }, false],
-    ['--no-color, though forced', true, { FORCE_COLOR: '1' }, false, true],
-    ['NO_COLOR, though forced', true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-    ['an empty NO_COLOR', true, { NO_COLOR: '' }, true],
-    ['CI', false, { CI: 'true' }, false],
-    ['a file, forced', false, { FORCE_COLOR: '1' }, true],
-    ['a terminal, forced off', true, { FORCE_COLOR: '0' }, false],
-  ])('with %s', (_, isTTY, env, expected, noColorFlag = false) => {
-    expect(resolveColor({ noColorFlag, env, isTTY })).toBe(expected);
-  });
+it.each<[string, boolean, NodeJS.ProcessEnv, boolean, boolean?]>([
+  ['a terminal', true, {}, true],
+  ['a file', false, {}, false],
+  ['a terminal that is dumb', true, { TERM: 'dumb' }, false],
+  ['--no-color, though forced', true, { FORCE_COLOR: '1' }, false, true],
+  ['NO_COLOR, though forced', true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+  ['an empty NO_COLOR', true, { NO_COLOR: '' }, true],
+  ['CI', false, { CI: 'true' }, false],
+  ['a file, forced', false, { FORCE_COLOR: '1' }, true],
+  ['a terminal, forced off', true, { FORCE_COLOR: '0' }, false],
+])('colour with %s', (_, isTTY, env, expected, noColorFlag = false) => {
+  expect(resolveColor({ noColorFlag, env, isTTY })).toBe(expected);
 });
 
-describe('the width of text', () => {
-  it.each([
-    ['a terminal', {}, true, 132, 132],
-    ['a terminal that does not tell its size', {}, true, 0, 100],
-    ['a pipe', {}, false, undefined, Infinity],
-    ['a pipe with COLUMNS', { COLUMNS: '72' }, false, undefined, 72],
-    ['a terminal with COLUMNS', { COLUMNS: '72' }, true, 132, 72],
-    ['a terminal with COLUMNS that is no width', { COLUMNS: '0' }, true, 132, 132],
-  ])('of %s', (_, env, isTTY, columns, width) => {
-    expect(resolveWidth({ env, isTTY, columns })).toBe(width);
-  });
+it.each([
+  ['a terminal', {}, true, 132, 132],
+  ['a terminal that does not tell its size', {}, true, 0, 100],
+  ['a pipe', {}, false, undefined, Infinity],
+  ['a pipe with COLUMNS', { COLUMNS: '72' }, false, undefined, 72],
+  ['a terminal with COLUMNS', { COLUMNS: '72' }, true, 132, 72],
+  ['a terminal with COLUMNS that is no width', { COLUMNS: '0' }, true, 132, 132],
+])('the width of text of %s', (_, env, isTTY, columns, width) => {
+  expect(resolveWidth({ env, isTTY, columns })).toBe(width);
 });

@@ -56,213 +56,208 @@ const keysFile = (name: string, file: string) =>
 const many = Array.from({ length: 21 }, (_, i) => `t${i}: x`).join(', ');
 const SAME = '{ rules: [{ if: { segment: nobody }, serve: "on" }], defaultRule: "on" }';
 
-describe('mistakes', () => {
-  it.each<[string, Files, unknown[], string[]?]>([
+it.each<[string, Files, unknown[], string[]?]>([
+  [
+    'a quoted number is a text where a number belongs',
+    { 'flags/pay.yaml': pay('trafficAllocation: "50"\ndefaultRule: "on"') },
+    ['error wrong-type flags/pay.yaml:6:24'],
+  ],
+  [
+    'bytes are no UTF-8, or nested to a depth that only an attacker needs',
+    {
+      'flags/latin.yaml': Buffer.from([0x66, 0xe9, 0x0a]),
+      'flags/deep.yaml': '['.repeat(200_000),
+      'flags/dashes.yaml': '- '.repeat(200_000),
+    },
     [
-      'a quoted number is a text where a number belongs',
-      { 'flags/pay.yaml': pay('trafficAllocation: "50"\ndefaultRule: "on"') },
-      ['error wrong-type flags/pay.yaml:6:24'],
+      expect.stringContaining('nested-too-deeply flags/dashes.yaml'),
+      expect.stringContaining('nested-too-deeply flags/deep.yaml'),
+      'error invalid-utf8 flags/latin.yaml:1:1',
     ],
-    [
-      'bytes are no UTF-8, or nested to a depth that only an attacker needs',
-      {
-        'flags/latin.yaml': Buffer.from([0x66, 0xe9, 0x0a]),
-        'flags/deep.yaml': '['.repeat(200_000),
-        'flags/dashes.yaml': '- '.repeat(200_000),
-      },
-      [
-        expect.stringContaining('nested-too-deeply flags/dashes.yaml'),
-        expect.stringContaining('nested-too-deeply flags/deep.yaml'),
-        'error invalid-utf8 flags/latin.yaml:1:1',
-      ],
-    ],
-    [
-      'identities hold a null character, which the service refused in the middle of a run',
-      { 'identities/user.production.csv': 'key,plan\nuser-1,pro\0\n' },
-      ['error invalid-utf8 identities/user.production.csv:1:1'],
-    ],
-    [
-      'a key has no value, in flow style too',
-      { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') },
-      ['error wrong-type flags/pay.yaml:7:15'],
-    ],
-    [
-      'tags, merge keys, directives and second documents',
-      {
-        'flags/a.yaml': 'flag: !!str a\n',
-        'flags/b.yaml': '<<: { flag: b }\n',
-        'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
-        'flags/d.yaml': 'flag: d\n---\nflag: d\n',
-      },
-      ['a', 'b', 'c', 'd'].map(
-        (each) => expect.stringContaining(`error yaml-feature flags/${each}.yaml`) as string,
+  ],
+  [
+    'identities hold a null character, which the service refused in the middle of a run',
+    { 'identities/user.production.csv': 'key,plan\nuser-1,pro\0\n' },
+    ['error invalid-utf8 identities/user.production.csv:1:1'],
+  ],
+  [
+    'a key has no value, in flow style too',
+    { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') },
+    ['error wrong-type flags/pay.yaml:7:15'],
+  ],
+  [
+    'tags, merge keys, directives and second documents',
+    {
+      'flags/a.yaml': 'flag: !!str a\n',
+      'flags/b.yaml': '<<: { flag: b }\n',
+      'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
+      'flags/d.yaml': 'flag: d\n---\nflag: d\n',
+    },
+    ['a', 'b', 'c', 'd'].map(
+      (each) => expect.stringContaining(`error yaml-feature flags/${each}.yaml`) as string,
+    ),
+  ],
+  [
+    'a block is wrong at its own place where another environment says the same',
+    {
+      'flags/pay.yaml': pay('').replace(
+        /production:\n.*/,
+        `production: ${SAME}\n  staging: ${SAME}`,
       ),
-    ],
+    },
+    ['error unknown-segment flags/pay.yaml:5:42', 'error unknown-segment flags/pay.yaml:6:39'],
+  ],
+  [
+    'an overlay repeats an environment, stands alone, or has no default rule',
+    {
+      'flags/pay.yaml': pay('defaultRule: "on"'),
+      'flags/pay@production.yaml': 'flag: pay\nenvironment: production\ndefaultRule: "on"\n',
+      'flags/pai@staging.yaml': 'flag: pai\nenvironment: staging\ndefaultRule: "on"\n',
+      'flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\n',
+    },
     [
-      'a block is wrong at its own place where another environment says the same',
-      {
-        'flags/pay.yaml': pay('').replace(
-          /production:\n.*/,
-          `production: ${SAME}\n  staging: ${SAME}`,
-        ),
-      },
-      ['error unknown-segment flags/pay.yaml:5:42', 'error unknown-segment flags/pay.yaml:6:39'],
+      'error flag-missing flags/pai@staging.yaml:1:7',
+      'error environment-twice flags/pay@production.yaml:2:14',
+      'error missing-default-rule flags/pay@staging.yaml:2:1',
     ],
-    [
-      'an overlay repeats an environment, stands alone, or has no default rule',
-      {
-        'flags/pay.yaml': pay('defaultRule: "on"'),
-        'flags/pay@production.yaml': 'flag: pay\nenvironment: production\ndefaultRule: "on"\n',
-        'flags/pai@staging.yaml': 'flag: pai\nenvironment: staging\ndefaultRule: "on"\n',
-        'flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\n',
-      },
-      [
-        'error flag-missing flags/pai@staging.yaml:1:7',
-        'error environment-twice flags/pay@production.yaml:2:14',
-        'error missing-default-rule flags/pay@staging.yaml:2:1',
-      ],
-    ],
-    [
-      'once in "*", however many environments inherit it',
-      {
-        'flags/pay.yaml': `flag: pay
+  ],
+  [
+    'once in "*", however many environments inherit it',
+    {
+      'flags/pay.yaml': `flag: pay
 treatments: { "on": New, "off": Old }
 defaultTreatment: "off"
 environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
 `,
-      },
-      ['error unknown-treatment flags/pay.yaml:4:37'],
-    ],
+    },
+    ['error unknown-treatment flags/pay.yaml:4:37'],
+  ],
+  [
+    'one key under two treatments, one treatment, and twenty-one',
+    {
+      'flags/pay.yaml': pay('targets: { "on": [a], "off": [b, a] }\ndefaultRule: "on"'),
+      'flags/one.yaml': 'flag: one\ntreatments: { a: x }\ndefaultTreatment: a\n',
+      'flags/many.yaml': `flag: many\ntreatments: { ${many} }\ndefaultTreatment: t0\n`,
+    },
     [
-      'one key under two treatments, one treatment, and twenty-one',
-      {
-        'flags/pay.yaml': pay('targets: { "on": [a], "off": [b, a] }\ndefaultRule: "on"'),
-        'flags/one.yaml': 'flag: one\ntreatments: { a: x }\ndefaultTreatment: a\n',
-        'flags/many.yaml': `flag: many\ntreatments: { ${many} }\ndefaultTreatment: t0\n`,
-      },
-      [
-        'error treatment-count flags/many.yaml:2:1',
-        'error treatment-count flags/one.yaml:2:1',
-        expect.stringContaining('error target-twice flags/pay.yaml:6:'),
-      ],
+      'error treatment-count flags/many.yaml:2:1',
+      'error treatment-count flags/one.yaml:2:1',
+      expect.stringContaining('error target-twice flags/pay.yaml:6:'),
     ],
+  ],
+  [
+    'a reserved treatment name is a warning',
+    { 'flags/a.yaml': 'flag: a\ntreatments: { true: x, no: y }\ndefaultTreatment: no\n' },
+    ['warning treatment-name-reserved flags/a.yaml:2:15'],
+  ],
+  [
+    'treatments of another form than a flag are warnings, and one that stands for no answer is an error',
+    {
+      'flags/a.yaml':
+        'flag: a\ntreatments: { v1.0: x, 20: x, _a: x, control: y }\ndefaultTreatment: v1.0\n',
+    },
     [
-      'a reserved treatment name is a warning',
-      { 'flags/a.yaml': 'flag: a\ntreatments: { true: x, no: y }\ndefaultTreatment: no\n' },
-      ['warning treatment-name-reserved flags/a.yaml:2:15'],
+      'error treatment-name flags/a.yaml:2:38',
+      ...[15, 24, 31].map((at) => `warning treatment-name-reserved flags/a.yaml:2:${at}`),
     ],
+  ],
+  [
+    'segments of another form than a flag are warnings',
+    Object.fromEntries(
+      ['9lives', '_s', 'v1.0', 'plain'].map((name) => [
+        `segments/${name}.yaml`,
+        `segment: ${name}\ntrafficType: user\n`,
+      ]),
+    ),
+    ['9lives', '_s', 'v1.0'].map((name) => `warning segment-name segments/${name}.yaml:1:10`),
+  ],
+  [
+    'an unknown segment in a raw matcher',
+    { 'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')) },
+    [expect.stringContaining('unknown-segment')],
+  ],
+  [
+    'files without a name or a default treatment, which are wrong in more than that',
+    {
+      'flags/cart.yaml': pay(rule('{ segment: stuff }'))
+        .replace('pay', 'cart')
+        .replace('defaultTreatment: "off"\n', ''),
+      'flags/pay.yaml': pay(rule('{ segment: stuff }')).replace('flag: pay\n', ''),
+      'segments/beta.yaml': keysFile('beta', 'no.keys').replace('segment: beta\n', ''),
+    },
     [
-      'treatments of another form than a flag are warnings, and one that stands for no answer is an error',
-      {
-        'flags/a.yaml':
-          'flag: a\ntreatments: { v1.0: x, 20: x, _a: x, control: y }\ndefaultTreatment: v1.0\n',
-      },
-      [
-        'error treatment-name flags/a.yaml:2:38',
-        ...[15, 24, 31].map((at) => `warning treatment-name-reserved flags/a.yaml:2:${at}`),
-      ],
+      'error missing-field flags/cart.yaml:1:1',
+      'error unknown-segment flags/cart.yaml:5:30',
+      'error missing-field flags/pay.yaml:1:1',
+      'error unknown-segment flags/pay.yaml:5:30',
+      'error missing-field segments/beta.yaml:1:1',
+      'error key-file-missing segments/beta.yaml:1:41',
     ],
+  ],
+  [
+    'none in a reference to a file that cannot be judged',
+    {
+      'flags/pay.yaml': pay(rule('{ segment: beta }')),
+      'segments/beta.yaml': 'segment: beta\nenvironmnts: {}\n',
+    },
+    ['error unknown-field segments/beta.yaml:2:1'],
+  ],
+  [
+    'key files are missing, links, or elsewhere',
+    {
+      'segments/a.yaml': keysFile('a', 'nothere.keys'),
+      'segments/b.yaml': keysFile('b', 'link.keys'),
+      'segments/c.yaml': keysFile('c', '../flags/pay.keys'),
+      'segments/d.yaml': keysFile('d', 'dir/x.keys'),
+      'flags/pay.keys': 'a\n',
+    },
     [
-      'segments of another form than a flag are warnings',
-      Object.fromEntries(
-        ['9lives', '_s', 'v1.0', 'plain'].map((name) => [
-          `segments/${name}.yaml`,
-          `segment: ${name}\ntrafficType: user\n`,
-        ]),
-      ),
-      ['9lives', '_s', 'v1.0'].map((name) => `warning segment-name segments/${name}.yaml:1:10`),
+      expect.stringContaining('key-file-missing segments/a.yaml'),
+      expect.stringContaining('key-file-outside segments/b.yaml'),
+      expect.stringContaining('key-file-missing segments/c.yaml'),
+      expect.stringContaining('key-file-outside segments/d.yaml'),
+      'error not-a-file segments/dir:1:1',
+      'error not-a-file segments/link.keys:1:1',
     ],
+    ['segments/link.keys', 'segments/dir'],
+  ],
+  [
+    'a key written twice and a key file that nobody names are warnings',
+    {
+      'segments/a.yaml': 'segment: a\nenvironments: { production: { keys: [x, x] } }\n',
+      'segments/b.keys': 'x\n',
+    },
     [
-      'an unknown segment in a raw matcher',
-      { 'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')) },
-      [expect.stringContaining('unknown-segment')],
+      'warning key-listed-twice segments/a.yaml:2:41',
+      'warning unused-key-file segments/b.keys:1:1',
     ],
+  ],
+  [
+    'a line of identities is short, a quote open, or a key there twice',
+    {
+      'identities/user.production.csv': 'key,plan\na,pro\na,free\nb\n',
+      'identities/user.staging.csv': 'key,plan\na,"pro\n',
+      'identities/account.prod.csv': 'key\n',
+    },
     [
-      'files without a name or a default treatment, which are wrong in more than that',
-      {
-        'flags/cart.yaml': pay(rule('{ segment: stuff }'))
-          .replace('pay', 'cart')
-          .replace('defaultTreatment: "off"\n', ''),
-        'flags/pay.yaml': pay(rule('{ segment: stuff }')).replace('flag: pay\n', ''),
-        'segments/beta.yaml': keysFile('beta', 'no.keys').replace('segment: beta\n', ''),
-      },
-      [
-        'error missing-field flags/cart.yaml:1:1',
-        'error unknown-segment flags/cart.yaml:5:30',
-        'error missing-field flags/pay.yaml:1:1',
-        'error unknown-segment flags/pay.yaml:5:30',
-        'error missing-field segments/beta.yaml:1:1',
-        'error key-file-missing segments/beta.yaml:1:41',
-      ],
+      'error unknown-environment identities/account.prod.csv:1:1',
+      'error duplicate-identity identities/user.production.csv:3:1',
+      'error csv-syntax identities/user.production.csv:4:1',
+      expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
     ],
-    [
-      'none in a reference to a file that cannot be judged',
-      {
-        'flags/pay.yaml': pay(rule('{ segment: beta }')),
-        'segments/beta.yaml': 'segment: beta\nenvironmnts: {}\n',
-      },
-      ['error unknown-field segments/beta.yaml:2:1'],
-    ],
-    [
-      'key files are missing, links, or elsewhere',
-      {
-        'segments/a.yaml': keysFile('a', 'nothere.keys'),
-        'segments/b.yaml': keysFile('b', 'link.keys'),
-        'segments/c.yaml': keysFile('c', '../flags/pay.keys'),
-        'segments/d.yaml': keysFile('d', 'dir/x.keys'),
-        'flags/pay.keys': 'a\n',
-      },
-      [
-        expect.stringContaining('key-file-missing segments/a.yaml'),
-        expect.stringContaining('key-file-outside segments/b.yaml'),
-        expect.stringContaining('key-file-missing segments/c.yaml'),
-        expect.stringContaining('key-file-outside segments/d.yaml'),
-        'error not-a-file segments/dir:1:1',
-        'error not-a-file segments/link.keys:1:1',
-      ],
-      ['segments/link.keys', 'segments/dir'],
-    ],
-    [
-      'a key written twice and a key file that nobody names are warnings',
-      {
-        'segments/a.yaml': 'segment: a\nenvironments: { production: { keys: [x, x] } }\n',
-        'segments/b.keys': 'x\n',
-      },
-      [
-        'warning key-listed-twice segments/a.yaml:2:41',
-        'warning unused-key-file segments/b.keys:1:1',
-      ],
-    ],
-    [
-      'a line of identities is short, a quote open, or a key there twice',
-      {
-        'identities/user.production.csv': 'key,plan\na,pro\na,free\nb\n',
-        'identities/user.staging.csv': 'key,plan\na,"pro\n',
-        'identities/account.prod.csv': 'key\n',
-      },
-      [
-        'error unknown-environment identities/account.prod.csv:1:1',
-        'error duplicate-identity identities/user.production.csv:3:1',
-        'error csv-syntax identities/user.production.csv:4:1',
-        expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
-      ],
-    ],
-    [
-      'files that would be passed over in silence; notes beside specs are none',
-      {
-        'flags/README.md': '# Ours',
-        'flags/.pay.yaml.swp': 'x',
-        'flags/pay.yml': 'flag: pay',
-        'kills/eu/production.yaml': 'kills: {}',
-      },
-      [
-        'error file-extension flags/pay.yml:1:1',
-        'error misplaced-file kills/eu/production.yaml:1:1',
-      ],
-    ],
-  ])('%s', async (_situation, files, codes, links = []) => {
-    expect(await codesOf(files, links)).toEqual(codes);
-  });
+  ],
+  [
+    'files that would be passed over in silence; notes beside specs are none',
+    {
+      'flags/README.md': '# Ours',
+      'flags/.pay.yaml.swp': 'x',
+      'flags/pay.yml': 'flag: pay',
+      'kills/eu/production.yaml': 'kills: {}',
+    },
+    ['error file-extension flags/pay.yml:1:1', 'error misplaced-file kills/eu/production.yaml:1:1'],
+  ],
+])('mistakes are told with their places: %s', async (_situation, files, codes, links = []) => {
+  expect(await codesOf(files, links)).toEqual(codes);
 });
 
 describe('text in specs', () => {
