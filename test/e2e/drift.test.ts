@@ -106,35 +106,18 @@ describe('drift', () => {
     const adopted = await run('drift', '--adopt');
     expect(adopted, adopted.stdout + adopted.stderr).toMatchObject({ code: 0 });
     expect(adopted.stdout).toContain('Wrote flag/checkout@production into flags/checkout.yaml.');
-    expect(text('flags/checkout.yaml')).toBe(`# The new checkout, see the wiki.
-flag: checkout
-description: Two pages # keep it short
-trafficType: user
-tags: [ checkout,web ]
-treatments: { "on": New, "off": Old }
-defaultTreatment: "off"
-environments:
-  staging: { trafficAllocation: 60, defaultRule: "on" }
-  production:
-    # Asked for by the payments team.
-    targets:
-      "on":
-        - "0012"
-        - qa-1   # Ana's account
-    rules:
-      - if: { attribute: country, in: ["NO"] }
-        serve: "on"
-      # Contractors have an old contract.
-      - name: contractors
-        if:   { attribute: contract, in: [old] }
-        serve: "off"
-      - name: half of the staff
-        if: { segment: staff }
-        serve: "on" # since May
-    killed: true
-
-    defaultRule: { "on": 25, "off": 75 } # next step: 25
-`);
+    const edits = [
+      ['description:   One page  ', 'description: Two pages'],
+      ['staging: { d', 'staging: { trafficAllocation: 60, d'],
+      [/- qa-1(.*)\n *- qa-2/, '- "0012"\n        - qa-1$1'],
+      ['rules:\n', 'rules:\n      - if: { attribute: country, in: ["NO"] }\n        serve: "on"\n'],
+      ['serve: { "on": 50, "off": rest }  ', 'serve: "on"'],
+      ['killed: false', 'killed: true'],
+      ['"on": 10, "off": rest', '"on": 25, "off": 75'],
+    ] as const;
+    expect(text('flags/checkout.yaml')).toBe(
+      edits.reduce((file, [before, after]) => file.replace(before, after), CHECKOUT),
+    );
     expect(text('segments/staff.production.keys')).toBe('# Berlin\nu-1\n\n# Madrid\nu-3\nu-4\n');
     expect(text('segments/staff.yaml')).toBe(STAFF);
     expect(scenario.repository.git('log', '--format=%s')).toBe('Put the checkout under git');
