@@ -1,18 +1,15 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { RequestListener } from 'node:http';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import type { EnvironmentContent } from '../../../src/service/store/workspaces.js';
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
-import { refuse } from '../answers.js';
-import { definitionAskedByName, noisy, withHardKeys } from '../service-habits.js';
+import { noisy, withHardKeys, withIdsAlone } from '../service-habits.js';
 import { startTestService, type Fault, type TestService } from '../service.js';
 import type { Ask, RawPlace } from './raw-state.js';
 
 /**
  * Whom the stories are told to: our service; the same as the contract alone shows it; and one that shows definitions by
- * their id alone, counts the keys of a page, adds what nobody knows to its answers, and refuses what it does not know in
- * bodies.
+ * their id alone, counts the keys of a page, and adds what nobody knows to its answers.
  */
 export const SERVICE_KINDS = ['ours', 'strict', 'other'] as const;
 export type ServiceKind = (typeof SERVICE_KINDS)[number];
@@ -58,7 +55,7 @@ export async function startStoryService(
     store: { kind: 'memory' },
     strict: kind === 'strict',
     seed: seedOf(workspaces, environments),
-    ...(kind === 'other' && { middleware: withHabits(() => service.origin) }),
+    ...(kind === 'other' && { middleware: withHabits }),
   });
   const all = await listWorkspaces(service);
   let next = 0;
@@ -140,54 +137,14 @@ async function request(
   });
 }
 
-/** The third service. Its own requests to itself, and those of the stories, go past what it is in the habit of. */
-function withHabits(origin: () => string): (next: RequestListener) => RequestListener {
-  const answer: RequestListener = (incoming, response) => {
-    void passOn(incoming, response, origin()).catch((error: unknown) => {
-      response.destroy(error as Error);
-    });
-  };
-  const counting = withHardKeys(answer);
+/** The third service. Requests of the stories themselves go past what it is in the habit of. */
+function withHabits(next: RequestListener): RequestListener {
+  const counting = withHardKeys(withIdsAlone(next));
   const adding = noisy(counting);
-  return (next) => (incoming, response) => {
+  return (incoming, response) => {
     if (incoming.headers[PAST_HABITS] !== undefined) next(incoming, response);
     // The noise turns lists round, and pages that do not prove how many there are hold together by their order alone.
     else if (incoming.url?.includes('/keys') === true) counting(incoming, response);
     else adding(incoming, response);
   };
-}
-
-async function passOn(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  origin: string,
-): Promise<void> {
-  const body = await text(incoming);
-  const method = incoming.method ?? 'GET';
-  const flag = definitionAskedByName(incoming);
-  if (flag !== undefined) {
-    refuse(response, 404, `Could not find splitmetadata ${flag}`);
-    return;
-  }
-  if (hasUnknownMember(body)) {
-    refuse(response, 400, 'unknown member "title"');
-    return;
-  }
-  const answer = await fetch(`${origin}${incoming.url ?? ''}`, {
-    method,
-    headers: {
-      authorization: incoming.headers.authorization ?? '',
-      'content-type': 'application/json',
-      [PAST_HABITS]: 'yes',
-    },
-    ...(body !== '' && { body }),
-  });
-  response.writeHead(answer.status, { 'content-type': 'application/json' });
-  response.end(await answer.text());
-}
-
-/** By the contract a title has its place in the query. */
-function hasUnknownMember(body: string): boolean {
-  if (!body.startsWith('{')) return false;
-  return 'title' in (JSON.parse(body) as object);
 }
