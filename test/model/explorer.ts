@@ -28,7 +28,7 @@ import {
   type Field,
   type Values,
 } from './small-world.js';
-import { Interned, NumberSet } from './tables.js';
+import { Interned } from './tables.js';
 
 /** Which part of a small world is explored. */
 export interface Part {
@@ -384,7 +384,7 @@ class Found {
   /** So many of the first states. */
   expanded = 0;
   broken: Explored['broken'] = null;
-  readonly #known = new NumberSet();
+  readonly #known = new Set<number>();
   readonly #ids: number[] = [];
   readonly #from: number[] = [];
   readonly #labels: string[] = [];
@@ -398,7 +398,8 @@ class Found {
   }
 
   add(id: number, by: { readonly from: number; readonly label: string } | null): void {
-    if (!this.#known.add(id)) return;
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
     this.#ids.push(id);
     this.#from.push(by?.from ?? -1);
     this.#labels.push(by?.label ?? '');
