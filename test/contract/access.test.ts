@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/admin-api/wire.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { expectAnswers, refusal, replacing, type Exchange } from '../support/exchanges.js';
-import { aDefinition, at, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { aDefinition, at, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { aService, startTestService, type TestService } from '../support/service.js';
 
 const service = aService({
@@ -426,24 +426,6 @@ describe('the audit log', () => {
         { action: 'create', title: 't2', comment: 'c2' },
       ],
     });
-  });
-
-  it('records nothing of what was refused or changed nothing', async () => {
-    await client.flag('quiet');
-    const path = at('quiet');
-    const inNone = aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'none' })] });
-
-    await expectAnswers(
-      client,
-      [200, 'PATCH', '/splits/ws/Default/quiet', replacing('/description', '')],
-      [200, 'POST', path, aDefinition()],
-      [200, 'PUT', `${path}/restore`],
-      [400, 'PATCH', path, [{ op: 'remove', path: '/none' }]],
-      [400, 'PUT', path, inNone],
-    );
-
-    const entries = await service.audit({ kind: 'flag', name: 'quiet' });
-    expect(entries.map(({ action }) => action)).toEqual(['create', 'create']);
   });
 });
 
