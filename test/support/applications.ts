@@ -1,8 +1,7 @@
-import { beforeAll } from 'vitest';
 import { addApplications } from '../../src/sdk/applications.js';
 import type { ServiceOptions } from '../../src/service/service.js';
 import { callsOf, type ServiceCalls } from './service-calls.js';
-import { startTestService, type TestService } from './service.js';
+import { startedOnce, startTestService, type TestService } from './service.js';
 
 /** A service that serves applications, and what one of them asks in the environment `staging`. */
 export interface ServedWorld {
@@ -29,19 +28,9 @@ export async function startServedWorld(
   return worldOf(service, await applicationKey(service));
 }
 
-/** The same for the tests of a file: started before them, and stopped after them. */
+/** The same for the tests of a file. */
 export function aServedWorld(): ServedWorld {
-  let running: ServedWorld | undefined;
-  beforeAll(async () => {
-    running = await startServedWorld();
-    return async () => running?.service.stop();
-  });
-  return new Proxy({} as ServedWorld, {
-    get: (_, name) => {
-      if (running === undefined) throw new Error('the service starts before the first test');
-      return Reflect.get(running, name) as unknown;
-    },
-  });
+  return startedOnce(startServedWorld, async ({ service }) => service.stop());
 }
 
 export async function applicationKey(

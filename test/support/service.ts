@@ -126,16 +126,28 @@ export async function startTestService(
   };
 }
 
-/** The service of a file or a `describe`: started before its tests, and stopped after them. */
+/** The service of a file or a `describe`. */
 export function aService(options: Partial<ServiceOptions> = {}): TestService {
-  let running: TestService | undefined;
+  return startedOnce(
+    async () => startTestService(options),
+    async (service) => service.stop(),
+  );
+}
+
+/** What the tests of a file or a `describe` share: started before them, and stopped after them. */
+export function startedOnce<T extends object>(
+  start: () => Promise<T>,
+  stop: (running: T) => Promise<void>,
+): T {
+  let running: T | undefined;
   beforeAll(async () => {
-    running = await startTestService(options);
-    return async () => running?.stop();
+    const started = await start();
+    running = started;
+    return async () => stop(started);
   });
-  return new Proxy({} as TestService, {
+  return new Proxy({} as T, {
     get: (_, name) => {
-      if (running === undefined) throw new Error('the service starts before the first test');
+      if (running === undefined) throw new Error('it starts before the first test');
       return Reflect.get(running, name) as unknown;
     },
   });
