@@ -25,41 +25,29 @@ const PROGRAMS: Record<Program, Known> = {
   },
 };
 
-export interface Surroundings {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Searched beside PATH; absent: where the distribution puts the program. */
-  readonly places?: readonly string[];
-  readonly write: (line: string) => void;
-}
-
-const OURS: Surroundings = {
-  environment: process.env,
-  write: (line) => process.stderr.write(line),
-};
-
 /**
  * Whether a test has to be skipped for want of a program: `describe.skipIf(lacks('postgresql'))(…)`. Says so in one
  * line that names the program and the package that brings it.
  *
  * @throws Error where `FLAGKEEL_TEST_ALL` is `1`: then nothing may be skipped, and the test file fails.
  */
-export function lacks(program: Program, surroundings: Surroundings = OURS): boolean {
-  if (findProgram(program, surroundings) !== null) return false;
+export function lacks(program: Program): boolean {
+  if (findProgram(program) !== null) return false;
   const what = `${program} is not installed (apt-get install ${PROGRAMS[program].package})`;
-  if (surroundings.environment['FLAGKEEL_TEST_ALL'] === '1') {
+  if (process.env['FLAGKEEL_TEST_ALL'] === '1') {
     throw new Error(
       `cannot run these tests: ${what}, and FLAGKEEL_TEST_ALL=1 lets none be skipped`,
     );
   }
-  surroundings.write(`tests are skipped: ${what}\n`);
+  process.stderr.write(`tests are skipped: ${what}\n`);
   return true;
 }
 
 /** Path of the executable; of `postgresql` that of `initdb`, the others lie beside it. Null: not installed. */
-export function findProgram(program: Program, surroundings: Surroundings = OURS): string | null {
+export function findProgram(program: Program): string | null {
   const known = PROGRAMS[program];
-  const inPath = (surroundings.environment['PATH'] ?? '').split(delimiter).filter(Boolean);
-  const directories = [...(surroundings.places ?? known.places()), ...inPath];
+  const inPath = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const directories = [...known.places(), ...inPath];
   const candidates = directories.flatMap((directory) =>
     known.executables.map((name) => join(directory, name)),
   );
