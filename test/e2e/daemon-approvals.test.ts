@@ -3,7 +3,7 @@ import { cliRun } from '../support/terminal.js';
 import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
-import { operationsOver } from '../support/operations.js';
+import { startTestOperations } from '../support/operations.js';
 import { useScenario } from '../support/scenario.js';
 
 const SHIFT = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
@@ -67,7 +67,7 @@ it('lets the approved plan pass and no other, and says in service, history and l
   expect([again.result, again.plan?.heldHash, await shares()]).toEqual(['refused', hash, [10, 10]]);
 
   const tokens = ['a-token-of-the-release release approve'];
-  await using operations = await operationsOver(watched.daemon, { tokens });
+  await using operations = await startTestOperations(watched.daemon, { tokens, now: Date.now });
   const before = watched.runs.length;
   const answer = await fetch(`${operations.url}/approve`, {
     method: 'POST',

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../src/daemon/view.js';
 import { axeViolations, withPage, type Page } from '../support/browser.js';
-import { operationsOver, type TestOperations } from '../support/operations.js';
+import { startTestOperations, type TestOperations } from '../support/operations.js';
 import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
@@ -35,7 +35,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       'Add pay and search',
     );
     watched = await watchHere(scenario);
-    operations = await operationsOver(watched.daemon, { tokens: [TOKEN] });
+    operations = await startTestOperations(watched.daemon, { tokens: [TOKEN], now: Date.now });
     onTestFinished(async () => operations[Symbol.asyncDispose]());
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startOperations, type OperationsOptions } from '../../src/daemon/http/operations.js';
 import { createLog } from '../../src/platform/log.js';
 import type { DaemonControls, DaemonView } from '../../src/daemon/view.js';
-import { NOW, type DaemonInMemory } from './daemon-view.js';
+import { NOW } from './daemon-view.js';
 
 export interface TestOperations extends AsyncDisposable {
   readonly url: string;
@@ -14,27 +14,20 @@ export interface TestOperations extends AsyncDisposable {
   readonly writeSecrets: (name: string, ...lines: readonly string[]) => Promise<string>;
 }
 
-/**
- * The daemon's own server on a free port. Files of secrets that the options name by a function are written first.
- *
- * @param tokens, secrets lines of the two files; absent: that part is off.
- */
-export async function startTestOperations(
-  daemon: DaemonInMemory,
-  options: TestOperationsOptions = {},
-): Promise<TestOperations> {
-  return operationsOver(daemon, { now: () => NOW, ...options });
-}
-
 interface TestOperationsOptions extends Partial<OperationsOptions> {
   readonly tokens?: readonly string[];
   readonly secrets?: readonly string[];
 }
 
-/** The same over any daemon, at the time that it is. */
-export async function operationsOver(
+/**
+ * The daemon's own server on a free port. Files of secrets that the options name by a function are written first.
+ *
+ * @param tokens, secrets lines of the two files; absent: that part is off.
+ * @param now default: the minute of the daemons in memory.
+ */
+export async function startTestOperations(
   daemon: DaemonView & DaemonControls,
-  { tokens, secrets, ...options }: TestOperationsOptions,
+  { tokens, secrets, ...options }: TestOperationsOptions = {},
 ): Promise<TestOperations> {
   const directory = await mkdtemp(join(tmpdir(), 'operations-'));
   const writeSecrets = async (name: string, ...lines: readonly string[]): Promise<string> => {
@@ -46,6 +39,7 @@ export async function operationsOver(
   const stream = { write: (line: string) => (text += line) };
   const operations = await startOperations(daemon, {
     port: 0,
+    now: () => NOW,
     log: createLog({ level: 'debug', format: 'json', stream }),
     ...(tokens && { tokenFile: await writeSecrets('tokens', ...tokens) }),
     ...(secrets && { webhookSecretFile: await writeSecrets('secrets', ...secrets) }),
