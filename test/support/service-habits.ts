@@ -40,23 +40,11 @@ function withPageCount(text: string): string {
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const DEFINITION = /^\/internal\/api\/v2\/splits\/ws\/[^/]+\/([^/]+)\/environments\/[^/]+$/;
 
-/** Name of the flag whose definition is asked for by that name; undefined: nothing of the kind is asked for. */
-export function definitionAskedByName({
-  method,
-  url = '',
-}: {
-  readonly method?: string | undefined;
-  readonly url?: string | undefined;
-}): string | undefined {
-  const [path = ''] = url.split('?');
-  const flag = method === 'GET' ? DEFINITION.exec(path)?.[1] : undefined;
-  return flag === undefined || ID.test(flag) ? undefined : flag;
-}
-
 /** It finds definitions by the id of their flag alone. */
 export const withIdsAlone: Habit = (next) => (request, response) => {
-  const flag = definitionAskedByName(request);
-  if (flag === undefined) next(request, response);
+  const { method, url = '' } = request;
+  const [, flag] = DEFINITION.exec(url.split('?')[0] ?? '') ?? [];
+  if (method !== 'GET' || flag === undefined || ID.test(flag)) next(request, response);
   else refuse(response, 404, `Could not find splitmetadata ${flag}`);
 };
 
