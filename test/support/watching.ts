@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { until } from './patience.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -22,7 +23,6 @@ export class Watching {
   readonly lines: LogLine[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
-  readonly #listeners = new Set<() => void>();
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string) {
     this.#child = spawn(
@@ -41,10 +41,7 @@ export class Watching {
       for (const line of lines) this.#take(line);
     });
     this.#ended = new Promise((resolve) => {
-      this.#child.once('close', (code) => {
-        resolve(code);
-        for (const listener of this.#listeners) listener();
-      });
+      this.#child.once('close', resolve);
     });
   }
 
@@ -85,15 +82,15 @@ export class Watching {
     );
   }
 
-  /** Looks again after each line and every moment. */
+  /** Looks again and again. */
   async until(isTrue: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await isTrue())) {
-      if (performance.now() > deadline || this.end !== null) {
-        throw new Error(`waited in vain for ${what}:\n${this.tail}`);
-      }
-      await this.#moment();
-    }
+    const waited = (): string => `${what}:\n${this.tail}`;
+    const isOver = async (): Promise<boolean> => {
+      if (await isTrue()) return true;
+      if (this.end !== null) throw new Error(`it ended before ${waited()}`);
+      return false;
+    };
+    await until(isOver, waited, PATIENCE_MS);
   }
 
   signal(name: NodeJS.Signals): void {
@@ -112,18 +109,5 @@ export class Watching {
     } catch {
       this.lines.push({ level: 'error', msg: line });
     }
-    for (const listener of this.#listeners) listener();
-  }
-
-  async #moment(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        this.#listeners.delete(done);
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(done, 100);
-      this.#listeners.add(done);
-    });
   }
 }
