@@ -74,11 +74,8 @@ describe.skipIf(process.platform !== 'linux')('a daemon over many cycles', () =>
       for (let cycle = 0; cycle < CYCLES; cycle += 1) {
         const name = `flag-${cycle % FLAGS}`;
         const wanted = 2 + (cycle % 97);
-        repository.write({ [`flags/${name}.yaml`]: flag(name, wanted) });
-        // The same content twice would be no commit.
-        repository.git('add', '--all');
-        repository.git('commit', '--quiet', '--allow-empty', '--message', `Cycle ${cycle}`);
-        const commit = repository.git('rev-parse', 'HEAD');
+        const file = { [`flags/${name}.yaml`]: flag(name, wanted) };
+        const commit = repository.commit(`Cycle ${cycle}`, file);
         await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === commit);
         expect(await live.share(name, 'staging')).toBe(wanted);
         samples.push(sampleOf(daemon.pid));
