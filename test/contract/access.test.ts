@@ -385,7 +385,7 @@ it('a workspace that requires title and comment takes them from the body or the 
     [400, 'PUT', `${flag}/kill`, { comment: 'c' }, shape],
     [400, 'PUT', `${segment}/removeKeys`, { keys: ['k'] }, shape],
     [200, 'POST', flag, aDefinition(words)],
-    [200, 'PUT', `${flag}${query}`, aDefinition()],
+    [200, 'PUT', `${flag}${query}`, aDefinition({ title: 'other' })],
     [200, 'PUT', `${flag}/kill`, words],
     [200, 'POST', `${segment}${query}`],
     [200, 'PUT', `${segment}/uploadKeys`, { keys: ['k'], ...words }],
@@ -401,32 +401,8 @@ it('a workspace that requires title and comment takes them from the body or the 
 
   const changes = await service.audit({ environment: 'live' });
   expect(changes.map(({ comment }) => comment)).toEqual(Array<string>(7).fill('c'));
-});
-
-describe('the audit log', () => {
-  it('tells what each change was, with its words and its difference, the newest first', async () => {
-    await client.flag('told');
-    const path = at('told');
-    // Of two titles, that of the query counts.
-    await client.ok('POST', `${path}?title=t2`, aDefinition({ title: 'other', comment: 'c2' }));
-    await client.ok('PATCH', `${path}?title=t3&comment=c3`, replacing('/trafficAllocation', 50));
-    await client.ok('DELETE', `${path}?title=t4`);
-
-    const page = await client.ok('GET', '/auditLog/ws/Default?object=flag/told&limit=3');
-
-    const text = expect.any(String) as string;
-    const by = { keyName: 'test', keyId: text, transactionId: text };
-    const change = { path: '/trafficAllocation', before: 100, after: 50 };
-    const update = { action: 'update', title: 't3', comment: 'c3', kind: 'flag', name: 'told' };
-    expect(page).toMatchObject({
-      ...{ offset: 0, limit: 3, totalCount: 4 },
-      objects: [
-        { action: 'delete', environment: 'staging', title: 't4', comment: null },
-        { ...update, ...by, difference: [{ path: '/lastUpdateTime' }, change] },
-        { action: 'create', title: 't2', comment: 'c2' },
-      ],
-    });
-  });
+  // Of two titles, that of the query counts.
+  expect(new Set(changes.map(({ title }) => title))).toEqual(new Set(['t', null]));
 });
 
 it('a rate limit answers 429 with the time to wait, and lets through again afterwards', async () => {
