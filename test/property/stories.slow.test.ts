@@ -41,37 +41,6 @@ it.each(SERVICE_KINDS)(
   },
 );
 
-const FULL = ['full'] as const;
-
-/** What chance seldom tells in this order: it takes a base of its own for each field. */
-const TOLD_BEFORE: Readonly<Record<string, Story>> = {
-  'a rollback by hand, beside a field that is withheld': {
-    seed: 1,
-    events: [
-      { kind: 'hand-allocate', numbers: [0, 0.9, 0.3], runs: FULL },
-      { kind: 'ramp', numbers: [0, 0.9, 0.5], runs: FULL },
-      { kind: 'hand-rollback', numbers: [0, 0.9, 0.01], runs: FULL },
-    ],
-  },
-  'a conflict that is held, where drift is reverted': {
-    seed: 11,
-    events: [
-      { kind: 'hand-allocate', numbers: [0, 0.1, 0.3], runs: [] },
-      { kind: 'allocate', numbers: [0, 0.1, 0.7], runs: FULL },
-      { kind: 'touch', numbers: [0, 0.1, 0.7], runs: FULL },
-    ],
-  },
-};
-
-it.each(Object.entries(TOLD_BEFORE))('%s is left as it is', async (_, story) => {
-  const service = await startStoryService('ours', 1);
-  const told = await tell(story, service);
-  await service.stop();
-
-  expect(told.lines.join('\n')).toMatch(/withheld flag\/f0@\w+ (drift-reported|conflict-held)/);
-  expect(told.breaches).toEqual([]);
-});
-
 /** The story without the events that it can do without. */
 async function shortest(story: Story, told: Told, service: StoryService): Promise<Told> {
   let best = { story, told };
