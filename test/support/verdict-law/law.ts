@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RawState } from '../stories/raw-state.js';
-import { differencesIn, valueIn, type Orders } from './orders.js';
+import { differencesIn, shareIn, type Orders } from './orders.js';
 
 /**
  * - `may`: by the word of the specs a difference may wait.
@@ -52,7 +53,7 @@ export class LawMemory {
       for (const [path, value] of order) {
         if (differing.includes(path)) continue;
         this.#agreed.set(`${id} ${path}`, value);
-        if (path === '/defaultRule') this.reached.set(id, valueIn(live, path) as number);
+        if (path === '/defaultRule') this.reached.set(id, shareIn(live));
       }
     }
     for (const id of [...this.#ours]) {
@@ -72,7 +73,9 @@ export class LawMemory {
     const [flag = id, environment = ''] = id.split('@');
     if (orders.isSuspended || orders.closed.has(environment)) return 'either';
     const isGone = rest.includes('') && (this.#ours.has(id) || this.#ours.has(flag));
-    const isDrift = rest.every((path) => order.get(path) === this.#agreed.get(`${id} ${path}`));
+    const isDrift = rest.every((path) =>
+      isDeepStrictEqual(order.get(path), this.#agreed.get(`${id} ${path}`)),
+    );
     if (orders.leavesDrift && (isGone || (isDrift && !rest.includes('')))) return 'either';
     return this.#ramped.has(id) && rest.includes('/defaultRule') ? 'either' : 'must-not';
   }

@@ -1,22 +1,18 @@
 import { parse } from 'yaml';
+import { sharesOf } from '../live-workspace.js';
+import { differingPaths } from '../stories/comparison.js';
 import type { RawFields, RawState } from '../stories/raw-state.js';
+import { readWritten, type WrittenFields } from '../stories/written.js';
+import { BROKEN } from './specs.js';
 
-/**
- * The reader of both sides: the files of a commit and the answers of the service. It shares no code with the program and
- * knows the restricted form that the histories write.
- */
-
-/** Path of a field → the value that git orders. */
-type Order = ReadonlyMap<string, unknown>;
-
+/** What git orders at a moment: what the files of a commit say, as the stories read it, and what the time makes of that. */
 export interface Orders {
   /** By `flag/NAME` or `flag/NAME@ENVIRONMENT`. */
-  readonly objects: ReadonlyMap<string, Order>;
+  readonly objects: ReadonlyMap<string, WrittenFields>;
   /** Environments in which only kills may go now. */
   readonly closed: ReadonlySet<string>;
   readonly environments: readonly string[];
   readonly leavesDrift: boolean;
-  readonly prunes: boolean;
   readonly isSuspended: boolean;
   /** Flags whose file is no YAML. */
   readonly broken: ReadonlySet<string>;
@@ -36,22 +32,21 @@ export function readOrders(
   reached: ReadonlyMap<string, number>,
 ): Orders {
   const config = parse(files.get('flagkeel.yaml') ?? '') as Node;
-  const { kills = {} } = parse(files.get('kills/production.yaml') ?? '') as { kills?: Node };
-  const objects = new Map<string, Order>();
-  const broken = new Set<string>();
+  const [whole, broken] = [new Map<string, string>(), new Set<string>()];
   for (const [path, text] of files) {
-    if (!path.startsWith('flags/')) continue;
-    if (text === 'flag: [') {
-      broken.add(path.slice('flags/'.length, -'.yaml'.length));
-      continue;
-    }
-    const { flag, environments } = parse(text) as { flag: string; environments: Node };
-    objects.set(`flag/${flag}`, new Map());
-    for (const [environment, block] of Object.entries(environments)) {
-      const id = `flag/${flag}@${environment}`;
-      const order = readBlock(block as Node, nowMs, reached.get(id) ?? 0);
-      const isListed = environment === 'production' && Object.hasOwn(kills, flag);
-      objects.set(id, isListed ? new Map([...order, ['/killed', true]]) : order);
+    if (text === BROKEN) broken.add(path.slice('flags/'.length, -'.yaml'.length));
+    else whole.set(path, text);
+  }
+  const objects = new Map(readWritten(whole).objects);
+  for (const { flag, environments = {} } of [...whole.values()].map(
+    (text) => parse(text) as Node,
+  )) {
+    for (const [environment, { ramp }] of Object.entries(environments as Record<string, Node>)) {
+      const id = `flag/${String(flag)}@${environment}`;
+      const fields = objects.get(id);
+      if (ramp === undefined || !fields) continue;
+      const on = rampedShare(ramp as Node, nowMs, reached.get(id) ?? 0);
+      objects.set(id, new Map(fields).set('/defaultRule', sharesOf(on)));
     }
   }
   return {
@@ -60,20 +55,8 @@ export function readOrders(
     environments: Object.keys(config['environments'] as Node),
     closed: new Set(isProductionClosed(config, nowMs) ? ['production'] : []),
     leavesDrift: config['onDrift'] === 'report',
-    prunes: config['prune'] === true,
     isSuspended: config['suspend'] === true,
   };
-}
-
-function readBlock(block: Node, nowMs: number, reached: number): Order {
-  const { trafficAllocation, defaultRule, ramp, killed } = block;
-  const written = typeof defaultRule === 'string' ? 0 : (defaultRule as { on: number }).on;
-  const on = ramp === undefined ? written : rampedShare(ramp as Node, nowMs, reached);
-  return new Map<string, unknown>([
-    ['/trafficAllocation', trafficAllocation],
-    ['/defaultRule', on],
-    ...(killed === undefined ? [] : [['/killed', killed] as const]),
-  ]);
 }
 
 /** A share that was reached stays, but git orders none beyond the last step. */
@@ -101,31 +84,24 @@ function isProductionClosed(config: Node, nowMs: number): boolean {
   });
 }
 
-/** Paths in which an object is not as git orders; `''` if all of it is missing. A kill that git does not order counts. */
-function differingIn(order: Order, live: RawFields | undefined): string[] {
-  if (live === undefined) return [''];
-  const paths = [...order]
-    .filter(([path, wanted]) => wanted !== valueIn(live, path))
-    .map(([path]) => path);
-  const isLiveKill = live.get('/killed') === true && !order.has('/killed');
-  return isLiveKill ? [...paths, '/killed'] : paths;
-}
-
-export function valueIn(live: RawFields, path: string): unknown {
-  if (path !== '/defaultRule') return live.get(path);
-  const buckets = live.get(path) as readonly { treatment: string; size: number }[];
-  return buckets.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-}
-
-/** What differs from the orders of git, by id. */
+/** What differs from the orders of git, by id; `''` if all of an object is missing. A kill that git does not order counts. */
 export function differencesIn(
   { objects }: Orders,
   raw: RawState,
 ): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...objects].flatMap(([id, order]) => {
-      const paths = differingIn(order, raw.get(id));
-      return paths.length === 0 ? [] : [[id, paths] as const];
+      const live = raw.get(id);
+      const paths = live ? differingPaths(order, live) : [''];
+      const isLiveKill = live?.get('/killed') === true && !order.has('/killed');
+      const all = isLiveKill ? [...paths, '/killed'] : paths;
+      return all.length === 0 ? [] : [[id, all] as const];
     }),
   );
+}
+
+/** The share of `on` in the default rule. */
+export function shareIn(live: RawFields): number {
+  const buckets = live.get('/defaultRule') as readonly { treatment: string; size: number }[];
+  return buckets.find(({ treatment }) => treatment === 'on')?.size ?? 0;
 }

@@ -36,6 +36,9 @@ export interface Said {
   kills: FlagName[];
 }
 
+/** The text of a file that is no YAML. */
+export const BROKEN = 'flag: [';
+
 export const STEPS = [10, 40, 80] as const;
 export const STEP_HOURS = 6;
 
@@ -46,7 +49,7 @@ export function filesOf(said: Said): ReadonlyMap<string, string> {
     const blocks = said.flags[name];
     if (blocks === undefined) continue;
     const text = stringify(flagOf(name, blocks));
-    files.set(`flags/${name}.yaml`, said.isBroken && name === 'f0' ? 'flag: [' : text);
+    files.set(`flags/${name}.yaml`, said.isBroken && name === 'f0' ? BROKEN : text);
   }
   const kills = Object.fromEntries(said.kills.map((name) => [name, { reason: 'INC-1' }]));
   files.set('kills/production.yaml', stringify({ kills }));
