@@ -6,7 +6,7 @@ import type {
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
 import type { FlagFields } from '../../src/model/flag/fields.js';
-import type { Definition } from '../../src/model/flag/flag.js';
+import type { Definition, Matcher } from '../../src/model/flag/flag.js';
 import { definitionBody } from '../../src/model/flag/wire.js';
 import type { Attributes } from '../../src/model/identities.js';
 import { keyList } from '../../src/model/segment-keys.js';
@@ -45,10 +45,7 @@ export const ENVIRONMENTS: readonly WireEnvironment[] = [
 
 export const DEFINITION: Required<Definition> = {
   killed: false,
-  treatments: [
-    { name: 'on', description: '' },
-    { name: 'off', description: '' },
-  ],
+  ...serving('on', 'off'),
   targets: {},
   defaultTreatment: 'off',
   baselineTreatment: 'off',
@@ -61,26 +58,25 @@ export function onShare(percent: number): Pick<Required<Definition>, 'defaultRul
   return { defaultRule: onOff(percent) };
 }
 
-export function inSegment(segment: string): Pick<Required<Definition>, 'rules'> {
-  return {
-    rules: [
-      {
-        matchers: [{ type: 'IN_SEGMENT', string: segment }],
-        buckets: [{ treatment: 'on', size: 100 }],
-      },
-    ],
-  };
+export function serving(...names: string[]): Pick<Required<Definition>, 'treatments'> {
+  return { treatments: names.map((name) => ({ name, description: '' })) };
 }
 
-export function dependingOn(flag: string): Pick<Required<Definition>, 'rules'> {
-  return {
-    rules: [
-      {
-        matchers: [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments: ['on'] } }],
-        buckets: [{ treatment: 'on', size: 100 }],
-      },
-    ],
-  };
+type Rules = Pick<Required<Definition>, 'rules'>;
+
+/** A rule that serves "on" where all of these match. */
+export function onWhere(...matchers: Matcher[]): Rules {
+  return { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
+}
+
+export function inSegment(segment: string): Rules {
+  return onWhere({ type: 'IN_SEGMENT', string: segment });
+}
+
+/** @param treatments those that are asked for. Default: "on". */
+export function dependingOn(flag: string, ...treatments: string[]): Rules {
+  const asked = treatments.length === 0 ? ['on'] : treatments;
+  return onWhere({ type: 'IN_SPLIT', depends: { splitName: flag, treatments: asked } });
 }
 
 export type Said = Definition &

@@ -18,6 +18,7 @@ import {
   liveSegment,
   NO_STATE,
   onShare,
+  onWhere,
 } from '../../support/builders.js';
 import { appliedWorld, flagSpec } from '../../support/pipeline-world.js';
 import { treeOf } from '../../support/spec-tree.js';
@@ -88,8 +89,7 @@ it('adopts many objects without reading all specs for each, and leaves the one t
   const before = anActual({ flags: names.map((name) => liveFlag(name, { staging: {} })) });
   const written = workspaceFiles({ workspace: 'Default', environments, actual: before });
   const tree = treeOf(Object.fromEntries(written));
-  const matchers = [{ type: 'EQUAL_NUMBER', attribute: 'n', number: 2 ** 60 }];
-  const unsaid = { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
+  const unsaid = onWhere({ type: 'EQUAL_NUMBER', attribute: 'n', number: 2 ** 60 });
   const flags = names.map((name) =>
     liveFlag(name, { staging: name === 'f9' ? unsaid : onShare(40) }),
   );

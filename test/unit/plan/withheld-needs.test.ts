@@ -17,22 +17,14 @@ import {
   noFlag,
   noSegment,
   planLines,
+  serving,
   stepLines,
 } from '../../support/builders.js';
 import { planOf, provenIn } from '../../support/planning.js';
 import { stateOf } from '../../support/state-of.js';
 
-/** Rules that ask for these treatments of another flag. */
-function asking(flag: string, ...treatments: string[]): Pick<Required<Definition>, 'rules'> {
-  const matchers = [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments } }];
-  return { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
-}
-
 const inStaging = (name: string, said: Definition): DesiredFlag =>
   desiredFlag(name, { environments: { staging: said } });
-const serving = (...names: string[]): Definition => ({
-  treatments: names.map((name) => ({ name, description: '' })),
-});
 
 interface Given {
   readonly before?: readonly DesiredFlag[];
@@ -76,7 +68,7 @@ describe('a change that needs what is withheld', () => {
 
   it('is withheld where its new rules ask for a treatment that nobody brings', () => {
     const environments = [anEnvironment('staging', { onConflict: 'hold' })];
-    const user = { ...asking('low', 'v2'), trafficAllocation: 50 };
+    const user = { ...dependingOn('low', 'v2'), trafficAllocation: 50 };
     const plan = planFor({
       before: [inStaging('low', serving('on', 'off', 'old')), inStaging('top', {})],
       flags: [inStaging('low', serving('on', 'off', 'v2')), inStaging('top', user)],
@@ -106,7 +98,7 @@ describe('a change that needs what is withheld', () => {
   });
 
   it('is made where its rules stay, whatever they ask for', () => {
-    const user = asking('low', 'gone');
+    const user = dependingOn('low', 'gone');
     const plan = planFor({
       before: [inStaging('low', {}), inStaging('top', user)],
       flags: [inStaging('low', {}), inStaging('top', { ...user, trafficAllocation: 50 })],
@@ -136,12 +128,16 @@ describe('a treatment that goes and one that comes', () => {
   const swapped = inStaging('b', serving('on', 'off', 'v2'));
   const before = inStaging('b', serving('on', 'off', 'v1'));
   const liveB = liveFlag('b', { staging: serving('on', 'off', 'v1') });
-  const stranger = liveFlag('theirs', { staging: asking('b', 'v1') });
+  const stranger = liveFlag('theirs', { staging: dependingOn('b', 'v1') });
 
   it('keep each other back while a stranger uses the one, with all that needs the other', () => {
     const plan = planFor({
       before: [before],
-      flags: [inStaging('a', asking('b', 'v2')), swapped, inStaging('c', asking('a', 'on'))],
+      flags: [
+        inStaging('a', dependingOn('b', 'v2')),
+        swapped,
+        inStaging('c', dependingOn('a', 'on')),
+      ],
       live: [noFlag('a'), liveB, noFlag('c'), stranger],
     });
 
@@ -158,14 +154,14 @@ describe('a treatment that goes and one that comes', () => {
     const plan = planFor({
       before: [before],
       flags: [swapped],
-      live: [liveB, liveFlag('theirs', { staging: asking('b', 'on', 'v1') })],
+      live: [liveB, liveFlag('theirs', { staging: dependingOn('b', 'on', 'v1') })],
     });
 
     expect(planLines(plan)).toEqual(['withheld update flag/b@staging: still-in-use']);
   });
 
   it('are not kept back by who asks for one that stays', () => {
-    const live = [liveB, liveFlag('theirs', { staging: asking('b', 'on') })];
+    const live = [liveB, liveFlag('theirs', { staging: dependingOn('b', 'on') })];
 
     expect(planLines(planFor({ before: [before], flags: [swapped], live }))).toEqual([
       'update flag/b@staging',
@@ -183,7 +179,7 @@ describe('a segment that goes', () => {
   const unruled = liveFlag('pay', { staging: {} });
   const changed = inStaging('pay', { trafficAllocation: 50 });
   const onDriftReport = [anEnvironment('staging', { onDrift: 'report' })];
-  const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
+  const rules = [...dependingOn('cart', 'on').rules, ...inSegment('staff').rules];
 
   const treatments = ['on', 'off'].map((name) => ({ name, description: '', segments: ['staff'] }));
   const targeting = liveFlag('pay', { staging: {} }, {}, { treatments });

@@ -10,6 +10,8 @@ import {
   desiredSegment,
   inSegment,
   onShare,
+  onWhere,
+  serving,
 } from '../../../support/builders.js';
 
 /** Flag → its definition in production; the lists of segments are those of this file's head. */
@@ -94,7 +96,7 @@ describe('whether a key meets a rule', () => {
     ['by an open one beside one that is met', [NAMED, SPAIN], { key: 'ana' }, null],
   ])('%s', (_situation, matchers, situation, expected) => {
     const flags = {
-      shop: { rules: [rule(...matchers)] },
+      shop: onWhere(...matchers),
       base: { ...onShare(40), targets: { on: ['tara'] } },
       dead: { ...onShare(40) },
     };
@@ -122,13 +124,13 @@ describe('an answer', () => {
     ['x', treatment].map((each) => ({ treatment: each, size: 50 }));
   const toSpain = { matchers: [SPAIN], buckets: half('on') };
   const THREE = {
-    treatments: ['on', 'off', 'x'].map((name) => ({ name, description: '' })),
+    ...serving('on', 'off', 'x'),
     defaultRule: half('off'),
   };
 
   it.each<[string, Definition, boolean]>([
     ['certain where only hashing decides', onShare(30), true],
-    ['uncertain where an attribute decides', { rules: [rule(SPAIN)] }, false],
+    ['uncertain where an attribute decides', onWhere(SPAIN), false],
     ['uncertain where an attribute decides a part', { ...THREE, rules: [toSpain] }, false],
     ['uncertain in a circle of flags', dependingOn('shop'), false],
   ])('is %s', (_situation, shop, expected) => {

@@ -20,6 +20,7 @@ import {
   noFlag,
   NO_STATE,
   onShare,
+  serving,
 } from '../../../support/builders.js';
 import { aChange, aPlan, manyKeys } from '../../../support/plan-builder.js';
 
@@ -116,7 +117,7 @@ function three(a: number, b: number, c: number): { defaultRule: Bucket[] } {
 }
 
 const THREE: Definition = {
-  treatments: ['a', 'b', 'c'].map((name) => ({ name, description: '' })),
+  ...serving('a', 'b', 'c'),
   defaultTreatment: 'c',
   baselineTreatment: 'c',
 };
@@ -512,10 +513,7 @@ it('tells nothing of identities, which no flag asks about', () => {
 
 describe('questions that nothing known answers', () => {
   const asks = (on: number, ...matchers: Rule['matchers']): Definition => when(matchers, on);
-  const treated = (treatment: string) => ({
-    type: 'IN_SPLIT',
-    depends: { splitName: 'x', treatments: [treatment] },
-  });
+  const treated = (treatment: string) => matchersOf(dependingOn('x', treatment));
   const isIn = (string: string) => ({ type: 'IN_SEGMENT', string });
   const many = (count: number): Definition => ({
     rules: Array.from({ length: count }, (_, at) => ({
@@ -525,7 +523,7 @@ describe('questions that nothing known answers', () => {
   });
   const later = (count: number) => ({ ...many(count), ...onShare(10) });
   const dark = (on: number) => asks(on, FROM_SPAIN, ...matchersOf(dependingOn('dark')));
-  const [isOn, isNotOn] = [asks(100, treated('on')), asks(0, treated('on'))];
+  const [isOn, isNotOn] = [asks(100, ...treated('on')), asks(0, ...treated('on'))];
   const circle = { ...dependingOn('asking'), targets: { on: ['ana'] } };
   const EITHER_WAY = 'shop 0–100 % off → on, 0–100 % on → off';
 
@@ -533,7 +531,7 @@ describe('questions that nothing known answers', () => {
     ['beside one that is answered with no', dark(50), dark(100), 'nobody ! serves-nobody'],
     ['of both sides, once', asks(50, FROM_SPAIN), asks(100, FROM_SPAIN), 'shop 0–50 % off → on'],
     ['about one treatment of a flag, once', isOn, { ...onShare(100), ...isNotOn }, EITHER_WAY],
-    ['about two treatments of a flag, by itself', isOn, asks(100, treated('off')), EITHER_WAY],
+    ['about two treatments of a flag, by itself', isOn, asks(100, ...treated('off')), EITHER_WAY],
     ['about two segments, by itself', asks(100, isIn('one')), asks(100, isIn('two')), EITHER_WAY],
     ['in a circle of flags', circle, { ...circle, ...onShare(10) }, 'shop  (bounded)'],
     ['in as many cases as are worked out', many(499), later(499), 'shop 0–10 % off → on'],

@@ -10,7 +10,14 @@ import {
   type KnownKey,
 } from '../../../../src/plan/impact/served-definition.js';
 import { bucketOf, constantServing } from '../../../../src/plan/impact/serving.js';
-import { DEFINITION, dependingOn, inSegment, onShare } from '../../../support/builders.js';
+import {
+  DEFINITION,
+  dependingOn,
+  inSegment,
+  onShare,
+  onWhere,
+  serving,
+} from '../../../support/builders.js';
 import { aField, keyChange } from '../../../support/plan-builder.js';
 
 function whole(said: Definition = {}, segments: Readonly<Record<string, readonly string[]>> = {}) {
@@ -23,10 +30,6 @@ function targetsChange(
   removed: readonly string[] = [],
 ): FieldChange {
   return { path: `/targets/${treatment}`, reason: 'commit', keys: keyChange(added, removed) };
-}
-
-function treatmentsOf(...names: string[]): Definition['treatments'] & object {
-  return names.map((name) => ({ name, description: '' }));
 }
 
 const ANA: KnownKey = {
@@ -46,16 +49,8 @@ function servedBy(flags: Readonly<Record<string, Definition>>, known: Partial<Kn
   return servedTo('shop', { ...ANA, ...known }, definitions);
 }
 
-function onWhere(matcher: Matcher): Definition {
-  return { rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }] };
-}
-
 const BOB: Matcher = { type: 'IN_LIST_STRING', strings: ['bob'] };
 const LISTED = onWhere({ ...BOB, strings: ['ana'] });
-
-function askingFor(treatment: string): Definition {
-  return onWhere({ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: [treatment] } });
-}
 
 const FROM_SPAIN: Matcher = { type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] };
 const LOOKS_AHEAD: Matcher = { type: 'MATCHES_STRING', string: '^(?=a)ana$' };
@@ -77,7 +72,7 @@ it.each<[string, Definition, FieldChange[], Definition]>([
   [
     'of treatments, where a configuration is not said',
     { treatments: [{ name: 'on', description: '', configuration: { limit: 1 } }] },
-    [aField('/treatments', null, treatmentsOf('on', 'off'))],
+    [aField('/treatments', null, serving('on', 'off').treatments)],
     {
       treatments: [
         { name: 'on', description: '', configuration: { limit: 1 } },
@@ -137,9 +132,17 @@ describe('what a key is served', () => {
     ['where the flag is unknown', {}, undefined],
     ['where another flag serves what is asked', { shop: dependingOn('cart'), cart: ALL_ON }, 'on'],
     ['where another flag serves something else', { shop: dependingOn('cart'), cart: {} }, 'off'],
-    ['where the other flag is unknown, for control', { shop: askingFor('control') }, 'on'],
-    ['where the other serves, for control', { shop: askingFor('control'), cart: ALL_ON }, 'off'],
-    ['in a circle of flags', { shop: askingFor('off'), cart: ofShop }, 'off'],
+    [
+      'where the other flag is unknown, for control',
+      { shop: dependingOn('cart', 'control') },
+      'on',
+    ],
+    [
+      'where the other serves, for control',
+      { shop: dependingOn('cart', 'control'), cart: ALL_ON },
+      'off',
+    ],
+    ['in a circle of flags', { shop: dependingOn('cart', 'off'), cart: ofShop }, 'off'],
     [
       'where the circle ends at control',
       {
@@ -165,7 +168,7 @@ describe('what a key is served', () => {
   ])('is %s', (_point, key, segments, expected) => {
     const said = {
       ...inSegment('beta'),
-      treatments: treatmentsOf('on', 'off', 'two', 'three'),
+      ...serving('on', 'off', 'two', 'three'),
       targets: { two: ['ana', 'bob'], off: ['ana'] },
       defaultTreatment: 'three',
       trafficAllocation: 0,

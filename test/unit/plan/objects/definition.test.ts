@@ -14,7 +14,9 @@ import {
   desiredFlag,
   liveFlag,
   onShare,
+  onWhere,
   planLines,
+  serving,
   type Said,
 } from '../../../support/builders.js';
 import { flagState, planOf } from '../../../support/planning.js';
@@ -57,17 +59,11 @@ function written(plan: Plan): unknown {
 const spec = (said: Definition): Partial<Base<Definition>> => ({
   spec: { ...DEFINITION, ...said },
 });
-const serving = (...names: string[]): Definition => ({
-  treatments: names.map((name) => ({ name, description: '' })),
-});
 const REPORTING = { onDrift: 'report' } as const;
 
 describe('members that other tools write for nothing', () => {
   const rule = { type: 'IN_LIST_STRING', strings: ['u-1'] };
-  const servedOn = (matcher: Matcher) => ({
-    ...DEFINITION,
-    rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }],
-  });
+  const servedOn = (matcher: Matcher) => ({ ...DEFINITION, ...onWhere(matcher) });
   const [desired, wordy] = [
     servedOn(rule),
     servedOn({ ...rule, attribute: '', string: '', negate: false }),

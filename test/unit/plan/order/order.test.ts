@@ -13,6 +13,7 @@ import {
   inSegment,
   liveDefinition,
   liveFlag,
+  serving,
 } from '../../../support/builders.js';
 import { aChange, refOf } from '../../../support/plan-builder.js';
 
@@ -65,16 +66,9 @@ const on = (flag: string, ...treatments: string[]): Use => ({
   id: `flag/${flag}@staging`,
   treatments,
 });
-const asking = (flag: string, ...treatments: string[]): Definition => {
-  const matchers = [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments } }];
-  return { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
-};
 const withLive = (name: string, staging: Definition) =>
   anActual({ flags: [liveFlag(name, { staging })] });
 const [A, B, Z] = ['flag/a@staging', 'flag/b@staging', 'flag/z@staging'] as const;
-const serving = (...names: string[]): Definition => ({
-  treatments: names.map((name) => ({ name, description: '' })),
-});
 
 describe('drafts that do not need each other', () => {
   it('go by workspace level, environments as the config has them, kinds, and names', () => {
@@ -126,7 +120,7 @@ describe('drafts that do not need each other', () => {
 describe('drafts that need each other', () => {
   it('go before what they use no longer, where that is removed or loses the treatment', () => {
     const first = (used: PlannedChange, ...treatments: string[]) =>
-      changesOf([aDraft(Z, 'update'), used], withLive('z', asking('b', ...treatments)))[0];
+      changesOf([aDraft(Z, 'update'), used], withLive('z', dependingOn('b', ...treatments)))[0];
     const losing = (...left: string[]) =>
       patching(B, serving('on', 'off'), serving(...left, 'new'));
 
@@ -178,7 +172,7 @@ describe('a treatment that comes and one that goes', () => {
     return { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } };
   };
   const swap = patching('flag/b@staging', targeting('v1'), targeting('v2'));
-  const usesOld = withLive('a', asking('b', 'v1'));
+  const usesOld = withLive('a', dependingOn('b', 'v1'));
   const steps = (drafts: readonly PlannedChange[], actual = usesOld) =>
     inOrder(drafts, actual).steps.map(({ id, needs }) => [id, needs]);
 
@@ -269,9 +263,9 @@ it('a circle through both halves of a change names it once at a time', () => {
   ];
   const actual = anActual({
     flags: [
-      liveFlag('b', { production: asking('d', 'on') }),
-      liveFlag('d', { staging: asking('b', 'v1'), production: {} }),
-      liveFlag('x', { production: asking('b', 'v1') }),
+      liveFlag('b', { production: dependingOn('d', 'on') }),
+      liveFlag('d', { staging: dependingOn('b', 'v1'), production: {} }),
+      liveFlag('x', { production: dependingOn('b', 'v1') }),
     ],
   });
 
