@@ -14,14 +14,18 @@ import type { HeldReason } from '../plan/policy.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 
-interface Removals {
-  readonly removed: readonly ObjectRef[];
-  /** Set if the commit to read is the one that removed them: where the directories are now, null for the disk. */
-  readonly now?: string | null;
+/** What a run knows of itself that tells which directories are about the same workspace of the same service. */
+export interface OwnPlace {
   readonly desired: BoundDesired;
   readonly workspace: { readonly id: string; readonly name: string };
   /** Whether runs of another directory write to the service of this run; undefined if nothing tells. */
   readonly isServedHere: (directory: string, config: Config) => Promise<boolean | undefined>;
+}
+
+interface Removals extends OwnPlace {
+  readonly removed: readonly ObjectRef[];
+  /** Set if the commit to read is the one that removed them: where the directories are now, null for the disk. */
+  readonly now?: string | null;
 }
 
 /**
@@ -39,11 +43,7 @@ export async function declaredElsewhere(
   const held = new Map<ObjectId, HeldReason>();
   const { repository } = checkout;
   if (repository === null || about.removed.length === 0) return held;
-  const paths = await allPaths(repository, commit);
-  for (const prefix of configFolders(paths)) {
-    if (prefix === repository.prefix) continue;
-    const inside = paths.filter((path) => path.startsWith(prefix));
-    const files = inside.map((path) => path.slice(prefix.length));
+  for (const { prefix, files } of await otherDirectories(repository, commit)) {
     const named = about.removed.filter((ref) =>
       files.some((path) => plannedKind(ref.kind).files.isOwn(path, ref)),
     );
@@ -62,18 +62,48 @@ export async function declaredElsewhere(
   return held;
 }
 
+/**
+ * The other config directories for the workspace of the run, also where nothing tells whether they mean its service.
+ *
+ * @param commit as above.
+ */
+export async function treesElsewhere(
+  checkout: Checkout,
+  commit: string | null,
+  own: OwnPlace,
+): Promise<readonly SpecTree[]> {
+  const { repository } = checkout;
+  if (repository === null) return [];
+  const found: SpecTree[] = [];
+  for (const { prefix } of await otherDirectories(repository, commit)) {
+    const tree = await treeAt({ ...repository, prefix }, checkout, commit);
+    if (tree && (await isOfWorkspace(prefix, tree, own)).isHere !== false) found.push(tree);
+  }
+  return found;
+}
+
+/** All but that of the run, each with the paths of its files below it. */
+async function otherDirectories(
+  repository: Repository,
+  commit: string | null,
+): Promise<readonly { readonly prefix: string; readonly files: readonly string[] }[]> {
+  const paths = await allPaths(repository, commit);
+  const configs = paths.filter((path) => posix.basename(path) === CONFIG_PATH);
+  // Each with a slash at its end; empty for the top of the repository.
+  const prefixes = configs.map((path) => path.slice(0, -CONFIG_PATH.length));
+  return prefixes.flatMap((prefix) => {
+    if (prefix === repository.prefix) return [];
+    const inside = paths.filter((path) => path.startsWith(prefix));
+    return [{ prefix, files: inside.map((path) => path.slice(prefix.length)) }];
+  });
+}
+
 async function allPaths({ git }: Repository, commit: string | null): Promise<readonly string[]> {
   const onDisk = ['ls-files', '-z', '--cached', '--others', '--exclude-per-directory=.gitignore'];
   const committed = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options'];
   const args = commit === null ? onDisk : [...committed, commit];
   const listing = await runGit(git, { args, purpose: 'list the files of the repository' });
   return listing.split('\0');
-}
-
-/** Each with a slash at its end; empty for the top of the repository. */
-function configFolders(paths: readonly string[]): string[] {
-  const configs = paths.filter((path) => posix.basename(path) === CONFIG_PATH);
-  return configs.map((path) => path.slice(0, -CONFIG_PATH.length));
 }
 
 async function treeAt(
@@ -95,15 +125,13 @@ async function reasonFor(
   prefix: string,
   from: string,
   { tree, present }: { readonly tree: SpecTree; readonly present: SpecTree },
-  { desired, workspace, isServedHere, now }: Removals,
+  { now, ...own }: Removals,
 ): Promise<(ref: ObjectRef) => HeldReason | undefined> {
   const directory = prefix.slice(0, -1);
   const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
   // As the ways out, which are run in the directory of the object.
   const path = posix.relative(from, prefix) || '.';
-  const config = await readConfig(present, { readable: true });
-  const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);
-  const isHere = isOther ? false : config && (await isServedHere(directory, config));
+  const { config, isHere } = await isOfWorkspace(prefix, present, own);
   if (isHere === false) return () => undefined;
   const why = 'still-in-use' as const;
   const specs = await readSpecs(tree);
@@ -113,7 +141,7 @@ async function reasonFor(
     const because = `${name} has a file of it too, and its specs are invalid (flagkeel validate ${path})`;
     return () => ({ why, because });
   }
-  const theirs = bindEnvironments(specs.desired, desired.environmentNames);
+  const theirs = bindEnvironments(specs.desired, own.desired.environmentNames);
   const declares = isPast ? 'declared it when it left this one,' : 'declares it';
   const because = isHere
     ? `${name} ${declares} for this workspace: a run leaves it to that directory`
@@ -122,4 +150,16 @@ async function reasonFor(
     if (fingerprintOf(theirs, ref) === undefined) return undefined;
     return { why, because, ...(isHere && { moved: ref }) };
   };
+}
+
+/** Whether a directory is about the workspace and the service of the run; undefined if nothing tells. */
+async function isOfWorkspace(
+  prefix: string,
+  tree: SpecTree,
+  { workspace, isServedHere }: OwnPlace,
+): Promise<{ readonly config: Config | undefined; readonly isHere: boolean | undefined }> {
+  const config = await readConfig(tree, { readable: true });
+  const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);
+  const isHere = isOther ? false : config && (await isServedHere(prefix.slice(0, -1), config));
+  return { config, isHere };
 }

@@ -15,7 +15,7 @@ import { sameJson, type Frozen } from './json.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 import type { Reason, Withheld } from './plan.js';
-import { KINDS, type Kind } from './ref.js';
+import { KINDS, type Kind, type ObjectId } from './ref.js';
 
 /** What specs declare, with environments as the config names them. Maps iterate in code-unit order of their keys. */
 export interface Desired {
@@ -27,6 +27,8 @@ export interface Desired {
   readonly kills: readonly DesiredKill[];
   /** Environments that have a break-glass list: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
+  /** Definitions whose kill another config directory of the repository orders. Default: none that matters is known. */
+  readonly killedElsewhere?: ReadonlySet<ObjectId>;
 }
 
 export const NOTHING_DESIRED: Omit<Desired, 'config'> = {

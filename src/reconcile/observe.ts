@@ -11,12 +11,14 @@ import type { RunOptions } from '../model/run.js';
 import { flagEntry } from '../model/state.js';
 import { isAsWritten } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
+import { isKillOrdered } from '../plan/kills/orders.js';
 import { timedInput, checkNamesOnService } from './policy.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import { requestsWanted } from '../plan/requests.js';
 import { objectsSeen, scopeOf, type KeyCounting } from '../plan/scope.js';
-import { declaredElsewhere } from '../history/elsewhere.js';
+import { declaredElsewhere, type OwnPlace } from '../history/elsewhere.js';
+import { killsElsewhere } from '../kill/elsewhere.js';
 import { provenRemovals, removalsOf } from '../history/removals.js';
 import { historyOf, type RunContext, type Scoped, type TimedInput } from './context.js';
 import type { Interrupted } from './record.js';
@@ -94,7 +96,11 @@ export async function observeScope(
     policy.suspended ? NO_REMOVALS : removalsIn(context, at, { desired, state, policy }),
   ]);
   const seen = { ...found, ...(requests.size > 0 && { requests }) };
-  const input: PlanInput = { desired, actual: seen, state, policy: { ...policy, ...removals } };
+  const ordered = await withKillsElsewhere(context, at, { desired, actual: seen });
+  const input: PlanInput = {
+    ...{ desired: ordered, actual: seen, state },
+    policy: { ...policy, ...removals },
+  };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });
@@ -105,7 +111,7 @@ const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
 async function removalsIn(
   context: Observing,
-  { workspace }: Pick<Catalog, 'workspace'>,
+  at: Pick<Catalog, 'workspace'>,
   input: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
 ): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'held'>> {
   const { desired, policy } = input;
@@ -113,9 +119,8 @@ async function removalsIn(
   const { checkout, revision } = context.source;
   const { gone: removed, proven } = await provenRemovals(history, input);
   if (removed.length === 0) return NO_REMOVALS;
-  const isServedHere = serviceCheck(context, desired.config.serviceUrl);
-  const about = { removed, desired, workspace, isServedHere };
-  const now = revision.dirty ? null : revision.commit;
+  const about = { removed, ...ownPlace(context, at, desired) };
+  const now = commitRead(context);
   const moved = await declaredElsewhere(checkout, now, about);
   const held = new Map([...(policy.held ?? []), ...moved]);
   if (!policy.prune) return { provenRemovals: proven, held };
@@ -133,18 +138,42 @@ async function removalsIn(
   return { provenRemovals: proven, protectedRemovals: new Set(guarded), held };
 }
 
-/** As the states tell; without them, as both configs propose, unless the operator sends this run elsewhere. */
-function serviceCheck(
+/** Asks about definitions that are killed without a known order, or that are not there yet. */
+async function withKillsElsewhere(
+  context: Observing,
+  at: Pick<Catalog, 'workspace'>,
+  { desired, actual }: Pick<PlanInput, 'desired' | 'actual'>,
+): Promise<PlanInput['desired']> {
+  const definitions = [...actual.flags].flatMap(([name, flag]) =>
+    [...flag.definitions].flatMap(([environment, live]) => {
+      if (live?.killed === false || isKillOrdered(desired, name, environment)) return [];
+      return { kind: 'flag' as const, name, environment };
+    }),
+  );
+  const about = { definitions, ...ownPlace(context, at, desired) };
+  const found = await killsElsewhere(context.source.checkout, commitRead(context), about);
+  return { ...desired, killedElsewhere: new Set([...(desired.killedElsewhere ?? []), ...found]) };
+}
+
+function commitRead({ source: { revision } }: Observing): string | null {
+  return revision.dirty ? null : revision.commit;
+}
+
+/** The service as the states tell; without them, as both configs propose, unless the operator sends this run elsewhere. */
+function ownPlace(
   { usesServiceToo, originName }: Observing,
-  own: string | undefined,
-): Parameters<typeof declaredElsewhere>[2]['isServedHere'] {
-  return async (directory, { serviceUrl: other }) => {
+  { workspace }: Pick<Catalog, 'workspace'>,
+  desired: PlanInput['desired'],
+): OwnPlace {
+  const own = desired.config.serviceUrl;
+  const isServedHere: OwnPlace['isServedHere'] = async (directory, { serviceUrl: other }) => {
     const isKnown = await usesServiceToo(directory);
     if (isKnown !== undefined || own === undefined || other === undefined) return isKnown;
     // An embedded service stands for the one that the config proposes.
     const follows = originOf(own) === originName() || !URL.canParse(originName());
     return follows && originOf(own) !== originOf(other) ? false : undefined;
   };
+  return { desired, workspace, isServedHere };
 }
 
 /** Whether a flag may get another rollout status, which needs the id of that status. */

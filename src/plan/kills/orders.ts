@@ -65,8 +65,11 @@ export function isKillListed(
   return kills.some((kill) => kill.flag === flag && kill.environment === environment);
 }
 
-/** In the flag itself, or in the break-glass list. */
+/** In the flag itself, in the break-glass list, or by another directory. */
 export function isKillOrdered(desired: Desired, flag: string, environment: string): boolean {
   const definition = desired.flags.get(flag)?.environments.get(environment);
-  return definition?.fields.killed === true || isKillListed(desired, flag, environment);
+  const isElsewhere = desired.killedElsewhere?.has(definitionId({ flag, environment })) === true;
+  return (
+    isElsewhere || definition?.fields.killed === true || isKillListed(desired, flag, environment)
+  );
 }

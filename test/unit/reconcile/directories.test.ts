@@ -3,10 +3,12 @@ import { expect, it } from 'vitest';
 import type { PlanDocument } from '../../../src/report/json/plan.js';
 import {
   flagSpec,
+  killList,
   pipelineWorld,
   PIPELINE_CONFIG,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
+import type { Files } from '../../support/git.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
 
 const PRUNING = `${PIPELINE_CONFIG}prune: true\n`;
@@ -179,6 +181,55 @@ it('a directory that is deleted on disk holds nothing of a plan of the files the
   world.repository.remove('two');
   const [one] = await plans(world, 'one', 'one');
   expect(one).toContain('delete flag/shop');
+});
+
+it.each(['a list', 'its flag'])(
+  'a kill that another directory still orders, by %s, is not undone when this one takes its order back',
+  async (by) => {
+    const world = await storyOf();
+    const { repository, live } = world;
+    const order = killList('{ shop: { reason: r, by: ana, since: 2026-10-03T22:14:00Z } }');
+    const listedIn = (directory: string, files: Files): Files =>
+      Object.fromEntries(
+        Object.entries(files).map(([path, text]) => [`${directory}/${path}`, text]),
+      );
+    repository.commit('Stop the shop', {
+      ...listedIn('two', order),
+      ...(by === 'a list'
+        ? listedIn('one', order)
+        : { 'one/flags/shop.yaml': flagSpec('shop', { production: 'killed: true' }) }),
+    });
+    await run(world, 'reconcile', 'one', 'two');
+
+    repository.commit('Take it back in one of them', listedIn('two', killList('{}')));
+    world.writes();
+    const done = await run(world, 'reconcile', 'two', 'one');
+    expect(done).toMatchObject({ exitCode: 0 });
+    expect(done.stdout).not.toContain('not ordered by git');
+    expect(world.writes()).toEqual([]);
+
+    const back = flagSpec('shop', { production: 'killed: false' });
+    repository.commit('Take it back', {
+      ...listedIn('one', killList('{}')),
+      'one/flags/shop.yaml': back,
+    });
+    await run(world, 'reconcile', 'two', 'one');
+    expect(await live.definition('shop')).toMatchObject({ killed: false });
+  },
+);
+
+it('a flag whose kill another directory orders is created killed, and its kill is no live kill of unknown cause', async () => {
+  const world = await storyOf();
+  world.repository.commit('Stop what is to come', {
+    'one/flags/late.yaml': flagSpec('late'),
+    'two/kills/production.yaml':
+      'kills: { late: { reason: r, by: ana, since: 2026-10-03T22:14:00Z } }\n',
+  });
+
+  const done = await run(world, 'reconcile', 'one', 'one');
+
+  expect(await world.live.definition('late')).toMatchObject({ killed: true });
+  expect(done.stdout).not.toContain('not ordered by git');
 });
 
 /** Directories for two services, whose workspaces have one name; the first has removed a flag of both. */

@@ -1,0 +1,40 @@
+import { posix } from 'node:path';
+import type { Checkout } from '../git/checkout.js';
+import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
+import { nameOf } from '../model/bound-desired.js';
+import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { killOrders } from '../plan/kills/orders.js';
+import { readSpecs } from '../specs/read-specs.js';
+
+/**
+ * Those of the definitions whose kill another config directory orders for the same workspace. Where nothing tells
+ * whether it means the same service, its order counts.
+ *
+ * @param commit to read; null for the files on disk.
+ * @throws FlagkeelError `GIT` the files of the repository cannot be listed.
+ */
+export async function killsElsewhere(
+  checkout: Checkout,
+  commit: string | null,
+  { definitions, ...own }: OwnPlace & { readonly definitions: readonly ObjectRef[] },
+): Promise<readonly ObjectId[]> {
+  if (definitions.length === 0) return [];
+  const ids = new Set(definitions.map(objectId));
+  const names = new Set(definitions.map(({ name }) => name));
+  const isRead = ({ path }: { readonly path: string }): boolean =>
+    /^(kills\/|flagkeel\.yaml$)/.test(path) ||
+    names.has(posix.basename(path).replace(/[@.].*/, ''));
+  const found: ObjectId[] = [];
+  for (const tree of await treesElsewhere(checkout, commit, own)) {
+    const part = tree.list().filter(isRead);
+    // Mostly invalid for lack of the other files, beside which kills are known all the same.
+    const specs = await readSpecs({ list: () => part, read: async (path) => tree.read(path) });
+    const ordered = specs.ok ? killOrders(specs.desired) : specs.kills;
+    const kills = ordered.map(({ flag, environment: word }) => {
+      const environment = nameOf(word, own.desired.environmentNames);
+      return definitionId({ flag, environment });
+    });
+    found.push(...kills.filter((id) => ids.has(id)));
+  }
+  return found;
+}
