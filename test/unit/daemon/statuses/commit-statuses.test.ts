@@ -36,14 +36,10 @@ describe('statuses on commits', () => {
     return openStatuses(daemon, log);
   }
 
-  async function settled(): Promise<void> {
-    const deadline = Date.now() + 10_000;
+  /** @param told how many statuses were sent, or refused, since the beginning. */
+  async function settled(told: number): Promise<void> {
     const count = (): number => (logged.match(/"msg":"commit status/g) ?? []).length;
-    for (let before = -1; before !== count() || before === 0;) {
-      if (Date.now() > deadline) throw new Error(`no status was told:\n${logged}`);
-      before = count();
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    await expect.poll(count, { timeout: 10_000 }).toBe(told);
   }
 
   /** Runs by the letter of their commit. */
@@ -58,44 +54,44 @@ describe('statuses on commits', () => {
     if (what === 'standby') daemon.show(aSource({ name: 'default', leader: false }));
     if (what === 'forbid') forge.isReadOnly = true;
     if (what === 'allow') forge.isReadOnly = false;
-    if (what === 'settle') await settled();
+    if (what === 'told') await settled(Number(letter));
   }
 
   it.each<[string, string, string, string?]>([
     [
       'pending from the beginning of a run, and closed at its end',
-      'begin A,settle,end A',
+      'begin A,told 3,end A',
       'pending success',
     ],
     [
       'sent again only where the end is another',
-      'begin A,settle,end A,settle,begin A,end A,settle,begin A,end A failed,settle,begin A,end A,settle',
+      'begin A,told 3,end A,told 6,begin A,end A,begin A,end A failed,told 9,begin A,end A,told 12',
       'pending success error success',
     ],
     [
       'closed when the daemon stops, though the run never told its end',
-      'begin A,settle',
+      'begin A,told 3',
       'pending error',
     ],
     [
       'closed when the next run begins, where the run broke off',
-      'begin A,settle,begin B,settle',
+      'begin A,told 3,begin B,told 9',
       'pending error',
       'pending error',
     ],
     [
       'closed of an environment that the commit takes away',
-      'begin A,settle,without-production,end A',
+      'begin A,told 3,without-production,end A',
       'pending success',
     ],
     [
       'left to the replica that keeps the source now',
-      'begin A,settle,standby,end A interrupted',
+      'begin A,told 3,standby,end A interrupted',
       'pending',
     ],
     [
       'sent with the next run where the forge did not take them at the end',
-      'begin A,settle,forbid,end A,settle,allow,begin B,settle,end B,settle',
+      'begin A,told 3,forbid,end A,told 6,allow,begin B,told 12,end B,told 15',
       'pending success',
       'pending success',
     ],
