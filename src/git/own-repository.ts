@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigData, GitCache } from './cache.js';
 import { type Git, gitError, openGit, runGit } from './git.js';
 
@@ -58,11 +59,16 @@ async function makeBare(directory: string, what: string, format: string): Promis
   await mkdir(directory, { recursive: true }).catch((error: unknown) => {
     throw gitError(purpose, error);
   });
-  await runGit(openGit(await realpath(directory)), {
-    args: ['init', '--quiet', '--bare', '--initial-branch=state', `--object-format=${format}`, '.'],
-    purpose,
-    writes: true,
-  });
+  const git = openGit(await realpath(directory));
+  const form = ['--bare', '--initial-branch=state', `--object-format=${format}`];
+  const command = { args: ['init', '--quiet', ...form, '.'], purpose, writes: true as const };
+  // Git refuses a repository that another process creates at this moment.
+  for (const pauseMs of [50, 200, 800]) {
+    const made = await runGit(git, command).catch(() => null);
+    if (made !== null) return;
+    await sleep(pauseMs);
+  }
+  await runGit(git, command);
 }
 
 /** The parts of a repository that hold commits and refs, but no settings. */

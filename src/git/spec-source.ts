@@ -59,7 +59,8 @@ export async function openSource(
     const why = 'the repository has no commit yet (commit them, or use --allow-dirty)';
     throw new FlagkeelError('SPECS_INVALID', `cannot read specs in "${directory}": ${why}`);
   }
-  return fromCommit(checkout, head, [ignoredWarning(changes)]);
+  const ignored = `local changes are not applied, only what is committed: ${filesText(changes)} (commit them, or use --allow-dirty)`;
+  return fromCommit(checkout, head, [ignored]);
 }
 
 /** Regardless of the files on disk. Disposing closes the checkout. */
@@ -78,10 +79,6 @@ const NO_HISTORY =
 function dirtyWarning(changes: readonly string[], head: string | null): string {
   if (head === null) return 'nothing is committed yet: reading the files as they are on disk';
   return `reading the working tree: it differs from commit ${head.slice(0, 8)} in ${filesText(changes)}`;
-}
-
-function ignoredWarning(changes: readonly string[]): string {
-  return `local changes are not applied, only what is committed: ${filesText(changes)} (commit them, or use --allow-dirty)`;
 }
 
 function filesText(files: readonly string[]): string {

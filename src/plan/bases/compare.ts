@@ -22,7 +22,8 @@ export function isAtBase(kind: Kind, name: string, known: BasesInput): boolean {
   return selectedPlaces(policy).every((place) => {
     const base = baseIn(entry, place);
     const spec = rules.spec(desired, { kind, name, environment: place.name });
-    return spec === undefined ? base === undefined : isBase(base, spec);
+    if (spec === undefined) return base === undefined;
+    return base?.spec !== undefined && base.pending === undefined && sameJson(base.spec, spec);
   });
 }
 
@@ -37,10 +38,6 @@ export function isAsWritten(
     base?.pending === 'create' ? base.created : base?.pending ? undefined : base?.spec;
   const spec = flagSpec(desired, { name: flag, environment });
   return spec !== undefined && sameJson(written, spec);
-}
-
-function isBase(base: Base<unknown> | undefined, spec: unknown): boolean {
-  return base?.spec !== undefined && base.pending === undefined && sameJson(base.spec, spec);
 }
 
 /**

@@ -63,3 +63,19 @@ it('the sources of a daemon open the one repository of their states, all at its 
 
   expect(new Set(opened)).toEqual(new Set([directory]));
 });
+
+it('opens a repository that another process creates at the same moment', async () => {
+  const folder = makeDirectory();
+  withGit(folder, (real) => [
+    `case " $* " in *" init "*) [ -e '${folder}/seen' ] || first=1 ;; esac`,
+    `[ -n "$first" ] || exec '${real}' "$@"`,
+    `touch '${folder}/seen'; echo 'error: could not lock config file: File exists' >&2; exit 128`,
+  ]);
+  const directory = join(folder, 'state');
+
+  const { directory: opened } = await openBare(directory, 'state repository', async () =>
+    Promise.resolve('sha1'),
+  );
+
+  expect(opened).toBe(directory);
+});
