@@ -11,12 +11,39 @@ import { GH } from '../support/github-jobs.js';
 import { listen } from '../support/loopback.js';
 import { projectText } from '../unit/docs/page.js';
 
-interface Workflow {
-  readonly jobs: {
-    readonly approve: {
-      readonly steps: readonly { id?: string; run?: string; env?: Record<string, string> }[];
-    };
+interface Step {
+  readonly id?: string;
+  readonly name?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The step of a workflow for GitHub that has this id or name. */
+function stepOf(file: string, which: string): Step {
+  const { jobs } = parse(projectText(`workflows/${file}`)) as {
+    readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
   };
+  const steps = Object.values(jobs).flatMap((job) => job.steps);
+  return steps.find(({ id, name }) => id === which || name === which) ?? {};
+}
+
+/** The lines of the script of a component for GitLab, which keeps its files in this folder. */
+function scriptOf(file: string, folder: string): readonly string[] {
+  const text = projectText(`templates/${file}`).replaceAll('/tmp', folder);
+  const jobs = parseAllDocuments(text)[1]?.toJS() as Record<string, { script: string[] }>;
+  return Object.values(jobs).flatMap(({ script }) => script);
+}
+
+async function runScript(script = '', cwd: string, env: Readonly<Record<string, string>>) {
+  const result = await start(['bash', '-e', '-c', script], '', { cwd, env }).ended;
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+}
+
+/** Of these lines a description has as many as it may hold, and says how many more there are. */
+function expectCut(description: string, lines: readonly string[]): void {
+  const shown = description.split('\n').slice(2);
+  expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
+  expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
 }
 
 const HASH = `sha256:${'a'.repeat(64)}`;
@@ -33,18 +60,13 @@ async function before(repository: TestRepository, merge: string, brought: readon
   for (const commit of brought) {
     keep(`pulls-${commit}.json`, [{ number: 7, merged_at: '2026-10-01T12:00:00Z' }]);
   }
-  const { jobs } = parse(projectText('workflows/flagkeel-approve.yml')) as Workflow;
-  const step = jobs.approve.steps.find(({ id }) => id === 'merge');
+  const step = stepOf('flagkeel-approve.yml', 'merge');
   const output = join(folder, 'output');
-  const result = await start(['bash', '-e', '-c', step?.run ?? ''], '', {
-    cwd: repository.directory,
-    env: {
-      ...{ ...step?.env, PATH: withTools(folder, { gh: GH }), GH_FOLDER: kept },
-      ...{ GITHUB_OUTPUT: output, GITHUB_REPOSITORY: 'acme/flags' },
-      ...{ PULL: '7', COMMENT: `/flagkeel approve ${HASH}\r\nLooks fine` },
-    },
-  }).ended;
-  expect(result, result.stderr).toMatchObject({ code: 0 });
+  await runScript(step.run, repository.directory, {
+    ...{ ...step.env, PATH: withTools(folder, { gh: GH }), GH_FOLDER: kept },
+    ...{ GITHUB_OUTPUT: output, GITHUB_REPOSITORY: 'acme/flags' },
+    ...{ PULL: '7', COMMENT: `/flagkeel approve ${HASH}\r\nLooks fine` },
+  });
   const [, hash, name = ''] = /^hash=(.*)\nbefore=(.*)$/m.exec(readFileSync(output, 'utf8')) ?? [];
   expect(hash).toBe(HASH);
   return repository.git('rev-parse', name);
@@ -87,23 +109,15 @@ it('a nightly look on GitHub that finds more than a pull request can say opens i
     (_, at) => `flag/${String(at)}: on 10 → 25 % · ünïcode`,
   );
   writeFileSync(join(folder, 'drift.txt'), lines.map((line) => `${line}\n`).join(''));
-  const { jobs } = parse(projectText('workflows/flagkeel-drift.yml')) as DriftWorkflow;
-  const step = jobs.drift.steps.find(({ name }) => name === 'Propose them');
 
-  const result = await start(['bash', '-e', '-c', step?.run ?? ''], '', {
-    cwd: repository.directory,
-    env: {
-      ...{ PATH: withTools(folder, { gh: GH_KEEPING_BODY }), GH_FOLDER: folder },
-      RUNNER_TEMP: folder,
-    },
-  }).ended;
+  await runScript(stepOf('flagkeel-drift.yml', 'Propose them').run, repository.directory, {
+    ...{ PATH: withTools(folder, { gh: GH_KEEPING_BODY }), GH_FOLDER: folder },
+    RUNNER_TEMP: folder,
+  });
 
-  expect(result, result.stderr).toMatchObject({ code: 0 });
   const body = readFileSync(join(folder, 'body.md'), 'utf8');
   expect(body.length).toBeLessThanOrEqual(65_536);
-  const shown = body.trimEnd().split('\n').slice(2);
-  expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
-  expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
+  expectCut(body.trimEnd(), lines);
 });
 
 it('the nightly look on GitLab opens its merge request also where it found more than a description may hold', async () => {
@@ -126,36 +140,16 @@ it('the nightly look on GitLab opens its merge request also where it found more 
     }),
   );
   onTestFinished(close);
-  const text = projectText('templates/drift.yml').replaceAll('/tmp', folder);
-  const { script } = (parseAllDocuments(text)[1]?.toJS() as DriftComponent)['flagkeel-drift'];
-  const writes = script.filter((line) => line.startsWith('cat >')).join('\n');
+  const writes = scriptOf('drift.yml', folder).filter((line) => line.startsWith('cat >'));
 
-  const result = await start(['bash', '-e', '-c', `${writes}\nnode ${folder}/propose.mjs`], '', {
-    cwd: folder,
-    env: { CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
-  }).ended;
+  await runScript([...writes, `node ${folder}/propose.mjs`].join('\n'), folder, {
+    ...{ CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
+  });
 
-  expect(result, result.stderr).toMatchObject({ code: 0 });
   const [description = ''] = descriptions;
   expect(Buffer.byteLength(description)).toBeLessThanOrEqual(1_000_000);
-  const shown = description.split('\n').slice(2);
-  expect(shown.at(-1)).toMatch(/^ {4}… and \d+ more lines in the log of the job$/);
-  expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1).map((line) => `    ${line}`));
+  expectCut(description, lines);
 });
-
-interface DriftComponent {
-  readonly 'flagkeel-drift': { readonly script: readonly string[] };
-}
-
-interface DriftWorkflow {
-  readonly jobs: {
-    readonly drift: { readonly steps: readonly { name?: string; run?: string }[] };
-  };
-}
-
-interface Component {
-  readonly 'flagkeel-apply': { readonly script: readonly string[] };
-}
 
 /** The script that collects the plans of reviews, with the answers of GitLab by their path below the project. */
 async function collected(repository: TestRepository, answers: Readonly<Record<string, unknown>>) {
@@ -170,17 +164,11 @@ async function collected(repository: TestRepository, answers: Readonly<Record<st
   );
   onTestFinished(close);
   const folder = makeDirectory();
-  const text = projectText('templates/apply.yml').replaceAll('/tmp', folder);
-  const { script } = (parseAllDocuments(text)[1]?.toJS() as Component)['flagkeel-apply'];
-  const lines = script.filter((line) => line.includes('collect.mjs')).join('\n');
-  const result = await start(['bash', '-e', '-c', lines], '', {
-    cwd: repository.directory,
-    env: {
-      ...{ CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
-      ...{ CI_COMMIT_SHA: repository.git('rev-parse', 'HEAD'), MERGES: '5' },
-    },
-  }).ended;
-  expect(result, result.stderr).toMatchObject({ code: 0 });
+  const lines = scriptOf('apply.yml', folder).filter((line) => line.includes('collect.mjs'));
+  await runScript(lines.join('\n'), repository.directory, {
+    ...{ CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: '42', CI_DEFAULT_BRANCH: 'main' },
+    ...{ CI_COMMIT_SHA: repository.git('rev-parse', 'HEAD'), MERGES: '5' },
+  });
   const plans = join(folder, 'plans');
   return readdirSync(plans).map((name) => [name, readFileSync(join(plans, name), 'utf8')]);
 }
