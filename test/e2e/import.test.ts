@@ -68,7 +68,9 @@ it('import says everything that is live, by the same bytes wherever it writes, a
 
   await makeByHand(await liveWorkspace(scenario.service));
   scenario.service.requests.length = 0;
-  const imported = await scenario.runInside('import');
+  // Its directory is the one where it runs.
+  const place = { cwd: scenario.repository.directory, env: scenario.env };
+  const imported = await flagkeel(['import', '--url', scenario.service.origin], place);
   expect(imported.code, imported.stderr).toBe(0);
   // Nothing but the progress of a run that takes longer than half a second.
   expect(imported.stderr).toMatch(/^((reading the|looking|applying).*\n)*$/);

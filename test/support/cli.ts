@@ -21,8 +21,6 @@ export interface CliOptions {
   readonly cwd?: string;
   /** On top of a bare environment: nothing of the developer's own settings comes through. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills the program, as a crash would, once this has happened. */
-  readonly killAfter?: () => Promise<void>;
   /** Sends SIGTERM once this has happened. */
   readonly terminateAfter?: () => Promise<void>;
 }
@@ -40,11 +38,10 @@ export async function flagkeel(
     : runHere(args, options.env ?? {});
 }
 
-function needsProcess({ cwd, env = {}, killAfter, terminateAfter }: CliOptions): boolean {
+function needsProcess({ cwd, env = {}, terminateAfter }: CliOptions): boolean {
   return (
     process.env['FLAGKEEL_TEST_PROCESSES'] === '1' ||
     cwd !== undefined ||
-    killAfter !== undefined ||
     terminateAfter !== undefined ||
     !Object.keys(env).every((name) => OWN_VARIABLES.test(name))
   );
@@ -115,7 +112,6 @@ export function start(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  void options.killAfter?.().then(() => child.kill('SIGKILL'));
   void options.terminateAfter?.().then(() => child.kill('SIGTERM'));
   const ended = new Promise<CliResult>((resolve, reject) => {
     child.once('error', reject);

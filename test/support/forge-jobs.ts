@@ -1,10 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { CliResult } from './cli.js';
+import { MAIN, type CliResult } from './cli.js';
 import type { TestForge } from './forge.js';
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** A pull request that was merged, as its forge knows it. */
 export interface Merged {

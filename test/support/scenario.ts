@@ -22,8 +22,6 @@ export interface Scenario {
   readonly run: (...args: readonly string[]) => Promise<CliResult>;
   /** The same with options of its own; where they name an environment, the key is not given. */
   readonly runWith: (options: CliOptions, ...args: readonly string[]) => Promise<CliResult>;
-  /** The same from within the repository, which the command has to find by itself. */
-  readonly runInside: (...args: readonly string[]) => Promise<CliResult>;
   /** The same on another directory. */
   readonly runAt: (directory: string, ...args: readonly string[]) => Promise<CliResult>;
   /** Starts a command on the repository in a process of its own. */
@@ -83,8 +81,6 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
     call: async (...request) => (await callsOf(service).call(...request)).body,
     run,
     runWith,
-    runInside: async (...args) =>
-      flagkeel([...args, '--url', service.origin], { cwd: repository.directory, env: env() }),
     runAt: async (directory, ...args) => flagkeel(wordsOf(args, directory), { env: env() }),
     start: (...args) => startFlagkeel(wordsOf(args), { env: env() }),
     watch: (args, given = env()) => {
@@ -100,10 +96,7 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
       const { stdout, code } = await reconcile('--dry-run', '--format', 'json', ...args);
       return { ...(JSON.parse(stdout) as PlanDocument), code };
     },
-    commit: (files, message) => {
-      repository.write(files);
-      return repository.commit(message);
-    },
+    commit: (files, message) => repository.commit(message, files),
     text: (path) => readFileSync(join(repository.directory, path), 'utf8'),
     writes: () =>
       service.requests

@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { MAIN } from './cli.js';
 import { until } from './patience.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const PATIENCE_MS = 60_000;
 
 /** One line of the daemon's log. */
