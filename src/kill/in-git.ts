@@ -10,7 +10,7 @@ import type { LiveKill } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import { seenLiveKills } from '../plan/kills/plan.js';
-import { environmentNamed, type PlanPolicy } from '../plan/policy.js';
+import type { PlanPolicy } from '../plan/policy.js';
 
 /**
  * Kills that a commit orders and an earlier one does not. Reads only the files that differ, to be faster than a plan.
@@ -109,6 +109,7 @@ interface KillHistory extends Omit<PlanInput, 'actual'> {
   readonly head: string | null;
   /** HEAD of the last apply. */
   readonly applied: string | null;
+  readonly judged: Readonly<Record<string, string>>;
 }
 
 /**
@@ -116,8 +117,8 @@ interface KillHistory extends Omit<PlanInput, 'actual'> {
  *
  * - it was killed on the service by hand, and `killed: false` first appears in a commit after the HEAD at which a run
  *   saw that; also anew, if commits in between did not say it;
- * - it is declared elsewhere, and the break-glass list of the last apply had it but the present list does not. Without a
- *   present list its kill is orphaned.
+ * - it is declared elsewhere, and the break-glass list of the last commit that was judged there had it, but the present
+ *   list does not. Without a present list its kill is orphaned.
  *
  * Only ancestry decides, never a clock. If it is unknown, nothing is restored.
  */
@@ -158,15 +159,19 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 }
 
 async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
-  const { desired, state, policy, applied } = of;
-  if (applied === null || applied === of.head) return [];
-  const before = await of.history.atAncestor(applied, (path) => folderKindOf(path) === 'kills');
-  if (!before) return [];
-  return before.kills.flatMap(({ flag, environment: place }): ObjectRef[] => {
-    const environment = environmentNamed(policy, place);
-    const isDeclared = desired.flags.get(flag)?.environments.has(place) === true;
-    if (!environment || isDeclared || isKillListed(desired, flag, place)) return [];
-    const isOurs = flagEntry(state, flag)?.environments[environment.id] !== undefined;
-    return isOurs ? [] : [{ kind: 'flag', name: flag, environment: place }];
-  });
+  const { desired, state, policy, applied, judged, head } = of;
+  const ended: ObjectRef[] = [];
+  for (const { id, name: environment } of policy.environments) {
+    const commit = judged[id] ?? applied;
+    if (commit === null || commit === head) continue;
+    const before = await of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills');
+    for (const { flag: name, environment: place } of before?.kills ?? []) {
+      const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
+      const isOurs = flagEntry(state, name)?.environments[id] !== undefined;
+      if (place !== environment || isDeclared || isOurs) continue;
+      if (!isKillListed(desired, name, environment))
+        ended.push({ kind: 'flag', name, environment });
+    }
+  }
+  return ended;
 }

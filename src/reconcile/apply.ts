@@ -19,7 +19,7 @@ import { leftKilledAfter, withKillsBack } from '../plan/kills/plan.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import { checkGuards, withOverride, type GuardOverride } from './assess.js';
+import { checkGuards, judgedAfter, withOverride, type GuardOverride } from './assess.js';
 import { outOfSyncAfter, outOfSyncIn } from './scope.js';
 import { runMessage } from './record.js';
 import { momentOf, planAgain, verify, type Verified, type VerifyOptions } from './verify.js';
@@ -96,7 +96,8 @@ export async function settle(
           isPlanned: plannedIn(policy),
         });
   const leftKilled = leftKilledAfter(remembered.leftKilled, input, state, momentOf(options));
-  const facts = { outOfSync, timing, leftKilled };
+  const judged = judgedAfter(done, outcomes, head);
+  const facts = { outOfSync, timing, leftKilled, judged };
   const applied = {
     ...{ ...done, plan: after, outcomes, ...verified, state, verdict },
     converged: isConverged(verdict),

@@ -2,14 +2,16 @@ import { FlagkeelError } from '../errors.js';
 import { withAllowances } from '../history/allowances.js';
 import type { SentKills } from '../kill/first.js';
 import { truncateNote } from '../model/audit-note.js';
-import type { ChangeNote, Unknown } from '../model/outcome.js';
+import type { ChangeNote, Outcomes, Unknown } from '../model/outcome.js';
 import {
   noteKey,
   FORCED_GUARDS,
+  takesKillBack,
   type Plan,
   type Change,
   type PlanNotes,
   type GuardFinding,
+  type WithheldWhy,
 } from '../model/plan.js';
 import { approvalText, type Approval } from '../model/run.js';
 import {
@@ -41,15 +43,20 @@ import {
 export async function checkGuards(
   context: RunContext,
   { plan, input }: PlanAndInput,
-  { applied, elsewhere = [] }: { applied: string | null; elsewhere?: readonly OtherWorkspace[] },
+  { applied, judged }: Pick<Remembered, 'applied' | 'judged'>,
+  elsewhere: readonly OtherWorkspace[] = [],
 ): Promise<Pick<Planned, 'impacts' | 'guardFindings' | 'allowed'>> {
   const { source, options } = context;
   const { config } = input.desired;
   const history = historyOf(context, input.desired);
-  const isOther = applied !== null && applied !== source.revision.commit;
-  // For each guard the stricter of HEAD and the last applied commit, if that is a readable ancestor of HEAD.
-  const before = isOther ? await history.otherConfigAt(applied) : undefined;
-  const guarding = before ? strictestGuards(config, before) : config;
+  const places = input.policy.environments.filter(({ selected }) => selected);
+  // For each guard the strictest of HEAD and of these, where they are readable ancestors of HEAD.
+  let guarding = config;
+  for (const commit of new Set([applied, ...places.map(({ id }) => judged[id] ?? applied)])) {
+    const isOther = commit !== null && commit !== source.revision.commit;
+    const before = isOther ? await history.otherConfigAt(commit) : undefined;
+    if (before) guarding = strictestGuards(guarding, before);
+  }
   const impacts = planImpact(plan, input, bucketsAtLast(input.moment));
   const findings = [
     ...guardFindings(plan, input, guarding, elsewhere),
@@ -58,6 +65,38 @@ export async function checkGuards(
   ];
   const { since } = options;
   return { impacts, ...(await withAllowances(findings, input, { history, applied, since })) };
+}
+
+/** Why changes wait that no guard has judged yet. */
+const UNJUDGED: ReadonlySet<WithheldWhy> = new Set([
+  'window-closed',
+  'suspended',
+  'approval-needed',
+  'not-reviewed',
+]);
+
+/** What this run judged, so that what it leaves to later ones is compared with the commit before. */
+export function judgedAfter(
+  { plan, input: { policy }, remembered }: Planned,
+  outcomes: Outcomes,
+  head: string | null,
+): Remembered['judged'] {
+  const { only, quarantined, behind } = policy;
+  const isPart = only !== null || quarantined.size > 0 || behind === true;
+  const left = [
+    ...plan.withheld.filter(({ why }) => UNJUDGED.has(why)),
+    ...plan.changes.filter((each) => {
+      return takesKillBack(each) && outcomes.get(each.id)?.status !== 'applied';
+    }),
+  ];
+  const places = policy.environments.map(({ id, name, selected }) => {
+    const isLeft = left.some(({ ref }) => [null, name].includes(ref.environment));
+    const before = remembered.judged[id] ?? remembered.applied;
+    return [id, selected && !isPart && !isLeft ? head : before] as const;
+  });
+  return Object.fromEntries(
+    places.flatMap(([id, commit]) => (commit === null ? [] : [[id, commit]])),
+  );
 }
 
 export type PlanAndInput = Pick<Planned, 'plan' | 'input'>;

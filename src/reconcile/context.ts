@@ -127,7 +127,7 @@ export function historyOf(
 
 export interface Remembered extends Pick<
   StateReading,
-  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals' | 'leftKilled'
+  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals' | 'leftKilled' | 'judged'
 > {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;

@@ -68,7 +68,8 @@ export async function decidePolicy(
   const decided = { ...resolved, ...review, start, shows, quarantined, takenBack };
   const policy = { ...decided, closed: moment.closed };
   const head = source.revision.commit;
-  const ended = await endedKills({ desired, state, policy, history, head, applied });
+  const { judged } = remembered;
+  const ended = await endedKills({ desired, state, policy, history, head, applied, judged });
   return { policy: { ...policy, ...ended, leftKilled }, moment };
 }
 

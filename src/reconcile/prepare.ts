@@ -118,7 +118,7 @@ async function assess(
 ): Promise<Planned> {
   const { plan: made, planHash, input, at } = hashed;
   const { checkout, revision } = context.source;
-  const { home, state, applied, isWritten } = remembered;
+  const { home, state, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   if (!isWritten) context.progress?.phase('read');
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
@@ -126,7 +126,7 @@ async function assess(
   const { commit } = revision;
   const commits = { ...remembered, head: commit };
   const notes = await notesFor(written, input, checkout, commits, context.memory.specs);
-  const guards = await checkGuards(context, hashed, { applied, elsewhere });
+  const guards = await checkGuards(context, hashed, remembered, elsewhere);
   const said = kills.notesOver(withSteps(notes, made, input.moment), made);
   const approval = context.options.approvals?.find((each) => each.hash === planHash);
   const approved = withApproval(said, guards.guardFindings, approval);

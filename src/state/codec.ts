@@ -37,6 +37,7 @@ export interface RunRecord {
   readonly killsOf?: string | undefined;
   readonly flagIds?: Readonly<Record<string, string>> | undefined;
   readonly leftKilled?: LeftKilled | undefined;
+  readonly judged?: Readonly<Record<string, string>> | undefined;
 }
 
 export type StateContent = StateEntry | string;
@@ -218,6 +219,7 @@ const RUN_MEMBERS: Readonly<Record<string, Form>> = {
   killsOf: isCommit,
   flagIds: { '*': 'text' },
   leftKilled: { '*': isMoment },
+  judged: { '*': isCommit },
 };
 
 const isCorrections: Check = (value) =>

@@ -40,6 +40,8 @@ export interface KnownState {
    */
   readonly flagIds: Readonly<Record<string, string>>;
   readonly leftKilled: LeftKilled;
+  /** Environment id → the last HEAD of which a run left nothing there to others, and let nothing wait unjudged. */
+  readonly judged: Readonly<Record<string, string>>;
 }
 
 export const NOTHING: KnownState = {
@@ -51,6 +53,7 @@ export const NOTHING: KnownState = {
   killsOf: null,
   flagIds: {},
   leftKilled: {},
+  judged: {},
 };
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
@@ -58,13 +61,14 @@ export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
   const { head, outOfSync, ramps: timing = {}, leftKilled = {}, ...rest } = parseRunFile(record);
-  const { approvals = {}, killsOf = null, flagIds = {} } = rest;
+  const { approvals = {}, killsOf = null, flagIds = {}, judged = {} } = rest;
   const listed = outOfSync === undefined ? null : new Set(outOfSync);
-  return { state, head, outOfSync: listed, timing, approvals, killsOf, flagIds, leftKilled };
+  const kills = { killsOf, flagIds, leftKilled };
+  return { state, head, outOfSync: listed, timing, approvals, ...kills, judged };
 }
 
 export function treeOf(
-  { state, head, outOfSync, timing, approvals, killsOf, flagIds, leftKilled }: KnownState,
+  { state, head, outOfSync, timing, approvals, killsOf, flagIds, leftKilled, judged }: KnownState,
   { workspaceId: workspace, ...place }: StateKey,
 ): StateTree {
   return stateTree(state, {
@@ -75,6 +79,7 @@ export function treeOf(
     ...(killsOf !== null && { killsOf }),
     ...(!isEmpty(flagIds) && { flagIds }),
     ...(!isEmpty(leftKilled) && { leftKilled }),
+    ...(!isEmpty(judged) && { judged }),
   });
 }
 
@@ -113,6 +118,7 @@ export async function mergeStates(
     killsOf: our.killsOf === was.killsOf ? their.killsOf : our.killsOf,
     flagIds: await records(({ flagIds }) => flagIds),
     leftKilled: await records(({ leftKilled }) => leftKilled),
+    judged: await records(({ judged }) => judged),
   };
 }
 

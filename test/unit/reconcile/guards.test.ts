@@ -1,10 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import {
   appliedWorld,
   flagSpec,
   PIPELINE_CONFIG,
   type PipelineWorld,
+  type RunSettings,
 } from '../../support/pipeline-world.js';
 
 const STRICT = `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`;
@@ -56,6 +58,31 @@ it('holds a change to the guards that were applied last, though its own commit l
   });
   expect((await world.planned()).guardFindings.map(({ guard }) => guard)).toContain('maxShift');
 });
+
+const FROZEN = 'freezes: { all-year: { from: 2000-01-01, to: 2100-01-01, zone: UTC } }\n';
+
+it.each([
+  ['a freeze', FROZEN, {}, { overrideWindow: 'it is urgent' }],
+  ['a suspension', '', { suspend: SUSPENDED_BY_CONFIG }, {}],
+  ['a run of another object', '', { only: ['flag/shop'] }, {}],
+] satisfies [string, string, RunSettings, RunSettings][])(
+  'a change that %s made wait does not pass the guard that its own commit drops, and the next change does',
+  async (_, config, waiting, going) => {
+    world.repository.commit('Ramp by far, and drop the guard', {
+      'flagkeel.yaml': PIPELINE_CONFIG + config,
+      'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+      'flags/shop.yaml': flagSpec('shop'),
+    });
+    for (let run = 0; run < 2; run += 1) await world.applied(waiting);
+    expect(await world.live.share('pay')).toBe(10);
+
+    const { guardFindings, planHash } = await world.planned(going);
+    expect(guardFindings.map(({ guard }) => guard)).toContain('maxShift');
+    await world.applied({ ...going, approvals: [{ hash: planHash }] });
+    world.repository.commit('Ramp on', { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) });
+    expect((await world.planned(going)).guardFindings).toEqual([]);
+  },
+);
 
 it('goes by the guards of HEAD where the applied commit is not before it', async () => {
   world.repository.git('checkout', '--quiet', '--orphan', 'afresh');

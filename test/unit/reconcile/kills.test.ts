@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InvalidSpecsError } from '../../../src/reconcile/context.js';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { openStateHome } from '../../../src/state/open.js';
 import { checkoutOf } from '../../support/git.js';
 import {
@@ -9,6 +10,7 @@ import {
   PIPELINE_CONFIG,
   stateRef,
   type PipelineWorld,
+  type RunSettings,
 } from '../../support/pipeline-world.js';
 
 const KILL_PAY = killList('{ pay: { reason: INC-1 double charges, by: ana } }');
@@ -181,6 +183,70 @@ describe('an older state that was put back', () => {
     await world.applied();
 
     expect(await isKilled(world)).toBe(false);
+  });
+});
+
+describe('the kill of a flag from outside the specs, which git takes back', () => {
+  let world: PipelineWorld;
+
+  beforeEach(async () => {
+    world = await appliedWorld({ 'flags/pay.yaml': flagSpec('pay'), ...killList('{}') });
+    const { repository, live } = world;
+    const { id, production } = live;
+    await live.ok('POST', `/splits/ws/${id}/trafficTypes/user`, {
+      name: 'theirs',
+      description: '',
+    });
+    await live.ok('POST', `/splits/ws/${id}/theirs/environments/${production}`, {
+      treatments: ['on', 'off'].map((name) => ({ name, description: '' })),
+      defaultTreatment: 'off',
+      rules: [],
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    });
+    repository.commit('Kill theirs', killList('{ theirs: { reason: INC-1 } }'));
+    await world.applied();
+    repository.commit('Take it back', killList('{}'));
+  });
+
+  const isTheirsKilled = async (): Promise<boolean> =>
+    (await world.live.definition('theirs')).killed;
+
+  it.each([
+    ['in another environment', { environment: ['staging'] }],
+    ['over another object', { only: ['flag/pay'] }],
+    ['that was suspended', { suspend: SUSPENDED_BY_CONFIG }],
+  ] satisfies [string, RunSettings][])(
+    'is restored by the next run where the first one of that commit was one %s, and never twice',
+    async (_, settings) => {
+      await world.applied(settings);
+      expect(await isTheirsKilled()).toBe(true);
+
+      world.repository.commit('Something else', { 'README.md': 'Flags' });
+      await world.applied(settings);
+      await world.applied();
+      expect(await isTheirsKilled()).toBe(false);
+
+      await world.live.set('theirs', { killed: true });
+      await world.applied();
+      expect(await isTheirsKilled()).toBe(true);
+    },
+  );
+
+  it('is restored by the next run where the service refused that', async () => {
+    await world.live.permit({ areApprovalsRequired: true });
+    await world.applied();
+    await world.live.permit({ areApprovalsRequired: false });
+    await world.applied();
+    expect(await isTheirsKilled()).toBe(false);
+  });
+
+  it('is not restored any more once somebody restored it by hand meanwhile', async () => {
+    await world.applied({ environment: ['staging'] });
+    await world.live.set('theirs', { killed: false });
+    await world.applied();
+    await world.live.set('theirs', { killed: true });
+    await world.applied();
+    expect(await isTheirsKilled()).toBe(true);
   });
 });
 

@@ -62,6 +62,7 @@ describe('state', () => {
       killsOf: null,
       flagIds: {},
       leftKilled: {},
+      judged: {},
     });
     await home.write(state, said('Apply 3 changes'));
     await home.write(state, said('Nothing'));
