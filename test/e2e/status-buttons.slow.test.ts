@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../src/daemon/view.js';
-import { axeViolations, withPage, type Page } from '../support/browser.js';
+import { axeViolations, withPage, type Locator, type Page } from '../support/browser.js';
 import { startTestOperations, type TestOperations } from '../support/operations.js';
 import { watchHere, type InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -139,26 +139,62 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     expect(await live.share('pay', 'staging')).toBe(90);
   });
 
-  it('stand on pages whose links lead to flags, runs and figures', async () => {
+  it('lead to flags, runs and figures, and back', async () => {
     // Each run has something to say, so that the page folds the older ones.
     for (let runs = 0; runs < 8; runs += 1) await watched.run();
-    const seen = new Set<string>();
-    const follow = async (url: URL): Promise<void> => {
-      if (url.origin !== new URL(operations.url).origin || seen.has(url.pathname)) return;
-      seen.add(url.pathname);
-      const page = await fetch(url);
-      expect(page.status, url.pathname).toBe(200);
-      for (const [, link = ''] of (await page.text()).matchAll(/href="([^"]+)"/g)) {
-        await follow(new URL(link, url));
+    const oldest = watched.runs[0]?.id ?? '';
+    await withPage(`${operations.url}/`, {}, async (page) => {
+      const live = page.getByText('live', { exact: true });
+      await live.waitFor();
+      const follow = async (link: Locator, place: string): Promise<void> => {
+        await link.click();
+        await page.waitForURL(`**/${place}`);
+      };
+      const goBack = async (): Promise<void> => {
+        await page.getByRole('link', { name: 'Status', exact: true }).click();
+        await live.waitFor();
+      };
+
+      // Each fold.
+      await page.getByText('1 object of the workspace that no file declares').click();
+      await page.getByText('flag/banner').waitFor();
+      await page.getByText('The last report with something in it').click();
+      await page.locator('#plan-default pre').waitFor();
+      await page.getByText('Older runs').click();
+
+      // Runs: by their line, by their mark, as JSON.
+      await follow(page.locator(`#run-${oldest}`), `runs/${oldest}`);
+      await page.locator('pre', { hasText: 'flag/pay' }).first().waitFor();
+      await follow(page.getByRole('link', { name: 'as JSON' }), `runs/${oldest}/plan`);
+      await page.goBack();
+      await goBack();
+      const marks = page.getByRole('list', { name: 'Runs, the newest last' }).getByRole('link');
+      await follow(marks.first(), `runs/${oldest}`);
+      await goBack();
+
+      // A flag beside the matrix, from there to the run that wrote it, and the page of the flag itself.
+      const pay = page.getByRole('link', { name: 'pay', exact: true });
+      await pay.click();
+      const panel = page.getByRole('dialog', { name: 'Flag' });
+      await panel.getByRole('heading', { name: 'Last writes' }).waitFor();
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'hidden' });
+      await pay.click();
+      await follow(panel.getByRole('link', { name: 'UTC' }).first(), `runs/${oldest}`);
+      await page.goto(`${operations.url}/flags/default/pay`);
+      await follow(page.getByRole('link', { name: 'UTC' }).first(), `runs/${oldest}`);
+      await page.goBack();
+      await goBack();
+
+      for (const [name, place] of Object.entries({
+        status: 'status',
+        metrics: 'metrics',
+        readiness: 'readyz',
+      })) {
+        await follow(page.getByRole('link', { name, exact: true }), place);
+        await page.goBack();
       }
-    };
-
-    await follow(new URL(operations.url));
-
-    const runs = watched.runs.map(({ id }) => `/runs/${id}`);
-    const pages = ['/flags/default/pay', '/status', '/metrics', '/readyz', ...runs];
-    const plans = runs.map((run) => `${run}/plan`);
-    expect([...seen]).toEqual(expect.arrayContaining([...pages, ...plans]));
+    });
   });
 
   it('do nothing without the token, and nothing that was not confirmed', async () => {
