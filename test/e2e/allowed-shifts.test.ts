@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { forget } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -62,9 +63,7 @@ describe('a shift that is larger than the limit', () => {
 
   it('is new without a memory where this push brought it, and refused after the next push', async () => {
     commit(flag(50, ALLOW), 'Ramp to 50 %');
-    scenario.repository.shell(
-      "git for-each-ref --format='delete %(refname)' refs/flagkeel | git update-ref --stdin",
-    );
+    forget(scenario);
 
     expect(await dryRun('--adopt')).toMatchObject({ code: 0 });
     scenario.commit({ 'README.md': 'Flags.\n' }, 'Say what this is');

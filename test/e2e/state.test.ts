@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { flagkeel, MAIN, start, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
+import { stateRef } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -41,10 +42,6 @@ async function planOf(
 /** Without the service: no URL, no key. */
 async function offline(...args: readonly string[]): Promise<CliResult> {
   return flagkeel([...args, scenario.repository.directory]);
-}
-
-function stateRef(): string {
-  return scenario.repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
 }
 
 const reasons = (changes: PlanDocument['changes']): string[] =>
@@ -134,9 +131,9 @@ describe('the state commands', () => {
     expect(beta.stdout).toContain('applied create flag/beta@production');
     expect(scenario.service.requests).toEqual([]);
 
-    const before = scenario.repository.git('rev-parse', stateRef());
+    const before = scenario.repository.git('rev-parse', stateRef(scenario));
     expect(await offline('state', 'rm', 'flag/alpha@staging')).toMatchObject({ code: 64 });
-    expect(scenario.repository.git('rev-parse', stateRef())).toBe(before);
+    expect(scenario.repository.git('rev-parse', stateRef(scenario))).toBe(before);
     expect(await offline('state', 'rm', 'flag/alpha')).toMatchObject({ code: 0 });
     expect(await offline('state', 'rm', 'flag/beta')).toMatchObject({ code: 0 });
     scenario.repository.remove('flags/alpha.yaml');
@@ -154,14 +151,14 @@ describe('the state commands', () => {
     const blob = git(['hash-object', '-w', '--stdin'], '{');
     const tree = git(['mktree'], `120000 blob ${blob}\trun.json\n`);
     const unreadable = scenario.repository.git('commit-tree', '-m', 'x', tree);
-    scenario.repository.git('update-ref', stateRef(), unreadable);
+    scenario.repository.git('update-ref', stateRef(scenario), unreadable);
     const broken = await run('reconcile');
     expect(broken).toMatchObject({ code: 1 });
     expect(broken.stderr).toContain('flagkeel state rebuild');
     expect(await run('state', 'rebuild')).toMatchObject({ code: 0 });
     expect(await run('reconcile', '--dry-run', '--detailed-exitcode')).toMatchObject({ code: 0 });
 
-    scenario.repository.git('update-ref', '-d', stateRef());
+    scenario.repository.git('update-ref', '-d', stateRef(scenario));
     scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Ramp beta');
     const rebuilt = await run('state', 'rebuild');
     expect(rebuilt, rebuilt.stderr).toMatchObject({ code: 0 });
@@ -190,7 +187,7 @@ it('a run that history cannot tell everything says so, plans all the same, and p
   scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Retire alpha, ramp beta');
   const newest = ['flag/beta@staging commit', 'flag/beta@production commit'];
   const clone = join(makeDirectory(), 'clone');
-  const ref = stateRef();
+  const ref = stateRef(scenario);
   repository.git('clone', '--quiet', '--depth', '1', `file://${repository.directory}`, clone);
   repository.git('push', '--quiet', clone, `${ref}:${ref}`);
   const shallow = await planOf(clone);

@@ -6,6 +6,7 @@ import { openSqlite } from '../../src/platform/sqlite.js';
 import { openStore } from '../../src/service/store/store.js';
 import { MAIN } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
+import { stateRef } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
 import { callsOf } from '../support/service-calls.js';
 import { startTestService } from '../support/service.js';
@@ -42,13 +43,9 @@ describe('the state', () => {
     return { 'flags/banner.yaml': flagText('banner', on, { staging: '' }) };
   }
 
-  function stateRef(): string {
-    return git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
-  }
-
   function formats(): Set<number> {
-    const paths = git('ls-tree', '-r', '--name-only', stateRef()).split('\n');
-    const texts = paths.map((path) => git('show', `${stateRef()}:${path}`));
+    const paths = git('ls-tree', '-r', '--name-only', stateRef(scenario)).split('\n');
+    const texts = paths.map((path) => git('show', `${stateRef(scenario)}:${path}`));
     return new Set(
       texts.map((text) => (JSON.parse(text) as { formatVersion: number }).formatVersion),
     );
@@ -56,7 +53,7 @@ describe('the state', () => {
 
   /** Writes the state as the version before this one did: in format 1. */
   function writeInFormat1(): string {
-    const ref = stateRef();
+    const ref = stateRef(scenario);
     git('read-tree', `--index-output=${join(folder, 'index')}`, ref);
     const env = { ...process.env, GIT_INDEX_FILE: join(folder, 'index') };
     const run = (args: readonly string[], input = ''): string =>
@@ -91,7 +88,7 @@ describe('the state', () => {
     expect(formats()).toEqual(new Set([2]));
 
     sh(backLocal);
-    expect(git('rev-parse', stateRef())).toBe(before);
+    expect(git('rev-parse', stateRef(scenario))).toBe(before);
     expect(formats()).toEqual(new Set([1]));
 
     // The older version reads what it wrote; this one shows that nothing is left to do, nor taken back.

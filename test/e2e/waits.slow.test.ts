@@ -9,6 +9,7 @@ import { capturedTerminal } from '../support/captured-terminal.js';
 import { ConfigRepository } from '../support/git.js';
 import { listen } from '../support/loopback.js';
 import { startTestService } from '../support/service.js';
+import { flagText } from '../support/spec-texts.js';
 
 type Side = 'service' | 'forge' | 'origin';
 
@@ -48,13 +49,8 @@ const DAEMONS = ['watch', 'mcp'];
 function aRepository(): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'flagkeel.yaml':
-      'workspace: Default\nenvironments: { production: {} }\ndefaults: { trafficType: user }\n',
-    'flags/pay.yaml': `flag: pay
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments: { production: { defaultRule: "off" } }
-`,
+    'flagkeel.yaml': 'workspace: Default\nenvironments: { production: {} }\n',
+    'flags/pay.yaml': flagText('pay', 0, { production: '' }),
     'code/shop.ts': '',
   });
   const longAgo = 'GIT_AUTHOR_DATE=2024-01-05T09:00:00Z GIT_COMMITTER_DATE=2024-01-05T09:00:00Z';

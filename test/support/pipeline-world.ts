@@ -172,14 +172,14 @@ export function killList(entries: string, environment = 'production'): Files {
 }
 
 /** The ref of the state, on which no run is under way. */
-export function stateRef({ repository }: PipelineWorld): string {
+export function stateRef({ repository }: Pick<PipelineWorld, 'repository'>): string {
   return (
     repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n')[0] ?? ''
   );
 }
 
 /** Takes the memory of all runs away. */
-export function forget({ repository }: PipelineWorld): void {
+export function forget({ repository }: Pick<PipelineWorld, 'repository'>): void {
   const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n');
   for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
 }
