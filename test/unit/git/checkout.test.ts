@@ -277,6 +277,18 @@ describe('checkout', () => {
     expect(commit).toEqual({ commit: head, committedAt: inUtc, subject: 'two' });
   });
 
+  it('opens a linked working tree', async () => {
+    const head = repository.commit('one', { 'flags/a.yaml': 'a' });
+    const linked = join(makeDirectory(), 'linked');
+    repository.git('worktree', 'add', '-q', linked, '-b', 'other');
+
+    const checkout = await checkoutOf(linked);
+
+    expect(checkout.head).toBe(head);
+    expect(checkout.repository?.gitDir).toBe(join(repository.directory, '.git'));
+    expect(await localChanges(checkout)).toEqual([]);
+  });
+
   it('reads a thousand files through one process of git', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `f${String(index)}`);
     const files = names.map((name): [string, string] => [`flags/${name}.yaml`, `flag: ${name}\n`]);
