@@ -106,6 +106,13 @@ describe('--help --format json', () => {
     return JSON.parse(stdout) as HelpDocument;
   };
 
+  it('tells the program and its commands', async () => {
+    const document = await printed('--help', '--format', 'json');
+
+    expect(document.commands.map(({ name }) => name)).toEqual(await commandNames());
+    expect(validate(document)).toBe(true);
+  });
+
   it('tells a command, and one below it, wherever the words stand', async () => {
     const [first, second] = [
       await printed('plan', 'specs', '--format=json', '--help'),
