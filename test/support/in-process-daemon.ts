@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest';
 import type { Files } from './git.js';
 import { flagSpec, PIPELINE_CONFIG, pipelineWorld, type PipelineWorld } from './pipeline-world.js';
 import type { ServiceOptions } from '../../src/service/service.js';
-import type { Scenario } from './scenario.js';
 import type { TestService } from './service.js';
 
 const PATIENCE_MS = 60_000;
@@ -80,19 +79,20 @@ export class InProcessDaemon {
     return this.rest(before + 1);
   }
 
-  /** Waits until so many runs are over and nothing is under way. */
+  /** Waits until so many runs are over and none is under way; after a failure, one may be due. */
   async rest(runs: number): Promise<RunRecord> {
     const what = `rest after ${String(runs)} runs`;
-    await this.until(() => this.runs.length >= runs && this.view.phase === 'idle', what);
+    const rests = (): boolean => ['idle', 'backing-off'].includes(this.view.phase);
+    await this.until(() => this.runs.length >= runs && rests(), what);
     const last = this.runs.at(-1);
     if (!last) throw new Error('there was no run');
     return last;
   }
 }
 
-/** A daemon over the repository of a scenario, past its first run. It ends with the test. */
+/** A daemon over the repository of a test, past its first run. It ends with the test. */
 export async function watchHere(
-  { repository, service }: Scenario,
+  { repository, service }: Pick<PipelineWorld, 'repository' | 'service'>,
   options?: Partial<WatchedSource>,
 ): Promise<InProcessDaemon> {
   const watched = new InProcessDaemon(repository.directory, service, options);
@@ -127,10 +127,7 @@ export async function watchedWorld(
     'flagkeel.yaml': PIPELINE_CONFIG,
     ...(Object.fromEntries(files) as Files),
   });
-  const watched = new InProcessDaemon(repository.directory, world.service, options?.(world));
-  onTestFinished(async () => watched.daemon.stop('SIGTERM'));
-  watched.daemon.start();
-  await watched.until(() => watched.runs.length > 0, 'a run');
+  const watched = await watchHere(world, options?.(world));
   return {
     world,
     watched,

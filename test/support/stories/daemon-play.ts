@@ -164,10 +164,7 @@ class DaemonPlay extends Play {
   /** Until so many runs are over and none is under way; from then on the daemon has to wait. */
   async #rest(runs: number): Promise<void> {
     const { watched, weather } = this.#around;
-    await watched.until(
-      () => watched.runs.length >= runs && ['idle', 'backing-off'].includes(watched.view.phase),
-      'the end of a run',
-    );
+    await watched.rest(runs);
     weather.close();
   }
 }

@@ -143,9 +143,7 @@ export class Play {
     // Kills are read also where another file is wrong.
     this.written = readWritten(filesOf({ ...next, isBroken: false }));
     const at = this.commits.length;
-    const subject = `Commit ${at}: ${kind}`;
-    this.repository.git('add', '--all');
-    this.repository.git('commit', '--quiet', '--allow-empty', '-m', `${subject}\n\nWhy: ☂ ${at}`);
+    this.repository.commit(`Commit ${at}: ${kind}\n\nWhy: ☂ ${at}`);
   }
 
   #write(): void {

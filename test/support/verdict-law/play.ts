@@ -155,11 +155,9 @@ class Play {
   #commit(subject: string): void {
     const files = filesOf(this.#said);
     for (const path of this.#files.keys()) if (!files.has(path)) this.#repository.remove(path);
-    this.#repository.write(Object.fromEntries(files));
     this.#files = files;
     this.#memory.ramped(this.#said.flags.f2?.staging?.rampFrom ? ['flag/f2@staging'] : []);
-    this.#repository.git('add', '--all');
-    this.#repository.git('commit', '--quiet', '--allow-empty', '-m', subject);
+    this.#repository.commit(subject, Object.fromEntries(files));
   }
 
   async #startDaemon(): Promise<void> {
@@ -186,17 +184,11 @@ class Play {
     await this.#judgeDaemon();
   }
 
-  async #rest(runs: number): Promise<RunRecord> {
+  async #rest(runs: number): Promise<void> {
     const watched = this.#watched;
     if (watched === null) throw new Error('bug: no daemon');
-    await watched.until(
-      () => watched.runs.length >= runs && ['idle', 'backing-off'].includes(watched.view.phase),
-      'the end of a run',
-    );
+    await watched.rest(runs);
     await this.#settled();
-    const last = watched.runs.at(-1);
-    if (!last) throw new Error('bug: no run');
-    return last;
   }
 
   async #truth(): Promise<Truth> {

@@ -61,7 +61,6 @@ it.each([
   async (...row) => {
     const [, path, before, broken] = row;
     const { watched, follow } = await watchedWorld(['pay']);
-    await watched.rest(1);
     const { counts, lookedAt } = watched.view.standings ?? {};
 
     await follow('Merge it', { [path]: 'flag: other\ntrafic: user\n' });
