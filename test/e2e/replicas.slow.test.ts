@@ -68,7 +68,8 @@ it.skipIf(lacks('postgresql'))(
       replica: Replica,
       isTrue: (source: Awaited<ReturnType<typeof sourceOf>>) => boolean,
       what: string,
-    ): Promise<void> => replica.watching.until(async () => isTrue(await sourceOf(replica)), what);
+    ): Promise<unknown> =>
+      replica.watching.until(async () => isTrue(await sourceOf(replica)), what);
 
     expect(await ask(other, '/reconcile', {})).toBe(202);
     const run = await leader.watching.line(

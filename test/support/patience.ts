@@ -15,14 +15,16 @@ export async function patiently<T>(
   }
 }
 
-/** Looks again until it is true. @throws Error it was not within the time; `what` says what it waited for. */
-export async function until(
-  isTrue: () => boolean | Promise<boolean>,
+/** Looks again until there is something, which it returns. @throws Error there was nothing in time; `what` says of what. */
+export async function until<T>(
+  look: () => T | Promise<T>,
   what: () => string,
   withinMs = 90_000,
-): Promise<void> {
+): Promise<Exclude<T, false | undefined>> {
   const deadline = performance.now() + withinMs;
-  while (!(await isTrue())) {
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== undefined) return found as Exclude<T, false | undefined>;
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what()}`);
     await pause(50);
   }

@@ -146,26 +146,20 @@ export class ReplicaWorld extends FollowedBranch {
   async applied(percent: number): Promise<void> {
     await until(
       async () => (await this.shares()).every((share) => share === percent),
-      () => {
-        return `share ${percent} everywhere\n${this.#logs()}`;
-      },
+      () => `share ${percent} everywhere\n${this.#logs()}`,
     );
   }
 
   /** Who keeps the source now, by the database. */
   async leader(): Promise<Replica> {
-    let found: Replica | undefined;
-    await until(
+    return until(
       async () => {
         const reign = (await this.reigns()).at(-1);
         const isNow = reign !== undefined && reign.endsAt > Date.now();
-        found = isNow ? this.replicas.find((each) => holderOf(each) === reign.holder) : undefined;
-        return found !== undefined;
+        return isNow ? this.replicas.find((each) => holderOf(each) === reign.holder) : undefined;
       },
       () => `a leader\n${this.#logs()}`,
     );
-    if (!found) throw new Error('nobody leads');
-    return found;
   }
 
   /** Ends the leader's lease behind its back, as if somebody had taken over; it notices when it asks. */
@@ -192,14 +186,10 @@ export class ReplicaWorld extends FollowedBranch {
 
   /** The first that begins after this moment. */
   async reignAfter(momentMs: number): Promise<Reign> {
-    let found: Reign | undefined;
-    await until(
-      async () =>
-        (found = (await this.reigns()).find(({ beganAt }) => beganAt > momentMs)) !== undefined,
+    return until(
+      async () => (await this.reigns()).find(({ beganAt }) => beganAt > momentMs),
       () => `a successor\n${this.#logs()}`,
     );
-    if (!found) throw new Error('nobody took over');
-    return found;
   }
 
   /** Writes that the service's audit log has from a replica whose lease was over. */

@@ -66,9 +66,7 @@ export class Watching {
 
   /** Waits for the first such line, of those that came already too. */
   async line(isWanted: (line: LogLine) => boolean, what = 'line'): Promise<LogLine> {
-    let found: LogLine | undefined;
-    await this.until(() => (found = this.lines.find(isWanted)) !== undefined, what);
-    return found ?? { level: '', msg: '' };
+    return this.until(() => this.lines.find(isWanted), what);
   }
 
   /** Waits until a run of this commit has ended so. */
@@ -81,15 +79,16 @@ export class Watching {
     );
   }
 
-  /** Looks again and again. */
-  async until(isTrue: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
+  /** Looks again until there is something, which it returns. */
+  async until<T>(look: () => T | Promise<T>, what = 'it'): Promise<Exclude<T, false | undefined>> {
     const waited = (): string => `${what}:\n${this.tail}`;
-    const isOver = async (): Promise<boolean> => {
-      if (await isTrue()) return true;
-      if (this.end !== null) throw new Error(`it ended before ${waited()}`);
-      return false;
+    const lookAlive = async (): Promise<T> => {
+      const found = await look();
+      const isNothing = found === false || found === undefined;
+      if (isNothing && this.end !== null) throw new Error(`it ended before ${waited()}`);
+      return found;
     };
-    await until(isOver, waited, PATIENCE_MS);
+    return until(lookAlive, waited, PATIENCE_MS);
   }
 
   signal(name: NodeJS.Signals): void {
