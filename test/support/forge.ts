@@ -9,6 +9,7 @@ import Fastify, { type FastifyRequest } from 'fastify';
  * A test may set and change all of it while it runs.
  */
 export interface TestForge extends Behaviour {
+  readonly kind: 'github' | 'gitlab';
   /** Of the API. */
   readonly url: string;
   readonly token: string;
@@ -138,14 +139,14 @@ const AT_ONCE: Limit = { status: 429, headers: { 'retry-after': '0' } };
 /** What GitHub shows of who writes with the token of a workflow. */
 export const OUR_ACCOUNT = 'github-actions[bot]';
 
-export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestForge> {
+export async function startTestForge(kind: TestForge['kind']): Promise<TestForge> {
   const app = Fastify({ routerOptions: { maxParamLength: 200 } });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, text, done) => {
     done(null, text === '' ? undefined : JSON.parse(String(text)));
   });
   const forge: TestForge = {
-    ...{ url: '', token: TOKEN, requests: [] },
+    ...{ kind, url: '', token: TOKEN, requests: [] },
     ...{ comments: [], statuses: [], annotations: [], proposals: [] },
     ...{ branches: new Map(), members: new Map(), mergers: new Map(), blocked: new Set() },
     pull: { pushedAt: '2026-10-01T09:00:00Z', undated: 404, mergedAt: null },
@@ -228,6 +229,10 @@ function policed({ method, url, headers }: FastifyRequest, forge: Behaviour): An
 
 const MOST_COMMENT = { github: 65_536, gitlab: 1_000_000 };
 const MOST_DESCRIPTION = { github: 140, gitlab: 255 };
+const STATES = {
+  github: ['error', 'failure', 'pending', 'success'],
+  gitlab: ['running', 'success', 'failed'],
+};
 const MOST_ANNOTATIONS = 50;
 
 const ok = (body: unknown, status = 200): Answer => ({ status, body });
@@ -263,12 +268,10 @@ function githubRoutes(forge: TestForge): Routes {
     'GET /user': () => refusal(403, 'Resource not accessible by integration'),
     'POST /graphql': () => ok({ data: { viewer: { login: OUR_ACCOUNT } } }),
     [`GET ${repo}/issues/7/comments`]: (asked) => page(asked, forge.comments.map(githubComment)),
-    [`POST ${repo}/issues/7/comments`]: ({ body }) => post(forge, body, 'github'),
-    [`PATCH ${repo}/issues/comments/:id`]: ({ body, params }) =>
-      edit(forge, Number(params['id']), body, 'github'),
-    [`DELETE ${repo}/issues/comments/:id`]: ({ params }) => remove(forge, Number(params['id'])),
-    [`POST ${repo}/statuses/:sha`]: ({ body, params }) =>
-      status(forge, params['sha'], { ...body, states: 'error failure pending success' }),
+    [`POST ${repo}/issues/7/comments`]: (asked) => post(forge, asked),
+    [`PATCH ${repo}/issues/comments/:id`]: (asked) => edit(forge, asked),
+    [`DELETE ${repo}/issues/comments/:id`]: (asked) => remove(forge, asked),
+    [`POST ${repo}/statuses/:sha`]: ({ body, params }) => status(forge, params['sha'], body),
     [`POST ${repo}/check-runs`]: ({ body }) => checkRun(forge, body, 201),
     [`PATCH ${repo}/check-runs/1`]: ({ body }) => checkRun(forge, body, 200),
     [`GET ${repo}/pulls/7`]: () => {
@@ -319,10 +322,9 @@ function gitlabRoutes(forge: TestForge): Routes {
       return ok({ bot: named(OUR_ACCOUNT), state: isBlocked ? 'blocked' : 'active' });
     },
     [`GET ${request}/notes`]: (asked) => page(asked, forge.comments.map(gitlabNote)),
-    [`POST ${request}/notes`]: ({ body }) => post(forge, body, 'gitlab'),
-    [`PUT ${request}/notes/:id`]: ({ body, params }) =>
-      edit(forge, Number(params['id']), body, 'gitlab'),
-    [`DELETE ${request}/notes/:id`]: ({ params }) => remove(forge, Number(params['id'])),
+    [`POST ${request}/notes`]: (asked) => post(forge, asked),
+    [`PUT ${request}/notes/:id`]: (asked) => edit(forge, asked),
+    [`DELETE ${request}/notes/:id`]: (asked) => remove(forge, asked),
     [`GET ${request}`]: () => {
       const merged = { state: 'merged', diff_refs: { base_sha: forge.pull.base } };
       return ok({ iid: 7, target_branch: 'main', sha: headOf(forge), ...merged });
@@ -350,8 +352,7 @@ function gitlabRoutes(forge: TestForge): Routes {
       if (last?.state === state && state === 'running') {
         return refusal(400, 'Cannot transition status via :run from :running');
       }
-      const more = { context, states: 'running success failed', limit: 'gitlab' };
-      return status(forge, params['sha'], { ...body, ...more });
+      return status(forge, params['sha'], { ...body, context });
     },
   };
 }
@@ -377,7 +378,7 @@ function opened(
     files,
   });
   const url = `https://forge.example.com/pulls/${String(forge.proposals.length)}`;
-  return { status: 201, body: { [link]: url } };
+  return ok({ [link]: url }, 201);
 }
 
 function githubComment({ author, ...comment }: TestComment): object {
@@ -402,61 +403,58 @@ export function gitlabId(name: string): number {
   return name === OUR_ACCOUNT ? 1 : 100 + name.length;
 }
 
-function post(forge: TestForge, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
-  const wrong = commentProblem(forge, body, kind);
+function post(forge: TestForge, { body }: Asked): Answer {
+  const wrong = commentProblem(forge, body);
   if (wrong) return wrong;
   const id = 1 + Math.max(1_000, ...forge.comments.map((each) => each.id));
-  const comment = { id, body: String(body), author: OUR_ACCOUNT };
+  const comment = { id, body: String(body['body']), author: OUR_ACCOUNT };
   forge.comments.push(comment);
-  return { status: 201, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
+  return ok(shown(forge, comment), 201);
 }
 
-function edit(
-  forge: TestForge,
-  id: number,
-  { body }: Asked['body'],
-  kind: 'github' | 'gitlab',
-): Answer {
-  const comment = forge.comments.find((each) => each.id === id);
-  if (!comment) return refusal(404, 'Not Found');
-  const wrong = commentProblem(forge, body, kind);
+function edit(forge: TestForge, { body, params }: Asked): Answer {
+  const comment = forge.comments.find(({ id }) => id === Number(params['id']));
+  if (!comment) return NOT_FOUND;
+  const wrong = commentProblem(forge, body);
   if (wrong) return wrong;
-  comment.body = String(body);
+  comment.body = String(body['body']);
   comment.updatedAt = '2026-10-01T11:00:00Z';
-  return { status: 200, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
+  return ok(shown(forge, comment));
 }
 
-function remove({ comments }: TestForge, id: number): Answer {
-  const at = comments.findIndex((each) => each.id === id);
+function shown({ kind }: TestForge, comment: TestComment): object {
+  return kind === 'github' ? githubComment(comment) : gitlabNote(comment);
+}
+
+function remove({ comments }: TestForge, { params }: Asked): Answer {
+  const at = comments.findIndex(({ id }) => id === Number(params['id']));
   if (at < 0) return NOT_FOUND;
   comments.splice(at, 1);
-  return { status: 204, body: undefined };
+  return ok(undefined, 204);
 }
 
-function commentProblem(forge: TestForge, body: unknown, kind: 'github' | 'gitlab'): Answer | null {
+function commentProblem({ kind, refused }: TestForge, { body }: Asked['body']): Answer | null {
   const most = MOST_COMMENT[kind];
   if (typeof body !== 'string' || body === '') return refusal(422, 'Body cannot be blank');
   if (body.length > most)
     return refusal(422, `Body is too long (maximum is ${String(most)} characters)`);
-  return forge.refused === 'comments' ? refusal(422, 'Validation Failed') : null;
+  return refused === 'comments' ? refusal(422, 'Validation Failed') : null;
 }
 
 function status(forge: TestForge, sha = '', body: Asked['body'] = {}): Answer {
-  const { context, state, description, states, limit } = body;
+  const { context, state, description, target_url: link } = body;
   if (forge.refused === 'statuses') return refusal(403, 'Resource not accessible');
   forge.busy -= 1;
   if (forge.busy >= 0) return refusal(409, 'Another update to this commit status is in progress');
-  const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
+  const most = MOST_DESCRIPTION[forge.kind];
   if (typeof context !== 'string' || typeof state !== 'string')
     return refusal(422, 'Validation Failed');
-  if (!String(states).split(' ').includes(state))
-    return refusal(422, 'State is not included in the list');
+  if (!STATES[forge.kind].includes(state)) return refusal(422, 'State is not included in the list');
   if (typeof description !== 'string' || description.length > most) {
     return refusal(422, `Description is too long (maximum is ${String(most)} characters)`);
   }
-  const link = body['target_url'];
   forge.statuses.push({ sha, context, state, description, link });
-  return { status: 201, body: {} };
+  return ok({}, 201);
 }
 
 function checkRun(forge: TestForge, body: Asked['body'], code: number): Answer {
@@ -466,7 +464,7 @@ function checkRun(forge: TestForge, body: Asked['body'], code: number): Answer {
     return refusal(422, 'Invalid annotation');
   }
   forge.annotations.push(...annotations);
-  return { status: code, body: { id: 1 } };
+  return ok({ id: 1 }, code);
 }
 
 /** Both forges give at most 100 at once, and say where the next ones are. */

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OUR_ACCOUNT, startTestForge, type TestForge } from './forge.js';
 import type { ForgeEvent, ForgeJobs, JobResults, Merged } from './forge-jobs.js';
-import { TestRepository } from './git.js';
+import { TestRepository, type Files } from './git.js';
 import { githubJobs } from './github-jobs.js';
 import { gitlabJobs } from './gitlab-jobs.js';
 import { liveWorkspace } from './live-workspace.js';
 import type { Scenario } from './scenario.js';
-
-type ForgeKind = 'github' | 'gitlab';
 
 /** What an event made jobs do. */
 export interface Played {
@@ -34,7 +32,7 @@ export interface WorkflowWorld extends AsyncDisposable {
   /** Merges it. Its jobs run with `land`. */
   merge(): Merged;
   /** Runs the jobs of the push of a merge, as often as it is called. */
-  land(merge: Merged, overrides?: Readonly<Record<string, string>>): Promise<Played>;
+  land(merge: Pick<Merged, 'merge'>, overrides?: Readonly<Record<string, string>>): Promise<Played>;
   /** Commits on `main` without a pull request. */
   pushToMain(files: Files): Promise<Played>;
   comment(pull: Merged, author: string, body: string): Promise<Played>;
@@ -45,9 +43,6 @@ export interface WorkflowWorld extends AsyncDisposable {
   offeredHash(): string;
 }
 
-/** Path → text; null removes the file. */
-type Files = Readonly<Record<string, string | null>>;
-
 interface Pull {
   readonly number: number;
   readonly base: string;
@@ -57,7 +52,10 @@ interface Pull {
 }
 
 /** @param scenario has a commit on `main` that was applied. */
-export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promise<WorkflowWorld> {
+export async function workflowWorld(
+  kind: 'github' | 'gitlab',
+  scenario: Scenario,
+): Promise<WorkflowWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'flagkeel-workflows-'));
   const { repository } = scenario;
   const forge = await startTestForge(kind);
@@ -110,18 +108,17 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
   };
   const review = async ({ number, head, base, from }: Pull): Promise<Played> =>
     play({ kind: 'pull-request', number, head, base, from });
-  const write = (files: Files, message: string): string => {
-    return repository.commit(message, files);
-  };
-  const landing = async (commit: string): Promise<Played> =>
-    play({ kind: 'push', commit, changed: changedBy.get(commit) ?? [], merged });
+  const commitOf = (files: Files): string =>
+    repository.commit(`Change ${Object.keys(files).join(', ')}`, files);
+  const land: WorkflowWorld['land'] = async ({ merge: commit }, overrides) =>
+    play({ kind: 'push', commit, changed: changedBy.get(commit) ?? [], merged }, overrides);
   return {
-    ...{ forge, jobs },
+    ...{ forge, jobs, land },
     open: async (files, from = 'branch') => {
       pulls += 1;
       const base = git('rev-parse', 'main');
       git('checkout', '--quiet', '-b', `branch-${String(pulls)}`);
-      const head = write(files, `Change ${Object.keys(files).join(', ')}`);
+      const head = commitOf(files);
       pull = { number: pulls, base, from, head, changed: new Set(Object.keys(files)) };
       git('checkout', '--quiet', 'main');
       return review(pull);
@@ -129,7 +126,7 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
     push: async (files) => {
       if (!pull) throw new Error('no pull request is open');
       git('checkout', '--quiet', `branch-${String(pull.number)}`);
-      pull.head = write(files, `Change ${Object.keys(files).join(', ')}`);
+      pull.head = commitOf(files);
       for (const path of Object.keys(files)) pull.changed.add(path);
       git('checkout', '--quiet', 'main');
       return review(pull);
@@ -148,13 +145,11 @@ export async function workflowWorld(kind: ForgeKind, scenario: Scenario): Promis
       changedBy.set(one.merge, [...changed]);
       return one;
     },
-    land: async ({ merge }, overrides) =>
-      play({ kind: 'push', commit: merge, changed: changedBy.get(merge) ?? [], merged }, overrides),
     pushToMain: async (files) => {
-      const commit = write(files, `Change ${Object.keys(files).join(', ')}`);
+      const merge = commitOf(files);
       git('push', '--quiet', 'origin', 'main');
-      changedBy.set(commit, Object.keys(files));
-      return landing(commit);
+      changedBy.set(merge, Object.keys(files));
+      return land({ merge });
     },
     comment: async (of, author, body) => {
       forge.comments.push({ id: 2_000 + forge.comments.length, body, author });
