@@ -8,6 +8,7 @@ import {
   type WriteOf,
 } from './writes.js';
 import { onOff } from '../support/on-off.js';
+import { ruleOn } from '../support/service-calls.js';
 
 /** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
@@ -30,13 +31,6 @@ function oneOf<T>({ random }: Chance, values: readonly T[]): T {
   const value = values[Math.floor(random() * values.length)];
   if (value === undefined) throw new Error('bug: nothing to choose from');
   return value;
-}
-
-function ruleOn(matcher: WireRule['condition']['matchers'][number]): WireRule {
-  return {
-    buckets: [{ treatment: 'on', size: 100 }],
-    condition: { combiner: 'AND', matchers: [matcher] },
-  };
 }
 
 const ruleOnSegment = (name: string): WireRule => ruleOn({ type: 'IN_SEGMENT', string: name });

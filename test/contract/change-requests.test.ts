@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireRolloutStatus } from '../../src/admin-api/wire.js';
 import { expectAnswers, replacing, type Exchange } from '../support/exchanges.js';
 import { makeDirectory } from '../support/git.js';
-import { sharesOf } from '../support/live-workspace.js';
+import { sharesOf } from '../support/on-off.js';
 import { aDefinition, callsOf, type Request, type ServiceCalls } from '../support/service-calls.js';
 import { aService, startTestService } from '../support/service.js';
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
 import { replacing } from '../support/exchanges.js';
 import { makeDirectory } from '../support/git.js';
-import { sharesOf } from '../support/live-workspace.js';
+import { sharesOf } from '../support/on-off.js';
 import { aDefinition, at, callsOf, ruleOn } from '../support/service-calls.js';
 import { cliRun } from '../support/terminal.js';
 

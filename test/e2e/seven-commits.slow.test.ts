@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Seed } from '../../src/service/seed.js';
-import { liveWorkspace, sharesOf, type LiveWorkspace } from '../support/live-workspace.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { sharesOf } from '../support/on-off.js';
 import { useScenario } from '../support/scenario.js';
 import { ruleOn } from '../support/service-calls.js';
 import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';

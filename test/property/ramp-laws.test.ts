@@ -4,7 +4,8 @@ import type { Freeze, TimeWindow } from '../../src/model/desired.js';
 import { rampedBuckets, shareOf, type DesiredRamp } from '../../src/model/flag/ramp.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar } from '../../src/timing/windows.js';
-import { ENVIRONMENTS, onShare } from '../support/builders.js';
+import { ENVIRONMENTS } from '../support/builders.js';
+import { sharesOf } from '../support/on-off.js';
 import { RampWorld, rampedSpecs } from '../support/ramp-law/world.js';
 import { lawSettings } from './law-settings.js';
 
@@ -27,7 +28,7 @@ const someRamp = fc
       ...{ key: 'default', rule: null, matchers: [], nth: 0 },
       treatment: 'on',
       order: ['on', 'off'],
-      written: onShare(share).defaultRule.filter(({ size }) => size > 0),
+      written: sharesOf(share),
       steps: shares.map((percent, at) => ({ percent, afterMs: (hours[at] ?? 0) * HOUR_MS })),
       // With a start of its own no run has to remember when it began.
       startMs: START_MS,

@@ -8,7 +8,8 @@ import {
 } from '../../src/model/bound-desired.js';
 import { SpecCache } from '../../src/specs/cache.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
-import { ENVIRONMENTS, onShare } from '../support/builders.js';
+import { ENVIRONMENTS } from '../support/builders.js';
+import { sharesOf } from '../support/on-off.js';
 import { askedBy, DEFAULT, Oracle } from '../support/ramp-law/oracle.js';
 import {
   edited,
@@ -125,7 +126,7 @@ async function specsOf(rollout: Rollout, cache: SpecCache): Promise<BoundDesired
 }
 
 function onDefault(share: number): Pick<Definition, 'defaultRule'> {
-  return { defaultRule: onShare(share).defaultRule.filter(({ size }) => size > 0) };
+  return { defaultRule: sharesOf(share) };
 }
 
 /** By what each rule asks for, the default rule at the end. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rampedBuckets, type DesiredRamp } from '../../src/model/flag/ramp.js';
-import { onShare } from '../support/builders.js';
+import { sharesOf } from '../support/on-off.js';
 import { RampWorld, rampedSpecs } from '../support/ramp-law/world.js';
 import { lawSettings } from './law-settings.js';
 
@@ -37,7 +37,7 @@ const someEvent = fc.record({
 const FIRST: DesiredRamp = {
   ...{ key: 'default', rule: null, matchers: [], nth: 0 },
   ...{ treatment: 'on', order: ['on', 'off'], hold: false, checks: ['slo'] },
-  written: onShare(0).defaultRule.filter(({ size }) => size > 0),
+  written: sharesOf(0),
   steps: [5, 20, 45, 80, 100].map((percent) => ({ percent, afterMs: 12 * HOUR_MS })),
 };
 

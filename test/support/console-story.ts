@@ -1,5 +1,5 @@
 import { addConsole } from '../../src/console/console.js';
-import { sharesOf } from './live-workspace.js';
+import { sharesOf } from './on-off.js';
 import { aDefinition, callsOf, ruleOn } from './service-calls.js';
 import { startTestService, type TestService } from './service.js';
 

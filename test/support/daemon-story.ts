@@ -7,6 +7,7 @@ import type {
   SourceView,
 } from '../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo, standingsAfter } from './daemon-view.js';
+import { sharesOf } from './on-off.js';
 import { aChange, aField, aReport, aWithheld } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
 
@@ -28,9 +29,7 @@ const ALIVE: Serving = {
 
 /** A flag that serves so many per cent `on`. */
 export function aLiveFlag(name: string, percent: number, members: Partial<Serving> = {}): LiveFlag {
-  const on = percent > 0 ? [{ treatment: 'on', size: percent }] : [];
-  const off = percent < 100 ? [{ treatment: 'off', size: 100 - percent }] : [];
-  const serves = { ...ALIVE, shares: [...on, ...off], ...members };
+  const serves = { ...ALIVE, shares: sharesOf(percent), ...members };
   return { name, file: `flags/${name}.yaml`, line: 3, serves, seenAt: minutesAgo(4) };
 }
 

@@ -1,8 +1,7 @@
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from './service-calls.js';
 import type { TestService } from './service.js';
-import type { Bucket } from '../../src/model/flag/flag.js';
-import { onOff } from './on-off.js';
+import { sharesOf } from './on-off.js';
 
 type Environment = 'staging' | 'production';
 
@@ -54,11 +53,6 @@ export async function liveWorkspace(service: TestService): Promise<LiveWorkspace
       await calls.ok('PATCH', `/environments/ws/${id}/${ids.production}`, operations);
     },
   };
-}
-
-/** Buckets that serve `on` to so many percent, and `off` to the rest, if there is one. */
-export function sharesOf(on: number): Bucket[] {
-  return onOff(on).filter(({ size }) => size > 0);
 }
 
 /** What people made by hand before there was git: two flags and two segments, of nearly every shape. */

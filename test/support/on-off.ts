@@ -7,3 +7,8 @@ export function onOff(on: number): Bucket[] {
     { treatment: 'off', size: 100 - on },
   ];
 }
+
+/** The same without a bucket for nobody. */
+export function sharesOf(on: number): Bucket[] {
+  return onOff(on).filter(({ size }) => size > 0);
+}

@@ -1,4 +1,10 @@
-import { API_PREFIX, type WireDefinition, type WireFlag } from '../../src/admin-api/wire.js';
+import {
+  API_PREFIX,
+  type WireDefinition,
+  type WireFlag,
+  type WireMatcher,
+  type WireRule,
+} from '../../src/admin-api/wire.js';
 import { descriptionOf } from './service-description.js';
 import type { TestService } from './service.js';
 
@@ -122,9 +128,9 @@ export function withValueAt(document: object, path: string, value: unknown): obj
   return copy;
 }
 
-export function ruleOn(matcher: object, treatment = 'on'): object {
+export function ruleOn(matcher: object, treatment = 'on'): WireRule {
   return {
     buckets: [{ treatment, size: 100 }],
-    condition: { combiner: 'AND', matchers: [matcher] },
+    condition: { combiner: 'AND', matchers: [matcher as WireMatcher] },
   };
 }

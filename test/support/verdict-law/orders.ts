@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { sharesOf } from '../live-workspace.js';
+import { sharesOf } from '../on-off.js';
 import { differingPaths } from '../stories/comparison.js';
 import type { RawFields, RawState } from '../stories/raw-state.js';
 import { readWritten, type WrittenFields } from '../stories/written.js';

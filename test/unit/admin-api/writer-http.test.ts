@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { look, type Look } from '../../../src/admin-api/look.js';
-import type {
-  WireContent,
-  WireDefinition,
-  WireIdentity,
-  WireMatcher,
-} from '../../../src/admin-api/wire.js';
+import type { WireContent, WireDefinition, WireIdentity } from '../../../src/admin-api/wire.js';
 import type { WirePatchOperation } from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
 import type { FlagFieldsChange } from '../../../src/model/flag/fields.js';
@@ -27,6 +22,7 @@ import {
   type Reply,
   type Script,
 } from '../../support/http.js';
+import { ruleOn } from '../../support/service-calls.js';
 
 closeAfterEach();
 
@@ -376,14 +372,10 @@ describe('a creation whose answer was lost', () => {
   it('of a definition is ours when the service spells in another way what we sent', async () => {
     const [on, off] = [{ name: 'on', keys: ['b', 'a'], configurations: 'null' }, { name: 'off' }];
     const staff = { type: 'IN_SEGMENT', string: 'staff' };
-    const ruleOf = (matcher: WireMatcher) => ({
-      condition: { combiner: 'AND', matchers: [matcher] },
-      buckets: [{ treatment: 'on', size: 100 }],
-    });
-    const body: WireContent = { ...BODY, treatments: [on, off], rules: [ruleOf(staff)] };
+    const body: WireContent = { ...BODY, treatments: [on, off], rules: [ruleOn(staff)] };
     const live = wireDefinition('f', {
       treatments: [{ name: 'on', description: '', keys: ['a', 'b'] }, off],
-      rules: [ruleOf({ ...staff, negate: false, strings: null })],
+      rules: [ruleOn({ ...staff, negate: false, strings: null })],
       defaultRule: [...BODY.defaultRule, { treatment: 'on', size: 0 }],
     });
     const { writer } = await httpFixture(

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { murmur32 } from '../../support/bucketing.js';
 import type { ConfigRepository } from '../../support/git.js';
-import { liveWorkspace, sharesOf, type LiveWorkspace } from '../../support/live-workspace.js';
+import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
+import { sharesOf } from '../../support/on-off.js';
 import { useScenario } from '../../support/scenario.js';
 import { aDefinition } from '../../support/service-calls.js';
 import type { TestService } from '../../support/service.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
-import { sharesOf } from '../../support/live-workspace.js';
+import { sharesOf } from '../../support/on-off.js';
 import { appliedWorld, flagSpec, killList, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
 

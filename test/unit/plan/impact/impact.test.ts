@@ -22,6 +22,7 @@ import {
   onShare,
   serving,
 } from '../../../support/builders.js';
+import { sharesOf } from '../../../support/on-off.js';
 import { aChange, aPlan, manyKeys } from '../../../support/plan-builder.js';
 
 type Sides<T> = Readonly<Record<string, readonly [T | null, T | null]>>;
@@ -131,7 +132,7 @@ function matchersOf({ rules }: Pick<Required<Definition>, 'rules'>): Rule['match
 }
 
 function when(matchers: Rule['matchers'], on: number): Pick<Required<Definition>, 'rules'> {
-  return { rules: [{ matchers, buckets: onShare(on).defaultRule.filter(({ size }) => size > 0) }] };
+  return { rules: [{ matchers, buckets: sharesOf(on) }] };
 }
 
 /** Treatments with these configurations; undefined: none is named. */
