@@ -51,7 +51,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
     const run = started();
     await scenario.service.held();
 
-    run.send(signal);
+    run.child.kill(signal);
 
     expect(await run.ended).toMatchObject({ code });
     expect(writes()).toEqual([]);
@@ -63,7 +63,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
     const run = started('--format', 'json', '--concurrency', '1');
     await scenario.service.held();
 
-    run.send(signal);
+    run.child.kill(signal);
     await run.says('interrupted: ');
     scenario.service.release();
     const ended = await run.ended;
@@ -89,10 +89,10 @@ it('a second signal ends the run at once, and the next run converges', async () 
   scenario.service.failNext({ method: 'PATCH' }, 'hold');
   const run = started();
   await scenario.service.held();
-  run.send('SIGINT');
+  run.child.kill('SIGINT');
   await run.says('interrupted: ');
 
-  run.send('SIGINT');
+  run.child.kill('SIGINT');
 
   expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
   scenario.service.release();
@@ -107,7 +107,7 @@ it('a second run waits with --lock-timeout, finds nothing left to do, and ends b
   const third = started('--lock-timeout', '60s');
   await second.says('waiting for another run');
   await third.says('waiting for another run');
-  third.send('SIGINT');
+  third.child.kill('SIGINT');
 
   const ended = await third.ended;
   scenario.service.release();

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type * as Program from '../../src/cli/program.js';
 import type * as Errors from '../../src/errors.js';
@@ -18,7 +18,7 @@ export interface CliResult {
 }
 
 export interface CliOptions {
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** On top of a bare environment: nothing of the developer's own settings comes through. */
   readonly env?: Readonly<Record<string, string>>;
   /** Sends SIGTERM once this has happened. */
@@ -69,8 +69,8 @@ async function runHere(
 
 /** A run that goes on while the test does something else. */
 export interface RunningCli {
+  readonly child: ChildProcess;
   readonly ended: Promise<CliResult>;
-  send(signal: NodeJS.Signals): void;
   /** Resolves once standard error holds the text; rejects where the program ends without it. */
   says(text: string): Promise<void>;
 }
@@ -130,5 +130,5 @@ export function start(
       });
       look();
     });
-  return { ended, says, send: (signal) => void child.kill(signal) };
+  return { child, ended, says };
 }

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { MAIN } from './cli.js';
+import type { ChildProcess } from 'node:child_process';
+import { startFlagkeel } from './cli.js';
 import { until } from './patience.js';
 
 const PATIENCE_MS = 60_000;
@@ -24,23 +24,15 @@ export class Watching {
   readonly #ended: Promise<number | null>;
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string) {
-    this.#child = spawn(
-      process.execPath,
-      [MAIN, 'watch', '--log-format', 'json', '--verbose', ...args],
-      {
-        cwd,
-        env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
-    );
+    const words = ['watch', '--log-format', 'json', '--verbose', ...args];
+    const { child, ended } = startFlagkeel(words, { cwd, env });
+    this.#child = child;
+    this.#ended = ended.then(({ code }) => code);
     let rest = '';
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) this.#take(line);
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#child.once('close', resolve);
     });
   }
 

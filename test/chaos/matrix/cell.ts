@@ -144,7 +144,7 @@ async function struckRun(world: World, place: Place, cell: Cell): Promise<CliRes
   }
   const run = startFlagkeel(['reconcile', ...place.args], { env: place.env });
   const struckBy = (signal: Signal) => () => {
-    run.send(signal);
+    run.child.kill(signal);
   };
   if (typeof what === 'string') world.front.plan({ kind, moment, strike: struckBy(what) });
   else if (interrupt) {
