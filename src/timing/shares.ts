@@ -136,7 +136,7 @@ export function timedFields(
     const why = back?.setback ? 'check-failed' : 'ramp-held';
     const isAlone = isAlongIn(own, member, sides.found, fields);
     const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
-    const reason = was && (sameJson(was, sides.live[member]) ? !held && 'ramp' : 'drift');
+    const reason = was && (sameJson(was, sides.live[member]) ? 'ramp' : 'drift');
     timed.set(`/${member}`, {
       ...{ ...(reason && { reason }), ...(held && { held }) },
       ...(back?.held && { waits: { for: ordered[member], why, because: back.held } }),

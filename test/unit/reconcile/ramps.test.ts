@@ -148,6 +148,9 @@ it('in a rule is held where it ends below the live share, while the ramp of the 
   });
   expect((await world.applied({ revertDrift: true }, after(22))).converged).toBe(true);
   expect(await shares()).toEqual([95, 50]);
+  expect(world.writes().map(({ query }) => query['title'])).toEqual([
+    'Ramp flag/shop@production: on to 95 %, step 2 of 2',
+  ]);
   expect((await world.applied({}, after(23))).verdict).toMatchObject({ whole: 'live' });
 });
 
