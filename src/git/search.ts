@@ -97,14 +97,11 @@ function isInside(path: string): boolean {
 
 function whyRefused(path: string, files: ReadonlySet<string>): string | undefined {
   if (!isInside(path)) return 'lies outside of the repository';
-  let count = 0;
-  for (const file of files) if (path === '.' || isAtOrBelow(file, path)) count += 1;
+  const below = path === '.' ? '' : `${path}/`;
+  let count = files.has(path) ? 1 : 0;
+  for (const file of files) if (file.startsWith(below)) count += 1;
   if (count === 0) return 'holds no file of the repository';
   return count > MOST_FILES ? `holds more than ${MOST_FILES} files` : undefined;
-}
-
-function isAtOrBelow(file: string, path: string): boolean {
-  return file === path || file.startsWith(`${path}/`);
 }
 
 async function filesBelow(

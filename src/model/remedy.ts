@@ -111,7 +111,9 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
       'write the share of the ramp',
       ...['reconcile', '--revert-drift'],
       // Else it would be held for its adoption.
-      ...(withheld.fields.some(({ reason }) => reason === 'adopt') ? ['--adopt'] : []),
+      ...(withheld.fields.some(({ reason }) => ['adopt', 'unknown'].includes(reason))
+        ? ['--adopt']
+        : []),
     ),
   ],
   'check-failed': () => [
