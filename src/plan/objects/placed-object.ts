@@ -164,13 +164,14 @@ function removalWithholdReason(removal: Removal, input: PlanInput): WithheldReas
   return held ?? removalClosed(policy, ref.environment);
 }
 
-/** Only as a whole: one place of a remaining object can only be deleted. */
+/** Only as a whole: one place of an object that remains, here or in another directory, can only be deleted. */
 export function isArchived(
-  entry: Pick<StateEntry, 'workspace'> | undefined,
+  entry: StateEntry | undefined,
   declared: object | undefined,
   { policy }: PlanInput,
 ): boolean {
-  return policy.archives === true && !declared && entry?.workspace !== undefined;
+  if (policy.archives !== true || declared || entry?.workspace === undefined) return false;
+  return policy.held?.get(keyOf(entry.kind, entry.name))?.moved === undefined;
 }
 
 export function removedFields(fields: Fields, base?: Fields): FieldChange[] {

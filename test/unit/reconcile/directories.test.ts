@@ -138,6 +138,33 @@ it('a flag that moved while it was killed does not come back killed after its ne
   expect(await live.definition('shop')).toMatchObject({ killed: false });
 });
 
+it.each(['delete', 'archive'])(
+  'what one of two directories with an environment each removes goes at once (%s)',
+  async (onRemove) => {
+    const world = await pipelineWorld();
+    const { repository, live } = world;
+    const config = `${PRUNING}onRemove: ${onRemove}\n`;
+    const lines = flagSpec('shop').trimEnd().split('\n');
+    repository.commit('Begin', {
+      'one/flagkeel.yaml': config.replace('  production: {}\n', ''),
+      'two/flagkeel.yaml': config.replace('  staging: {}\n', ''),
+      'one/flags/cart.yaml': flagSpec('cart').replace(/ {2}production.*\n/, ''),
+      'one/flags/shop.yaml': lines.slice(0, 5).join('\n'),
+      'two/flags/shop.yaml': lines.toSpliced(4, 1).join('\n'),
+    });
+    expect(await run(world, 'reconcile', 'one', 'two')).toMatchObject({ exitCode: 0 });
+
+    repository.commit('Remove it in staging', { 'one/flags/shop.yaml': null });
+    world.writes();
+    await run(world, 'reconcile', 'one');
+
+    const place = `/shop/environments/${live.staging}`;
+    const done = world.writes().map(({ method, path }) => [method, path.endsWith(place)]);
+    expect(done).toEqual([['DELETE', true]]);
+    expect(await live.share('shop')).toBe(10);
+  },
+);
+
 it('a flag that moves back is at home again', async () => {
   const world = await storyOf();
   moveAll(world);
