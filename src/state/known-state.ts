@@ -71,20 +71,13 @@ export function treeOf(
   { state, head, outOfSync, timing, approvals, killsOf, flagIds, leftKilled, judged }: KnownState,
   { workspaceId: workspace, ...place }: StateKey,
 ): StateTree {
+  const records = Object.entries({ ramps: timing, approvals, flagIds, leftKilled, judged });
   return stateTree(state, {
     ...{ head, workspace, ...place },
     ...(outOfSync !== null && { outOfSync: sortedSet(outOfSync) }),
-    ...(!isEmpty(timing) && { ramps: timing }),
-    ...(!isEmpty(approvals) && { approvals }),
     ...(killsOf !== null && { killsOf }),
-    ...(!isEmpty(flagIds) && { flagIds }),
-    ...(!isEmpty(leftKilled) && { leftKilled }),
-    ...(!isEmpty(judged) && { judged }),
+    ...Object.fromEntries(records.filter(([, record]) => Object.keys(record).length > 0)),
   });
-}
-
-function isEmpty(record: object): boolean {
-  return Object.keys(record).length === 0;
 }
 
 /** Whether commit `a` is older than commit `b`; false if history does not show it. */
