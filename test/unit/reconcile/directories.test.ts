@@ -292,6 +292,14 @@ it('directories for two services hold nothing of each other, once states or conf
   const [named] = await regions('service: { url: URL }\n');
   const [proposed] = await plans(named, 'eu', 'eu');
   expect(proposed).toContain('delete flag/shop');
+
+  const [order, none] = ['{ cart: { reason: INC-1 } }', '{}'].map((each) => `kills: ${each}\n`);
+  for (const list of [order, none]) {
+    const there = { 'us/kills/production.yaml': order ?? '' };
+    named.repository.commit('Kill cart', { ...there, 'eu/kills/production.yaml': list ?? '' });
+    expect(await run(named, 'reconcile', 'eu')).toMatchObject({ exitCode: 0 });
+    expect(await named.live.definition('cart')).toMatchObject({ killed: list === order });
+  }
 });
 
 it('branches that never meet go on side by side with a directory each, as the refusal says where they share one', async () => {
