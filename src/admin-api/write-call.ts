@@ -171,86 +171,68 @@ export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 're
 /** The body is without title and comment. */
 type NotedRequest<T> = WriteRequest<T> & { readonly body: object };
 
-/** Sends the note in the body too. */
-export async function writtenInBody<T>(
-  call: WriteCall,
-  kind: NotedWrite,
-  request: NotedRequest<T>,
-): Promise<ServiceAnswer<T>> {
-  return call.bodyNotes.write(kind, noted(call, request), call.place.note);
-}
-
 type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;
 
-const WHOLE_NOTE: BodyForm = (note) => note;
-/** The form of `removeKeys` in the contract. */
-const COMMENT_ALONE: BodyForm = ({ comment }) => ({ comment });
-const NO_NOTE: BodyForm = () => ({});
+/** What is known of the notes that the service takes in bodies. */
+export interface BodyNotes {
+  readonly accepted: Map<NotedWrite, BodyForm>;
+  /** The write that finds out the form of its kind. The others wait, or each would meet the same refusals. */
+  readonly finding: Map<NotedWrite, Promise<unknown>>;
+}
+
+const BODY_FORMS: readonly BodyForm[] = [
+  (note) => note,
+  // The form of `removeKeys` in the contract.
+  ({ comment }) => ({ comment }),
+  () => ({}),
+];
 
 /** Statuses for a body with an unknown member, or without a required one. */
 const BODY_REFUSED = new Set([400, 422]);
 
 /**
- * Adds title and comment to bodies, as far as the service accepts them there; the query has them in any case.
+ * Sends title and comment in the body too, as far as the service accepts them there; the query has them in any case.
  *
  * A refusal does not reliably name the offending member. So the body is repeated with less of the note until the
  * service accepts it, and later writes of this kind use that form.
  */
-export class BodyNotes {
-  readonly #client: Pick<AdminClient, 'write'>;
-  /** By kind of write. */
-  readonly #accepted = new Map<NotedWrite, BodyForm>();
-  /** The write that finds out the form of its kind. The others wait, or each would meet the same refusals. */
-  readonly #finding = new Map<NotedWrite, Promise<unknown>>();
-
-  constructor(client: Pick<AdminClient, 'write'>) {
-    this.#client = client;
+export async function writtenInBody<T>(
+  call: WriteCall,
+  kind: NotedWrite,
+  request: NotedRequest<T>,
+): Promise<ServiceAnswer<T>> {
+  const { accepted, finding } = call.bodyNotes;
+  while (!accepted.has(kind) && finding.has(kind)) await finding.get(kind);
+  const form = accepted.get(kind);
+  if (form) return writtenAs([form], call, kind, request);
+  const writing = writtenAs(BODY_FORMS, call, kind, request);
+  finding.set(
+    kind,
+    writing.catch(() => undefined),
+  );
+  try {
+    return await writing;
+  } finally {
+    finding.delete(kind);
   }
+}
 
-  async write<T>(
-    kind: NotedWrite,
-    request: NotedRequest<T>,
-    note: ChangeNote,
-  ): Promise<ServiceAnswer<T>> {
-    while (!this.#accepted.has(kind) && this.#finding.has(kind)) await this.#finding.get(kind);
-    const accepted = this.#accepted.get(kind);
-    if (accepted) return this.#writeAs(accepted, kind, request, note);
-    const finding = this.#writeAsAccepted(kind, request, note);
-    this.#finding.set(
-      kind,
-      finding.catch(() => undefined),
-    );
-    try {
-      return await finding;
-    } finally {
-      this.#finding.delete(kind);
-    }
-  }
-
-  async #writeAsAccepted<T>(
-    kind: NotedWrite,
-    request: NotedRequest<T>,
-    note: ChangeNote,
-  ): Promise<ServiceAnswer<T>> {
-    for (const form of [WHOLE_NOTE, COMMENT_ALONE]) {
-      try {
-        return await this.#writeAs(form, kind, request, note);
-      } catch (error) {
-        if (!(error instanceof RejectedError) || !BODY_REFUSED.has(error.status)) throw error;
-      }
-    }
-    return this.#writeAs(NO_NOTE, kind, request, note);
-  }
-
-  async #writeAs<T>(
-    form: BodyForm,
-    kind: NotedWrite,
-    request: NotedRequest<T>,
-    note: ChangeNote,
-  ): Promise<ServiceAnswer<T>> {
-    const body = { ...request.body, ...form(note) };
-    const answer = await this.#client.write({ ...request, body });
-    if (answer.status < 400) this.#accepted.set(kind, form);
+/** @param forms to try, in this order. */
+async function writtenAs<T>(
+  [form, ...others]: readonly BodyForm[],
+  call: WriteCall,
+  kind: NotedWrite,
+  request: NotedRequest<T>,
+): Promise<ServiceAnswer<T>> {
+  if (form === undefined) throw new Error('bug: a body without a form');
+  try {
+    const body = { ...request.body, ...form(call.place.note) };
+    const answer = await call.client.write(noted(call, { ...request, body }));
+    if (answer.status < 400) call.bodyNotes.accepted.set(kind, form);
     return answer;
+  } catch (error) {
+    const isRefused = error instanceof RejectedError && BODY_REFUSED.has(error.status);
+    if (!isRefused || others.length === 0) throw error;
+    return writtenAs(others, call, kind, request);
   }
 }

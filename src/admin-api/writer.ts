@@ -5,13 +5,7 @@ import { sendPatch } from './definition-writes.js';
 import { KIND_WRITES } from './kinds.js';
 import type { AdminReader } from './reader.js';
 import { KILL } from './wire.js';
-import {
-  BodyNotes,
-  type StepPlace,
-  type WriteAnswer,
-  type WriteCall,
-  type Writes,
-} from './write-call.js';
+import type { StepPlace, WriteAnswer, WriteCall, Writes } from './write-call.js';
 
 const WRITES: Writes = {
   ...KIND_WRITES,
@@ -38,7 +32,8 @@ export class HttpAdminWriter {
   readonly #service: Omit<WriteCall, 'place'>;
 
   constructor(client: WriteCall['client'], reader: AdminReader) {
-    this.#service = { client, reader, bodyNotes: new BodyNotes(client), missing: new Set() };
+    const bodyNotes = { accepted: new Map(), finding: new Map() };
+    this.#service = { client, reader, bodyNotes, missing: new Set() };
   }
 
   async send(step: StepRequest, place: StepPlace): Promise<WriteAnswer> {
