@@ -5,7 +5,7 @@ import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { Source } from '../git/spec-source.js';
-import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
@@ -110,6 +110,7 @@ interface KillHistory extends Omit<PlanInput, 'actual'> {
   /** HEAD of the last apply. */
   readonly applied: string | null;
   readonly judged: Readonly<Record<string, string>>;
+  readonly outOfSync: ReadonlySet<string> | null;
 }
 
 /**
@@ -117,8 +118,8 @@ interface KillHistory extends Omit<PlanInput, 'actual'> {
  *
  * - it was killed on the service by hand, and `killed: false` first appears in a commit after the HEAD at which a run
  *   saw that; also anew, if commits in between did not say it;
- * - it is declared elsewhere, and the break-glass list of the last commit that was judged there had it, but the present
- *   list does not. Without a present list its kill is orphaned.
+ * - it is declared elsewhere, and the break-glass list of the last apply, or of one that left this to later runs, had it
+ *   but the present list does not. Without a present list its kill is orphaned.
  *
  * Only ancestry decides, never a clock. If it is unknown, nothing is restored.
  */
@@ -159,19 +160,22 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 }
 
 async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
-  const { desired, state, policy, applied, judged, head } = of;
-  const ended: ObjectRef[] = [];
+  const { desired, state, policy, applied, judged, outOfSync, head } = of;
+  const ended = new Map<ObjectId, ObjectRef>();
   for (const { id, name: environment } of policy.environments) {
-    const commit = judged[id] ?? applied;
-    if (commit === null || commit === head) continue;
-    const before = await of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills');
-    for (const { flag: name, environment: place } of before?.kills ?? []) {
-      const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
-      const isOurs = flagEntry(state, name)?.environments[id] !== undefined;
-      if (place !== environment || isDeclared || isOurs) continue;
-      if (!isKillListed(desired, name, environment))
-        ended.push({ kind: 'flag', name, environment });
+    for (const commit of new Set([applied, judged[id] ?? null])) {
+      if (commit === null || commit === head) continue;
+      const before = await of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills');
+      for (const { flag: name, environment: place } of before?.kills ?? []) {
+        const ref = { kind: 'flag' as const, name, environment };
+        const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
+        const isOurs = flagEntry(state, name)?.environments[id] !== undefined;
+        // What a later run restored may have been killed by hand since.
+        const isOpen = commit === applied || outOfSync?.has(keyOf('flag', name)) === true;
+        if (place !== environment || isDeclared || isOurs || !isOpen) continue;
+        if (!isKillListed(desired, name, environment)) ended.set(objectId(ref), ref);
+      }
     }
   }
-  return ended;
+  return [...ended.values()];
 }

@@ -109,7 +109,8 @@ export function verifyingPolicy(
   const held = new Map(
     forOthers.map(({ id, why, because }) => [id, { why, ...present({ because }) }]),
   );
-  return { ...policy, only: touched, identities, held };
+  const ended = [...policy.restorable].filter(([id]) => touched.has(keyOfId(id)));
+  return { ...policy, only: touched, identities, held, restorable: new Map(ended) };
 }
 
 export function matchesFilter(policy: Pick<PlanPolicy, 'only'>, kind: Kind, name: string): boolean {

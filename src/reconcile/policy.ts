@@ -68,8 +68,9 @@ export async function decidePolicy(
   const decided = { ...resolved, ...review, start, shows, quarantined, takenBack };
   const policy = { ...decided, closed: moment.closed };
   const head = source.revision.commit;
-  const { judged } = remembered;
-  const ended = await endedKills({ desired, state, policy, history, head, applied, judged });
+  const { judged, outOfSync } = remembered;
+  const about = { desired, state, policy, history, head, applied, judged, outOfSync };
+  const ended = await endedKills(about);
   return { policy: { ...policy, ...ended, leftKilled }, moment };
 }
 

@@ -5,7 +5,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import { objectsOf, type DesiredFlag } from '../model/desired.js';
 import { withTag } from '../model/flag/fields.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
-import { keyOf, keyOfId, parseKey } from '../model/ref.js';
+import { keyOf, keyOfId, objectId, parseKey } from '../model/ref.js';
 import { changedObjects, comparedWithBases } from '../plan/bases/compare.js';
 import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
@@ -20,7 +20,7 @@ import {
   namesInBase,
 } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
-import { endedIn, isPlanned, type PlanPolicy } from '../plan/policy.js';
+import { endedIn, isPlanned, isSelectedHere, type PlanPolicy } from '../plan/policy.js';
 import { didYouMean, quotedList } from '../specs/parse/suggest.js';
 import type { Decided, LastObservation, Planned, RunContext, Scoped } from './context.js';
 
@@ -266,7 +266,7 @@ export function outOfSyncIn(plan: Plan): Set<string> {
 
 /**
  * `KIND/NAME` of the objects that the state records as out of sync after a run: those that the run found, and the
- * earlier ones that it did not look at in all environments.
+ * earlier ones that it did not look at in all environments, and kills to take back that filters left out.
  *
  * @param found objects that the run itself left out of sync.
  * @returns null if nothing was known before, and the run did not look at everything.
@@ -288,5 +288,7 @@ export function outOfSyncAfter(
       isPlanned(policy, ref.kind, ref.name)
     );
   };
-  return new Set([...[...known].filter((key) => !isLookedAt(key)), ...found]);
+  const left = endedIn(policy).filter((ref) => !isSelectedHere(policy, objectId(ref)));
+  const leftOut = left.map(({ kind, name }) => keyOf(kind, name));
+  return new Set([...[...known].filter((key) => !isLookedAt(key)), ...found, ...leftOut]);
 }

@@ -81,7 +81,16 @@ describe('a commit that ends the kill of a flag that other specs declare', () =>
     const policy = aPolicy({
       environments: [anEnvironment('staging'), anEnvironment('production')],
     });
-    const about = { desired, state: NO_STATE, policy, history, head, applied, judged: {} };
+    const about = {
+      desired,
+      state: NO_STATE,
+      policy,
+      history,
+      head,
+      applied,
+      judged: {},
+      outOfSync: null,
+    };
     return endedKills(about);
   }
 

@@ -232,6 +232,22 @@ describe('the kill of a flag from outside the specs, which git takes back', () =
     },
   );
 
+  it('leaves a later kill by hand alone, though another change waits in a freeze since before', async () => {
+    const frozen = `${PIPELINE_CONFIG}freezes: { x: { from: 2000-01-01, to: 2100-01-01, zone: UTC } }\n`;
+    world.repository.commit('Freeze', {
+      'flagkeel.yaml': frozen,
+      'flags/pay.yaml': flagSpec('pay', { on: 50 }),
+    });
+    await world.applied();
+    expect(await isTheirsKilled()).toBe(false);
+    await world.live.set('theirs', { killed: true });
+    for (const text of ['Flags', 'More flags']) {
+      await world.applied();
+      world.repository.commit('Something else', { 'README.md': text });
+    }
+    expect(await isTheirsKilled()).toBe(true);
+  });
+
   it('is restored by the next run where the service refused that', async () => {
     await world.live.permit({ areApprovalsRequired: true });
     await world.applied();
