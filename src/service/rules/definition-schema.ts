@@ -111,22 +111,20 @@ const BUCKETS_SCHEMA: Schema = {
 };
 
 /** `configurations` and `segments` are of public documentation. `members.ts` checks the names themselves. */
+const TREATMENT_MEMBERS = {
+  name: { type: 'string' },
+  description: { type: 'string', maxLength: 10_000 },
+  configurations: { type: 'string', description: 'JSON text.' },
+  keys: { type: 'array', items: TEXT, description: 'Individual targets: a set.' },
+  segments: { type: 'array', items: TEXT },
+} satisfies Readonly<Record<string, Schema>>;
+
 function treatmentSchema(isClosed: boolean): Schema {
   return {
     type: 'object',
     ...(isClosed ? { additionalProperties: false } : {}),
     required: ['name'],
-    properties: {
-      name: { type: 'string' },
-      description: { type: 'string', maxLength: 10_000 },
-      configurations: { type: 'string', description: 'JSON text.' },
-      keys: {
-        type: 'array',
-        items: { type: 'string', minLength: 1 },
-        description: 'Individual targets: a set.',
-      },
-      segments: { type: 'array', items: { type: 'string', minLength: 1 } },
-    },
+    properties: TREATMENT_MEMBERS,
   };
 }
 
@@ -217,16 +215,8 @@ export const PATCHED_DEFINITION_SCHEMA = {
   required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation', 'baselineTreatment'],
 } as const satisfies Schema;
 
-const CONTRACT_TREATMENT: Schema = closed(
-  {
-    name: { type: 'string' },
-    description: { type: 'string', maxLength: 10_000 },
-    keys: { type: 'array', items: { type: 'string', minLength: 1 } },
-  },
-  ['name'],
-);
-
-/** The contract shows neither flag sets nor impressions. */
+/** The contract shows neither configurations nor segments of treatments, and neither flag sets nor impressions. */
+const { configurations: _texts, segments: _names, ...CONTRACT_TREATMENT } = TREATMENT_MEMBERS;
 const { flagSets: _sets, impressionsDisabled: _impressions, ...CONTRACT_MEMBERS } = CLOSED_MEMBERS;
 
 export const CONTRACT_DEFINITION_BODY = {
@@ -238,7 +228,7 @@ export const CONTRACT_DEFINITION_BODY = {
     environment: CONTRACT_REFERENCE,
     trafficType: CONTRACT_REFERENCE,
     ...CONTRACT_MEMBERS,
-    treatments: { ...CONTRACT_MEMBERS.treatments, items: CONTRACT_TREATMENT },
+    treatments: { ...CONTRACT_MEMBERS.treatments, items: closed(CONTRACT_TREATMENT, ['name']) },
     rules: { ...CONTRACT_MEMBERS.rules, items: ruleSchema(true, true) },
   },
 } as const satisfies Schema;
