@@ -59,12 +59,6 @@ export const RETRY_TABLE: Readonly<Record<RequestKind, Readonly<Record<Failure, 
     patch: { ...LOOKED_UP, unavailable: 'repeat' },
   };
 
-const MAY_LOOK_UP = new Set(
-  (Object.keys(RETRY_TABLE) as RequestKind[]).filter((kind) =>
-    Object.values(RETRY_TABLE[kind]).includes('look-up'),
-  ),
-);
-
 /** Number of tries after which a repeated failure is final. Other failures are bounded by time alone. */
 const MAX_TRIES: Partial<Record<Failure, number>> = { 'server-error': 4, unreadable: 3 };
 
@@ -126,7 +120,8 @@ export interface RetryOptions<T> {
 
 export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   const { kind, time, silence } = options;
-  const confirm = MAY_LOOK_UP.has(kind) ? options.confirm : undefined;
+  const mayLookUp = Object.values(RETRY_TABLE[kind]).includes('look-up');
+  const confirm = mayLookUp ? options.confirm : undefined;
   let uncertain = false;
   let firstFailureAt: number | undefined;
   const orEnded = async <R>(work: Promise<R>): Promise<R> => {
