@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { findAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
@@ -55,13 +56,7 @@ export function isSameKey(text: string, keptHash: string): boolean {
  * `Authorization: Bearer …` as in the contract, or `x-api-key` as some clients send it. With both, the contract's
  * header counts. @param strict accepts the contract's header only.
  */
-export function keyFromHeaders(
-  headers: {
-    readonly authorization?: string | undefined;
-    readonly 'x-api-key'?: string | string[] | undefined;
-  },
-  strict = false,
-): string | undefined {
+export function keyFromHeaders(headers: IncomingHttpHeaders, strict = false): string | undefined {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined || strict) return bearer;
   const other = headers['x-api-key'];
