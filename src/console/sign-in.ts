@@ -1,6 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sha256 } from '../model/json.js';
 import type { AppOptions } from '../service/http/app.js';
+import { isSameKey } from '../service/http/key-check.js';
 import { forbidden, Problem } from '../service/http/problem.js';
 import { RequestCounter } from '../service/rules/rate-limit.js';
 import { endSession, findSession, startSession } from '../service/store/admin-keys.js';
@@ -50,7 +52,7 @@ export class SignIn {
     const key = await keys.byText(keyText.trim());
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const expiration_time = Math.min(now + LASTS_MS, key.expiration_time ?? Infinity);
-    const session = { hash: hashOf(token), key_id: key.id, expiration_time };
+    const session = { hash: sha256(token), key_id: key.id, expiration_time };
     await store.write(async (db) => startSession(db, session, now));
     void reply.header('set-cookie', cookieOf(request, token, (expiration_time - now) / 1_000));
   }
@@ -59,7 +61,7 @@ export class SignIn {
     const { store, keys, clock } = this.#parts;
     const token = tokenOf(request);
     if (token === undefined) return undefined;
-    const session = await findSession(store.lookUp, hashOf(token), clock());
+    const session = await findSession(store.lookUp, sha256(token), clock());
     if (session === undefined) return undefined;
     const key = await keys.byId(session.key_id).catch((error: unknown) => {
       if (error instanceof Problem && error.status === 401) return undefined;
@@ -68,7 +70,7 @@ export class SignIn {
     if (key === undefined) return undefined;
     // The log of requests shows this key.
     request.adminKey = key;
-    return { key, formToken: hashOf(`form of ${token}`) };
+    return { key, formToken: sha256(`form of ${token}`) };
   }
 
   /** @throws Problem (403) the request has no session, or the form is not from one of its pages. */
@@ -76,7 +78,7 @@ export class SignIn {
     checkOwnOrigin(request);
     const session = await this.find(request);
     if (session === undefined) throw forbidden('Nobody is signed in');
-    if (!isSame(formToken ?? '', session.formToken)) {
+    if (!isSameKey(formToken ?? '', sha256(session.formToken))) {
       throw forbidden('The form is not from a page of this session: load the page again');
     }
     return session;
@@ -86,7 +88,7 @@ export class SignIn {
   async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = tokenOf(request);
     if (token !== undefined) {
-      await this.#parts.store.write(async (db) => endSession(db, hashOf(token)));
+      await this.#parts.store.write(async (db) => endSession(db, sha256(token)));
     }
     void reply.header('set-cookie', cookieOf(request, '', 0));
   }
@@ -108,13 +110,4 @@ function cookieOf({ headers }: FastifyRequest, token: string, seconds: number): 
 
 function tokenOf({ headers }: FastifyRequest): string | undefined {
   return /(?:^|;\s*)flagkeel_console=([\w-]{1,100})(?:;|$)/.exec(headers.cookie ?? '')?.[1];
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
