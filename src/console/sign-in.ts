@@ -4,7 +4,7 @@ import { sha256 } from '../model/json.js';
 import type { AppOptions } from '../service/http/app.js';
 import { isSameKey } from '../service/http/key-check.js';
 import { forbidden, Problem } from '../service/http/problem.js';
-import { RequestCounter } from '../service/rules/rate-limit.js';
+import { requestCounter } from '../service/rules/rate-limit.js';
 import { endSession, findSession, startSession } from '../service/store/admin-keys.js';
 import type { AdminKeyRow } from '../service/store/tables.js';
 
@@ -33,8 +33,8 @@ const TOKEN_BYTES = 32;
  */
 export class SignIn {
   readonly #parts: SignInParts;
-  readonly #tries = new RequestCounter(TRIES);
-  readonly #allTries = new RequestCounter(ALL_TRIES);
+  readonly #tries = requestCounter(TRIES);
+  readonly #allTries = requestCounter(ALL_TRIES);
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
@@ -45,8 +45,8 @@ export class SignIn {
     const { keys, clock, store } = this.#parts;
     const now = clock();
     checkOwnOrigin(request);
-    const all = this.#allTries.take('', now);
-    if (!this.#tries.take(request.ip, now).allowed || !all.allowed) {
+    const all = this.#allTries('', now);
+    if (!this.#tries(request.ip, now).allowed || !all.allowed) {
       throw new Problem(429, 'Too many tries: wait for a minute');
     }
     const key = await keys.byText(keyText.trim());

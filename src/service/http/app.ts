@@ -10,7 +10,7 @@ import Fastify, {
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import type { ServiceMetrics } from '../metrics.js';
 import { keyFromHeaders, callerWith, type KeyCheck, type KeyCheckParts } from './key-check.js';
-import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
+import { requestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors, type Schema } from '../rules/shape.js';
 import { noteFrom } from '../rules/members.js';
 import type { AdminKeyRow } from '../store/tables.js';
@@ -185,13 +185,13 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
 /** Counts the requests with a valid key. The contract shows no limits; the headers follow public documentation. */
 function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
   if (rateLimit === undefined) return;
-  const together = new RequestCounter(rateLimit);
-  const byAddress = new RequestCounter(rateLimit);
+  const together = requestCounter(rateLimit);
+  const byAddress = requestCounter(rateLimit);
   app.addHook('onRequest', async (request, reply) => {
     if (request.adminKey === null) return;
     const now = clock();
-    const all = together.take('', now);
-    const own = byAddress.take(request.ip, now);
+    const all = together('', now);
+    const own = byAddress(request.ip, now);
     void reply.headers({
       'x-ratelimit-remaining-org': all.remaining,
       'x-ratelimit-remaining-ip': own.remaining,

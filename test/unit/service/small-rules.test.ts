@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/http/key-check.js';
 import { changedKeys, keysToAdd, keysToRemove } from '../../../src/service/rules/keys.js';
-import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
+import { requestCounter } from '../../../src/service/rules/rate-limit.js';
 
 it('Admin API keys have a prefix, an id that is found again, and a hash; each is another', () => {
   const { id, key, hash } = createAdminKey();
@@ -96,19 +96,19 @@ describe('a text is refused before it is parsed', () => {
 });
 
 it('the rate limit lets so many through in each window, for each caller', () => {
-  const counter = new RequestCounter({ requests: 2, perSeconds: 10 });
+  const take = requestCounter({ requests: 2, perSeconds: 10 });
 
-  expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 1, resetSeconds: 10 });
-  expect(counter.take('a', 9_500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 1 });
-  expect(counter.take('a', 9_999)).toMatchObject({ allowed: false, remaining: 0 });
-  expect(counter.take('b', 9_999)).toMatchObject({ allowed: true });
-  expect(counter.take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
+  expect(take('a', 0)).toEqual({ allowed: true, remaining: 1, resetSeconds: 10 });
+  expect(take('a', 9_500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 1 });
+  expect(take('a', 9_999)).toMatchObject({ allowed: false, remaining: 0 });
+  expect(take('b', 9_999)).toMatchObject({ allowed: true });
+  expect(take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
 });
 
 it('a rate limit lasts no longer where the clock of the machine was set back by an hour', () => {
-  const counter = new RequestCounter({ requests: 1, perSeconds: 10 });
-  counter.take('a', 3_600_000);
+  const take = requestCounter({ requests: 1, perSeconds: 10 });
+  take('a', 3_600_000);
 
-  expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 0, resetSeconds: 10 });
-  expect(counter.take('a', 5_000)).toMatchObject({ allowed: false, resetSeconds: 5 });
+  expect(take('a', 0)).toEqual({ allowed: true, remaining: 0, resetSeconds: 10 });
+  expect(take('a', 5_000)).toMatchObject({ allowed: false, resetSeconds: 5 });
 });
