@@ -5,7 +5,7 @@ import { isSameKey, keyFromHeaders } from '../service/http/key-check.js';
 import { badRequest, forbidden, notFound, Problem, unauthorised } from '../service/http/problem.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
 import {
-  StoredEnvironment,
+  storedEnvironment,
   type Application,
   type FindApplication,
   type ServedEnvironment,
@@ -27,7 +27,7 @@ export function addApplications(app: FastifyInstance, parts: ApplicationParts): 
     const key = await parts.keys.byText(keyFromHeaders(request.headers), 'application');
     const [environmentId = ''] = JSON.parse(key.environments_json ?? '[]') as string[];
     const known = environments.get(environmentId);
-    const environment = known ?? (await storedEnvironment(parts, environmentId));
+    const environment = known ?? (await environmentCalled(parts, environmentId));
     environments.set(environmentId, environment);
     return { environment, type: key.key_type };
   };
@@ -82,13 +82,13 @@ function openToPages(scope: FastifyInstance, below: string): void {
 }
 
 /** @throws Problem (404) the environment was deleted at this moment. */
-async function storedEnvironment(
+async function environmentCalled(
   parts: ApplicationParts,
   environmentId: string,
 ): Promise<ServedEnvironment> {
   const [found] = await parts.store.read(async (db) => environmentsCalled(db, environmentId));
   if (found?.id !== environmentId) throw notFound('environment', environmentId);
-  return new StoredEnvironment(parts, { workspaceId: found.workspace_id, environmentId });
+  return storedEnvironment(parts, { workspaceId: found.workspace_id, environmentId });
 }
 
 type Answer = (application: Application, request: FastifyRequest) => Promise<object | string>;

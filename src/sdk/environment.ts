@@ -168,57 +168,45 @@ interface Ids {
  * alike, also after a restart. They count from the time of the first entry, so that the numbers of a new store are
  * greater.
  */
-export class StoredEnvironment implements ServedEnvironment {
-  readonly #parts: Pick<KeyCheckParts, 'store' | 'cache'>;
-  readonly #ids: Ids;
-  #last: ReadFlags | undefined;
-
-  constructor(parts: Pick<KeyCheckParts, 'store' | 'cache'>, ids: Ids) {
-    this.#parts = parts;
-    this.#ids = ids;
-  }
-
-  async flags(): Promise<FlagList> {
-    return this.#recall('flags', async (db) => {
-      const counter = await counterOf(db);
-      this.#last = await flagsAfter(db, this.#ids, this.#last, counter);
-      return this.#last.list;
-    });
-  }
-
-  async keysSince(segment: string, since: number): Promise<KeyChanges> {
-    return this.#recall(JSON.stringify(['keys', segment, since]), async (db) => {
-      const place = [this.#ids.environmentId, segment] as const;
-      const { first } = await counterOf(db);
-      const kept = await keptKeyChanges(db, ...place);
-      const { oldest = 0, newest = 0, count = 0 } = kept ?? {};
-      return keysChangedSince(since, {
-        ...{ first, count, oldest: first + oldest, till: first + newest },
-        after: async (number) =>
-          (await keyChangesAfter(db, ...place, number - first)).map((row) => ({
-            added: JSON.parse(row.added_json) as string[],
-            removed: JSON.parse(row.removed_json) as string[],
-          })),
-        keys: async () => {
-          const activation = await findActivation(db, ...place);
-          return activation ? allKeys(db, activation.activation_id) : [];
-        },
-      });
-    });
-  }
-
-  async segmentsOf(key: string): Promise<readonly string[]> {
-    return this.#recall(JSON.stringify(['segments', key]), async (db) =>
-      segmentsHolding(db, this.#ids.environmentId, key),
-    );
-  }
-
+export function storedEnvironment(
+  { store, cache }: Pick<KeyCheckParts, 'store' | 'cache'>,
+  ids: Ids,
+): ServedEnvironment {
+  const { environmentId } = ids;
+  let last: ReadFlags | undefined;
   /** Reads once, until anything in the store changes. */
-  async #recall<T>(question: string, read: (db: Db) => Promise<T>): Promise<T> {
-    const name = `served ${this.#ids.environmentId} ${question}`;
-    const { cache, store } = this.#parts;
-    return cache.recall(name, async () => store.read(read));
-  }
+  const recall = async <T>(question: string, read: (db: Db) => Promise<T>): Promise<T> =>
+    cache.recall(`served ${environmentId} ${question}`, async () => store.read(read));
+  return {
+    flags: async () =>
+      recall('flags', async (db) => {
+        last = await flagsAfter(db, ids, last, await counterOf(db));
+        return last.list;
+      }),
+    keysSince: async (segment, since) =>
+      recall(JSON.stringify(['keys', segment, since]), async (db) => {
+        const place = [environmentId, segment] as const;
+        const { first } = await counterOf(db);
+        const kept = await keptKeyChanges(db, ...place);
+        const { oldest = 0, newest = 0, count = 0 } = kept ?? {};
+        return keysChangedSince(since, {
+          ...{ first, count, oldest: first + oldest, till: first + newest },
+          after: async (number) =>
+            (await keyChangesAfter(db, ...place, number - first)).map((row) => ({
+              added: JSON.parse(row.added_json) as string[],
+              removed: JSON.parse(row.removed_json) as string[],
+            })),
+          keys: async () => {
+            const activation = await findActivation(db, ...place);
+            return activation ? allKeys(db, activation.activation_id) : [];
+          },
+        });
+      }),
+    segmentsOf: async (key) =>
+      recall(JSON.stringify(['segments', key]), async (db) =>
+        segmentsHolding(db, environmentId, key),
+      ),
+  };
 }
 
 /** How numbers count: the number of an entry is `first` plus its id, and `newest` is the id of the newest entry. */
