@@ -19,10 +19,11 @@ import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
 import {
   differing,
-  SnapshotCache,
+  snapshotCache,
   textIn,
   UNKNOWN,
   type Snapshot,
+  type SnapshotCache,
   type SnapshotsAt,
 } from './spec-history.js';
 
@@ -160,7 +161,7 @@ export async function attribute(
     return requests.map((request) => noteOf(request, unknown));
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
-  const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
+  const forms = snapshotCache(treeOf, snapshotsAt, maxCommits);
   const past: Past = {
     head,
     // A commit that made a thousand flags is needed by each of them.

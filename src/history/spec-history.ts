@@ -167,47 +167,40 @@ export type Snapshot = Forms | undefined | typeof UNKNOWN;
 /** Further ones are judged by file. */
 const MAX_COMMITS = 500;
 
+export type SnapshotCache = ReturnType<typeof snapshotCache>;
+
 /** Reads each commit once, for all objects that were announced for it. */
-export class SnapshotCache {
-  readonly #treeOf: (commit: string) => Promise<SpecTree>;
-  readonly #snapshotsAt: SnapshotsAt;
-  readonly #maxCommits: number;
-  readonly #expected = new Map<string, Map<ObjectId, ObjectRef>>();
-  readonly #found = new Map<string, ReturnType<SnapshotsAt>>();
-
-  constructor(
-    treeOf: (commit: string) => Promise<SpecTree>,
-    snapshotsAt: SnapshotsAt,
-    maxCommits = MAX_COMMITS,
-  ) {
-    this.#treeOf = treeOf;
-    this.#snapshotsAt = snapshotsAt;
-    this.#maxCommits = maxCommits;
-  }
-
-  expect(commit: string, ref: ObjectRef): void {
-    const refs = this.#expected.get(commit) ?? new Map<ObjectId, ObjectRef>();
-    refs.set(objectId(ref), ref);
-    this.#expected.set(commit, refs);
-  }
-
-  async snapshotOf(commit: string, id: ObjectId): Promise<Snapshot> {
-    let found = this.#found.get(commit);
-    if (found === undefined) {
-      if (this.#found.size >= this.#maxCommits) return UNKNOWN;
-      const refs = [...(this.#expected.get(commit)?.values() ?? [])];
-      found = this.#treeOf(commit)
-        .then(async (tree) => this.#snapshotsAt(tree, refs))
-        .catch((error: unknown) => {
-          // A partial clone lacks the files of older commits: nothing is known of them.
-          if (error instanceof FlagkeelError && error.code === 'GIT') return new Map();
-          throw error;
-        });
-      this.#found.set(commit, found);
+export function snapshotCache(
+  treeOf: (commit: string) => Promise<SpecTree>,
+  snapshotsAt: SnapshotsAt,
+  maxCommits = MAX_COMMITS,
+) {
+  const expected = new Map<string, Map<ObjectId, ObjectRef>>();
+  const found = new Map<string, ReturnType<SnapshotsAt>>();
+  const read = async (commit: string): ReturnType<SnapshotsAt> => {
+    try {
+      const tree = await treeOf(commit);
+      return await snapshotsAt(tree, [...(expected.get(commit)?.values() ?? [])]);
+    } catch (error) {
+      // A partial clone lacks the files of older commits: nothing is known of them.
+      if (error instanceof FlagkeelError && error.code === 'GIT') return new Map();
+      throw error;
     }
-    const forms = await found;
-    return forms.has(id) ? forms.get(id) : UNKNOWN;
-  }
+  };
+  return {
+    expect: (commit: string, ref: ObjectRef): void => {
+      const refs = expected.get(commit) ?? new Map<ObjectId, ObjectRef>();
+      expected.set(commit, refs.set(objectId(ref), ref));
+    },
+    snapshotOf: async (commit: string, id: ObjectId): Promise<Snapshot> => {
+      const known = found.get(commit);
+      if (known === undefined && found.size >= maxCommits) return UNKNOWN;
+      const reading = known ?? read(commit);
+      found.set(commit, reading);
+      const forms = await reading;
+      return forms.has(id) ? forms.get(id) : UNKNOWN;
+    },
+  };
 }
 
 /** Stands among the fields for whether there is an object. */
