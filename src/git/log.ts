@@ -86,31 +86,40 @@ function dayOf(seconds: string): string {
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
 }
 
+type CheckedOut = Pick<Checkout, 'repository' | 'head'>;
+
 /** Commits to read for the ages of files. Older files count as added by the oldest of these. */
 const MAX_AGED = 20_000;
+
+/** The commits that changed files of flags, with their times; none without a commit. */
+async function logOfFlags(
+  { repository, head }: CheckedOut,
+  listing: readonly string[],
+  purpose: string,
+): Promise<ReturnType<typeof commitsIn>> {
+  if (repository === null || head === null) return [];
+  const output = await logOf(repository, {
+    options: [...listing, '--no-merges', '--format=tformat:%x01%ct'],
+    most: MAX_AGED,
+    revisions: [head],
+    paths: [SPEC_FOLDERS.flag.folder],
+    purpose,
+  });
+  return commitsIn(output);
+}
 
 /**
  * When files of flags were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to
  * the config directory → days. A moved file counts as new, and merges are ignored.
  */
-export async function fileAges({
-  repository,
-  head,
-}: Pick<Checkout, 'repository' | 'head'>): Promise<
-  ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>
-> {
-  if (repository === null || head === null) return new Map();
-  const { prefix } = repository;
-  const output = await logOf(repository, {
-    options: ['--name-only', '--no-merges', '--format=tformat:%x01%ct'],
-    most: MAX_AGED,
-    revisions: [head],
-    paths: [SPEC_FOLDERS.flag.folder],
-    purpose: 'read the ages of files',
-  });
+export async function fileAges(
+  checkout: CheckedOut,
+): Promise<ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>> {
+  const { prefix = '' } = checkout.repository ?? {};
+  const log = await logOfFlags(checkout, ['--name-only'], 'read the ages of files');
   const ages = new Map<string, { addedOn: string; changedOn: string }>();
   // The log starts with the newest commit: the first one with a path changed it last.
-  for (const { head: time, lines } of commitsIn(output)) {
+  for (const { head: time, lines } of log) {
     const addedOn = dayOf(time);
     for (const line of lines) {
       const path = line.slice(prefix.length);
@@ -124,23 +133,13 @@ export async function fileAges({
  * Names of files of flags that commits reachable from HEAD removed, with the UTC day of the removal: files that
  * are gone, and those that came back later with another content. A move to another folder is no removal.
  */
-export async function removedNames({
-  repository,
-  head,
-}: Pick<Checkout, 'repository' | 'head'>): Promise<ReadonlyMap<string, string>> {
-  if (repository === null || head === null) return new Map();
-  const listing = ['--raw', '--no-abbrev', '--no-merges', '--diff-filter=AD'];
-  const output = await logOf(repository, {
-    options: [...listing, '--topo-order', '--reverse', '--format=tformat:%x01%ct'],
-    most: MAX_AGED,
-    revisions: [head],
-    paths: [SPEC_FOLDERS.flag.folder],
-    purpose: 'read which files were removed',
-  });
+export async function removedNames(checkout: CheckedOut): Promise<ReadonlyMap<string, string>> {
+  const listing = ['--raw', '--no-abbrev', '--diff-filter=AD', '--topo-order', '--reverse'];
+  const log = await logOfFlags(checkout, listing, 'read which files were removed');
   const removed = new Map<string, string>();
   /** Names without a file at present, with the last content of each. */
   const gone = new Map<string, string>();
-  for (const { head: time, lines } of commitsIn(output)) {
+  for (const { head: time, lines } of log) {
     const { added, deleted } = actsIn(lines);
     for (const [name, content] of added) {
       // An equal content means the same flag, for example after a revert.
@@ -194,7 +193,7 @@ export async function commitIn({ repository }: Checkout, commit: string): Promis
 }
 
 export async function newestCommits(
-  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
+  { repository, head }: CheckedOut,
   paths: readonly string[],
   most: number,
 ): Promise<readonly { readonly id: string; readonly subject: string }[]> {
