@@ -103,18 +103,14 @@ function classifySuccess(answer: Answer, expected: Expected): Try<ServiceAnswer>
   const unreadable = (what: string): FailedTry =>
     failed('unreadable', answer, expected, `the service answered ${what} in place of JSON`);
   const { status, text } = answer;
-  const { length } = text;
-  const needsJson = expected.kind === 'read' || expected.kind === 'create';
   if (isPage(answer)) return unreadable('a page');
-  if (text.trim() === '') {
-    if (needsJson) return unreadable('nothing');
-    return { ok: true, answer: { status, json: undefined, length } };
-  }
   if (depthOf(text) > MAX_DEPTH) return unreadable('something nested too deep');
   const json = parse(text);
-  if (json !== undefined) return { ok: true, answer: { status, json, length } };
-  if (needsJson) return unreadable('something');
-  return { ok: true, answer: { status, json: undefined, length } };
+  const needsJson = expected.kind === 'read' || expected.kind === 'create';
+  if (json !== undefined || !needsJson) {
+    return { ok: true, answer: { status, json, length: text.length } };
+  }
+  return unreadable(text.trim() === '' ? 'nothing' : 'something');
 }
 
 function failureOf(status: number, isServiceBody: boolean, kind: RequestKind): Failure {
