@@ -49,13 +49,17 @@ export function ownMember<T>(
 /** Node 20 has no `Map.groupBy`. */
 export function grouped<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
+  for (const item of items) keptIn(groups, keyOf(item), () => []).push(item);
   return groups;
+}
+
+/** The value of a key; one that is missing is made and kept. */
+export function keptIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }
 
 export function present<T extends object>(
@@ -83,11 +87,7 @@ export class Memory<K extends WeakKey, V> {
 /** The function with its results by key. */
 export function eachOnce<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const known = new Map<string, Promise<T>>();
-  return async (key) => {
-    const found = known.get(key) ?? read(key);
-    known.set(key, found);
-    return found;
-  };
+  return async (key) => keptIn(known, key, async () => read(key));
 }
 
 /** Comparing costs the product of the lengths: beyond this, too much for the old spelling of a few lines of a file. */

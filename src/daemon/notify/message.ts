@@ -4,6 +4,7 @@ import {
   reminderText,
   sinceText,
 } from '../../report/view/sentences.js';
+import { keptIn } from '../../model/collections.js';
 import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
 import { remedyText, headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
@@ -116,11 +117,9 @@ export class MessageMemory {
   }
 
   #of({ name }: SourceView): Reported {
-    const known = this.#sources.get(name);
-    if (known !== undefined) return known;
-    const none = { standing: new Map(), isDoubted: false, noticed: new Map() };
-    this.#sources.set(name, none);
-    return none;
+    return keptIn(this.#sources, name, () => {
+      return { standing: new Map(), isDoubted: false, noticed: new Map() };
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import { FlagkeelError, type ErrorCode } from '../../errors.js';
+import { keptIn } from '../../model/collections.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { parseForeignYaml, type ForeignNode } from '../../specs/parse/yaml-file.js';
 import type { FlagToWrite } from '../flag-files.js';
@@ -65,18 +66,16 @@ export class Conversion {
 
   flag(flag: Named<FlagToWrite>): OpenFlag['environments'] {
     const { trafficType } = this;
-    const found = this.#flags.get(flag.name);
-    const open = found ?? { trafficType, fields: {}, ...flag, environments: new Map() };
-    this.#flags.set(flag.name, open);
-    return open.environments;
+    return keptIn(this.#flags, flag.name, () => {
+      return { trafficType, fields: {}, ...flag, environments: new Map() };
+    }).environments;
   }
 
   segment(segment: Named<SegmentToWrite>): OpenSegment['environments'] {
     const { trafficType } = this;
-    const found = this.#segments.get(segment.name);
-    const open = found ?? { trafficType, description: '', ...segment, environments: new Map() };
-    this.#segments.set(segment.name, open);
-    return open.environments;
+    return keptIn(this.#segments, segment.name, () => {
+      return { trafficType, description: '', ...segment, environments: new Map() };
+    }).environments;
   }
 
   hasFlag(name: string): boolean {

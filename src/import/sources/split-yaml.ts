@@ -1,4 +1,4 @@
-import { grouped, present } from '../../model/collections.js';
+import { grouped, keptIn, present } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { sameJson, type Json } from '../../model/json.js';
@@ -79,8 +79,7 @@ function addTargets(
   entry: ForeignNode,
   conversion: Conversion,
 ): void {
-  const own = targets.get(treatment) ?? [];
-  targets.set(treatment, own);
+  const own = keptIn(targets, treatment, () => []);
   const { items, text = '' } = entry.members?.get('keys') ?? {};
   for (const key of items?.flatMap((each) => each.text ?? []) ?? [text]) {
     if (targeted.has(key)) conversion.depart(entry, `key "${key}" stands above already`);

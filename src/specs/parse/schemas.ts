@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { keptIn } from '../../model/collections.js';
 import { SPEC_KINDS } from '../../model/ref.js';
 import { fileKindOf } from '../../model/spec-tree.js';
 import { packageFile } from '../../platform/package-files.js';
@@ -30,12 +31,10 @@ export interface Schema {
 const loaded = new Map<SchemaName, Schema>();
 
 export function schemaOf(name: SchemaName): Schema {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  const file = packageFile(`schemas/${name}.schema.json`);
-  const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema;
-  loaded.set(name, schema);
-  return schema;
+  return keptIn(loaded, name, () => {
+    const file = packageFile(`schemas/${name}.schema.json`);
+    return JSON.parse(readFileSync(file, 'utf8')) as Schema;
+  });
 }
 
 export function schemaNameOf(id: string): SchemaName | undefined {

@@ -10,6 +10,7 @@ import {
 } from 'yaml';
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import { problemAt, type Problem, type Span } from './source-text.js';
+import { keptIn } from '../../model/collections.js';
 import type { SpecPath } from '../../model/diagnostic.js';
 import { isContainer, isRecord, memberOf, partsOf, valueAt } from '../../model/json.js';
 
@@ -241,13 +242,11 @@ class Expected {
       this.#others ??= this.#memberFrom(({ additionalProperties }) => additionalProperties);
       return this.#others;
     }
-    const known = this.#members.get(name);
-    if (known !== undefined) return known;
-    const found = this.#memberFrom((schema) =>
-      isNamed(schema, name) ? schema.properties?.[name] : schema.additionalProperties,
+    return keptIn(this.#members, name, () =>
+      this.#memberFrom((schema) =>
+        isNamed(schema, name) ? schema.properties?.[name] : schema.additionalProperties,
+      ),
     );
-    this.#members.set(name, found);
-    return found;
   }
 
   item(): Expected {
@@ -269,11 +268,7 @@ const ANYTHING = new Expected(NO_SCHEMA);
 const roots = new Map<SchemaName, Expected>();
 
 function expectedOf(name: SchemaName): Expected {
-  const known = roots.get(name);
-  if (known !== undefined) return known;
-  const expected = new Expected(expand({ schema: schemaOf(name), root: name }));
-  roots.set(name, expected);
-  return expected;
+  return keptIn(roots, name, () => new Expected(expand({ schema: schemaOf(name), root: name })));
 }
 
 /** Names the member, instead of just allowing it. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Desired, DesiredIdentities, DesiredKeys } from '../../model/desired.js';
 import type { Attributes } from '../../model/identities.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { sortedMap } from '../../model/collections.js';
+import { keptIn, sortedMap } from '../../model/collections.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -18,8 +18,7 @@ export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired[
   for (const each of [...yamlFiles(specs, found), ...csvFiles(specs, found)]) {
     const { file, trafficType, environment, path } = each;
     const id = `${trafficType} ${environment}`;
-    const entry: InOnePlace = together.get(id) ?? { ...each, keys: new Map() };
-    together.set(id, entry);
+    const entry = keptIn(together, id, () => ({ ...each, keys: new Map() }));
     for (const [key, attributes] of Object.entries(each.keys)) {
       if (entry.keys.has(key)) {
         const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.file.path} already`;
@@ -38,9 +37,9 @@ export function resolveIdentities(specs: SpecSet, found: Diagnostic[]): Desired[
       found.push({ severity: 'error', code: 'key-number', location, message });
     }
     const name = trafficType;
-    const object = all.get(name) ?? { name, location, trafficType, environments: new Map() };
-    object.environments.set(environment, { location, keys: sortedMap(keys) });
-    all.set(name, object);
+    const made = { name, location, trafficType, environments: new Map() };
+    const { environments } = keptIn(all, name, () => made);
+    environments.set(environment, { location, keys: sortedMap(keys) });
   }
   return all;
 }
