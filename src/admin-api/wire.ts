@@ -20,29 +20,21 @@ export interface WireRef {
   name: string;
 }
 
-export interface WireWorkspace {
-  id: string;
-  name: string;
+export interface WireWorkspace extends WireRef {
   type: 'workspace';
   requiresTitleAndComments: boolean;
 }
 
-export interface WireEnvironment {
-  id: string;
-  name: string;
+export interface WireEnvironment extends WireRef {
   production: boolean;
 }
 
-export interface WireTrafficType {
-  id: string;
-  name: string;
+export interface WireTrafficType extends WireRef {
   displayAttributeId?: string | null;
   workspace?: { type: 'workspace'; id: string };
 }
 
-export interface WireRolloutStatus {
-  id: string;
-  name: string;
+export interface WireRolloutStatus extends WireRef {
   description: string;
 }
 
@@ -59,9 +51,7 @@ export interface WireSegment {
   tags: WireTag[] | null;
 }
 
-/** A flag has all that a segment has. */
-export interface WireFlag extends WireSegment {
-  id: string;
+export interface WireFlag extends WireSegment, WireRef {
   rolloutStatus: WireRef | null;
   rolloutStatusTimestamp: number | null;
 }
@@ -107,9 +97,7 @@ export interface WireContent {
   defaultRule: WireBucket[];
 }
 
-export interface WireDefinition extends WireContent {
-  id: string;
-  name: string;
+export interface WireDefinition extends WireContent, WireRef {
   environment: WireRef;
   trafficType: WireRef;
   creationTime: number;
@@ -130,7 +118,7 @@ export interface WireSegmentInEnvironment {
 }
 
 export interface WireSegmentDefinition {
-  environmentURN: { type: 'Environment'; id: string; name: string };
+  environmentURN: WireRef & { type: 'Environment' };
   name: string;
   description: string | null;
   status: string;

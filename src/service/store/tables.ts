@@ -113,7 +113,6 @@ export interface SegmentRow extends OwnedRow {
   tags_json: string;
 }
 
-/** A flag has all that a segment has. */
 export interface FlagRow extends SegmentRow {
   rollout_status_id: string;
   rollout_status_timestamp: number;
@@ -141,7 +140,6 @@ export interface Within {
   readonly environment?: { readonly id: string };
 }
 
-/** A reference of a definition. */
 export interface DefinitionUseRow {
   flag_id: string;
   environment_id: string;
