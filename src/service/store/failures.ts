@@ -63,40 +63,13 @@ const CHECK_WITHIN_MS = 3_000;
  * Remembers the last failure of a store. A full disk or a damaged page fails only the work that meets it, so a check
  * that reads something else would call the store well.
  */
-export class StoreHealth {
-  readonly #ping: () => Promise<unknown>;
-  readonly #afterFailure: (code: string) => void;
-  #failed: Failed | undefined;
-  #checking: Promise<void> | undefined;
-
-  constructor(ping: () => Promise<unknown>, afterFailure: (code: string) => void) {
-    this.#ping = ping;
-    this.#afterFailure = afterFailure;
-  }
-
-  /** @param again what a check tries if the store fails `work`, and leaves nothing behind. Default: the same. */
-  async noting<T>(work: () => Promise<T>, again: () => Promise<unknown> = work): Promise<T> {
-    return work().catch((error: unknown) => {
-      const failure = failureOf(error);
-      if (failure !== undefined) {
-        this.#failed = { error, again };
-        this.#afterFailure(failure.code);
-      }
-      throw error;
-    });
-  }
-
-  async check(): Promise<void> {
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
-  }
-
-  async #check(): Promise<void> {
-    const failed = this.#failed;
+export function storeHealth(ping: () => Promise<unknown>, afterFailure: (code: string) => void) {
+  let last: Failed | undefined;
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    const failed = last;
     const late = failure('ETIMEDOUT', `the store did not answer within ${CHECK_WITHIN_MS} ms`);
-    const tries = this.#ping().then(async () => {
+    const tries = ping().then(async () => {
       if (failed !== undefined) await stillFails(failed);
     });
     let timer: NodeJS.Timeout | undefined;
@@ -108,13 +81,31 @@ export class StoreHealth {
     try {
       await Promise.race([tries, tooLate]);
     } catch (error) {
-      this.#afterFailure(failureOf(error)?.code ?? '');
+      afterFailure(failureOf(error)?.code ?? '');
       throw error;
     } finally {
       clearTimeout(timer);
     }
-    if (this.#failed === failed) this.#failed = undefined;
-  }
+    if (last === failed) last = undefined;
+  };
+  return {
+    /** @param again what a check tries if the store fails `work`, and leaves nothing behind. Default: the same. */
+    noting: async <T>(work: () => Promise<T>, again: () => Promise<unknown> = work): Promise<T> =>
+      work().catch((error: unknown) => {
+        const failed = failureOf(error);
+        if (failed !== undefined) {
+          last = { error, again };
+          afterFailure(failed.code);
+        }
+        throw error;
+      }),
+    check: async (): Promise<void> => {
+      checking ??= check().finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
+  };
 }
 
 /** Another error than a failure of the store shows that the store answers. */

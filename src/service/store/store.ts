@@ -8,7 +8,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../platform/sqlite.js';
-import { StoreHealth } from './failures.js';
+import { storeHealth } from './failures.js';
 import { migrations } from './migrations.js';
 import { postgresParts, type StoreParts } from './postgres.js';
 import { runIn, statementFor, type Lookup, type LookUp } from './statement.js';
@@ -238,7 +238,7 @@ async function storeOver(
     return transact(isolated, work);
   };
   const lookUp = parts.lookUp(db, () => writers > 0);
-  const health = new StoreHealth(parts.ping, afterFailure);
+  const health = storeHealth(parts.ping, afterFailure);
   return {
     lookUp: async <Row>(lookup: Lookup, values: readonly unknown[]) =>
       health.noting(async () => lookUp<Row>(lookup, values)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failure, failureOf, StoreHealth } from '../../../src/service/store/failures.js';
+import { failure, failureOf, storeHealth } from '../../../src/service/store/failures.js';
 
 describe('an error of a store', () => {
   it.each([
@@ -46,7 +46,7 @@ describe('the health of a store', () => {
   const answers = async (): Promise<void> => Promise.resolve();
 
   it('is bad until a trial of what failed succeeds', async () => {
-    const health = new StoreHealth(answers, () => undefined);
+    const health = storeHealth(answers, () => undefined);
     let again = fails;
     await expect(health.noting(fails, async () => again())).rejects.toThrow('no space');
 
@@ -58,7 +58,7 @@ describe('the health of a store', () => {
   });
 
   it('names the failure that it knows if the trial takes too long', async () => {
-    const health = new StoreHealth(answers, () => undefined);
+    const health = storeHealth(answers, () => undefined);
     await expect(health.noting(fails, async () => new Promise(() => undefined))).rejects.toThrow();
 
     await expect(health.check()).rejects.toThrow('no space');
