@@ -48,9 +48,7 @@ function within<T>(part: string | number, check: Check<T>, value: unknown): T {
   try {
     return check(value);
   } catch (error) {
-    if (error instanceof ShapeError) {
-      error.putInside(typeof part === 'number' ? `[${part}]` : part);
-    }
+    if (error instanceof ShapeError) error.putInside(typeof part === 'number' ? `[${part}]` : part);
     throw error;
   }
 }

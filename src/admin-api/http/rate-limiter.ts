@@ -326,9 +326,7 @@ class Spacing {
     this.#growth = GROWTH;
     this.#growAt = now + this.#periodMs;
     this.#refusals += 1;
-    if (this.#refusals > MAX_REFUSALS) {
-      this.#measureAnew();
-    }
+    if (this.#refusals > MAX_REFUSALS) this.#measureAnew();
     return waitMs;
   }
 

@@ -135,9 +135,7 @@ function identityFrom(
   if (key.length > MAX_KEY_LENGTH) return 'The key cannot be stored';
   const texts: Record<string, string> = {};
   for (const [attribute, value] of Object.entries(values)) {
-    if (!ATTRIBUTE.test(attribute)) {
-      return `The attribute ${attribute} is no name of an attribute`;
-    }
+    if (!ATTRIBUTE.test(attribute)) return `The attribute ${attribute} is no name of an attribute`;
     const isText = ['string', 'number', 'boolean'].includes(typeof value);
     texts[attribute] = String(value);
     if (!isText || texts[attribute].length > MAX_VALUE_LENGTH) {

@@ -266,9 +266,7 @@ async function recordKeysGone(work: Work<'segmentEverywhere'>): Promise<void> {
     const change = { kind: 'segment', name, action: 'delete', difference } as const;
     await recordChange({ ...work, environment }, change);
     // Applications learn that the segment holds none of its keys any more.
-    if (removed.length > 0) {
-      await noteKeyChange(db, [environment.id, name], { added: [], removed });
-    }
+    if (removed.length > 0) await noteKeyChange(db, [environment.id, name], { added: [], removed });
   }
 }
 

@@ -65,9 +65,7 @@ export function readConditions(
 
 function refusalOf(use: string, above: readonly string[]): string | undefined {
   const start = above.indexOf(use);
-  if (start !== -1) {
-    return `conditions use each other: ${[...above.slice(start), use].join(' → ')}`;
-  }
+  if (start !== -1) return `conditions use each other: ${[...above.slice(start), use].join(' → ')}`;
   return above.length < MOST_LEVELS ? undefined : `more than ${MOST_LEVELS} names use each other`;
 }
 

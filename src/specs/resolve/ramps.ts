@@ -145,9 +145,7 @@ function shortSteps(text: string, fail: FailSteps): readonly RampStep[] {
       afterMs = undefined;
     }
   }
-  if (afterMs !== undefined) {
-    fail(`"${text}" ends with a time; a percentage is expected after it`);
-  }
+  if (afterMs !== undefined) fail(`"${text}" ends with a time; a percentage is expected after it`);
   return steps;
 }
 
