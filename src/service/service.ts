@@ -4,7 +4,7 @@ import { callerWithoutKey, pruneAudit } from './change-log.js';
 import { createApp, type AppOptions } from './http/app.js';
 import { endpointsIn, type Endpoint } from './http/endpoint.js';
 import { KeyCheck } from './http/key-check.js';
-import { ResponseCache } from './http/response-cache.js';
+import { responseCache } from './http/response-cache.js';
 import {
   wideKeys,
   addAdminKey,
@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     for (const key of await store.read(async (db) => wideKeys(db, clock()))) {
       options.log?.warn({ ...key }, 'an Admin API key reaches more than its restrictions named');
     }
-    const cache = new ResponseCache(store);
+    const cache = responseCache(store);
     const keys = new KeyCheck({ store, cache, clock, log: options.log });
     const app = createApp({
       ...options,

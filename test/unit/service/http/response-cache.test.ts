@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ResponseCache } from '../../../../src/service/http/response-cache.js';
+import { responseCache, type ResponseCache } from '../../../../src/service/http/response-cache.js';
 
 let version: number;
 /** Looks at the version that wait for their answer. */
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 function cacheOf({ answersAtOnce = true } = {}): ResponseCache {
-  return new ResponseCache({
+  return responseCache({
     version: async () => {
       versionsAsked += 1;
       const seen = version;
