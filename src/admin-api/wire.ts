@@ -38,17 +38,13 @@ export interface WireRolloutStatus extends WireRef {
   description: string;
 }
 
-export interface WireTag {
-  name: string;
-}
-
 export interface WireSegment {
   name: string;
   description: string | null;
   trafficType: WireRef;
   /** Milliseconds since the epoch. */
   creationTime: number;
-  tags: WireTag[] | null;
+  tags: { name: string }[] | null;
 }
 
 export interface WireFlag extends WireSegment, WireRef {

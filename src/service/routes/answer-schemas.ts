@@ -29,7 +29,8 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
 
 export const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
 
-const REFERENCE = record({ id: TEXT, name: TEXT });
+const NAMED = { id: TEXT, name: TEXT };
+const REFERENCE = record(NAMED);
 /** The contract shows null or a list, and leaves the shape of an element open. */
 const TAGS = orNull(listOf(record({ name: TEXT })));
 /** Clients write the types of attributes in small letters or in capitals, and expect to read what they wrote. */
@@ -60,8 +61,7 @@ export const ANSWER_SCHEMAS = {
   }),
   True: { const: true },
   Workspace: record({
-    id: TEXT,
-    name: TEXT,
+    ...NAMED,
     type: { const: 'workspace' },
     requiresTitleAndComments: TRUTH,
   }),
@@ -93,8 +93,7 @@ export const ANSWER_SCHEMAS = {
   RolloutStatus: record({ id: TEXT, name: TEXT, description: TEXT }),
   Flag: record(
     {
-      id: TEXT,
-      name: TEXT,
+      ...NAMED,
       description: TEXT,
       trafficType: REFERENCE,
       creationTime: TIME,
@@ -107,8 +106,7 @@ export const ANSWER_SCHEMAS = {
   Tag: record({ name: TEXT, objectType: { const: 'Split' }, objectName: TEXT }),
   Definition: record(
     {
-      id: TEXT,
-      name: TEXT,
+      ...NAMED,
       environment: REFERENCE,
       trafficType: REFERENCE,
       ...members,
@@ -204,8 +202,7 @@ export const ANSWER_SCHEMAS = {
   }),
   AdminKey: record(
     {
-      id: TEXT,
-      name: TEXT,
+      ...NAMED,
       apiKeyType: KEY_TYPE,
       creationTime: TIME,
       revocationTime: orNull(TIME),
