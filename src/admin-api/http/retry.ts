@@ -143,15 +143,12 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
     uncertain ||= !WITHOUT_EFFECT.has(result.failure);
     const elapsedMs = result.status === null ? silence.elapsedMs() : time.now() - firstFailureAt;
     const delayMs = nextDelayMs(result, tries, elapsedMs, options);
-    if (delayMs === undefined && !isConflict) {
-      throw options.giveUp({ last: result, tries, uncertain, elapsedMs });
-    }
     if (delayMs !== undefined) {
       if (options.signal?.aborted !== true) options.onWait?.(delayMs, result.why);
       await orEnded(time.sleep(delayMs, options.signal));
     }
     // 409 after a try of unknown fate: an early look-up may have missed the object that the try created.
-    if (confirm && (uncertain || isConflict)) {
+    if (confirm && uncertain && (delayMs !== undefined || isConflict)) {
       const found = await confirm();
       if (found !== undefined) return found;
     }
