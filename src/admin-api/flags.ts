@@ -136,7 +136,7 @@ export class FlagObservation {
     const answers = await pMap(
       doubtful,
       async ([name, { id }]) => {
-        const answer = await look(this.#reader, place, { name, id }, { flags: 'asked' });
+        const answer = await look(this.#reader, place, { name, id }, 'asked');
         this.#onSeen(1);
         // A definition that cannot be found may be created: the service refuses to create it twice.
         if (answer.is === 'seen') this.#shareParts(answer.definition);

@@ -18,14 +18,6 @@ export type Look =
   | { readonly is: 'absent' }
   | { readonly is: 'unknown' };
 
-export interface LookOptions {
-  /**
-   * How to learn the id of a flag that the run does not know: `one` asks for the flag, `list` also for all flags if
-   * that shows nothing, `asked` sends no request, because the caller has done either. Default: `one`.
-   */
-  readonly flags?: 'one' | 'list' | 'asked';
-}
-
 const ABSENT: Look = { is: 'absent' };
 const UNKNOWN: Look = { is: 'unknown' };
 
@@ -34,13 +26,15 @@ const UNKNOWN: Look = { is: 'unknown' };
  * shows for the flag, because some services find definitions by that alone.
  *
  * @param flag its `id` is the one that the state remembers; the reader adds those from other answers of the run.
+ * @param flags how to learn the id of a flag that the run does not know: `one` asks for the flag, `list` also for all
+ * flags if that shows nothing, `asked` sends no request, because the caller has done either.
  * @throws FlagkeelError a request failed: nothing follows from that.
  */
 export async function look(
   reader: AdminReader,
   { workspaceId, environmentId }: Omit<DefinitionTarget, 'flag'>,
   { name, id }: { readonly name: string; readonly id?: string | undefined },
-  { flags = 'one' }: LookOptions = {},
+  flags: 'one' | 'list' | 'asked' = 'one',
 ): Promise<Look> {
   const said = reader.flagSaid(workspaceId, name);
   const shownIds = said === undefined || said === 'absent' ? [] : said.ids;

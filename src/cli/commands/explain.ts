@@ -164,7 +164,7 @@ async function withLive(
     const { id: environmentId } = findEnvironment(at, environment);
     const place = { workspaceId: at.workspace.id, environmentId };
     const lookAt = async (called: string): ReturnType<typeof look> =>
-      look(reader, place, { name: called, id: ids.get(called) }, { flags: 'list' });
+      look(reader, place, { name: called, id: ids.get(called) }, 'list');
     const live = await lookAt(name);
     if (live.is === 'unknown') return { ...each, live: live.is };
     if (live.is === 'absent') return { ...each, live: null };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { look, type Look, type LookOptions } from '../../../src/admin-api/look.js';
+import { look, type Look } from '../../../src/admin-api/look.js';
 import { byLine, errorReply } from '../../support/http.js';
 import {
   closeAfterEach,
@@ -25,7 +25,7 @@ interface Situation {
   /** The service answers 404 to all else. */
   readonly script?: Parameters<typeof byLine>[0];
   readonly id?: string;
-  readonly options?: LookOptions;
+  readonly flags?: Parameters<typeof look>[3];
 }
 
 it.each<[string, Situation, Look['is'], readonly string[]]>([
@@ -62,20 +62,20 @@ it.each<[string, Situation, Look['is'], readonly string[]]>([
   ['knows nothing where no id is known, and no flags are shown', {}, 'unknown', [BY_NAME, FLAG]],
   [
     'calls absent what the list of all flags does not have, where the caller wants the list',
-    { script: { [FLAGS]: [NO_FLAGS] }, options: { flags: 'list' } },
+    { script: { [FLAGS]: [NO_FLAGS] }, flags: 'list' },
     'absent',
     [BY_NAME, FLAG, FLAGS],
   ],
   [
     'sends no request about the flag where the caller has asked for it',
-    { options: { flags: 'asked' } },
+    { flags: 'asked' },
     'unknown',
     [BY_NAME],
   ],
-])('%s', async (_, { script = {}, id, options }, is, lines) => {
+])('%s', async (_, { script = {}, id, flags }, is, lines) => {
   const { reader, server } = await httpFixture(byLine(script));
 
-  const seen = await look(reader, PLACE, { name: 'f', id }, options);
+  const seen = await look(reader, PLACE, { name: 'f', id }, flags);
 
   expect(seen).toMatchObject(is === 'seen' ? { is, definition: { name: 'f' } } : { is });
   expect(server.lines().map((line) => line.split('?')[0])).toEqual(lines);

@@ -208,12 +208,7 @@ it.each([
       }),
     );
     const lookIn = async (workspaceId: string): Promise<Look> =>
-      look(
-        reader,
-        { workspaceId, environmentId: 'env-staging' },
-        { name: 'f' },
-        { flags: 'asked' },
-      );
+      look(reader, { workspaceId, environmentId: 'env-staging' }, { name: 'f' }, 'asked');
     expect(await lookIn('w')).toEqual({ is: 'unknown' });
 
     await create(writer);
