@@ -63,23 +63,30 @@ export async function declaredElsewhere(
 }
 
 /**
- * The other config directories for the workspace of the run, also where nothing tells whether they mean its service.
+ * The other config directories for the workspace of the run, also where nothing tells whether they mean its service:
+ * the path to each, and its files.
  *
  * @param commit as above.
  */
 export async function treesElsewhere(
   checkout: Checkout,
   commit: string | null,
-  own: OwnPlace,
-): Promise<readonly SpecTree[]> {
+  own: Omit<OwnPlace, 'desired'>,
+): Promise<readonly { readonly path: string; readonly tree: SpecTree }[]> {
   const { repository } = checkout;
   if (repository === null) return [];
-  const found: SpecTree[] = [];
+  const found: { path: string; tree: SpecTree }[] = [];
   for (const { prefix } of await otherDirectories(repository, commit)) {
     const tree = await treeAt({ ...repository, prefix }, checkout, commit);
-    if (tree && (await isOfWorkspace(prefix, tree, own)).isHere !== false) found.push(tree);
+    if (tree === null || (await isOfWorkspace(prefix, tree, own)).isHere === false) continue;
+    found.push({ path: pathTo(prefix, repository.prefix), tree });
   }
   return found;
+}
+
+/** From one directory to another, as commands take it. */
+function pathTo(prefix: string, from: string): string {
+  return posix.relative(from, prefix) || '.';
 }
 
 /** All but that of the run, each with the paths of its files below it. */
@@ -130,7 +137,7 @@ async function reasonFor(
   const directory = prefix.slice(0, -1);
   const name = directory === '' ? 'the top of the repository' : `"${directory}"`;
   // As the ways out, which are run in the directory of the object.
-  const path = posix.relative(from, prefix) || '.';
+  const path = pathTo(prefix, from);
   const { config, isHere } = await isOfWorkspace(prefix, present, own);
   if (isHere === false) return () => undefined;
   const why = 'still-in-use' as const;
@@ -156,7 +163,7 @@ async function reasonFor(
 async function isOfWorkspace(
   prefix: string,
   tree: SpecTree,
-  { workspace, isServedHere }: OwnPlace,
+  { workspace, isServedHere }: Omit<OwnPlace, 'desired'>,
 ): Promise<{ readonly config: Config | undefined; readonly isHere: boolean | undefined }> {
   const config = await readConfig(tree, { readable: true });
   const isOther = config && ![workspace.id, workspace.name].includes(config.workspace);

@@ -3,6 +3,7 @@ import type { Checkout } from '../git/checkout.js';
 import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
 import { nameOf } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import type { SpecTree } from '../model/spec-tree.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { readSpecs } from '../specs/read-specs.js';
 
@@ -21,20 +22,39 @@ export async function killsElsewhere(
   if (definitions.length === 0) return [];
   const ids = new Set(definitions.map(objectId));
   const names = new Set(definitions.map(({ name }) => name));
-  const isRead = ({ path }: { readonly path: string }): boolean =>
-    /^(kills\/|flagkeel\.yaml$)/.test(path) ||
-    names.has(posix.basename(path).replace(/[@.].*/, ''));
   const found: ObjectId[] = [];
-  for (const tree of await treesElsewhere(checkout, commit, own)) {
-    const part = tree.list().filter(isRead);
-    // Mostly invalid for lack of the other files, beside which kills are known all the same.
-    const specs = await readSpecs({ list: () => part, read: async (path) => tree.read(path) });
-    const ordered = specs.ok ? killOrders(specs.desired) : specs.kills;
-    const kills = ordered.map(({ flag, environment: word }) => {
+  for (const { tree } of await treesElsewhere(checkout, commit, own)) {
+    const kills = (await ordersIn(tree, names)).map(({ flag, environment: word }) => {
       const environment = nameOf(word, own.desired.environmentNames);
       return definitionId({ flag, environment });
     });
     found.push(...kills.filter((id) => ids.has(id)));
   }
   return found;
+}
+
+/** Paths to the other config directories whose files on disk order the kill of a flag, so that it is sent again. */
+export async function directoriesOrdering(
+  checkout: Checkout,
+  workspace: OwnPlace['workspace'],
+  { flag, environments }: { readonly flag: string; readonly environments: readonly string[] },
+): Promise<readonly string[]> {
+  const own = { workspace, isServedHere: async () => Promise.resolve(undefined) };
+  const found: string[] = [];
+  for (const { path, tree } of await treesElsewhere(checkout, null, own)) {
+    const orders = await ordersIn(tree, new Set([flag]));
+    if (orders.some((each) => environments.includes(each.environment))) found.push(path);
+  }
+  return found;
+}
+
+async function ordersIn(tree: SpecTree, flags: ReadonlySet<string>) {
+  const isRead = ({ path }: { readonly path: string }): boolean =>
+    /^(kills\/|flagkeel\.yaml$)/.test(path) ||
+    flags.has(posix.basename(path).replace(/[@.].*/, ''));
+  const part = tree.list().filter(isRead);
+  // Mostly invalid for lack of the other files, beside which kills are known all the same.
+  const specs = await readSpecs({ list: () => part, read: async (path) => tree.read(path) });
+  const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
+  return orders.filter(({ flag }) => flags.has(flag));
 }

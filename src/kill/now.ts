@@ -15,6 +15,7 @@ import type { ChangeNote } from '../model/outcome.js';
 import { loadFiles } from '../specs/parse/load-files.js';
 import { readConfig } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
+import { directoriesOrdering } from './elsewhere.js';
 import { killsAlone } from './first.js';
 import { isNotFoundSo, type KillSurroundings, type RememberedPlace } from './send.js';
 
@@ -100,6 +101,8 @@ export interface LiveAct {
   readonly wasKilled: boolean | null;
   /** For a restore: the places where specs of flags still say `killed: true`. */
   readonly orderedAt: readonly Location[];
+  /** For a restore: paths to other config directories that order the kill. */
+  readonly orderedIn: readonly string[];
   /**
    * The workspace of the act. After a kill that was sent first, the call looks it up; if another workspace has the name
    * by now, it kills the flag there as well and announces the first kill.
@@ -173,7 +176,7 @@ async function killFirst(act: Act): Promise<LiveAct | null> {
   const { directory } = context.source.checkout;
   const place = async (): Promise<Workspace> => placeAfterwards(act, workspaceId, answered);
   const sent = { directory, title, reason, environmentName, sent: note };
-  return { ...sent, wasKilled: null, orderedAt: [], place };
+  return { ...sent, wasKilled: null, orderedAt: [], orderedIn: [], place };
 }
 
 function requireKilled({ flag }: Act, live: WireDefinition): void {
@@ -231,6 +234,12 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
     sent: isDone ? null : note,
     wasKilled: isDone === isKill,
     orderedAt: isKill ? [] : await ordersOf(act),
+    orderedIn: isKill
+      ? []
+      : await directoriesOrdering(context.source.checkout, place.workspace, {
+          flag,
+          environments: [act.environment, name],
+        }),
     place: async () => Promise.resolve(place),
   };
 }

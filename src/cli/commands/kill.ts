@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { messageOf, EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { openRun, type ConnectionFlags } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
 import { FLAG_NAME } from '../../model/ref.js';
+import { shellWord } from '../../platform/shell.js';
 import { clean } from '../../report/sanitize.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
 import type { RunContext } from '../../reconcile/context.js';
@@ -88,26 +90,33 @@ const ELSEWHERE = 'Run this again in a checkout that you may change: it prepares
 
 /** A list of kills that cannot be written is no failure: the service was changed by then. */
 async function resultText(
-  { flag, isKill }: KillRequest,
+  { flag, isKill, directory: asked }: KillRequest,
   act: LiveAct,
   { format, environment, isDirty }: KillOptions & { readonly isDirty: boolean },
   { writeFile: write }: Pick<Screen, 'writeFile'>,
 ): Promise<string> {
-  const { directory, reason, sent, wasKilled, orderedAt } = act;
+  const { directory, reason, sent, wasKilled, orderedAt, orderedIn } = act;
   const wasDone = sent === null;
   const entry = isKill ? { reason, since: `${new Date().toISOString().slice(0, 19)}Z` } : null;
   const list = await prepareList({ directory, environment, flag, entry, write }).catch(
     (error: unknown) => ({ path: null, why: messageOf(error) }),
   );
   const commands = list.path === null ? [] : commitCommands(directory, list.path, act);
+  const others = orderedIn.map((path) => join(asked, path));
   const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
   if (format === 'json') {
     const changed = wasKilled === null ? null : !wasDone;
     const document = { flag, environment, killed: isKill, changed };
-    return prettyJson({ ...document, file: list.path, orderedAt: places, commands });
+    return prettyJson({
+      ...document,
+      file: list.path,
+      orderedAt: places,
+      orderedIn: others,
+      commands,
+    });
   }
   // The list or the flag may have been changed before, and not committed.
-  const isOrdered = commands.length + places.length > 0 || 'why' in list || isDirty;
+  const isOrdered = commands.length + places.length + others.length > 0 || 'why' in list || isDirty;
   const state = isKill ? 'killed' : 'restored';
   const lines = [
     `${clean(flag)} ${wasDone ? `was ${state} already` : `is ${state}`} in ${clean(environment)}.`,
@@ -116,6 +125,10 @@ async function resultText(
       : []),
     ...places.map(
       (place) => `${clean(place)} says \`killed: true\`: change it to \`killed: false\`.`,
+    ),
+    ...others.map(
+      (path) =>
+        `"${clean(path)}" orders the kill too: flagkeel restore ${shellWord(flag)} ${shellWord(path)} --environment ${shellWord(environment)}`,
     ),
     ...('why' in list ? [`The list was not changed: ${clean(list.why)}. ${ELSEWHERE}`] : []),
     ...(commands.length > 0

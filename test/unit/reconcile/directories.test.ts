@@ -259,6 +259,23 @@ it('a flag whose kill another directory orders is created killed, and its kill i
   expect(done.stdout).not.toContain('not ordered by git');
 });
 
+it('a restore by hand names the directory that orders the kill too, with the command that ends it there', async () => {
+  const world = await storyOf();
+  world.repository.commit('Stop the shop', {
+    'two/kills/production.yaml': 'kills: { shop: { reason: r } }\n',
+  });
+  await run(world, 'reconcile', 'one', 'two');
+  const restore = async (directory: string): Promise<string> =>
+    (await run(world, 'restore', 'shop', directory, '--environment', 'production')).stdout;
+
+  const [, way = ''] = /orders the kill too: flagkeel (.*)\n/.exec(await restore('one')) ?? [];
+  const [word, flag, directory = ''] = way.split(' ');
+
+  expect([word, flag]).toEqual(['restore', 'shop']);
+  expect(await restore(directory)).toContain('kills/production.yaml is ready');
+  expect(await restore('one')).toBe('shop was restored already in production.\n');
+});
+
 /** Directories for two services, whose workspaces have one name; the first has removed a flag of both. */
 async function regions(more: string): Promise<[eu: PipelineWorld, us: PipelineWorld]> {
   const [eu, us] = [await pipelineWorld(), await pipelineWorld()];
