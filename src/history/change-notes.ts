@@ -5,7 +5,7 @@ import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git
 import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';
 import type { ChangeNote } from '../model/outcome.js';
-import { eachOnce } from '../model/collections.js';
+import { eachOnce, keptIn } from '../model/collections.js';
 import { noteKey, type Change, type Plan, type PlanNotes, type Reason } from '../model/plan.js';
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Base } from '../model/state.js';
@@ -84,9 +84,8 @@ function partsOf(
     const since = isOwn ? (base?.fields?.[path] ?? null) : whole;
     const isDrift = field.reason === 'drift';
     const key = `${String(isDrift)} ${since ?? ''}`;
-    const part = parts.get(key) ?? { paths: new Set<string>(), base: since, isDrift };
-    part.paths.add(path);
-    parts.set(key, part);
+    const make = () => ({ paths: new Set<string>(), base: since, isDrift });
+    keptIn(parts, key, make).paths.add(path);
   }
   return [...parts.values()];
 }

@@ -66,14 +66,14 @@ export class Conversion {
 
   flag(flag: Named<FlagToWrite>): OpenFlag['environments'] {
     const { trafficType } = this;
-    return keptIn(this.#flags, flag.name, () => {
+    return keptIn<string, OpenFlag>(this.#flags, flag.name, () => {
       return { trafficType, fields: {}, ...flag, environments: new Map() };
     }).environments;
   }
 
   segment(segment: Named<SegmentToWrite>): OpenSegment['environments'] {
     const { trafficType } = this;
-    return keptIn(this.#segments, segment.name, () => {
+    return keptIn<string, OpenSegment>(this.#segments, segment.name, () => {
       return { trafficType, description: '', ...segment, environments: new Map() };
     }).environments;
   }
