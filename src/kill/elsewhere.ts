@@ -33,15 +33,20 @@ export async function killsElsewhere(
   return found;
 }
 
-/** Paths to the other config directories whose files on disk order the kill of a flag, so that it is sent again. */
+/**
+ * Paths to the other config directories that order the kill of a flag, so that it is sent again.
+ *
+ * @param commit as above. @throws as above.
+ */
 export async function directoriesOrdering(
   checkout: Checkout,
+  commit: string | null,
   workspace: OwnPlace['workspace'],
   { flag, environments }: { readonly flag: string; readonly environments: readonly string[] },
 ): Promise<readonly string[]> {
   const own = { workspace, isServedHere: async () => Promise.resolve(undefined) };
   const found: string[] = [];
-  for (const { path, tree } of await treesElsewhere(checkout, null, own)) {
+  for (const { path, tree } of await treesElsewhere(checkout, commit, own)) {
     const orders = await ordersIn(tree, new Set([flag]));
     if (orders.some((each) => environments.includes(each.environment))) found.push(path);
   }

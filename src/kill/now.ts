@@ -6,7 +6,7 @@ import { look, type DefinitionTarget } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
-import { FlagkeelError, isRefusedWith } from '../errors.js';
+import { FlagkeelError, isRefusedWith, messageOf } from '../errors.js';
 import { shellWord } from '../platform/shell.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config } from '../model/desired.js';
@@ -234,12 +234,7 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
     sent: isDone ? null : note,
     wasKilled: isDone === isKill,
     orderedAt: isKill ? [] : await ordersOf(act),
-    orderedIn: isKill
-      ? []
-      : await directoriesOrdering(context.source.checkout, place.workspace, {
-          flag,
-          environments: [act.environment, name],
-        }),
+    orderedIn: isKill ? [] : await directoriesThatOrder(act, place, name),
     place: async () => Promise.resolve(place),
   };
 }
@@ -259,6 +254,21 @@ async function definitionOf(
 async function ordersOf({ flag, environment, context }: Act): Promise<readonly Location[]> {
   const said = orderedKills(await loadFiles(context.source.tree), [environment]);
   return said.filter((each) => each.flag === flag).map(({ location }) => location);
+}
+
+/** A failure is a note: the service was changed by then, which is yet to be recorded. */
+async function directoriesThatOrder(
+  { flag, environment, context }: Act,
+  { workspace }: Workspace,
+  name: string,
+): Promise<readonly string[]> {
+  const { checkout, revision } = context.source;
+  const commit = revision.dirty ? null : revision.commit;
+  const about = { flag, environments: [environment, name] };
+  return directoriesOrdering(checkout, commit, workspace, about).catch((error: unknown) => {
+    context.note(`Other config directories were not looked at: ${messageOf(error)}`);
+    return [];
+  });
 }
 
 function verbOf({ isKill }: ActRequest): string {

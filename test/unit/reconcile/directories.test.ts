@@ -273,6 +273,7 @@ it('a restore by hand names the directory that orders the kill too, with the com
 
   expect([word, flag]).toEqual(['restore', 'shop']);
   expect(await restore(directory)).toContain('kills/production.yaml is ready');
+  world.repository.commit('Bring it back', {});
   expect(await restore('one')).toBe('shop was restored already in production.\n');
 });
 
