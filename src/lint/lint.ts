@@ -80,14 +80,13 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   const repository = { ...parts, config, configFile, settings, ...NOT_ASKED, ...options };
   const allowances = allowancesIn(parts);
   const diagnostics: Diagnostic[] = [];
-  const judge = <S>(
+  const active = <S>(
     rules: readonly LintRule<S>[],
-    subjects: readonly S[],
     allowed: typeof allowances = allowances,
-  ): void => {
-    for (const { code, level, find } of rules) {
+  ): ((subject: S) => void)[] =>
+    rules.flatMap(({ code, level, find }) => {
       const severity = settings.levels?.[code] ?? level;
-      if (severity === 'off') continue;
+      if (severity === 'off') return [];
       const report: Report = (place, message) => {
         if (typeof place === 'string') {
           diagnostics.push({ ...fileDiagnostic(place, code, message), severity });
@@ -97,13 +96,19 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
         if (allowance) allowance.isUsed = true;
         else diagnostics.push(place.file.diagnostic(code, { ...place, severity }, message));
       };
-      for (const each of subjects) find(each, report);
-    }
-  };
-  judge([...REPOSITORY_RULES, ...HOUSE_RULES], [repository]);
-  judge([...DEFINITION_RULES, ...BUCKET_RULES], [...definitionsOf(repository)]);
+      return [
+        (subject) => {
+          find(subject, report);
+        },
+      ];
+    });
+  for (const find of active([...REPOSITORY_RULES, ...HOUSE_RULES])) find(repository);
+  const inDefinition = active([...DEFINITION_RULES, ...BUCKET_RULES]);
+  for (const each of definitionsOf(repository)) for (const find of inDefinition) find(each);
   // No allowance permits what is wrong with one.
-  judge(ALLOW_RULES, [...new Set(allowances.values())].flat(), new Map());
+  const ofAllowance = active(ALLOW_RULES, new Map());
+  for (const each of [...new Set(allowances.values())].flat())
+    for (const find of ofAllowance) find(each);
   return inOrder(diagnostics);
 }
 

@@ -242,11 +242,13 @@ class Expected {
       this.#others ??= this.#memberFrom(({ additionalProperties }) => additionalProperties);
       return this.#others;
     }
-    return keptIn(this.#members, name, () =>
-      this.#memberFrom((schema) =>
-        isNamed(schema, name) ? schema.properties?.[name] : schema.additionalProperties,
-      ),
+    const known = this.#members.get(name);
+    if (known !== undefined) return known;
+    const found = this.#memberFrom((schema) =>
+      isNamed(schema, name) ? schema.properties?.[name] : schema.additionalProperties,
     );
+    this.#members.set(name, found);
+    return found;
   }
 
   item(): Expected {
