@@ -1,5 +1,6 @@
 import { mergeBaseWith, resolveRevision, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
+import { eachOnce } from '../model/collections.js';
 import { folderKindOf, overlaid } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
@@ -162,11 +163,13 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
   const { desired, state, policy, applied, judged, outOfSync, head } = of;
   const ended = new Map<ObjectId, ObjectRef>();
+  const listsAt = eachOnce(async (commit) =>
+    of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills'),
+  );
   for (const { id, name: environment } of policy.environments) {
     for (const commit of new Set([applied, judged[id] ?? null])) {
       if (commit === null || commit === head) continue;
-      const before = await of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills');
-      for (const { flag: name, environment: place } of before?.kills ?? []) {
+      for (const { flag: name, environment: place } of (await listsAt(commit))?.kills ?? []) {
         const ref = { kind: 'flag' as const, name, environment };
         const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
         const isOurs = flagEntry(state, name)?.environments[id] !== undefined;

@@ -152,6 +152,8 @@ async function withKillsElsewhere(
   );
   const about = { definitions, ...ownPlace(context, at, desired) };
   const found = await killsElsewhere(context.source.checkout, commitRead(context), about);
+  // What is remembered of these specs goes by their identity.
+  if (found.length === 0) return desired;
   return { ...desired, killedElsewhere: new Set([...(desired.killedElsewhere ?? []), ...found]) };
 }
 
