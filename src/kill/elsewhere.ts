@@ -3,7 +3,7 @@ import type { Checkout } from '../git/checkout.js';
 import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
 import { nameOf } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
-import type { SpecTree } from '../model/spec-tree.js';
+import { CONFIG_PATH, folderKindOf, type SpecTree } from '../model/spec-tree.js';
 import { killOrders } from '../plan/kills/orders.js';
 import { readSpecs } from '../specs/read-specs.js';
 
@@ -55,7 +55,8 @@ export async function directoriesOrdering(
 
 async function ordersIn(tree: SpecTree, flags: ReadonlySet<string>) {
   const isRead = ({ path }: { readonly path: string }): boolean =>
-    /^(kills\/|flagkeel\.yaml$)/.test(path) ||
+    path === CONFIG_PATH ||
+    folderKindOf(path) === 'kills' ||
     flags.has(posix.basename(path).replace(/[@.].*/, ''));
   const part = tree.list().filter(isRead);
   // Mostly invalid for lack of the other files, beside which kills are known all the same.

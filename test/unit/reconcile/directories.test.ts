@@ -272,6 +272,8 @@ it('a restore by hand names the directory that orders the kill too, with the com
   const [word, flag, directory = ''] = way.split(' ');
 
   expect([word, flag]).toEqual(['restore', 'shop']);
+  const asked = ['restore', 'shop', 'one', '--environment', 'production', '--format', 'json'];
+  expect(JSON.parse((await run(world, ...asked)).stdout)).toMatchObject({ orderedIn: [directory] });
   expect(await restore(directory)).toContain('kills/production.yaml is ready');
   world.repository.commit('Bring it back', {});
   expect(await restore('one')).toBe('shop was restored already in production.\n');
