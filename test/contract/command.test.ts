@@ -131,7 +131,7 @@ describe('the key command', () => {
     });
   });
 
-  it.each(['keys list', 'keys revoke x', 'log'])(
+  it.each(['keys list', 'keys revoke x', 'log', 'backup x.backup'])(
     'makes no store where there is none, to look into it: %s',
     async (words) => {
       const missing = join(directory, 'mistyped');

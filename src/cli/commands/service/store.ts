@@ -93,7 +93,7 @@ function addBackup(service: Command, write: Write): void {
     .argument('<file>')
     .action(
       onStore(async (options, file) => {
-        const summary = await backUp(storeLocation(options), file, Date.now());
+        const summary = await backUp(existingStore(options), file, Date.now());
         write(`wrote ${file}: ${countsText(summary)}\n`);
       }),
     );
