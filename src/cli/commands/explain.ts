@@ -97,7 +97,7 @@ function flagOf(object: string, { desired }: RightSpecs): DesiredFlag {
   if (!object.startsWith('flag/')) throw usage(object, 'only flags are explained, as flag/NAME');
   const flag = desired.flags.get(name);
   if (flag) return flag;
-  throw usage(object, `no flag is declared so${didYouMean(name, desired.flags.keys())}`);
+  throw usage(object, `there is no flag of that name${didYouMean(name, desired.flags.keys())}`);
 }
 
 async function explainedFlag(

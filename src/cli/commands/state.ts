@@ -236,13 +236,13 @@ function rebuiltText(
     ...(unknown.length === 0
       ? []
       : [
-          'These differ from HEAD; which side changed cannot be known, and the next run treats them as first contact:',
+          'These differ from HEAD. Which side changed is not known, so the next run treats them as new:',
           ...unknown.map((id) => `  ${clean(id)}`),
         ]),
     ...(isKept
       ? ['What was remembered of other objects was kept.']
       : [
-          'What could not be known: objects that left the specs earlier are nobody’s now and are never pruned; creations under way; and since when a flag is killed on the service.',
+          'Not recovered: objects that had left the specs, which are never pruned now; unfinished creations; and since when a flag is killed on the service.',
         ]),
   ];
   return `${lines.join('\n')}\n`;
