@@ -60,15 +60,15 @@ export function timeoutOption(command: Command): Command {
 }
 
 export function excludeOption(command: Command): Command {
-  const what = 'leave this object out (repeatable)';
-  command.optionsGroup('Only a part:');
-  return command.option('--exclude <kind/name>', what, collectObject, []);
+  return command
+    .optionsGroup('Only a part:')
+    .addOption(repeatableOption('--exclude <kind/name>', 'leave this object out', collectObject));
 }
 
 export function selectionOptions(command: Command): Command {
   return excludeOption(command)
-    .option('--tag <name>', 'only flags with this tag (repeatable)', collect, [])
-    .option('--owner <name>', 'only flags of this owner (repeatable)', collect, []);
+    .addOption(repeatableOption('--tag <name>', 'only flags with this tag'))
+    .addOption(repeatableOption('--owner <name>', 'only flags of this owner'));
 }
 
 export type ServiceOptions = ConnectionFlags &
@@ -76,11 +76,11 @@ export type ServiceOptions = ConnectionFlags &
   Pick<RunFlags, 'concurrency'>;
 
 export function serviceOptions(command: Command): Command {
-  const which = 'only this object, as flag/new-checkout (repeatable)';
+  const which = 'only this object, as flag/new-checkout';
   command
     .optionsGroup('Only a part:')
-    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
-    .option('--only <kind/name>', which, collectObject, []);
+    .addOption(repeatableOption('--environment <name>', 'only this environment'))
+    .addOption(repeatableOption('--only <kind/name>', which, collectObject));
   placeOptions(command).option('--concurrency <n>', 'requests at the same time', positive);
   return timeoutOption(command);
 }
@@ -133,6 +133,11 @@ export function lockOption(command: Command, preset = '0'): Command {
 export function durationOption(name: string, what: string, preset?: string): Option {
   const option = new Option(`${name} <duration>`, what).argParser(duration);
   return preset === undefined ? option : option.default(duration(preset), preset);
+}
+
+/** The action gets the values of all its uses, in their order. */
+export function repeatableOption(flags: string, what: string, parse = collect): Option {
+  return new Option(flags, `${what} (repeatable)`).argParser(parse).default([]);
 }
 
 export function collect(value: string, before: readonly string[]): readonly string[] {

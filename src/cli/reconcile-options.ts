@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
 import {
-  collect,
   forgeOptions,
   momentOption,
   noteOptions,
   policyOptions,
+  repeatableOption,
   type CommonOptions,
   type NoteOptions,
 } from './options.js';
@@ -34,49 +34,27 @@ export interface ReconcileOptions extends CommonOptions, ForgeFlags, NoteOptions
 }
 
 export function planOptions(command: Command): void {
-  momentOption(command)
-    .option(
-      '--events <file>',
-      'write each event as a line of JSON; - is standard output, without the report',
-    )
-    .optionsGroup('What the plan holds:');
+  const events = 'write each event as a line of JSON; - is standard output, without the report';
+  const countKeys = 'count the keys of segments that git did not change';
+  const plan = repeatableOption('--plan <file>', 'apply only what this plan of a review shows');
+  const touched = 'look only at what commits touched since the last apply, and what was open then';
+  momentOption(command).option('--events <file>', events).optionsGroup('What the plan holds:');
   policyOptions(command)
     .option('--identities', 'write all identities, also those that were written before')
     .option('--every-key', 'compare the keys of every segment, however many it has')
-    .addOption(
-      new Option('--count-keys', 'count the keys of segments that git did not change').conflicts(
-        'everyKey',
-      ),
-    )
-    .addOption(
-      new Option('--plan <file>', 'apply only what this plan of a review shows (repeatable)')
-        .argParser(collect)
-        .default([])
-        .conflicts('planHash'),
-    )
+    .addOption(new Option('--count-keys', countKeys).conflicts('everyKey'))
+    .addOption(plan.conflicts('planHash'))
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
-    .option(
-      '--touched',
-      'look only at what commits touched since the last apply, and what was open then',
-    );
+    .option('--touched', touched);
 }
 
 export function applyingOptions(command: Command): void {
+  const kills = new Option('--kills', 'send the kills that git orders, and nothing else');
+  const statuses = 'set statuses on the commit: which environments have it';
   command
-    .addOption(
-      new Option('--kills', 'send the kills that git orders, and nothing else').conflicts([
-        'dryRun',
-        'plan',
-        'planHash',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--commit-statuses',
-        'set statuses on the commit: which environments have it',
-      ).conflicts(['dryRun', 'kills']),
-    );
+    .addOption(kills.conflicts(['dryRun', 'plan', 'planHash']))
+    .addOption(new Option('--commit-statuses', statuses).conflicts(['dryRun', 'kills']));
 }
 
 export function approvalOptions(command: Command): void {

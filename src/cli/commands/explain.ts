@@ -26,9 +26,9 @@ import {
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
 import {
-  collect,
   collectObject,
   collectPair,
+  repeatableOption,
   place,
   commonOptions,
   type CommonOptions,
@@ -57,9 +57,9 @@ export const declareExplain: DeclareCommand = (command, invocation) => {
   command
     .argument('<object>', 'the flag: flag/NAME; or a code that a message names', objectOrCode)
     .argument('[directory]', 'config repository', '.')
-    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .addOption(repeatableOption('--environment <name>', 'only this environment'))
     .option('--key <key>', 'what this key gets')
-    .option('--segment <name>', 'what a key of this segment gets (repeatable)', collect, [])
+    .addOption(repeatableOption('--segment <name>', 'what a key of this segment gets'))
     .option('--attribute <name=value>', 'what a key with it gets (repeatable)', collectPair)
     .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place);
   onlineOptions(command, 'what it has of the flag');
@@ -119,7 +119,8 @@ async function explainedFlag(
   const files = new Set([location.file, ...shown.map(([, each]) => each.location.file)]);
   const owner = specs.parts.specs.named.flag.get(name)?.spec.owner;
   return {
-    ...{ name, location },
+    name,
+    location,
     ...present({ description: fields.description, owner }),
     environments: shown.map((each) => explainedDefinition(name, each, specs, options)),
     commits: await newestCommits(specs.checkout, [...files], MOST_COMMITS),
@@ -138,9 +139,12 @@ function explainedDefinition(
   const situation = situationOf(options);
   const answer = situation && evaluate(desired, { flag: name, environment }, situation);
   return {
-    ...{ environment, location },
+    environment,
+    location,
     killed: creation.killed || isKillListed(desired, name, environment),
-    ...{ defaultTreatment, trafficAllocation, targets },
+    defaultTreatment,
+    trafficAllocation,
+    targets,
     rules: rulesOf(name, environment, definition, specs),
     ...explainedSteps(definition),
     defaultRule,

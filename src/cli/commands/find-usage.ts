@@ -4,7 +4,7 @@ import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
-import { collect, collectObject, commonOptions, type CommonOptions } from '../options.js';
+import { collectObject, commonOptions, repeatableOption, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, type Screen } from '../terminal.js';
@@ -13,7 +13,7 @@ export const declareFindUsage: DeclareCommand = (command, invocation) => {
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')
-    .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, []);
+    .addOption(repeatableOption('--code <directory>', 'search this checkout of code too'));
   commonOptions(command).action(ending(findUsage, invocation));
 };
 

@@ -38,37 +38,19 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
 }
 
 export const declareImport: DeclareCommand = (command, invocation) => {
+  const where = 'where the config repository is to be (default: .)';
+  const from =
+    'read a file that another tool wrote, and ask no service: import --from <tool> <file> [directory]';
+  const workspace = 'which workspace (default: the only one; with --from that of the file)';
+  const trafficType = 'with --from, of flags of which the file does not say it';
+  const unmanaged = 'a field that people own on the service, like defaultRule (repeatable)';
   command
-    .argument(
-      '[directory]',
-      'where the config repository is to be (default: .); with --from the file',
-      namedDirectory,
-    )
-    .argument(
-      '[target]',
-      'with --from, where the config repository is to be (default: .)',
-      namedDirectory,
-    )
-    .addOption(
-      new Option(
-        '--from <tool>',
-        'read a file that another tool wrote, and ask no service: import --from <tool> <file> [directory]',
-      ).choices(SOURCE_NAMES),
-    )
-    .option(
-      '--workspace <name>',
-      'which workspace (default: the only one; with --from that of the file)',
-    )
-    .option(
-      '--traffic-type <name>',
-      'with --from, of flags of which the file does not say it',
-      'user',
-    )
-    .option(
-      '--unmanaged <field>',
-      'a field that people own on the service, like defaultRule (repeatable)',
-      collectField,
-    )
+    .argument('[directory]', `${where}; with --from the file`, namedDirectory)
+    .argument('[target]', `with --from, ${where}`, namedDirectory)
+    .addOption(new Option('--from <tool>', from).choices(SOURCE_NAMES))
+    .option('--workspace <name>', workspace)
+    .option('--traffic-type <name>', trafficType, 'user')
+    .option('--unmanaged <field>', unmanaged, collectField)
     .option('--overwrite', 'replace existing flagkeel.yaml, flags/ and segments/');
   commonOptions(serviceOptions(excludeOption(command))).action(ending(importAny, invocation));
 };

@@ -37,32 +37,22 @@ interface Written {
 }
 
 export const declareInit: DeclareCommand = (command, invocation) => {
+  const environment =
+    'an environment, the most protected last (repeatable; default: staging, production)';
+  const example = new Option(
+    '--example',
+    'the flags of a small shop instead, to try everything on',
+  );
+  const forge = new Option('--forge <name>', 'whose workflows are written');
+  const noWorkflows = 'without the workflows for review, apply, approvals, kills and drift';
   command
     .argument('[directory]', 'where the config repository is to be', namedDirectory, '.')
     .option('--workspace <name>', 'name or id of the workspace', 'Default')
-    .option(
-      '--environment <name>',
-      'an environment, the most protected last (repeatable; default: staging, production)',
-      collect,
-      [],
-    )
+    .option('--environment <name>', environment, collect, [])
     .option('--traffic-type <name>', 'the kind of key of flags', 'user')
-    .addOption(
-      new Option('--example', 'the flags of a small shop instead, to try everything on').conflicts([
-        'workspace',
-        'environment',
-        'trafficType',
-      ]),
-    )
-    .addOption(
-      new Option('--forge <name>', 'whose workflows are written')
-        .choices(['github', 'gitlab'])
-        .default('github'),
-    )
-    .option(
-      '--no-workflows',
-      'without the workflows for review, apply, approvals, kills and drift',
-    );
+    .addOption(example.conflicts(['workspace', 'environment', 'trafficType']))
+    .addOption(forge.choices(['github', 'gitlab']).default('github'))
+    .option('--no-workflows', noWorkflows);
   commonOptions(command).action(ending(init, invocation));
 };
 

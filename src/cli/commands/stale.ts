@@ -15,7 +15,7 @@ import {
   type ReadBeside,
   type RightSpecs,
 } from '../right-specs.js';
-import { collect, commonOptions, positive, type CommonOptions } from '../options.js';
+import { commonOptions, positive, repeatableOption, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
 import { ending, type Screen } from '../terminal.js';
@@ -38,20 +38,14 @@ interface StaleOptions extends CommonOptions, OnlineOptions {
 const DEFAULT_DAYS = 90;
 
 export const declareStale: DeclareCommand = (command, invocation) => {
+  const days =
+    'how long a flag may give everybody the same (default: lint.staleAfter of flagkeel.yaml, or 90)';
+  const code = 'search this checkout of code for names of flags';
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
-    .option(
-      '--days <n>',
-      'how long a flag may give everybody the same (default: lint.staleAfter of flagkeel.yaml, or 90)',
-      positive,
-    )
+    .option('--days <n>', days, positive)
     .option('--all', 'list every flag with its age')
-    .option(
-      '--code <directory>',
-      'search this checkout of code for names of flags (repeatable)',
-      collect,
-      [],
-    )
+    .addOption(repeatableOption('--code <directory>', code))
     .option('--propose <forge>', 'open pull requests that remove flags: github:owner/name')
     .option('--forge-url <url>', 'of the API of the forge');
   onlineOptions(command, 'for the traffic of flags');
@@ -120,11 +114,8 @@ async function useOf(
 
 function asJson({ flag, age, quietDays, servedToAll, lastTraffic, why }: AgedFlag): object {
   const { owner, kind, expires } = flag.spec;
-  return {
-    ...{ name: flag.name, file: flag.file.path, owner, kind, expires },
-    ...age,
-    ...{ quietDays, servedToAll, lastTraffic, why },
-  };
+  const declared = { name: flag.name, file: flag.file.path, owner, kind, expires };
+  return { ...declared, ...age, quietDays, servedToAll, lastTraffic, why };
 }
 
 function asText(aged: AgedFlag): string {

@@ -25,7 +25,6 @@ import { Metrics } from '../../daemon/metrics/metrics.js';
 import { exitCodeOfSignal, FlagkeelError, type ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
 import {
-  collect,
   durationOption,
   givenNote,
   lockOption,
@@ -34,6 +33,7 @@ import {
   placeOptions,
   policyOptions,
   positive,
+  repeatableOption,
   timeoutOption,
   type CommonOptions,
   type NoteOptions,
@@ -79,70 +79,51 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
 };
 
 function sourceOptions(command: Command): void {
+  const config = new Option('--config <file>', 'follow all sources that this file names');
+  const jitter = 'random time added to the interval (default: a tenth of it)';
+  const debounce = 'how long to wait for more changes before a run';
   command
     .optionsGroup('Source:')
     .option('--repo <url>', 'follow a git server instead of a directory')
     .option('--branch <name>', 'with --repo: which branch (default: the server’s HEAD)')
     .option('--path <path>', 'with --repo: where in the repository flagkeel.yaml lies')
-    .addOption(
-      new Option('--config <file>', 'follow all sources that this file names').conflicts([
-        'repo',
-        'branch',
-        'path',
-      ]),
-    )
+    .addOption(config.conflicts(['repo', 'branch', 'path']))
     .addOption(durationOption('--interval', 'how often to look for commits', '30s'))
-    .addOption(
-      durationOption('--jitter', 'random time added to the interval (default: a tenth of it)'),
-    )
-    .addOption(
-      durationOption('--debounce', 'how long to wait for more changes before a run', '500ms'),
-    )
+    .addOption(durationOption('--jitter', jitter))
+    .addOption(durationOption('--debounce', debounce, '500ms'))
     .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
 }
 
 function surfaceOptions(command: Command): void {
+  const allowHost = 'with --listen on loopback: answer under this name of a proxy too';
+  const statuses =
+    'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project';
   command
     .optionsGroup('Status page and messages:')
     .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
-    .option(
-      '--allow-host <name>',
-      'with --listen on loopback: answer under this name of a proxy too (repeatable)',
-      collect,
-      [],
-    )
+    .addOption(repeatableOption('--allow-host <name>', allowHost))
     .option('--token-file <file>', 'with --listen: take requests with one of these tokens')
     .option('--private', 'with --token-file: nothing can be seen without one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
-    .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
+    .addOption(repeatableOption('--notify <url>', 'send a message for each run that matters'))
     .option('--notify-file <file>', 'the same, one address a line')
     .option('--notify-template <file>', 'text of the messages to plain=… addresses')
-    .option(
-      '--statuses <forge>',
-      'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',
-    )
+    .option('--statuses <forge>', statuses)
     .option('--forge-url <url>', 'with --statuses: of the API of the forge')
     .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
 function runOptions(command: Command): void {
+  const lease = 'with --database: a replica is replaced after this time of silence';
+  const allowOlder = 'apply a commit that is older than that of the last apply';
   command
     .optionsGroup('Replicas:')
     .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
-    .addOption(
-      durationOption(
-        '--lease',
-        'with --database: a replica is replaced after this time of silence',
-        '15s',
-      ),
-    )
+    .addOption(durationOption('--lease', lease, '15s'))
     .optionsGroup('What a run may write:')
-    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .addOption(repeatableOption('--environment <name>', 'only this environment'))
     .option('--concurrency <n>', 'requests at the same time', positive);
-  policyOptions(command).option(
-    '--allow-older',
-    'apply a commit that is older than that of the last apply',
-  );
+  policyOptions(command).option('--allow-older', allowOlder);
   noteOptions(command);
 }
 
@@ -261,7 +242,9 @@ function sourceOf(
     repo === undefined ? { directory: resolve(folder, directory ?? '.') } : { repo, branch, path };
   return {
     ...rhythm({ ...options, ...present({ interval: parseDuration(interval ?? ''), schedule }) }),
-    ...{ name, place, settings: ownSettings(spec, folder, settings) },
+    name,
+    place,
+    settings: ownSettings(spec, folder, settings),
     run: { ...options, ...present({ environment: environments, url, prune, adopt, revertDrift }) },
   };
 }

@@ -37,6 +37,9 @@ export interface ServiceCommandOptions
 }
 
 export const declareService: DeclareCommand = (command, { terminal }) => {
+  const requestsExpire = 'withdraw change requests that stay open for longer (default: 30d)';
+  const logExpires = 'delete older entries of the audit log, for example 365d (default: never)';
+  const environment = 'with specs: default: the first of the config (repeatable: the first counts)';
   storeOptions(command)
     .option('--memory', 'keep nothing beyond this process')
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
@@ -45,29 +48,14 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
     .option('--strict', 'answer the documented contract only')
     .option('--no-console', 'have no pages for people at /')
     .option('--rate-limit <requests/seconds>', 'answer 429 beyond, for example 20/10')
-    .addOption(
-      durationOption(
-        '--requests-expire',
-        'withdraw change requests that stay open for longer (default: 30d)',
-      ),
-    )
-    .addOption(
-      durationOption(
-        '--log-expires',
-        'delete older entries of the audit log, for example 365d (default: never)',
-      ),
-    )
+    .addOption(durationOption('--requests-expire', requestsExpire))
+    .addOption(durationOption('--log-expires', logExpires))
     .optionsGroup('Specs instead of a store:')
     .option('--specs <directory>', 'serve applications what these specs say, and nothing else')
     .option('--repo <url>', 'the same from a git server')
     .option('--branch <name>', 'with --repo: default: its HEAD')
     .option('--path <path>', 'with --repo: of the config directory')
-    .option(
-      '--environment <name>',
-      'with specs: default: the first of the config (repeatable: the first counts)',
-      collect,
-      [],
-    )
+    .option('--environment <name>', environment, collect, [])
     .option('--at <time>', 'with specs: ramps as they are at this moment', exactMoment)
     .addOption(logFormatOption().default('pretty'))
     .action(async (options: ServiceCommandOptions & LogOptions & SpecsOptions) => {

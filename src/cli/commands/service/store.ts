@@ -11,7 +11,7 @@ import { present } from '../../../model/collections.js';
 import { clean } from '../../../report/sanitize.js';
 import { renderLines } from '../../../report/text/layout.js';
 import { serviceChangeLines } from '../../../console/log.js';
-import { collect, durationOption } from '../../options.js';
+import { durationOption, repeatableOption } from '../../options.js';
 import { type Terminal, prettyJson } from '../../terminal.js';
 
 /** Standard output; every text ends with a line feed. */
@@ -86,10 +86,10 @@ function onStore(
 }
 
 function addBackup(service: Command, write: Write): void {
+  const copies =
+    'copy the store into a file, as it is at one moment, also while a service has it open';
   storeOptions(service.command('backup'))
-    .description(
-      'copy the store into a file, as it is at one moment, also while a service has it open',
-    )
+    .description(copies)
     .argument('<file>')
     .action(
       onStore(async (options, file) => {
@@ -117,31 +117,23 @@ function addKeys(service: Command, write: Write): void {
   const keys = service
     .command('keys')
     .description('API keys of a store, also while a service has it open');
+  const types = 'server_side and client_side: for the applications of one environment';
+  const type = new Option('--type <type>', types).choices(['admin', 'server_side', 'client_side']);
   storeOptions(keys.command('create'))
     .description('make a key and print it, this once')
     .argument('<name>')
-    .option('--workspace <name>', 'only this workspace (repeatable)', collect, [])
-    .option(
-      '--environment <name>',
-      'only this environment, of these workspaces (repeatable)',
-      collect,
-      [],
-    )
+    .addOption(repeatableOption('--workspace <name>', 'only this workspace'))
     .addOption(
-      new Option(
-        '--type <type>',
-        'server_side and client_side: for the applications of one environment',
-      )
-        .choices(['admin', 'server_side', 'client_side'])
-        .default('admin'),
+      repeatableOption('--environment <name>', 'only this environment, of these workspaces'),
     )
+    .addOption(type.default('admin'))
     .addOption(durationOption('--expires', 'refuse the key after that time, for example 90d'))
     .action(
       onStore(async (options, name) => {
-        const { workspace, environment, expires, type } = options;
+        const { workspace, environment, expires } = options;
         await administer(storeLocation(options), async (administration) => {
           const key = await administration.createKey(name, {
-            apiKeyType: type,
+            apiKeyType: options.type,
             workspaces: workspace.length === 0 ? undefined : workspace,
             environments: environment.length === 0 ? undefined : environment,
             expirationTime: expires === undefined ? undefined : Date.now() + expires,
