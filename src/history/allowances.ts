@@ -35,7 +35,8 @@ export async function withAllowances(
     if (!subject || !allowance) guardFindings.push(finding);
     else if (await isNew(allowance, subject, input, commits))
       allowed.push({
-        ...{ ...finding, ...allowance },
+        ...finding,
+        ...allowance,
         environment: subject.environment.name,
         id: objectId(subject.ref),
       });

@@ -15,7 +15,7 @@ import { plannedKind } from '../plan/objects/kinds.js';
 import { baseIn } from '../plan/place.js';
 import { placeNamed } from '../plan/policy.js';
 import type { SpecCache } from '../specs/cache.js';
-import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
+import { CONFIG_PATH } from '../model/spec-tree.js';
 import { readSpecs } from '../specs/read-specs.js';
 import {
   differing,
@@ -50,16 +50,14 @@ export async function notesFor(
     const parts = partsOf(change, base);
     return { id, ref, action, reason, parts, applied: isOpen ? null : applied };
   });
-  const notes = await attribute(checkout, {
-    ...{ head, requests },
-    snapshotsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
-      const specs = await readSpecs(tree, specsRead);
-      // Leaving an object out marks it as unknown, which differs from absent.
-      if (!specs.ok) return new Map();
-      const then = bindEnvironments(specs.desired, desired.environmentNames);
-      return new Map(refs.map((ref) => [objectId(ref), fieldFormsOf(then, ref)]));
-    },
-  });
+  const snapshotsAt: SnapshotsAt = async (tree, refs) => {
+    const specs = await readSpecs(tree, specsRead);
+    // Leaving an object out marks it as unknown, which differs from absent.
+    if (!specs.ok) return new Map();
+    const then = bindEnvironments(specs.desired, desired.environmentNames);
+    return new Map(refs.map((ref) => [objectId(ref), fieldFormsOf(then, ref)]));
+  };
+  const notes = await attribute(checkout, { head, requests, snapshotsAt });
   return new Map(
     all.flatMap((change, index): [string, ChangeNote][] => {
       const note = notes[index];

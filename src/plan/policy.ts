@@ -193,7 +193,10 @@ export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspac
     onConflict: own.some(({ onConflict }) => onConflict === 'hold') ? 'hold' : 'apply',
     closed: closedAmong(policy, own, false),
     place: place.name === null ? undefined : place.place,
-    ...{ adopt, revertDrift, suspended, shows },
+    adopt,
+    revertDrift,
+    suspended,
+    shows,
   };
 }
 

@@ -167,10 +167,8 @@ export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): 
     if (!answer) return { ...each, change };
     const rest = killOnly(change);
     const fields = change.change.fields.filter(({ path }) => !rest || path !== KILLED);
-    const held: Withheld = {
-      ...{ ...change.change, fields, dependsOn: [] },
-      ...heldFor(requestText(answer), answer),
-    };
+    const hold = heldFor(requestText(answer), answer);
+    const held: Withheld = { ...change.change, fields, dependsOn: [], ...hold };
     return { id: each.id, withheld: [...each.withheld, held], ...(rest && { change: rest }) };
   });
 }

@@ -163,7 +163,10 @@ function shownOf(
     const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
     const positions = own.map(({ ramp }) => ramp.rule ?? 0);
     return {
-      ...{ id, path, start, from: digestOf(withoutRamps(path, start, onRamp)) },
+      id,
+      path,
+      start,
+      from: digestOf(withoutRamps(path, start, onRamp)),
       ...(onRamp.length > 0 && { onRamp }),
       to: digestOf(to),
       ...(own.length > 0 && {

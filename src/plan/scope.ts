@@ -68,11 +68,9 @@ export function wholeScopeOf(
   const places = new Set(environments);
   const flag = { known: places, environments: places };
   const segment = { environments: allKeysIn(environments) };
-  return {
-    flags: new Map((names.get('flag') ?? []).map((name) => [name, flag])),
-    segments: new Map((names.get('segment') ?? []).map((name) => [name, segment])),
-    ...{ users: false, whole: true, flagsKnown: 0 },
-  };
+  const flags = new Map((names.get('flag') ?? []).map((name) => [name, flag]));
+  const segments = new Map((names.get('segment') ?? []).map((name) => [name, segment]));
+  return { flags, segments, users: false, whole: true, flagsKnown: 0 };
 }
 
 interface Places {

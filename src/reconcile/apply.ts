@@ -86,20 +86,23 @@ export async function settle(
   const verdict = verdictAfter({ ...done, ...verified, plan: after, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
   const { timing: known, applied: before } = remembered;
+  const acts = killsAndRestoresIn(plan, outcomes);
   // An older HEAD leaves these facts to the next run, because its specs lack ramps that began since; a suspended run
   // starts none, because it writes nothing.
   const timing =
     policy.behind || policy.suspended !== null
       ? known
-      : recordsAfter(input.moment, {
-          ...{ state, known, ...killsAndRestoresIn(plan, outcomes) },
-          isPlanned: plannedIn(policy),
-        });
+      : recordsAfter(input.moment, { state, known, ...acts, isPlanned: plannedIn(policy) });
   const leftKilled = leftKilledAfter(remembered.leftKilled, input, state, momentOf(options));
   const judged = judgedAfter(done, outcomes, head);
   const facts = { outOfSync, timing, leftKilled, judged };
   const applied = {
-    ...{ ...done, plan: after, outcomes, ...verified, state, verdict },
+    ...done,
+    ...verified,
+    plan: after,
+    outcomes,
+    state,
+    verdict,
     converged: isConverged(verdict),
     remembered: { ...remembered, ...facts },
   };

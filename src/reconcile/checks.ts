@@ -22,8 +22,12 @@ export async function askCheck(
   if (refusal !== null) return { why: `it was not asked: ${refusal}` };
   const { pathname, search } = new URL(url);
   const client = new HttpClient({
-    ...{ url, connections: 1, maxAnswerBytes: MAX_ANSWER_BYTES },
-    ...{ connectTimeoutMs: timeoutMs, headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs },
+    url,
+    connections: 1,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    connectTimeoutMs: timeoutMs,
+    headersTimeoutMs: timeoutMs,
+    bodyTimeoutMs: timeoutMs,
   });
   const late = AbortSignal.timeout(timeoutMs);
   try {

@@ -97,10 +97,8 @@ export async function observeScope(
   ]);
   const seen = { ...found, ...(requests.size > 0 && { requests }) };
   const ordered = await withKillsElsewhere(context, at, { desired, actual: seen });
-  const input: PlanInput = {
-    ...{ desired: ordered, actual: seen, state },
-    policy: { ...policy, ...removals },
-  };
+  const decided = { ...policy, ...removals };
+  const input: PlanInput = { desired: ordered, actual: seen, state, policy: decided };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });

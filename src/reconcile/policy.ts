@@ -51,10 +51,8 @@ export async function decidePolicy(
   const review = await reviewPolicy(history, { desired, remembered }, { only, reviewed });
   const moment = await momentOfRun(context, desired, resolved, remembered);
   const start = since?.before ?? undefined;
-  const facts = {
-    place: { origin: context.originName(), workspaceId: workspace.workspace.id },
-    ...{ start, ladders: moment.ladders },
-  };
+  const place = { origin: context.originName(), workspaceId: workspace.workspace.id };
+  const facts = { place, start, ladders: moment.ladders };
   const shows: PlanPolicy['shows'] = shown && ((change) => shown.shows(change, facts));
   const mayBeBeside = options.mayBeBehind === true && !options.allowOlder;
   const newer = (isDryRun ? options.since : undefined) ?? (mayBeBeside ? applied : null);
@@ -187,7 +185,10 @@ export async function momentOfRun(
   { home, timing: records, state }: Remembered,
 ): Promise<Moment> {
   const facts: Facts = {
-    ...{ records, state, unkept: unkeptIn(home), head: source.revision.commit },
+    records,
+    state,
+    unkept: unkeptIn(home),
+    head: source.revision.commit,
     environments: policy.environments,
     ordered: new Set(killOrders(desired).map(definitionId)),
     killed: new Set(),

@@ -137,7 +137,12 @@ async function assess(
       ...memoryUnknowns(remembered, made),
       ...(await unknowns(checkout, state, commit, input.policy)),
     ],
-    ...{ approval, ...guards, reader, kills, invalid, remembered },
+    approval,
+    ...guards,
+    reader,
+    kills,
+    invalid,
+    remembered,
   };
 }
 

@@ -98,11 +98,9 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
     }
     return { ...definition, fields, creation, timed: timedFields(own, fields, ordered, sides) };
   });
-  return {
-    ...{ desired: now, ladders, nextDueMs: nextDue(ladders), nowMs },
-    closed: closedAt(desired, nowMs),
-    facts: { ...facts, killed, setbacks },
-  };
+  const closed = closedAt(desired, nowMs);
+  const known = { ...facts, killed, setbacks };
+  return { desired: now, ladders, closed, nextDueMs: nextDue(ladders), facts: known, nowMs };
 }
 
 function withDefinitions<T extends Desired>(

@@ -1,4 +1,5 @@
 import type { Actual } from '../model/actual.js';
+import { present } from '../model/collections.js';
 import type { TimedField } from '../model/desired.js';
 import type { Definition, Matcher } from '../model/flag/flag.js';
 import {
@@ -131,16 +132,14 @@ export function timedFields(
     const own = all.map(({ ramp }) => ramp);
     if (own.length === 0 || sides.live === undefined) continue;
     const [because] = all.flatMap((each) => holdOf(each, fields, sides) ?? []);
-    const held = because !== undefined && ({ why: 'ramp-held', because } as const);
+    const held = because === undefined ? undefined : ({ why: 'ramp-held', because } as const);
     const back = all.find(({ setback, isBeyond }) => setback ?? isBeyond);
-    const why = back?.setback ? 'check-failed' : 'ramp-held';
+    const why = back?.setback ? ('check-failed' as const) : ('ramp-held' as const);
     const isAlone = isAlongIn(own, member, sides.found, fields);
-    const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
+    const was = isAlone ? canonicalDefinition(sides.found ?? {})[member] : undefined;
     const reason = was && (sameJson(was, sides.live[member]) ? 'ramp' : 'drift');
-    timed.set(`/${member}`, {
-      ...{ ...(reason && { reason }), ...(held && { held }) },
-      ...(back?.held && { waits: { for: ordered[member], why, because: back.held } }),
-    });
+    const waits = back?.held ? { for: ordered[member], why, because: back.held } : undefined;
+    timed.set(`/${member}`, present({ reason, held, waits }));
   }
   return timed;
 }

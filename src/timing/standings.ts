@@ -43,10 +43,8 @@ export function standingsOf(
         .filter(({ because }) => !ladders.some(({ held }) => held === because))
         .find(({ fields }) => fields.some(({ path }) => path === pathOf(ramp)))?.because;
       const held = ladder.held ?? killText(ladder, restored.has(id)) ?? kept ?? null;
-      return {
-        ...{ id, rule, treatment, steps, step, held, served },
-        ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
-      };
+      const checked = ladder.checks && { checks: ladder.checks, ...failureOf(ladder) };
+      return { id, rule, treatment, steps, step, held, served, ...checked };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));

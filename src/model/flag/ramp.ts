@@ -97,11 +97,9 @@ export function formOf({
 
 /** A ramp as the specs write it, wherever its rule stands. Plain data. */
 export function writtenRamp(ramp: DesiredRamp): object {
-  const { key, treatment, written, startMs, steps, within, checks, onFail, hold } = ramp;
-  return {
-    ...{ rule: key, treatment, hold, written, steps: steps.map(present) },
-    ...present({ startMs, within, checks, onFail }),
-  };
+  const { key: rule, treatment, written, startMs, steps, within, checks, onFail, hold } = ramp;
+  const optional = present({ startMs, within, checks, onFail });
+  return { rule, treatment, hold, written, steps: steps.map(present), ...optional };
 }
 
 export function shareOf(buckets: readonly Bucket[], treatment: string): number {

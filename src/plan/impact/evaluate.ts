@@ -68,10 +68,8 @@ export function evaluate(
   }
   const own = flags.get(flag)?.after;
   if (!own) return undefined;
-  const group: KeyGroup = {
-    ...{ targets, answers, places: placesOf(situation) },
-    ...{ lists: new Map(), count: 1, names: [] },
-  };
+  const places = placesOf(situation);
+  const group: KeyGroup = { targets, answers, places, lists: new Map(), count: 1, names: [] };
   const shares = sharesOf(flag, group, flags);
   const behind = flagsBehind(flag, { flags });
   const open = [...behind].flatMap((name) => questionsOf(flags.get(name)?.after));

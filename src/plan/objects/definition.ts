@@ -138,12 +138,9 @@ function planDefinitionCreation(
   // Created killed, so that it never serves what git, or a person, has ordered off.
   const creation = isKilled || wentKilled(of, input) ? { ...said, killed: true } : said;
   const spec = definitionSpec(input.desired, { name: flag.name, environment: environment.name });
+  const place = { flag: flag.name, environment: environment.name };
   return planCreation(of, { spec, fields: definitionFields(creation, []) }, () => [
-    {
-      action: 'create-definition',
-      ...{ flag: flag.name, environment: environment.name },
-      body: definitionBody(creation),
-    },
+    { action: 'create-definition', ...place, body: definitionBody(creation) },
   ]);
 }
 
