@@ -57,7 +57,13 @@ export async function openService(
   const { url, key, name, stateName } = await locate(desired, options, closers);
   const { timeoutMs, concurrency, signal, traffic, beforeWrite } = options;
   const client = new AdminClient({
-    ...{ url, key, timeoutMs, concurrency, signal, traffic, beforeWrite },
+    url,
+    key,
+    timeoutMs,
+    concurrency,
+    signal,
+    traffic,
+    beforeWrite,
     authHeader: options.authHeader ?? options.settings.authHeader,
     version: packageVersion(),
     // The embedded service and its key change with every run.
@@ -76,11 +82,8 @@ export async function openService(
   options.progress?.phase('look');
   closers.add(async () => client.close());
   const reader = new HttpAdminReader(client.reads());
-  return {
-    ...{ reader, name, stateName },
-    openWriter: () => new HttpAdminWriter(client, reader),
-    requests,
-  };
+  const openWriter = (): AdminWriter => new HttpAdminWriter(client, reader);
+  return { reader, name, stateName, openWriter, requests };
 }
 
 interface ServicePlace extends Pick<ServiceAccess, 'name' | 'stateName'> {

@@ -89,37 +89,39 @@ export async function openRun(
   flags: RunFlags,
   surroundings: Surroundings,
 ): Promise<Run> {
-  const { settings, signal, note, open, fence, progress } = surroundings;
-  const { memory = new RunCache() } = surroundings;
+  const { settings, signal, note, open, fence, progress, memory = new RunCache() } = surroundings;
   const isDryRun = flags.dryRun === true;
   const closers = closersOf(progress);
   const source = await openFiles(directory, flags, { open, progress, memory });
   closers.add(async () => source[Symbol.asyncDispose]());
-  const { commit } = source.revision;
-  if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
+  const { checkout, revision } = source;
+  if (revision.commit !== null) noteRun({ 'vcs.ref.head.revision': revision.commit });
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
   const service = (): ServiceAccess => present(opened.service);
-  const { checkout } = source;
   const state = stateAccess({
-    ...{ checkout, directory, stateDir: settings.stateDir, git: settings.git, signal },
+    checkout,
+    directory,
+    stateDir: settings.stateDir,
+    git: settings.git,
+    signal,
     origin: () => service().stateName,
     sharing: () => opened.sharing ?? 'never',
     cache: memory.states,
   });
   const wait = { timeoutMs: flags.lockTimeout ?? 0, signal, note };
   const context: RunContext = {
-    ...{ source, memory, progress, note },
+    source,
+    memory,
+    progress,
+    note,
     options: runOptions(flags),
     now: () => flags.at ?? realTime.now(),
     requireSigned: signatureCheck(source, isDryRun, surroundings),
     askCheck: isDryRun ? undefined : checkAsking(surroundings),
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
-      const access = {
-        ...surroundings,
-        ...accessOptions(flags, checkout.directory),
-        beforeWrite: fence?.check,
-      };
+      const own = accessOptions(flags, checkout.directory);
+      const access = { ...surroundings, ...own, beforeWrite: fence?.check };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
@@ -196,10 +198,10 @@ function present(service: ServiceAccess | undefined): ServiceAccess {
 }
 
 function runOptions(flags: RunFlags): RunOptions {
-  const { environment, tag, owner, since, shown, planHash, dryRun, ...others } = flags;
+  const { environment, tag, owner, planHash, dryRun, ...others } = flags;
+  const { since, shown } = others;
   return {
     ...others,
-    ...{ since, shown },
     environments: environment ?? [],
     only: flags.only ?? [],
     tags: tag ?? [],
@@ -220,7 +222,8 @@ function accessOptions(
   const { url, authHeader, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;
   const store = { directory, storeDirectory: embeddedDir, isDryRun: dryRun === true };
   return {
-    ...{ url, authHeader },
+    url,
+    authHeader,
     embedded: embedded === true ? store : undefined,
     timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
     concurrency,

@@ -80,17 +80,15 @@ export function createDaemon(
       const whole = upstreamOf(source);
       const upstream = signers === null ? whole : signedUpstream(whole, signers);
       const runs = new RunTraffic(all);
-      const parts = {
-        ...{ limiters, traffic: all, memory: new RunCache() },
-        log: log.child({ source: source.name }),
-      };
+      const ownLog = log.child({ source: source.name });
+      const parts = { limiters, traffic: all, memory: new RunCache(), log: ownLog };
       return {
         ...source,
         upstream,
         openRun: runsOf(source, upstream, { ...parts, traffic: runs }, replicas !== undefined),
         confirm:
           source.run.embedded === true ? undefined : confirming(source, upstream, parts, runs),
-        leadership: replicas?.leadership(leaseName(source, upstream), parts.log),
+        leadership: replicas?.leadership(leaseName(source, upstream), ownLog),
         allowOlder: source.run.allowOlder === true,
       };
     }),
@@ -183,10 +181,9 @@ function runsOf(
   return async ({ open, isolated, signal, fence, progress, ...asked }) => {
     const adopt = run.adopt === true || asked.adopt;
     const flags = { ...run, ...asked, adopt, quarantineInvalid: true, ...sharing };
-    return openRun(directory, flags, {
-      ...{ settings, signal, note, open, ...parts, fence, progress },
-      memory: isolated ? memory.isolated() : memory,
-    });
+    const own = isolated ? memory.isolated() : memory;
+    const around = { ...parts, settings, signal, note, open, fence, progress, memory: own };
+    return openRun(directory, flags, around);
   };
 }
 

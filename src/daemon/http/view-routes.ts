@@ -82,10 +82,10 @@ function statusDocument(view: DaemonView, now: number): StatusDocument {
 }
 
 function standingsDocument({ lookedAt, doubt, whole, counts, objects }: StandingsView) {
-  return {
-    ...{ lookedAt, doubt, whole, counts },
-    objects: objects.map(({ id, standing, asOf }) => ({ ...standingDocument(id, standing), asOf })),
-  };
+  const documents = objects.map(({ id, standing, asOf }) => {
+    return { ...standingDocument(id, standing), asOf };
+  });
+  return { lookedAt, doubt, whole, counts, objects: documents };
 }
 
 /** Leaves out report and plan of each run, which have addresses of their own. */

@@ -86,17 +86,16 @@ function placesIn(
     const id = `flag/${name}@${environment}` as const;
     const standing = notLive.get(id) ?? null;
     const own = rampsOf.get(id) ?? [];
-    const states = new Set<FlagState>([
+    const found = new Set<FlagState>([
       ...(isUnknown ? (['unknown'] as const) : []),
       ...(standing === null ? [] : [standing.standing.is]),
       ...(live?.serves?.killed === true ? (['killed'] as const) : []),
       ...(own.length > 0 ? (['ramping'] as const) : []),
     ]);
-    return {
-      ...{ environment, live, standing, ramps: own, isKilledByHand: byHand.has(id) },
-      states:
-        live === null && standing === null ? [] : ALL_STATES.filter((each) => states.has(each)),
-    };
+    const isKnown = live !== null || standing !== null;
+    const states = isKnown ? ALL_STATES.filter((each) => found.has(each)) : [];
+    const isKilledByHand = byHand.has(id);
+    return { environment, live, standing, ramps: own, isKilledByHand, states };
   };
 }
 

@@ -78,10 +78,8 @@ export class Replicas {
   }
 
   leadership(key: string, log: Log): JoinElection {
-    const options = {
-      ...{ key, replica: this.id, log: log.child({ replica: this.id }) },
-      ...{ keeper: this.#keeper, queue: this.#queue, record: this.#record },
-    };
+    const shared = { keeper: this.#keeper, queue: this.#queue, record: this.#record };
+    const options = { ...shared, key, replica: this.id, log: log.child({ replica: this.id }) };
     return (events) => {
       const leadership = new SharedLeadership(options, events);
       this.#leaderships.push(leadership);

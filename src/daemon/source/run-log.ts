@@ -47,14 +47,11 @@ export class RunLog {
     const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
-    if (!isTold) {
-      details(log, record, end);
-    }
+    if (!isTold) details(log, record, end);
     const { result, durationMs, requests, triggers } = record;
-    const facts = {
-      ...{ result, durationMs, requests, triggers, summary: clean(record.summary) },
-      ...(end.accessTrouble && { what: end.accessTrouble.what }),
-    };
+    const trouble = end.accessTrouble && { what: end.accessTrouble.what };
+    const summary = clean(record.summary);
+    const facts = { result, durationMs, requests, triggers, summary, ...trouble };
     if (isTold) log.info({ ...facts, again: true }, 'run ended as the one before');
     else log[level](facts, 'run ended');
   }
@@ -94,7 +91,12 @@ export function recordedEnd(end: CycleEnd) {
     return { severity, code, ...location, message };
   });
   return {
-    ...{ result, exitCode, summary, text, plan, requests },
+    result,
+    exitCode,
+    summary,
+    text,
+    plan,
+    requests,
     ...(shown.length > 0 && { diagnostics: shown }),
     ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
     ...(open && { open }),
@@ -119,8 +121,17 @@ const MAX_MISSED = 2;
 const MAX_CAUSES = 10;
 
 const NOTHING_KNOWN = {
-  ...{ service: null, workspace: null, seen: null, applied: null, appliedAt: null },
-  ...{ environments: [], flags: [], liveKills: [], runs: [], confirmed: null, firstSync: false },
+  service: null,
+  workspace: null,
+  seen: null,
+  applied: null,
+  appliedAt: null,
+  environments: [],
+  flags: [],
+  liveKills: [],
+  runs: [],
+  confirmed: null,
+  firstSync: false,
 };
 
 type Known = Pick<SourceView, keyof typeof NOTHING_KNOWN>;

@@ -59,12 +59,13 @@ export class SourceLoop {
 
   constructor(options: SourceOptions, around: LoopSurroundings) {
     const { time } = around;
+    const now = (): number => time.now();
     this.name = options.name;
     this.#options = options;
     this.#around = around;
     this.#log = around.log.child({ source: options.name });
     this.#runLog = new RunLog(this.#log);
-    this.#overrides = new Overrides(() => time.now());
+    this.#overrides = new Overrides(now);
     const ending = this.#ending.signal;
     this.#overrideEnd = new Alarm(time, ending, () => {
       if (this.#overrides.expire()) this.trigger('request');
@@ -73,11 +74,8 @@ export class SourceLoop {
     this.#due = new Alarm(time, ending, () => {
       this.trigger('due');
     });
-    this.#record = new SourceRecord(() => time.now());
-    this.#runs = new SourceRuns(options, {
-      ...{ log: this.#log, record: this.#record, ending },
-      now: () => time.now(),
-    });
+    this.#record = new SourceRecord(now);
+    this.#runs = new SourceRuns(options, { log: this.#log, record: this.#record, ending, now });
     this.#driver = new Driver({
       time,
       debounceMs: options.debounceMs,
@@ -216,10 +214,13 @@ export class SourceLoop {
       name,
       location: upstream.location,
       branch: upstream.branch,
-      ...{ phase: this.#driver.phase, progress: this.#runs.progress },
-      ...{ ...this.#record.view(), unsigned: this.#follower.seen?.unsigned ?? null },
+      phase: this.#driver.phase,
+      progress: this.#runs.progress,
+      ...this.#record.view(),
+      unsigned: this.#follower.seen?.unsigned ?? null,
       suspended: suspension ?? this.#record.suspendedByGit,
-      ...{ pinned, approved },
+      pinned,
+      approved,
       nextSchedule: this.#schedule?.next ?? null,
       nextRetry: isoOf(this.#driver.nextRetryAt),
       nextDue: isoOf(this.#due.at),
@@ -278,26 +279,23 @@ export class SourceLoop {
     const commit = pin?.commit ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     events.emit('begin', this.view(), { id, commit });
-    const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs), overrides };
-    const end = await this.#runs.run(of);
+    const chosen = { id, triggers: named, startedAt, commit };
+    const writeFence = fence?.(seenAtMs);
+    const end = await this.#runs.run({ ...chosen, seen, signal, fence: writeFence, overrides });
     if (approval !== null) this.#settle(approval, end);
     const at = commit === null ? null : await this.#describe(commit, seen);
-    const record: RunRecord = {
-      ...{ id, triggers: named, startedAt, commit, subject: at?.subject ?? null },
-      durationMs: Math.round(performance.now() - started),
-      ...recordedEnd(end),
-    };
-    const term = of.fence?.term;
+    const subject = at?.subject ?? null;
+    const durationMs = Math.round(performance.now() - started);
+    const record: RunRecord = { ...chosen, subject, durationMs, ...recordedEnd(end) };
+    const term = writeFence?.term;
     this.#record.ended(record, at, { ...end, term });
     if (end.dueAt !== undefined) this.#due.at = end.dueAt;
     this.#runLog.ended(record, end);
-    const { environments, suspendedByConfig, dueAt, judged, result } = end;
-    const { standings } = this.#record.view();
-    await this.#leadership.keep({
-      ...{ run: record, at, term, environments, suspendedByConfig, dueAt },
-      standings: judged && (standings ?? undefined),
-      flags: result === 'in-sync' ? undefined : end.flags,
-    });
+    const { environments, suspendedByConfig, dueAt } = end;
+    const standings = end.judged && (this.#record.view().standings ?? undefined);
+    const flags = end.result === 'in-sync' ? undefined : end.flags;
+    const found = { environments, suspendedByConfig, dueAt, standings, flags };
+    await this.#leadership.keep({ run: record, at, term, ...found });
     events.emit('end', this.view(), record);
     return end.mayRetry;
   }

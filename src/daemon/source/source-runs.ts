@@ -79,7 +79,9 @@ export class SourceRuns {
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
       approvals: approval === null ? [] : [approval],
-      ...{ signal, fence, progress },
+      signal,
+      fence,
+      progress,
     };
     const events = {
       now,
@@ -103,10 +105,8 @@ export class SourceRuns {
       seen.commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
     this.#plannedLocally = localFiles;
     if (!isNews || this.#known.ending.aborted) return end;
-    const localOrder: RunOrder = {
-      ...{ ...order, open: async () => upstream.open(null) },
-      ...{ touchedSince: 'memory', isolated: true, adopt: false, dryRun: true },
-    };
+    const asPlan = { touchedSince: 'memory', isolated: true, adopt: false, dryRun: true } as const;
+    const localOrder = { ...order, ...asPlan, open: async () => upstream.open(null) };
     const local = await runCycle(openRun, localOrder, events);
     log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
     return {

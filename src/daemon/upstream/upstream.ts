@@ -105,7 +105,11 @@ export function signedUpstream(upstream: Upstream, signers: Signers): Upstream {
   };
   let last: { readonly of: Seen; readonly seen: Seen } | null = null;
   return {
-    ...{ kind, location, branch, directory, ...(pushState !== undefined && { pushState }) },
+    kind,
+    location,
+    branch,
+    directory,
+    ...(pushState !== undefined && { pushState }),
     poll: async (signal) => {
       const of = await upstream.poll(signal);
       // An unsigned commit is checked at each poll, because the operator may have named another signer meanwhile.
