@@ -47,8 +47,11 @@ async function pagesOf(
     if (after !== null) query['after'] = after;
     // One after the other, because each page names the next.
     const { json } = await client.get({
-      ...{ route: 'changeRequests', query, what: 'read change requests' },
-      ...{ accepts: isNoEndpoint, check: shapes.changeRequestPage },
+      route: 'changeRequests',
+      query,
+      what: 'read change requests',
+      accepts: isNoEndpoint,
+      check: shapes.changeRequestPage,
     });
     if (json === undefined) return null;
     found.push(...json.data);
@@ -85,11 +88,9 @@ function listedRequest(wire: WireChangeRequest, is: ChangeRequest['is']): Listed
   // Some services show the comment of a request only among its comments.
   const mark = markIn(wire.comment ?? submitted?.comment ?? '');
   const time = wire.creationTime ?? submitted?.timestamp;
+  const since = time === undefined ? null : new Date(time).toISOString();
   return {
-    ...requestFacts({
-      ...{ ...wire, is, by: submitted?.user ?? null },
-      since: time === undefined ? null : new Date(time).toISOString(),
-    }),
+    ...requestFacts({ ...wire, is, by: submitted?.user ?? null, since }),
     operation: wire.operationType,
     kind: split ? 'flag' : 'segment',
     name: (split ?? segment)?.name ?? '',

@@ -68,7 +68,10 @@ function lineageOf(command: Command): readonly Command[] {
 function argumentDocument(argument: Argument): HelpDocument['arguments'][number] {
   const { description, required, variadic, parseArg, argChoices } = argument;
   return {
-    ...{ name: argument.name(), description, required, repeatable: variadic },
+    name: argument.name(),
+    description,
+    required,
+    repeatable: variadic,
     type: valueTypeOf(parseArg),
     choices: argChoices ?? null,
     default: (argument.defaultValue as unknown) ?? null,

@@ -38,7 +38,11 @@ export function terminalFor(args: readonly string[], outside: Outside): Terminal
     get stdin() {
       return outside.stdin;
     },
-    ...{ stdout, stderr, environment, signal, onHangup },
+    stdout,
+    stderr,
+    environment,
+    signal,
+    onHangup,
     progress: new ProgressReporter(sinks),
   };
 }

@@ -58,7 +58,10 @@ export function connect(options: ForgeOptions): Forge {
       (await octokit.rest.pulls.get({ ...at, pull_number: pullRequest })).data.head.sha,
     setStatus: async ({ commit, runUrl }, { context, state, description }) => {
       await octokit.rest.repos.createCommitStatus({
-        ...{ ...at, sha: commit, context, state },
+        ...at,
+        sha: commit,
+        context,
+        state,
         description: limited(description, MOST_DESCRIPTION),
         ...(runUrl !== undefined && { target_url: runUrl }),
       });
@@ -119,11 +122,12 @@ async function propose(
     const parent = (await refOf(base)).data.object.sha;
     const { data: commit } = await octokit.rest.git.getCommit({ ...at, commit_sha: parent });
     const { data: tree } = await octokit.rest.git.createTree({
-      ...{ ...at, base_tree: commit.tree.sha },
-      tree: [...files].map(([path, text]) => ({
-        ...({ path, mode: '100644', type: 'blob' } as const),
-        ...(text === null ? { sha: null } : { content: text }),
-      })),
+      ...at,
+      base_tree: commit.tree.sha,
+      tree: [...files].map(([path, text]) => {
+        const content = text === null ? { sha: null } : { content: text };
+        return { path, mode: '100644', type: 'blob', ...content } as const;
+      }),
     });
     const made = { ...at, message: title, tree: tree.sha, parents: [parent] };
     const { data } = await octokit.rest.git.createCommit(made);

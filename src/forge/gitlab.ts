@@ -201,7 +201,8 @@ function sending(options: ForgeOptions) {
     url.search = searchParams;
     const send = async () => {
       const response = await open(url, {
-        ...{ method, signal: endOf(options) },
+        method,
+        signal: endOf(options),
         ...(headers && { headers }),
         ...(body !== undefined && { body }),
       });

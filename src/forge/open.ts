@@ -36,10 +36,8 @@ export async function openForge(
   const { connect } = await (place.kind === 'github'
     ? import('./github.js')
     : import('./gitlab.js'));
-  return connect({
-    ...{ place, token, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now, signal },
-    ...own,
-  });
+  const usual = { timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now };
+  return connect({ place, token, signal, ...usual, ...own });
 }
 
 /** @throws FlagkeelError `USAGE` if the address is not safe for a token. */

@@ -230,7 +230,10 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
     });
   }
   return {
-    ...{ directory: context.source.checkout.directory, title, reason, environmentName: name },
+    directory: context.source.checkout.directory,
+    title,
+    reason,
+    environmentName: name,
     sent: isDone ? null : note,
     wasKilled: isDone === isKill,
     orderedAt: isKill ? [] : await ordersOf(act),

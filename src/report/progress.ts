@@ -103,13 +103,19 @@ export class ProgressReporter implements Progress {
     const phase = this.#phase;
     if (phase === undefined) return null;
     const now = Date.now();
-    const [done, total, requests] = [this.#done, this.#total, this.#sent()];
+    const done = this.#done;
+    const total = this.#total;
+    const requests = this.#sent();
     const waitMs = Math.max(0, this.#waitingUntil - now);
     const passedMs = now - this.#phaseAt;
     const isCounted = done > 0 && done < total;
     const endMs = now + (passedMs / done) * (total - done);
     return {
-      ...{ phase, done, total, requests, waitMs },
+      phase,
+      done,
+      total,
+      requests,
+      waitMs,
       ...(this.#asked !== undefined && { asked: this.#asked }),
       ...(waitMs > 0 && { why: this.#why }),
       ...(passedMs >= RATE_AFTER_MS && {

@@ -68,10 +68,9 @@ async function applyAt(
 ): Promise<void> {
   const open = async () => openSource(directory, { workingTree: false, at: commit });
   await using run = await openRun(directory, flags, { ...surroundings, open, asksNoChecks: true });
-  const options = {
-    ...{ openWriter: run.openWriter, now: Date.now, signal: surroundings.signal },
-    ...{ progress: {}, note: {}, onKill: () => undefined },
-  };
+  const silent = { progress: {}, note: {}, onKill: () => undefined };
+  const { signal } = surroundings;
+  const options = { ...silent, openWriter: run.openWriter, now: Date.now, signal };
   const first = await reconcile(run.context, options);
   if ('outcomes' in first) return;
   // The base was reviewed before; guards are for new changes.

@@ -37,7 +37,8 @@ export async function reviewTarget(flags: ReviewOptions, asking: Asking): Promis
   if (base === undefined && merge === undefined) throw noBase();
   return {
     pull: await reviewedPull(flags, ci, asking),
-    ...{ base, merge },
+    base,
+    merge,
     target: flags.target ?? ci?.target,
     runUrl: flags.planUrl ?? ci?.runUrl,
     summaryFile: ci?.summaryFile,

@@ -190,7 +190,10 @@ export function storedEnvironment(
         const kept = await keptKeyChanges(db, ...place);
         const { oldest = 0, newest = 0, count = 0 } = kept ?? {};
         return keysChangedSince(since, {
-          ...{ first, count, oldest: first + oldest, till: first + newest },
+          first,
+          count,
+          oldest: first + oldest,
+          till: first + newest,
           after: async (number) =>
             (await keyChangesAfter(db, ...place, number - first)).map((row) => ({
               added: JSON.parse(row.added_json) as string[],

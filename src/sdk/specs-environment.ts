@@ -114,7 +114,10 @@ export class SpecsEnvironment implements ServedEnvironment {
     return {
       definition: {
         ...definitionBody(ordered),
-        ...{ id: name, name, creationTime: 0, lastUpdateTime: 0 },
+        id: name,
+        name,
+        creationTime: 0,
+        lastUpdateTime: 0,
         environment: { id: this.#name, name: this.#name },
         trafficType: { id: trafficType, name: trafficType },
       },

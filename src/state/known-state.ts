@@ -73,7 +73,9 @@ export function treeOf(
 ): StateTree {
   const records = Object.entries({ ramps: timing, approvals, flagIds, leftKilled, judged });
   return stateTree(state, {
-    ...{ head, workspace, ...place },
+    head,
+    workspace,
+    ...place,
     ...(outOfSync !== null && { outOfSync: sortedSet(outOfSync) }),
     ...(killsOf !== null && { killsOf }),
     ...Object.fromEntries(records.filter(([, record]) => Object.keys(record).length > 0)),

@@ -60,10 +60,8 @@ export async function openStateHome(
     return new StateStore(repository, key, { cache });
   try {
     const origin = await openStateOrigin(checkout.repository, repository, { git, signal });
-    const shared = {
-      ...{ origin, isRequired },
-      isOlder: async (a: string, b: string) => isOlder(checkout, a, b),
-    };
+    const isOlderHere = async (a: string, b: string) => isOlder(checkout, a, b);
+    const shared = { origin, isRequired, isOlder: isOlderHere };
     return new StateStore(repository, key, { cache, sharing: shared });
   } catch (error) {
     if (isRequired || !isGitError(error)) throw error;

@@ -132,7 +132,10 @@ export class AdminClient implements GetOnly {
     const { signal, onWait } = this.#options;
     const { kind, check, what } = request;
     const answer = await withRetry<ServiceAnswer>({
-      ...{ kind, signal, time: this.#steady, silence: this.#silence },
+      kind,
+      signal,
+      time: this.#steady,
+      silence: this.#silence,
       once: async (attempt) => this.#once(request, attempt),
       confirm: this.#confirmOf(request),
       isUrgent: laneOf(request) === 'urgent',

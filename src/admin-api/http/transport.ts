@@ -54,11 +54,9 @@ export class HttpTransport {
     const headers = this.#headers(body !== undefined);
     const total = this.#options.totalTimeoutMs ?? 120_000;
     this.#counts[method] += 1;
+    const text = body === undefined ? null : JSON.stringify(body);
     return within(Math.ceil(Math.min(total, limitMs)), signal, async (ended) =>
-      this.#client.send({
-        ...{ method, path, headers, signal: ended },
-        body: body === undefined ? null : JSON.stringify(body),
-      }),
+      this.#client.send({ method, path, headers, body: text, signal: ended }),
     );
   }
 

@@ -65,7 +65,9 @@ function stateRows(state: State, names: Readonly<Record<string, string>>) {
       }
       return places.map(([environment, base]) => ({
         id: objectId({ kind, name, environment }),
-        ...{ kind, name, environment },
+        kind,
+        name,
+        environment,
         commit: base.commit,
         // False until a run has found the object equal for the first time.
         hasBase: base.spec !== undefined,

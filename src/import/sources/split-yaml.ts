@@ -49,7 +49,9 @@ function definitionOf(
   const rest = found.everybodyElse ?? OFF;
   const fallback = found.treatments.has(OFF) ? OFF : rest;
   return canonicalDefinition({
-    ...{ killed: false, trafficAllocation: 100, rules: [] },
+    killed: false,
+    trafficAllocation: 100,
+    rules: [],
     treatments: [...found.treatments.values()],
     targets: Object.fromEntries(found.targets),
     defaultTreatment: fallback,

@@ -68,11 +68,14 @@ export function cataloguedDefinition(
   return {
     environment,
     killed: creation.killed || isKillListed,
-    ...{ defaultTreatment, trafficAllocation },
+    defaultTreatment,
+    trafficAllocation,
     targets: Object.values(creation.targets).flat().length,
-    ...{ rules, defaultRule },
+    rules,
+    defaultRule,
     ramps: ramps.map(({ treatment, rule, steps }) => ({
-      ...{ treatment, rule },
+      treatment,
+      rule,
       steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),
     })),
     ...(unmanaged && { unmanaged }),

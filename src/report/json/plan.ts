@@ -102,7 +102,12 @@ function circumstances(report: PlanReport, options: JsonOptions) {
     leftOut: report.leftOut,
     ramps: some(
       report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks, onFail }) => ({
-        ...{ id, rule, treatment, step, held, served },
+        id,
+        rule,
+        treatment,
+        step,
+        held,
+        served,
         ...present({
           onFail,
           checks: checks?.map(({ name, result, why }) => ({ name, result, why })),
@@ -134,11 +139,10 @@ export function standingDocument(
   id: ObjectId,
   standing: Exclude<Standing, { is: 'live' }>,
 ): StandingDocument {
-  return {
-    ...{ id, is: standing.is, why: standing.why },
-    until: 'until' in standing ? standing.until : null,
-    remedy: 'remedy' in standing && standing.remedy ? remedyText(standing.remedy) : null,
-  };
+  const { is, why } = standing;
+  const until = 'until' in standing ? standing.until : null;
+  const remedy = 'remedy' in standing && standing.remedy ? remedyText(standing.remedy) : null;
+  return { id, is, why, until, remedy };
 }
 
 function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
@@ -153,9 +157,16 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
   const { id, ref, action, reason, location, archive, rename } = change;
   const note = report.notes.get(noteKey(change));
   return {
-    ...{ id, kind: ref.kind, name: ref.name, environment: ref.environment, action, reason },
-    ...{ file: location?.file ?? null, line: location?.line ?? null },
-    ...{ title: note?.title ?? null, comment: note?.comment ?? null },
+    id,
+    kind: ref.kind,
+    name: ref.name,
+    environment: ref.environment,
+    action,
+    reason,
+    file: location?.file ?? null,
+    line: location?.line ?? null,
+    title: note?.title ?? null,
+    comment: note?.comment ?? null,
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...present({ keys: keyCounts(change.keys, options), archive, rename }),
     dependsOn: change.dependsOn,
@@ -217,11 +228,13 @@ function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys
   if (!keys) return undefined;
   const { added, removed, changed, sha256 } = keys;
   return {
-    ...{ added: added.length, removed: removed.length },
+    added: added.length,
+    removed: removed.length,
     ...present({ changed: changed?.length }),
     sha256,
     ...(showKeys && {
-      ...{ addedKeys: [...added], removedKeys: [...removed] },
+      addedKeys: [...added],
+      removedKeys: [...removed],
       ...(changed && { changedKeys: [...changed] }),
     }),
   };

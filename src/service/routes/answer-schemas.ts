@@ -114,7 +114,8 @@ export const ANSWER_SCHEMAS = {
       lastUpdateTime: TIME,
     },
     {
-      ...{ flagSets, impressionsDisabled },
+      flagSets,
+      impressionsDisabled,
       openChangeRequestId: { ...TEXT, description: 'Only while a change is requested.' },
       seed: SEED,
       trafficAllocationSeed: SEED,

@@ -87,8 +87,9 @@ export function rampOf(of: WrittenRamp, diagnostics: Diagnostic[]): DesiredRamp 
     failSteps(fall);
     return undefined;
   }
+  const ramp = { ...of.known, rule, treatment, order: treatments, written, steps, hold };
   return {
-    ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
+    ...ramp,
     ...present({ startMs, within }),
     ...(checks.length > 0 && { checks }),
     ...(onFail !== 'hold' && { onFail }),

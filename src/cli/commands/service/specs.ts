@@ -51,7 +51,10 @@ export async function serveSpecs(
     const key = applicationKey ?? randomBytes(24).toString('hex');
     const { host = '127.0.0.1', port = 8080 } = options;
     const service = await startService({
-      ...{ host, port, log: io.log, strict: true },
+      host,
+      port,
+      log: io.log,
+      strict: true,
       store: { kind: 'memory' },
       seed: { workspaces: [] },
       applications: previewOf(environmentServed, key),
