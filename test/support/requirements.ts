@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Programs that are no npm package, and that some tests are nothing without. */
-type Program = 'postgresql' | 'sshd' | 'chromium' | 'script' | 'gpg';
+type Program = 'postgresql' | 'sshd' | 'chromium' | 'script' | 'gpg' | 'kubectl';
 
 interface Known {
   /** Any of them is enough. */
@@ -17,6 +17,7 @@ const PROGRAMS: Record<Program, Known> = {
   postgresql: { executables: ['initdb'], places: postgresPlaces, package: 'postgresql' },
   sshd: { executables: ['sshd'], places: () => ['/usr/sbin'], package: 'openssh-server' },
   gpg: { executables: ['gpg'], places: () => [], package: 'gnupg' },
+  kubectl: { executables: ['kubectl'], places: () => [], package: 'kubernetes-client' },
   script: { executables: ['script'], places: () => [], package: 'bsdutils' },
   chromium: {
     executables: ['chromium', 'chromium-browser', 'google-chrome'],

@@ -1,5 +1,5 @@
 import { VARIABLES } from '../../../src/compose/settings.js';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { unknownOptions } from './help.js';
 import { faultsOf } from './kubernetes-kinds.js';
 import { makeDirectory } from '../../support/git.js';
+import { lacks } from '../../support/requirements.js';
 import { PROJECT } from '../docs/page.js';
 
 const ROOT = join(PROJECT, 'deploy/kubernetes');
@@ -78,8 +79,6 @@ interface Rendered {
   };
 }
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-
 /** The objects that `kubectl apply -k` sends. */
 function rendered(name: 'example' | 'example with replicas'): readonly Rendered[] {
   const folder = makeDirectory();
@@ -113,7 +112,7 @@ describe('deploy/kubernetes', () => {
 
   const kustomizations = ['example', 'example with replicas'] as const;
 
-  it.skipIf(!hasKubectl).each(kustomizations)('is put together by kustomize: %s', (name) => {
+  it.skipIf(lacks('kubectl')).each(kustomizations)('is put together by kustomize: %s', (name) => {
     const objects = rendered(name);
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
     const labels = { 'app.kubernetes.io/name': 'flagkeel' };
