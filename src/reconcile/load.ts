@@ -189,7 +189,7 @@ async function isBehindApplied(
   const why = {
     before: 'which is newer (use --allow-older)',
     beside: `which HEAD does not follow (git merge ${to}; flagkeel plan --since ${to} for what HEAD alone changes; or --allow-older; branches that never meet, as one for each environment, need a config directory each)`,
-    missing: `which is not in this clone (git pull; after a rewrite of history use --allow-older; if ${to} is of another repository, give each a FLAGKEEL_STATE_DIR of its own)`,
+    missing: `which is not in this clone (git pull; after a rewrite of history use --allow-older; if ${to} is of another repository, give each a FLAGKEEL_STATE_DIR of its own, or a config directory of another name)`,
   }[standing];
   const message = `cannot go back to ${from}: the last apply was of ${to}, ${why}`;
   throw new FlagkeelError('OLDER_HEAD', message);

@@ -9,6 +9,7 @@ import {
   PROTECTED_PIPELINE,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
+import { cliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 let older: string;
@@ -180,3 +181,35 @@ async function typedRefusal(command: string): Promise<string> {
   expect(exitCode).toBe(7);
   return stdout + stderr;
 }
+
+it('refuses the state of another repository over one FLAGKEEL_STATE_DIR, and goes on by either way that it names', async () => {
+  const [one, own] = [makeDirectory(), makeDirectory()];
+  const [first, second] = [await pipelineWorld(world), await pipelineWorld(world)];
+  const add = ({ repository }: PipelineWorld, name: string, folder: string): string =>
+    repository.commit(`Add ${name}`, {
+      [`${folder}/flagkeel.yaml`]: `${PIPELINE_CONFIG}prune: true\n`,
+      [`${folder}/flags/${name}.yaml`]: flagSpec(name),
+    });
+  const run = async ({ repository, service }: PipelineWorld, stateDir: string, folder = 'flags') =>
+    cliRun(['reconcile', join(repository.directory, folder), '--url', service.origin], {
+      FLAGKEEL_API_KEY: service.key,
+      FLAGKEEL_STATE_DIR: stateDir,
+    });
+  add(first, 'cart', 'flags');
+  add(second, 'shop', 'flags');
+  expect(await run(first, one)).toMatchObject({ exitCode: 0 });
+
+  const { exitCode, stderr } = await run(second, one);
+  expect([exitCode, stderr]).toEqual([
+    7,
+    expect.stringContaining(
+      'give each a FLAGKEEL_STATE_DIR of its own, or a config directory of another name',
+    ),
+  ]);
+
+  expect(await run(second, own)).toMatchObject({ exitCode: 0 });
+  add(second, 'till', 'shop');
+  expect(await run(second, one, 'shop')).toMatchObject({ exitCode: 0 });
+  expect((await run(first, one)).stdout).toContain('In sync');
+  expect(await world.live.definition('cart')).toMatchObject({ killed: false });
+});
