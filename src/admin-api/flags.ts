@@ -1,7 +1,7 @@
 import pMap from 'p-map';
-import { present } from '../model/collections.js';
+import { keptIn, present } from '../model/collections.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
-import type { ActualFlag, FlagScope, Scope } from '../model/actual.js';
+import type { Actual, ActualFlag, FlagScope, Scope } from '../model/actual.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Catalog } from './workspace.js';
 import { look } from './look.js';
@@ -16,8 +16,8 @@ interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
   /** Asked for singly; of a list, all flags that are not in it are absent. */
   readonly absent: ReadonlySet<string>;
-  /** Names in the service's order; null if they were not listed. */
-  readonly all: readonly string[] | null;
+  /** As `allFlags` of `Actual`. */
+  readonly all: Actual['allFlags'];
 }
 
 interface SeenDefinitions {
@@ -44,9 +44,10 @@ export class FlagObservation {
 
   async flags() {
     const { flags: scoped, whole, users } = this.#scope;
-    const isList = whole || users || this.#isWorthListing(scoped.size);
-    const seen = isList ? await this.#listedFlags() : await this.#singleFlags([...scoped.keys()]);
+    const isAsked = whole || users || this.#isWorthListing(scoped.size);
+    const seen = isAsked ? await this.#listedFlags() : await this.#singleFlags([...scoped.keys()]);
     const { byName, all, absent } = seen;
+    const isListed = Array.isArray(all);
     const { environments } = this.#at;
     const wanted = users && all ? withUnmanaged(scoped, byName, environments) : scoped;
     const definitions: SeenDefinitions[] = [];
@@ -62,7 +63,7 @@ export class FlagObservation {
           if (definitions[index]?.unread.has(name) === true) unread.add(environment);
           else found.set(environment, definitions[index]?.found.get(name) ?? null);
         }
-        const isAbsent = all !== null || absent.has(name);
+        const isAbsent = isListed || absent.has(name);
         const said = isAbsent ? 'absent' : this.#reader.flagSaid(this.#at.workspace.id, name);
         const flag = actualFlag(byName.get(name), found, said);
         return [name, unread.size === 0 ? flag : { ...flag, unread }];
@@ -71,7 +72,7 @@ export class FlagObservation {
     return {
       flags: new Map(flags),
       allFlags: all,
-      showsFlags: all !== null || byName.size > 0,
+      showsFlags: isListed || byName.size > 0,
       types: typesOf([...byName.values(), ...objects]),
     };
   }
@@ -100,7 +101,7 @@ export class FlagObservation {
       return flag ? [[name, flag] as const] : [];
     });
     const absent = new Set(names.filter((_, index) => answers[index] === undefined));
-    return { byName: new Map(found), absent, all: null };
+    return { byName: new Map(found), absent, all: undefined };
   }
 
   async #definitions(
@@ -152,14 +153,10 @@ export class FlagObservation {
 
   /** Shares equal large parts between the environments of a flag, which mostly agree, to save memory. */
   readonly #shareParts = (definition: WireDefinition): void => {
-    const first = this.#once.get(definition.name);
-    if (first === undefined) this.#once.set(definition.name, definition);
-    else {
-      if (sameJson(first.treatments, definition.treatments))
-        definition.treatments = first.treatments;
-      if (sameJson(first.rules, definition.rules)) definition.rules = first.rules;
-      if (sameJson(first.defaultRule, definition.defaultRule))
-        definition.defaultRule = first.defaultRule;
+    const first = keptIn(this.#once, definition.name, () => definition);
+    for (const part of ['treatments', 'rules', 'defaultRule'] as const) {
+      if (sameJson(first[part], definition[part]))
+        Object.assign(definition, { [part]: first[part] });
     }
   };
 }

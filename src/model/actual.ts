@@ -15,8 +15,9 @@ export interface Actual {
   readonly trafficTypeIds: ReadonlyMap<string, string>;
   readonly flags: ReadonlyMap<string, ActualFlag>;
   readonly segments: ReadonlyMap<string, ActualSegment>;
-  /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */
-  readonly allFlags: readonly string[] | null;
+  /** Names of all flags of the workspace; null where the service cannot list them, undefined where it was not asked. */
+  readonly allFlags: readonly string[] | null | undefined;
+  /** The same of segments, which every service lists; null where it was not asked. */
   readonly allSegments: readonly string[] | null;
   /** Oldest first, in the environments that were asked for them. Unset if there are none. */
   readonly requests?: ReadonlyMap<ObjectId, readonly ChangeRequest[]>;

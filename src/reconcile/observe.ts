@@ -13,7 +13,7 @@ import { isAsWritten } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
 import { isKillOrdered } from '../plan/kills/orders.js';
 import { timedInput, checkNamesOnService } from './policy.js';
-import type { PlanPolicy } from '../plan/policy.js';
+import type { HeldReason, PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import { requestsWanted } from '../plan/requests.js';
 import { objectsSeen, scopeOf, type KeyCounting } from '../plan/scope.js';
@@ -107,6 +107,11 @@ export async function observeScope(
 
 const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
+const UNREAD_HISTORY: HeldReason = {
+  why: 'prune-off',
+  because: 'the clone is shallow: fetch the whole history first, which proves that git declared it',
+};
+
 async function removalsIn(
   context: Observing,
   at: Pick<Catalog, 'workspace'>,
@@ -120,7 +125,9 @@ async function removalsIn(
   const about = { removed, ...ownPlace(context, at, desired) };
   const now = commitRead(context);
   const moved = await declaredElsewhere(checkout, now, about);
-  const held = new Map([...(policy.held ?? []), ...moved]);
+  const unread = checkout.shallow && !policy.prune ? removed : [];
+  const cut = unread.map((ref) => [objectId(ref), UNREAD_HISTORY] as const);
+  const held = new Map([...(policy.held ?? []), ...cut, ...moved]);
   if (!policy.prune) return { provenRemovals: proven, held };
   const removals = await removalsOf(removed, desired, { checkout, head: revision.commit, history });
   const others = removed.filter((ref) => !held.has(objectId(ref)));

@@ -155,7 +155,7 @@ function removalWithholdReason(removal: Removal, input: PlanInput): WithheldReas
   const { policy } = input;
   const { ref, declared, held } = removal;
   if (declared?.protect === true) return PROTECTED;
-  if (!policy.prune) return policy.held?.get(objectId(ref)) ?? { why: 'prune-off' };
+  if (!policy.prune) return policy.held?.get(objectId(ref)) ?? held ?? { why: 'prune-off' };
   // While suspended, a run does not ask history and the service about removals, so other obstacles are unknown.
   const suspended = suspendedReason(policy);
   if (suspended) return suspended;

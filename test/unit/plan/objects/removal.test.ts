@@ -258,6 +258,18 @@ describe('a removal is held back', () => {
     expect(planLines(plan)).toEqual(['withheld delete flag/pay@staging: protected']);
   });
 
+  it.each([
+    [null, 'the service cannot list the flags that may use it; delete it there by hand'],
+    [undefined, undefined],
+  ])('with what is to be done first while prune is off, of flags that are %s', (allFlags, told) => {
+    const known = { ...anActual({ segments: [liveBeta] }), allFlags };
+    const plan = planWithout(aDesired({ segments: [beta] }), known, { policy: { prune: false } });
+
+    expect(plan.withheld.map(({ why, because }) => ({ why, because }))).toEqual(
+      PLACES.map(() => ({ why: told ? 'still-in-use' : 'prune-off', because: told })),
+    );
+  });
+
   it('where nobody can tell which flags use the segment, though a flag would go', () => {
     const plan = planWithout(before, { ...anActual(live), allFlags: null });
 
