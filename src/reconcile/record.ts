@@ -88,7 +88,7 @@ export interface Interrupted {
 /** Records of kills, restores and used approvals may stand between those of runs. */
 const LOOKED_BACK = 10;
 const OUTSIDE_RUNS = /^(Kill|Restore|Use approval) /;
-const BEGINNING = 'Begin ';
+export const BEGINNING = 'Begin ';
 const ENDING = 'Apply ';
 
 /** Whether a run of a commit came to its end, and not only its kills were sent. Unreadable records must not stop kills. */

@@ -71,6 +71,13 @@ describe('the state commands', () => {
     expect(forgotten.stderr).toContain('Permission denied');
   });
 
+  it('tell once of a run that had nothing to write', async () => {
+    scenario.repository.git('update-ref', '-d', stateRef(scenario));
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
+
+    expect((await offline('history')).stdout).toMatch(/^\S+ \w+ {2}Apply \w+: 0 changes\n$/);
+  });
+
   it('list, show and tell offline what was applied; rm forgets it, so that it is adopted and not pruned', async () => {
     const first = scenario.repository.git('rev-parse', 'HEAD');
     const head = scenario.commit(

@@ -1,6 +1,7 @@
 import { FlagkeelError } from '../../errors.js';
 import type { LoggedChange, LoggedKeys, LoggedWrite } from '../../model/outcome.js';
 import { keyOfId, NAMED } from '../../model/ref.js';
+import { BEGINNING } from '../../reconcile/record.js';
 import type { LoggedApply } from '../../state/run-log.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { valueText } from '../../report/values.js';
@@ -66,14 +67,13 @@ function parseArguments(args: readonly string[]): { object: Named | null; direct
 
 /** A run records what it is about to do, and then what became of it: the first is news only if it is all there is. */
 function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
-  return applies.filter((apply, index) => {
-    const planned = new Set(
-      apply.changes.flatMap(({ outcome, id }) => (outcome === 'planned' ? [id] : [])),
-    );
-    const isTold = ({ head, changes }: LoggedApply): boolean =>
-      head === apply.head &&
-      changes.some(({ outcome, id }) => outcome !== 'planned' && planned.has(id));
-    return planned.size === 0 || !applies.slice(0, index).some(isTold);
+  return applies.filter(({ subject, head, changes }, index) => {
+    if (!subject.startsWith(BEGINNING)) return true;
+    const ids = new Set(changes.map(({ id }) => id));
+    const isTold = (later: LoggedApply): boolean =>
+      later.head === head &&
+      later.changes.some(({ outcome, id }) => outcome !== 'planned' && ids.has(id));
+    return ids.size > 0 && !applies.slice(0, index).some(isTold);
   });
 }
 
