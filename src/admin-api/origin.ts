@@ -27,7 +27,7 @@ export function decideOrigin(choice: OriginChoice): string {
   if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGKEEL_URL');
   if (choice.proposedUrl === undefined) {
     throw notAllowed(
-      'cannot reach the service: no URL was given (set --url, FLAGKEEL_URL, or service.url in flagkeel.yaml)',
+      'cannot reach the service: no URL was given (set --url, FLAGKEEL_URL, or service.url in flagkeel.yaml; or --embedded)',
     );
   }
   const source = sourceOf(choice.proposedLocation);

@@ -46,7 +46,7 @@ describe('decideOrigin', () => {
       'https only',
     ],
     ['ports count', { allowedOrigins: ['https://admin.example.com:8443'] }, 'ORIGIN_NOT_ALLOWED'],
-    ['nobody named a URL', { proposedUrl: undefined }, 'FLAGKEEL_URL'],
+    ['nobody named a URL', { proposedUrl: undefined }, 'or --embedded)'],
   ])('refuses, and says why: %s', (_, choice, text) => {
     expect(refusal(() => decideOrigin({ ...proposal, ...choice }))).toContain(text);
   });
