@@ -8,14 +8,15 @@ interface HttpApp {
   close(): Promise<unknown>;
 }
 
-/** Port 0 picks a free one. @returns `http://HOST:PORT` @throws FlagkeelError `IN_USE` */
+/** Port 0 picks a free one. @returns `http://HOST:PORT` @throws FlagkeelError `IN_USE`, `USAGE` */
 export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
   try {
     await app.listen({ port, host });
   } catch (cause) {
     await app.close();
     const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
-    throw new FlagkeelError('IN_USE', message, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new FlagkeelError(code === 'EADDRINUSE' ? 'IN_USE' : 'USAGE', message, { cause });
   }
   const bound = app.server.address() as AddressInfo;
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
@@ -30,9 +31,7 @@ export async function closeApp(app: HttpApp, withinMs: number): Promise<void> {
   const timer = setTimeout(() => {
     app.server.closeAllConnections();
   }, withinMs);
-  try {
-    await app.close();
-  } finally {
+  await app.close().finally(() => {
     clearTimeout(timer);
-  }
+  });
 }

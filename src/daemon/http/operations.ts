@@ -35,7 +35,7 @@ export interface Operations {
   readonly close: () => Promise<void>;
 }
 
-/** @throws FlagkeelError `IN_USE` */
+/** @throws FlagkeelError `IN_USE`, `USAGE` */
 export async function startOperations(
   daemon: Surface['daemon'],
   options: OperationsOptions,

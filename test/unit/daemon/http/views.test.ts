@@ -177,15 +177,17 @@ it('every page has its address, what is not there is not found, and no answer is
   }
 });
 
-it('the end of the server does not wait for a page that follows it, and a taken port is an error of its own; neither leaves a listener behind', async () => {
+it('the end of the server does not wait for a page that follows it, and a taken port and an address of another machine are errors of their own; none leaves a listener behind', async () => {
   const daemon = new DaemonInMemory(aSource());
   const operations = await startTestOperations(daemon);
   const following = await fetch(`${operations.url}/events`);
   const before = daemon.listeners;
   const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
 
-  const second = startOperations(daemon, { port: Number(new URL(operations.url).port), log });
-  await expect(second).rejects.toMatchObject({ code: 'IN_USE' });
+  const port = Number(new URL(operations.url).port);
+  await expect(startOperations(daemon, { port, log })).rejects.toMatchObject({ code: 'IN_USE' });
+  const elsewhere = startOperations(daemon, { host: '192.0.2.1', port: 0, log });
+  await expect(elsewhere).rejects.toMatchObject({ code: 'USAGE' });
   expect(daemon.listeners).toBe(before);
 
   await operations[Symbol.asyncDispose]();
