@@ -96,12 +96,16 @@ export class FlagObservation {
     const answers = await pMap(names, async (name) => this.#reader.getFlag(id, name), {
       concurrency: DEFAULT_CONCURRENCY,
     });
-    const found = names.flatMap((name, index) => {
-      const flag = answers[index];
-      return flag ? [[name, flag] as const] : [];
-    });
-    const absent = new Set(names.filter((_, index) => answers[index] === undefined));
-    return { byName: new Map(found), absent, all: undefined };
+    const isMissed = names.some(
+      (name, index) => answers[index] === null && this.#scope.flags.get(name)?.id !== undefined,
+    );
+    // A flag that was there and is not shown was deleted, unless the service shows no flags at all.
+    const listed = isMissed ? await this.#reader.listFlags(id) : null;
+    const shown = listed ?? answers.flatMap((flag) => flag ?? []);
+    const byName = new Map(shown.map((flag) => [flag.name, flag]));
+    const isAbsent = (name: string, index: number): boolean =>
+      listed ? !byName.has(name) : answers[index] === undefined;
+    return { byName, absent: new Set(names.filter(isAbsent)), all: undefined };
   }
 
   async #definitions(

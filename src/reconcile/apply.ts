@@ -184,13 +184,10 @@ async function verifyOrSayWhy(
   }
 }
 
-function verdictAfter({
-  plan,
-  left,
-  unverified,
-  outcomes,
-  input,
-}: Pick<Applied, 'plan' | 'left' | 'unverified' | 'outcomes' | 'input'>): Verdict {
+function verdictAfter(
+  done: Pick<Applied, 'plan' | 'left' | 'unverified' | 'outcomes' | 'input'>,
+): Verdict {
+  const { plan, left, unverified, outcomes, input } = done;
   const invalid = [...input.policy.quarantined];
   return verdictOf({ plan, outcomes, left, invalid, isUnverified: unverified !== undefined });
 }
@@ -286,7 +283,7 @@ async function nextRound(
   const { checkout, revision } = context.source;
   const now = { state, nowMs: context.now() };
   const { input, plan } = await planAgain(done, only, context, now);
-  if (plan.changes.length === 0) return null;
+  if (plan.changes.length === 0 && plan.withheld.length === 0) return null;
   const guards = await checkGuards(context, { plan, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
   const commits = { ...remembered, head: revision.commit };
@@ -295,11 +292,12 @@ async function nextRound(
   return { ...done, ...guards, plan, input, notes };
 }
 
-/** The report shows the first plan, which was reviewed, with the last outcome of each change, and then further changes. */
+/** The report shows the first plan, which was reviewed, with the last outcome of each change, and what came up since. */
 function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
   const all = new Map([...first.outcomes, ...second.outcomes]);
   const outcomes = settled(all, new Set(second.plan.unchanged));
-  const settledLeft = first.left.filter(({ id }) => !overtaken.has(keyOfId(id)));
+  const isAside = ({ id }: Pick<Change, 'id'>): boolean => !overtaken.has(keyOfId(id));
+  const settledLeft = first.left.filter(isAside);
   // A change that failed in the first round and was held back in the second is still to do.
   const held = second.plan.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
   const open = [...settledLeft, ...second.left, ...held];
@@ -312,14 +310,11 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
   const changes = [...first.plan.changes, ...besides];
-  const plan = withKillsBack({ ...first.plan, changes }, outcomes);
+  const withheld = [...first.plan.withheld.filter(isAside), ...second.plan.withheld];
+  const waiting = new Set(withheld.map(({ id }) => id));
+  const unchanged = first.plan.unchanged.filter((id) => !waiting.has(id));
+  const plan = withKillsBack({ ...first.plan, changes, withheld, unchanged }, outcomes);
   const verdict = verdictAfter({ ...first, ...done, plan });
-  return {
-    ...first,
-    ...done,
-    plan,
-    notes: new Map([...second.notes, ...first.notes]),
-    verdict,
-    converged: isConverged(verdict),
-  };
+  const notes = new Map([...second.notes, ...first.notes]);
+  return { ...first, ...done, plan, notes, verdict, converged: isConverged(verdict) };
 }

@@ -70,7 +70,12 @@ it.each<[string, Partial<ServiceOptions>, 'staging' | 'production' | null, strin
     'production',
     ['withheld flag/pay not-ours', 'withheld flag/pay@production not-ours'],
   ],
-  ['nothing that a read shows', { strict: true }, null, ['delete flag/pay skipped']],
+  [
+    'nothing that a read shows',
+    { strict: true },
+    null,
+    ['delete flag/pay skipped', 'withheld flag/pay not-ours'],
+  ],
 ])(
   'a flag that somebody deleted and made anew stays when git removes it, with %s',
   async (_, options, place, told) => {
@@ -128,11 +133,29 @@ describe('a flag that somebody deleted, on a service that shows no flags', () =>
 
     expect(toldOf(done)).toEqual([
       'create flag/pay@staging skipped',
+      'withheld flag/pay drift-reported',
       'withheld flag/pay@production drift-reported',
+      'withheld flag/pay@staging needs-withheld',
     ]);
+    expect(done.verdict.objects.get('flag/pay@staging')).toMatchObject({ is: 'waits' });
     expect(done.converged).toBe(true);
     expect(written()).toEqual([]);
   });
+});
+
+it('a flag that somebody deleted is not said to be in sync by a look at what was touched', async () => {
+  await begin({});
+  await byHand('DELETE');
+  const full = await world.applied();
+
+  const touched = await world.applied({ touchedSince: 'state' });
+
+  expect(full.verdict.whole).toBe('waits');
+  expect(touched.plan.observed).toBe('touched');
+  for (const id of ['flag/pay', 'flag/pay@production'] as const)
+    expect(touched.verdict.objects.get(id)).toMatchObject({ is: 'waits' });
+  expect(touched.plan.notCompared).toEqual([]);
+  expect(touched.plan.changes).toEqual([]);
 });
 
 it('counts a deletion that is answered 404 as done where a look shows that it is gone', async () => {
