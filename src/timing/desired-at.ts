@@ -79,8 +79,8 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
       .map((each) => {
         const seen = facts.actual && sides;
         const setback = facts.setbacks.get(each.id) ?? setbackOf(each, seen, nowMs);
-        if (setback === undefined || facts.ordered.has(id))
-          return facts.lowers ? each : keptBeyond(each, sides);
+        if (facts.ordered.has(id)) return each;
+        if (setback === undefined) return facts.lowers ? each : keptBeyond(each, sides);
         setbacks.set(each.id, setback);
         return setBack(each, setback);
       });

@@ -63,12 +63,12 @@ export function shareNow(ladder: Ladder, { live, base }: Sides): number {
 
 /** A ladder whose share was not moved by hand and that no step leads back from: it stays until a person decides. */
 export function keptBeyond(ladder: Ladder, { live, base }: Sides): Ladder {
-  const { ramp, held, isKilled } = ladder;
+  const { ramp, held } = ladder;
   const share = (live && shareOn(live, ramp)) ?? 0;
   const last = ramp.steps.at(-1)?.percent ?? 0;
   // One that no run remembers is first to be adopted.
   const isMoved = base === undefined || reachedOn(ladder, base) !== share;
-  if (held !== null || isKilled || isMoved || share <= last) return ladder;
+  if (held !== null || isMoved || share <= last) return ladder;
   const because = `"${ramp.treatment}" is at ${share} % on the service, beyond the last step of ${last} %`;
   return { ...ladder, held: because, isBeyond: true };
 }

@@ -81,14 +81,19 @@ export function withSteps(
 ): PlanNotes {
   const said = new Map(notes);
   for (const change of [...changes, ...withheld]) {
-    const moved = (ladders.get(change.id) ?? []).filter(({ ramp, step, setback }) => {
+    const moved = (ladders.get(change.id) ?? []).flatMap((ladder) => {
+      const { ramp, step, setback, isBeyond } = ladder;
       const path = setback?.act === 'kill' ? '/killed' : pathOf(ramp);
-      const field = change.fields.find((each) => each.reason === 'ramp' && each.path === path);
+      const named = change.fields.find((each) => each.path === path);
+      const field = isBeyond || named?.reason === 'ramp' ? named : undefined;
       const [was, is] = [field?.before, field?.after].map((value) =>
         path === '/killed' ? value : shareOn({ [path.slice(1)]: value }, ramp),
       );
       // A field may have several ramps, of which others take no step.
-      return step >= 0 && was !== is;
+      if (step < 0 || was === is) return [];
+      // From beyond the last step, a share goes back to that one, whichever is due.
+      const to = setback ? -1 : ramp.steps.findIndex(({ percent }) => percent === is);
+      return [to < 0 ? ladder : { ...ladder, step: to }];
     });
     const back = 'why' in change ? [] : moved.filter(({ setback }) => setback?.begun);
     const steps = moved.filter((each) => !back.includes(each));
@@ -102,7 +107,7 @@ export function withSteps(
       ...back.map(setbackWords),
       ...steps.map((each) => `${stepText(each)}, ${reasonText(each)}.`),
     ].join('\n');
-    const isAlone = change.reason === 'ramp' || !note;
+    const isAlone = change.reason === 'ramp' || !note || moved.some(({ isBeyond }) => isBeyond);
     const isOwn = isAlone || back.length > 0;
     const comment = isAlone ? words : `${note.comment}\n\n${words}`;
     said.set(noteKey(change), truncateNote({ title: isOwn ? title : note.title, comment }, title));

@@ -105,7 +105,10 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
     if (field === restore) return kept;
     return hold ?? (rules.revertDrift ? undefined : definition.timed?.get(field.path)?.held);
   });
-  const withheldFields = [...parted.withheld, ...(restore && !kept ? [] : takenBack(of))];
+  // A restore answers a failed check, but no share beyond the last step.
+  const isAnswered = restore !== undefined && !kept;
+  const waiting = takenBack(of).filter(({ why }) => !isAnswered || why === 'ramp-held');
+  const withheldFields = [...parted.withheld, ...waiting];
   let { allowed } = parted;
   if (allowed.length === 0) return { id, withheld: withheldFields };
   let target = targetOf(definition, live, allowed);

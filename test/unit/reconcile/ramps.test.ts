@@ -90,6 +90,8 @@ it('a person who edits what a ramp is about and goes back is left alone, and the
   expect(await world.live.share('shop')).toBe(50);
 });
 
+const LAST_STEP = 'Ramp flag/shop@production: on to 95 %, step 2 of 2';
+
 it('is held where it ends below the live share, and never said to be in sync', async () => {
   const world = await appliedWorld({ 'flags/shop.yaml': flagSpec('shop', { on: 100 }) });
   const after = ramp(world, 'ramp: "10, 6h, 95"', 'Ramp it again');
@@ -106,8 +108,27 @@ it('is held where it ends below the live share, and never said to be in sync', a
   expect(laddersIn(await world.reported({ at: after(20).now() }))).toBe(
     'Ramp of on in flag/shop@production: 10 % done, 95 % done. The service has 100 %. It waits: "on" is at 100 % on the service, beyond the last step of 95 %.',
   );
-  expect((await world.applied({ revertDrift: true }, after(20))).converged).toBe(true);
+  world.writes();
+  expect((await world.applied({ revertDrift: true }, after(1))).converged).toBe(true);
   expect(await world.live.share('shop')).toBe(95);
+  expect(world.writes().map(({ query }) => query['title'])).toEqual([LAST_STEP]);
+});
+
+it('is held beyond its last step by the very run that takes the kill of its flag back', async () => {
+  const world = await appliedWorld({ 'flags/shop.yaml': flagSpec('shop', { on: 100 }) });
+  world.repository.commit('Kill', killList('{ shop: { reason: INC-1 } }'));
+  await world.applied();
+  const after = ramp(world, 'ramp: "10, 6h, 95"', 'Ramp it again');
+  await world.applied({}, after(1));
+  world.repository.commit('Bring it back', killList('{}'));
+
+  for (const hours of [2, 3]) {
+    const done = await world.applied({}, after(hours));
+    expect(done.plan.withheld).toMatchObject([{ why: 'ramp-held' }]);
+    expect(done.verdict).toMatchObject({ whole: 'held' });
+    expect(await world.live.definition('shop')).toMatchObject({ killed: false });
+  }
+  expect(await world.live.share('shop')).toBe(100);
 });
 
 it('in a rule is held where it ends below the live share, while the ramp of the next rule goes on', async () => {
@@ -127,6 +148,7 @@ it('in a rule is held where it ends below the live share, while the ramp of the 
   for (const hours of [0, 7, 20]) {
     const done = await world.applied({}, after(hours));
     expect(done.plan.withheld).toMatchObject([{ why: 'ramp-held', because }]);
+    expect(done.notes.get('flag/shop@production ramp-held')?.title).toBe(LAST_STEP);
     expect(done.verdict).toMatchObject({ whole: 'held' });
     expect(await shares()).toEqual([100, hours === 0 ? 10 : 50]);
   }
@@ -148,9 +170,7 @@ it('in a rule is held where it ends below the live share, while the ramp of the 
   });
   expect((await world.applied({ revertDrift: true }, after(22))).converged).toBe(true);
   expect(await shares()).toEqual([95, 50]);
-  expect(world.writes().map(({ query }) => query['title'])).toEqual([
-    'Ramp flag/shop@production: on to 95 %, step 2 of 2',
-  ]);
+  expect(world.writes().map(({ query }) => query['title'])).toEqual([LAST_STEP]);
   expect((await world.applied({}, after(23))).verdict).toMatchObject({ whole: 'live' });
 });
 
