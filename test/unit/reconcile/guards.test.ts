@@ -92,3 +92,17 @@ it('goes by the guards of HEAD where the applied commit is not before it', async
   });
   expect((await world.planned({ allowOlder: true })).guardFindings).toEqual([]);
 });
+
+it('goes by the guards of the last run without a filter while all runs have one, and by those of HEAD after one without', async () => {
+  world.repository.commit('Drop the guard', { 'flagkeel.yaml': PIPELINE_CONFIG });
+  const only = ['flag/pay'];
+  for (let run = 0; run < 2; run += 1) await world.applied({ only });
+  const dropped = world.repository.git('rev-parse', 'HEAD');
+  world.repository.commit('Ramp', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
+  expect((await world.planned({ only })).guardFindings).toHaveLength(2);
+
+  world.repository.git('checkout', '--quiet', dropped);
+  await world.applied();
+  world.repository.git('checkout', '--quiet', '-');
+  expect((await world.planned({ only })).guardFindings).toEqual([]);
+});
