@@ -42,7 +42,8 @@ export function startCommitStatuses(
     const runUrl = publicUrl === undefined ? undefined : `${publicUrl}${page}`;
     for (const environment of [null, ...environments]) {
       const context = statusContext(source, environment);
-      queue.add({ target, commit, runUrl, context, ...statusOf(environment) });
+      const status = statusOf(environment);
+      queue.add({ target, commit, runUrl, context, isFinal: status !== BEGUN, ...status });
     }
   };
   const breakOff = (source: string): void => {
@@ -55,7 +56,7 @@ export function startCommitStatuses(
     breakOff(name);
     const begun = { ...run, environments };
     underWay.set(name, begun);
-    tell(name, { ...begun, page: '/' }, () => ({ state: 'pending', description: 'under way' }));
+    tell(name, { ...begun, page: '/' }, () => BEGUN);
   };
   const onEnd = (source: SourceView, run: RunRecord): void => {
     const { name, environments, leader } = source;
@@ -99,6 +100,7 @@ const CUT: Partial<Record<RunResult, ReviewStatus>> = {
   failed: { state: 'error', description: 'the run failed; the status page and the log say why' },
 };
 
+const BEGUN: ReviewStatus = { state: 'pending', description: 'under way' };
 const BROKEN_OFF: ReviewStatus = { state: 'error', description: 'the run broke off' };
 
 /** The status to set after a run, by what became of the objects. @param environment null for the whole. */
@@ -132,6 +134,8 @@ export interface DueStatus extends CommitStatus {
   readonly target: RepositoryTarget;
   readonly commit: string;
   readonly runUrl: string | undefined;
+  /** The end of a run may be pending like its beginning: for a window. */
+  readonly isFinal: boolean;
 }
 
 export type SendStatus = (due: DueStatus, signal: AbortSignal) => Promise<void>;
@@ -144,7 +148,7 @@ const MOST_REMEMBERED = 1_000;
 const GRACE_MS = 3_000;
 
 /**
- * Sends statuses in the background, one by one. Sets pending only before the first final status of a commit, and
+ * Sends statuses in the background, one by one. Tells of a beginning only before the first final status of a commit, and
  * repeats a final status only if it differs: a forge takes 1,000 statuses of a commit, which hourly runs would use up.
  */
 class StatusQueue {
@@ -154,7 +158,8 @@ class StatusQueue {
   /** By commit and context, oldest first. */
   readonly #waiting = new Map<string, DueStatus>();
   readonly #owed = new BoundedMap<string, DueStatus>(MOST_OWED);
-  readonly #shown = new BoundedMap<string, CommitStatus['state']>(MOST_REMEMBERED);
+  /** What the forge shows, or is about to. */
+  readonly #shown = new BoundedMap<string, DueStatus>(MOST_REMEMBERED);
   #sending: Promise<void> | undefined;
 
   constructor(send: SendStatus, log: Log) {
@@ -167,8 +172,9 @@ class StatusQueue {
     if (this.#end.signal.aborted) return;
     this.#takeOwed();
     const key = keyOf(due);
-    const last = this.#waiting.get(key)?.state ?? this.#shown.get(key);
-    if (due.state !== last && (due.state !== 'pending' || last === undefined)) {
+    const last = this.#waiting.get(key) ?? this.#shown.get(key);
+    const isSaid = last && (!due.isFinal || (last.isFinal && last.state === due.state));
+    if (!isSaid) {
       this.#waiting.set(key, due);
       if (this.#waiting.size > MOST_WAITING) this.#drop();
     }
@@ -196,10 +202,9 @@ class StatusQueue {
   }
 
   async #sendAll(): Promise<void> {
-    for (;;) {
-      const [next] = this.#waiting;
-      if (next === undefined || this.#end.signal.aborted) break;
-      const [key, due] = next;
+    // Also visits what is added meanwhile.
+    for (const [key, due] of this.#waiting) {
+      if (this.#end.signal.aborted) break;
       this.#waiting.delete(key);
       await this.#sendOne(key, due);
     }
@@ -209,20 +214,21 @@ class StatusQueue {
   async #sendOne(key: string, due: DueStatus): Promise<void> {
     const { commit, context, state } = due;
     const fields = { revision: commit, context, state };
+    this.#shown.set(key, due);
     try {
       await this.#send(due, this.#end.signal);
-      this.#shown.set(key, state);
       this.#log.debug(fields, 'commit status');
     } catch (error) {
-      if (state !== 'pending') this.#owed.set(key, due);
+      this.#shown.delete(key);
+      if (due.isFinal) this.#owed.set(key, due);
       this.#log.warn({ ...fields, why: clean(messageOf(error)) }, 'commit status failed');
     }
   }
 
-  /** Drops a pending status first: without it, its commit needs no final one. */
+  /** Drops a beginning first: without it, its commit needs no final status. */
   #drop(): void {
     const all = [...this.#waiting.values()];
-    const dropped = all.find(({ state }) => state === 'pending') ?? all[0];
+    const dropped = all.find(({ isFinal }) => !isFinal) ?? all[0];
     if (dropped) this.#waiting.delete(keyOf(dropped));
     this.#log.warn({ why: 'too many are waiting' }, 'commit status dropped');
   }

@@ -5,11 +5,18 @@ import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, DaemonInMemory } from '../../../support/daemon-view.js';
 import { startTestForge, type TestForge } from '../../../support/forge.js';
 import { listen } from '../../../support/loopback.js';
-import { aReport } from '../../../support/plan-builder.js';
+import { aReport, aWithheld } from '../../../support/plan-builder.js';
 
 const COMMITS: Readonly<Record<string, string>> = { A: 'a'.repeat(40), B: 'b'.repeat(40) };
 const WHOLE = 'flagkeel-watch';
 const TOKEN = 'FLAGKEEL_FORGE_TOKEN';
+
+/** A change in each environment waits for its window. */
+const WAITING = aReport({
+  withheld: ['flag/a@staging', 'flag/a@production'].map((id) =>
+    aWithheld(id, 'update', 'window-closed'),
+  ),
+});
 
 describe('statuses on commits', () => {
   let forge: TestForge;
@@ -47,8 +54,9 @@ describe('statuses on commits', () => {
     const [what, letter = '', result = 'in-sync'] = step.split(' ');
     const commit = COMMITS[letter] ?? '';
     if (what === 'begin') daemon.begin({ id: 'run', commit });
+    const report = result === 'waiting' ? WAITING : aReport();
     if (what === 'end')
-      daemon.end(aRun(aReport(), { commit, result: result as 'failed', id: '20260101-7' }));
+      daemon.end(aRun(report, { commit, result: result as 'failed', id: '20260101-7' }));
     if (what === 'without-production')
       daemon.show(aSource({ name: 'default', environments: ['staging'] }));
     if (what === 'standby') daemon.show(aSource({ name: 'default', leader: false }));
@@ -67,6 +75,16 @@ describe('statuses on commits', () => {
       'sent again only where the end is another',
       'begin A,told 3,end A,told 6,begin A,end A,begin A,end A failed,told 9,begin A,end A,told 12',
       'pending success error success',
+    ],
+    [
+      'open where a window holds the change of a commit whose first run failed',
+      'begin A,told 3,end A failed,told 6,begin A,end A waiting,told 9,begin A,end A,told 12',
+      'pending error pending success',
+    ],
+    [
+      'open in the words of the end where the first run already waits for a window',
+      'begin A,told 3,end A waiting,told 6,begin A,end A waiting',
+      'pending pending',
     ],
     [
       'closed when the daemon stops, though the run never told its end',
@@ -113,6 +131,16 @@ describe('statuses on commits', () => {
     expect(logged).not.toContain(forge.token);
     for (const { link } of forge.statuses.filter(({ state }) => state === 'success'))
       expect(link).toBe('https://flags.example.com/runs/20260101-7');
+  });
+
+  it('end as the last run says, which ends while the status before it is being sent', async () => {
+    const statuses = open();
+    for (const step of ['begin A', 'told 3', 'end A', 'told 6']) await play(step);
+    await Promise.all(['end A failed', 'end A'].map(play));
+    await statuses.close();
+
+    const shown = new Map(forge.statuses.map(({ context, state }) => [context, state]));
+    expect([...shown.values()]).toEqual(['success', 'success', 'success']);
   });
 
   it('of a forge that never answers wait in bounds, and are given up when the daemon stops', async () => {
