@@ -142,8 +142,19 @@ function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]):
 
 type KeyCounts = NonNullable<ReviewedPlan['changes'][number]['keys']>;
 
+/**
+ * From where the specs said that each field starts. If an earlier merge is not applied, the service still has the base,
+ * and readers of the plan saw the way from there: it counts too.
+ */
 export function shownFields({ changes }: Pick<Plan, 'changes'>, facts: HashFacts): ShownField[] {
-  return changes.flatMap((change) => shownOf(change, facts).map(({ start: _, ...shown }) => shown));
+  return changes.flatMap((change) => {
+    const fromBases = shownOf(change, { ...facts, start: undefined });
+    const ways = shownOf(change, facts).flatMap((said, at) => {
+      const fromBase = change.fields[at]?.base === undefined ? undefined : fromBases[at];
+      return said.moved && fromBase && !fromBase.moved ? [said, fromBase] : [said];
+    });
+    return ways.map(({ start: _, ...shown }) => shown);
+  });
 }
 
 function shownOf(
@@ -229,9 +240,9 @@ export function shownIn(plans: readonly ReviewedPlan[]): ShownChanges {
     shows: (change, { place, ...facts }) => {
       const { id } = change;
       const ladders = facts.ladders.get(id) ?? [];
-      const goes = (field: FieldChange): boolean =>
-        field.reason === 'kill' || isKnownStep(field, ladders);
-      const fields = change.fields.filter((field) => !goes(field));
+      const fields = change.fields.filter((field) => {
+        return field.reason !== 'kill' && !isKnownStep(field, ladders);
+      });
       if (change.fields.length > 0 && fields.length === 0) return true;
       return (
         actionsLike(change).some((action) => actions.has(wordOf(place, id, action))) &&

@@ -78,6 +78,25 @@ it('a change that no reviewed plan showed is held, and named with the pull reque
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
 });
 
+it('a change that a review showed goes, though an earlier merge of its flag is held that no review showed', async () => {
+  expect(await apply('second')).toMatchObject({ exitCode: 8 });
+  const more = flagSpec('pay', { on: 50 }).replace('environments:', 'tags: [web]\nenvironments:');
+  await reviewed('third', 'Ramp pay on (#9)', { 'flags/pay.yaml': more });
+
+  const done = await apply('second', 'third');
+
+  expect(done, done.stdout).toMatchObject({ exitCode: 0 });
+  expect(await shareOf('pay')).toBe(50);
+});
+
+it('a change that a review showed goes not where somebody moved the field meanwhile', async () => {
+  await reviewed('third', 'Ramp pay on (#9)', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
+  await world.live.set('pay', { on: 7 });
+
+  expect(await apply('second', 'third')).toMatchObject({ exitCode: 8 });
+  expect(await shareOf('pay')).toBe(7);
+});
+
 it('a merged and reviewed change that was never applied is no drift, but ends its command with 2', async () => {
   const { exitCode, stdout } = await run('drift');
 
