@@ -92,14 +92,9 @@ function bare(directory: string, checkout: Repository | null): StateRepository {
 }
 
 async function canBecomeHome(directory: string): Promise<boolean> {
-  for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
-    try {
-      await access(candidate);
-      return (await stat(candidate)).isDirectory() && (await isWritable(candidate));
-    } catch {
-      if (dirname(candidate) === candidate) return false;
-    }
-  }
+  let nearest = resolve(directory);
+  while (!existsSync(nearest) && nearest !== dirname(nearest)) nearest = dirname(nearest);
+  return isWritable(nearest);
 }
 
 async function isWritable(gitDir: string): Promise<boolean> {
@@ -159,14 +154,22 @@ export class StateOrigin {
    */
   async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
-    const args = ['--prune', this.#access.url, `+${ref}*:${into}*`];
-    await this.#run([...FETCH, ...args], `fetch ${ref} from origin`, this.#signal);
+    await this.#fetch(['--prune', this.#access.url, `+${ref}*:${into}*`], ref);
   }
 
   /** @throws FlagkeelError `GIT` origin cannot be reached; `INTERRUPTED`. */
   async fetchAll(): Promise<void> {
-    const args = [...FETCH, this.#access.url, ALL_STATES];
-    await this.#run(args, 'fetch the states from origin', this.#signal);
+    await this.#fetch([this.#access.url, ALL_STATES], 'the states');
+  }
+
+  /** Fetches again where another run moved the same ref here at the same time: git ends with 1 then, and with 128 else. */
+  async #fetch(args: readonly string[], what: string, tries = 3): Promise<void> {
+    try {
+      await this.#run([...FETCH, ...args], `fetch ${what} from origin`, this.#signal);
+    } catch (error) {
+      if (exitCodeOf(error) !== 1 || tries === 1) throw error;
+      await this.#fetch(args, what, tries - 1);
+    }
   }
 
   /**
@@ -202,10 +205,8 @@ export class StateOrigin {
     const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
     if (error === null || done.has(ref)) return true;
     // The answer may have been lost, and only the ref on origin tells a refusal from a lost race.
-    const listed = await this.#run(
-      ['ls-remote', '--refs', this.#access.url, ref],
-      `ask origin for ${ref}`,
-    );
+    const args = ['ls-remote', '--refs', this.#access.url, ref];
+    const listed = await this.#run(args, `ask origin for ${ref}`);
     const now = /^[0-9a-f]+/.exec(listed)?.[0] ?? null;
     if (now === commit) return true;
     if (now !== expected) return false;
@@ -257,10 +258,8 @@ export async function openStateOrigin(
 /** @throws FlagkeelError `GIT` the home is of another format, so that git cannot exchange states with origin. */
 async function oursFor(checkout: Repository, home: StateRepository): Promise<Git> {
   const git = await home.ours();
-  const [own, needed] = [
-    await objectFormat(home.gitDir, checkout.memory),
-    await formatOf(checkout),
-  ];
+  const own = await objectFormat(home.gitDir, checkout.memory);
+  const needed = await formatOf(checkout);
   if (own === needed) return git;
   throw new FlagkeelError(
     'GIT',

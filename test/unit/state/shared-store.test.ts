@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GitCache } from '../../../src/git/cache.js';
 import type { RampRecord } from '../../../src/model/state.js';
 import type { StateHome, StateStore } from '../../../src/state/store.js';
 import { CountedGit, isRemote } from '../../support/counted-git.js';
-import { makeRepository, TestRepository } from '../../support/git.js';
+import { makeDirectory, makeRepository, TestRepository } from '../../support/git.js';
 import {
   flag,
   HEAD,
@@ -227,6 +227,31 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const third = await other.lock(0);
     await third();
     expect(await other.lockHolder()).toBeNull();
+  });
+
+  it('is read while another source of the daemon fetches it into the same repository', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    await (await sharedIn(makeClone(url))).write(stateOf(flag('a')), said('Apply'));
+    const [ref = ''] = new TestRepository(url)
+      .git('for-each-ref', 'refs/flagkeel')
+      .split(/\s/)
+      .slice(2);
+    const moving = join(clone, '.git', `${ref.replace('/flagkeel/', '/flagkeel-origin/')}.lock`);
+    mkdirSync(dirname(moving), { recursive: true });
+    writeFileSync(moving, '');
+    // The other one is done when git is asked a second time.
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    const programs = makeDirectory();
+    const afterFetch = `case " $* " in *" fetch "*) rm -f '${moving}' ;; esac`;
+    const script = `#!/bin/sh\n'${real}' "$@"\nend=$?\n${afterFetch}\nexit $end\n`;
+    writeFileSync(join(programs, 'git'), script, { mode: 0o755 });
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH'] ?? ''}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+
+    const { state } = await (await sharedIn(clone)).read();
+
+    expect(state).toEqual(stateOf(flag('a')));
   });
 
   it('is written, and its lock broken, where the answer of origin was lost', async () => {
