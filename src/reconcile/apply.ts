@@ -6,6 +6,7 @@ import { present } from '../model/collections.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
+import { comparedWithBases } from '../plan/bases/compare.js';
 import {
   stateAfterAnswers,
   stateAfterCorrections,
@@ -20,7 +21,7 @@ import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { checkGuards, judgedAfter, withOverride, type GuardOverride } from './assess.js';
-import { outOfSyncAfter, outOfSyncIn } from './scope.js';
+import { openObjects, outOfSyncAfter, outOfSyncIn } from './scope.js';
 import { runMessage } from './record.js';
 import { momentOf, planAgain, verify, type Verified, type VerifyOptions } from './verify.js';
 import { recordsAfter, recordsBefore } from '../timing/records.js';
@@ -94,7 +95,10 @@ export async function settle(
       ? known
       : recordsAfter(input.moment, { state, known, ...acts, isPlanned: plannedIn(policy) });
   const leftKilled = leftKilledAfter(remembered.leftKilled, input, state, momentOf(options));
-  const judged = judgedAfter(done, outcomes, head);
+  const open = policy.only
+    ? openObjects(input, comparedWithBases({ ...input, state }, context.memory.bases))
+    : [];
+  const judged = judgedAfter(done, outcomes, open, head);
   const facts = { outOfSync, timing, leftKilled, judged };
   const applied = {
     ...done,

@@ -75,14 +75,16 @@ const UNJUDGED: ReadonlySet<WithheldWhy> = new Set([
   'not-reviewed',
 ]);
 
-/** What this run judged, so that what it leaves to later ones is compared with the commit before. */
+/** What this run judged, so that what it leaves to later ones is compared with the commit before. @param open after it. */
 export function judgedAfter(
   { plan, input: { policy }, remembered }: Planned,
   outcomes: Outcomes,
+  open: readonly string[],
   head: string | null,
 ): Remembered['judged'] {
   const { only, quarantined, behind } = policy;
-  const isPart = only !== null || quarantined.size > 0 || behind === true;
+  const isLeftOut = only !== null && open.some((key) => !only.has(key));
+  const isPart = isLeftOut || quarantined.size > 0 || behind === true;
   const left = [
     ...plan.withheld.filter(({ why }) => UNJUDGED.has(why)),
     ...plan.changes.filter((each) => {

@@ -6,7 +6,7 @@ import { objectsOf, type DesiredFlag } from '../model/desired.js';
 import { withTag } from '../model/flag/fields.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
 import { keyOf, keyOfId, objectId, parseKey } from '../model/ref.js';
-import { changedObjects, comparedWithBases } from '../plan/bases/compare.js';
+import { changedObjects, comparedWithBases, type ComparedBases } from '../plan/bases/compare.js';
 import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
@@ -178,31 +178,40 @@ async function touchedSinceState(
 }
 
 function touchedObjects(
-  context: RunContext,
-  { desired, policy, moment, kills, isDryRun, remembered: { state } }: Decided,
+  { memory }: RunContext,
+  decided: Decided,
   last: LastObservation | null,
 ): Set<string> {
+  const { desired, policy, kills, isDryRun, remembered } = decided;
   // A run that writes has looked at all ordered kills before, and `kills` has those that were missing.
   const killed = killOrders(desired).filter(({ flag }) => isDryRun || !desired.flags.has(flag));
-  const bases = comparedWithBases({ desired, state, policy }, context.memory.bases);
-  context.memory.bases = bases;
+  memory.bases = comparedWithBases({ desired, state: remembered.state, policy }, memory.bases);
   return new Set<string>([
-    ...bases.away,
+    ...openObjects(decided, memory.bases),
     ...(last ? changedObjects(last.desired, desired) : []),
+    // Identities are compared with the recorded answers of the service, which needs no request.
+    ...[...desired.identities.keys()].map((name) => keyOf('identities', name)),
+    ...(last?.outOfSync ?? []),
+    ...[...(policy.reviewed ?? []), ...kills.results.keys()].map(keyOfId),
+    ...killed.map(({ flag }) => keyOf('flag', flag)),
+  ]);
+}
+
+/** `KIND/NAME` of all objects that git or the time may change on the service, whatever the run looks at. */
+export function openObjects(
+  { desired, policy, moment }: Pick<Decided, 'desired' | 'policy' | 'moment'>,
+  { state, away }: ComparedBases,
+): string[] {
+  return [
+    ...away,
     // Left the specs.
     ...[...state].flatMap(([key, { kind, name }]) =>
       objectsOf(desired, kind).has(name) ? [] : [key],
     ),
-    // Identities are compared with the recorded answers of the service, which needs no request.
-    ...[...desired.identities.keys()].map((name) => keyOf('identities', name)),
-    ...(last?.outOfSync ?? []),
     // Time moves shares, without any commit or change of a base.
     ...[...moment.ladders.keys()].map(keyOfId),
-    ...[...(policy.reviewed ?? []), ...kills.results.keys()].map(keyOfId),
-    ...[...endedIn(policy), ...killed.map(({ flag: name }) => ({ name }))].map(({ name }) =>
-      keyOf('flag', name),
-    ),
-  ]);
+    ...endedIn(policy).map(({ name }) => keyOf('flag', name)),
+  ];
 }
 
 /** A full look keeps all specs, so that all names are checked. */

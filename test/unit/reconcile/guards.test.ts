@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { planDocument } from '../../../src/report/json/plan.js';
+import type { Files } from '../../support/git.js';
 import {
   appliedWorld,
   flagSpec,
@@ -93,16 +94,42 @@ it('goes by the guards of HEAD where the applied commit is not before it', async
   expect((await world.planned({ allowOlder: true })).guardFindings).toEqual([]);
 });
 
-it('goes by the guards of the last run without a filter while all runs have one, and by those of HEAD after one without', async () => {
-  world.repository.commit('Drop the guard', { 'flagkeel.yaml': PIPELINE_CONFIG });
-  const only = ['flag/pay'];
-  for (let run = 0; run < 2; run += 1) await world.applied({ only });
-  const dropped = world.repository.git('rev-parse', 'HEAD');
-  world.repository.commit('Ramp', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
-  expect((await world.planned({ only })).guardFindings).toHaveLength(2);
+it.each([
+  ['one object', { only: ['flag/pay'] }],
+  ['touched objects', { touchedSince: 'state' }],
+] satisfies [string, RunSettings][])(
+  'goes by the guards of a commit that runs over %s have applied as a whole',
+  async (_, settings) => {
+    world.repository.commit('Drop the guard', { 'flagkeel.yaml': PIPELINE_CONFIG });
+    await world.applied(settings);
+    world.repository.commit('Ramp', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
 
-  world.repository.git('checkout', '--quiet', dropped);
-  await world.applied();
-  world.repository.git('checkout', '--quiet', '-');
-  expect((await world.planned({ only })).guardFindings).toEqual([]);
-});
+    expect((await world.planned(settings)).guardFindings).toEqual([]);
+    expect(await world.applied(settings)).toMatchObject({ converged: true });
+  },
+);
+
+it.each([
+  ['a changed flag', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }],
+  ['a removed flag', { 'flags/pay.yaml': null }],
+  [
+    'a ramp that has not begun',
+    {
+      'flags/pay.yaml': flagSpec('pay', {
+        production: 'ramp: { start: 2030-01-01T00:00:00Z, steps: "60, 1d, 100" }',
+      }),
+    },
+  ],
+] satisfies [string, Files][])(
+  'goes by the guards of before while a filter leaves out %s of the commit that drops them',
+  async (_, files) => {
+    world.repository.commit('Add shop', { 'flags/shop.yaml': flagSpec('shop') });
+    await world.applied();
+    world.repository.commit('Drop the guard', { 'flagkeel.yaml': PIPELINE_CONFIG, ...files });
+    const only = ['flag/shop'];
+    for (let run = 0; run < 2; run += 1) await world.applied({ only });
+    world.repository.commit('Ramp', { 'flags/shop.yaml': flagSpec('shop', { on: 60 }) });
+
+    expect((await world.planned({ only })).guardFindings).toHaveLength(2);
+  },
+);
