@@ -9,6 +9,7 @@ import {
   type BoundDesired,
   type EnvironmentNames,
 } from '../model/bound-desired.js';
+import { keptIn } from '../model/collections.js';
 import type { Config, Desired } from '../model/desired.js';
 import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
@@ -189,15 +190,11 @@ export function snapshotCache(
   };
   return {
     expect: (commit: string, ref: ObjectRef): void => {
-      const refs = expected.get(commit) ?? new Map<ObjectId, ObjectRef>();
-      expected.set(commit, refs.set(objectId(ref), ref));
+      keptIn(expected, commit, () => new Map<ObjectId, ObjectRef>()).set(objectId(ref), ref);
     },
     snapshotOf: async (commit: string, id: ObjectId): Promise<Snapshot> => {
-      const known = found.get(commit);
-      if (known === undefined && found.size >= maxCommits) return UNKNOWN;
-      const reading = known ?? read(commit);
-      found.set(commit, reading);
-      const forms = await reading;
+      if (!found.has(commit) && found.size >= maxCommits) return UNKNOWN;
+      const forms = await keptIn(found, commit, async () => read(commit));
       return forms.has(id) ? forms.get(id) : UNKNOWN;
     },
   };

@@ -1,4 +1,5 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../admin-api/wire.js';
+import { keptIn, present } from '../model/collections.js';
 import type { Location } from '../model/diagnostic.js';
 import { patchOperations } from '../model/flag/wire.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
@@ -94,8 +95,7 @@ function changeOf({ ref, location }: ChangeSubject, what: Reasoned): Omit<Change
     reason: what.reason ?? strongest(fields.map((field) => field.reason)),
     location,
     fields,
-    ...(keys && { keys }),
-    ...(archive && { archive }),
+    ...present({ keys, archive }),
   };
 }
 
@@ -182,11 +182,10 @@ export function splitFields(
     }
     // Each contested field has its own times in the message, so it needs its own group.
     const key = `${held.why} ${held.because ?? ''}`;
-    const group = groups.get(key) ?? { held, fields: [] };
+    const group = keptIn(groups, key, () => ({ held, fields: [] }));
     const isNewRamp = held.why === 'not-reviewed' && field.reason === 'ramp';
     // Steps of a ramp that began need no review, so a commit must have brought this one.
     group.fields.push(isNewRamp ? { ...field, reason: 'commit' } : field);
-    groups.set(key, group);
   }
   return {
     allowed,

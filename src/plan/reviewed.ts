@@ -1,4 +1,5 @@
 import type { BoundDesired } from '../model/bound-desired.js';
+import { keptIn } from '../model/collections.js';
 import {
   withoutShares,
   formOf,
@@ -226,12 +227,14 @@ export function shownIn(plans: readonly ReviewedPlan[]): ShownChanges {
     const place = { origin: plan.origin, workspaceId: plan.workspace.id };
     for (const change of plan.changes) {
       actions.add(wordOf(place, change.id, actionOf(change)));
-      if (change.keys) addTo(keys, wordOf(place, change.id), change.keys);
+      if (change.keys) keptIn(keys, wordOf(place, change.id), () => []).push(change.keys);
       for (const field of change.fields) {
-        if (field.keys) addTo(keys, wordOf(place, change.id, field.path), field.keys);
+        if (field.keys)
+          keptIn(keys, wordOf(place, change.id, field.path), () => []).push(field.keys);
       }
     }
-    for (const field of plan.shown ?? []) addTo(steps, wordOf(place, field.id, field.path), field);
+    for (const field of plan.shown ?? [])
+      keptIn(steps, wordOf(place, field.id, field.path), () => []).push(field);
   }
   const hasKeys = (word: string, now: KeyChange | undefined): boolean =>
     now === undefined || (keys.get(word) ?? []).some((then) => isNoMore(now, then));
@@ -274,10 +277,6 @@ function isShown(
 
 function wordOf({ origin, workspaceId }: Place, id: string, part?: string): string {
   return JSON.stringify([origin, workspaceId, id, part]);
-}
-
-function addTo<T>(lists: Map<string, T[]>, word: string, item: T): void {
-  lists.set(word, [...(lists.get(word) ?? []), item]);
 }
 
 function actionOf({ action, archive }: { action: Action; archive?: boolean | undefined }): string {

@@ -91,14 +91,13 @@ export function judgedAfter(
       return takesKillBack(each) && outcomes.get(each.id)?.status !== 'applied';
     }),
   ];
-  const places = policy.environments.map(({ id, name, selected }) => {
+  const places = policy.environments.flatMap(({ id, name, selected }) => {
     const isLeft = left.some(({ ref }) => [null, name].includes(ref.environment));
     const before = remembered.judged[id] ?? remembered.applied;
-    return [id, selected && !isPart && !isLeft ? head : before] as const;
+    const commit = selected && !isPart && !isLeft ? head : before;
+    return commit === null ? [] : [[id, commit] as const];
   });
-  return Object.fromEntries(
-    places.flatMap(([id, commit]) => (commit === null ? [] : [[id, commit]])),
-  );
+  return Object.fromEntries(places);
 }
 
 export type PlanAndInput = Pick<Planned, 'plan' | 'input'>;

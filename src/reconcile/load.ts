@@ -3,6 +3,7 @@ import { KillSender, killsAlone } from '../kill/first.js';
 import { killsTakenBack } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
+import { keptIn } from '../model/collections.js';
 import type { Desired } from '../model/desired.js';
 import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
@@ -86,12 +87,8 @@ function killSender(context: RunContext, killing: Killing | null): KillSender {
   };
   // Once for each workspace: origin may be far away.
   const looks = new Map<string, Promise<Peeked>>();
-  const peeked = async (place: Workspace): Promise<Peeked> => {
-    const { id } = place.workspace;
-    const known = looks.get(id) ?? look(place);
-    looks.set(id, known);
-    return known;
-  };
+  const peeked = async (place: Workspace): Promise<Peeked> =>
+    keptIn(looks, place.workspace.id, async () => look(place));
   return new KillSender(
     {
       ...context,

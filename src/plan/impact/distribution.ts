@@ -1,3 +1,4 @@
+import { keptIn } from '../../model/collections.js';
 import type { EnvironmentSides } from './environment-sides.js';
 import type { KeyGroup } from './key-groups.js';
 import { questionsOf, servingOf, type Question } from './served-definition.js';
@@ -82,22 +83,8 @@ function walkCase(flag: string, at: Case, walk: Walk): Distribution {
     const pair = { from: servedAt(before, place), to: servedAt(after, place) };
     return certainDistribution([{ ...pair, parts: WHOLE }]);
   }
-  return cachedDistribution(before, after, walk.cache);
-}
-
-function cachedDistribution(
-  before: Serving,
-  after: Serving,
-  cache: DistributionCache,
-): Distribution {
-  const known = cache.get(before)?.get(after);
-  if (known) return known;
-  const distribution = certainDistribution(sharesOf(before, after));
-  cache.set(
-    before,
-    (cache.get(before) ?? new Map<Serving, Distribution>()).set(after, distribution),
-  );
-  return distribution;
+  const known = keptIn(walk.cache, before, () => new Map<Serving, Distribution>());
+  return keptIn(known, after, () => certainDistribution(sharesOf(before, after)));
 }
 
 interface Unsettled {

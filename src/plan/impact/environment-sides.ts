@@ -1,4 +1,4 @@
-import { grouped } from '../../model/collections.js';
+import { grouped, present } from '../../model/collections.js';
 import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { ActualActivation } from '../../model/actual.js';
@@ -107,8 +107,7 @@ function sidesOf(
   return {
     before: served,
     after: servedAfter,
-    ...(change && { change }),
-    ...(seeds && { seeds }),
+    ...present({ change, seeds }),
   };
 }
 

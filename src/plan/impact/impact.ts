@@ -1,3 +1,4 @@
+import { present } from '../../model/collections.js';
 import type { Bucket } from '../../model/flag/flag.js';
 import { withBuckets } from '../../model/flag/ramp.js';
 import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
@@ -80,8 +81,7 @@ function impactOf(
   return {
     flags: reached.map(({ impact }) => impact).filter(isAffected),
     risks: risksOf(change, reached, environment, atLast),
-    ...(afterRestore && { afterRestore }),
-    ...(atLast && { atLast }),
+    ...present({ afterRestore, atLast }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { sortedMap } from '../../model/collections.js';
+import { keptIn, sortedMap } from '../../model/collections.js';
 import type { FlagSides, ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import { servedAt, type Serving, placeOf, type Place } from './serving.js';
@@ -61,14 +61,12 @@ export function keyIndex(
     const next = new Map<Combination, Map<Membership, Combination>>();
     const move = (key: string, standing: Membership): void => {
       const last = combinationOf.get(key) ?? none;
-      const steps = next.get(last) ?? new Map<Membership, Combination>();
-      next.set(last, steps);
-      let combination = steps.get(standing);
-      if (!combination) {
-        combination = { lists: new Map([...last.lists, [list, standing]]), count: 0 };
-        steps.set(standing, combination);
-        combinations.push(combination);
-      }
+      const steps = keptIn(next, last, () => new Map<Membership, Combination>());
+      const combination = keptIn(steps, standing, () => {
+        const made = { lists: new Map([...last.lists, [list, standing]]), count: 0 };
+        combinations.push(made);
+        return made;
+      });
       last.count -= 1;
       combination.count += 1;
       combinationOf.set(key, combination);
@@ -97,9 +95,8 @@ export function keyGroups(
     count: number,
   ): GrowingGroup => {
     const id = JSON.stringify([[...lists], [...targets].map(targetForm)]);
-    const group: GrowingGroup = groups.get(id) ?? { lists, targets, count: 0, names: [] };
+    const group = keptIn(groups, id, () => ({ lists, targets, count: 0, names: [] }));
     group.count += count;
-    groups.set(id, group);
     return group;
   };
   const singled = new Map<Combination | undefined, number>();
@@ -117,8 +114,7 @@ export function keyGroups(
     const lists = projected(combination.lists, audience);
     if (count === 0 || lists.size === 0) continue;
     const group = add(lists, new Map(), count);
-    const own = members.get(group) ?? new Set();
-    members.set(group, own.add(combination));
+    const own = keptIn(members, group, () => new Set()).add(combination);
     group.keys = () =>
       keysIn(known, lists).filter((key) => own.has(combinationOf.get(key)) && !allTargets.has(key));
   }
@@ -148,8 +144,7 @@ function targetsOf({ flags }: Audience): ReadonlyMap<string, ReadonlyMap<string,
     const keys = new Set([...(before?.targets.keys() ?? []), ...(after?.targets.keys() ?? [])]);
     for (const key of keys) {
       const sides = { before: before?.targets.get(key), after: after?.targets.get(key) };
-      const ofKey = targets.get(key) ?? new Map<string, TargetSides>();
-      targets.set(key, ofKey.set(flag, sides));
+      keptIn(targets, key, () => new Map<string, TargetSides>()).set(flag, sides);
     }
   }
   return sortedMap(targets);
@@ -185,12 +180,11 @@ export function placedGroups(
       return { flag, place, column: columnOf(place) };
     });
     const id = placed.map(({ column }) => column).join(' ');
-    const part = parts.get(id) ?? {
+    const part = keptIn(parts, id, () => ({
       places: new Map(placed.map(({ flag, place }) => [flag, place] as const)),
       names: [],
-    };
+    }));
     part.names.push(key);
-    parts.set(id, part);
     if (parts.size > most) return [];
   }
   return [...parts.values()].map((part) => ({ ...group, ...part, count: part.names.length }));
@@ -203,14 +197,10 @@ function columnsOf(servings: readonly Serving[]): (at: Place) => number {
   const known = new Map<number, number>();
   return (place) => {
     const number = (isWhole ? 1 : place.draw) * 1_000 + place.bucket;
-    const column = known.get(number);
-    if (column !== undefined) return column;
-    const served = servings.map((serving) => servedAt(serving, place)?.treatment ?? null);
-    const text = JSON.stringify(served);
-    const found = columns.get(text) ?? columns.size;
-    columns.set(text, found);
-    known.set(number, found);
-    return found;
+    return keptIn(known, number, () => {
+      const served = servings.map((serving) => servedAt(serving, place)?.treatment ?? null);
+      return keptIn(columns, JSON.stringify(served), () => columns.size);
+    });
   };
 }
 
