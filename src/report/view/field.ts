@@ -307,9 +307,7 @@ function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldC
       if (!isRules(value)) return [`rules ${sideText(value, context)}`];
       return value.length === 0 ? [noBreak('no rules')] : [];
     case '/defaultRule':
-      return [
-        `${noBreak('defaultRule ')}${isBuckets(value) ? bucketsText(value) : valueText(value)}`,
-      ];
+      return [`${noBreak('defaultRule ')}${sideText(value, context)}`];
     case '/trafficAllocation':
       return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
     default:

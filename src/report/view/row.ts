@@ -21,10 +21,9 @@ import {
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
-import { placeText, keysText, plural } from '../values.js';
+import { isRules, isTreatments, placeText, keysText, plural } from '../values.js';
 import { contextOf, factText, identityLines, stayingLines } from './brief.js';
-import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
-
+import { fieldLines, sideText, wholeLines } from './field.js';
 import { impactLines } from './impact.js';
 import { remedyText } from './verdict.js';
 import type { FieldContext } from './rule.js';
@@ -193,29 +192,36 @@ function notedLines(
   context: FieldContext,
 ): readonly FieldLine[] {
   const lines = fieldLines(field, context);
-  const base = field.reason === 'conflict' && field.base !== undefined && lines.length === 1;
+  const isConflict = field.reason === 'conflict' && field.base !== undefined;
+  const hasItems = isRules(field.base) || isTreatments(field.base);
   const notes = [
     ...(field.reason === reason ? [] : [field.reason]),
     ...(isKill(field) && field.before === undefined ? [UNSEEN] : []),
-    ...(base ? [`base: ${sideText(field.base, context)}`] : []),
+    ...(isConflict && !hasItems ? [`base: ${sideText(field.base, context)}`] : []),
   ];
-  if (notes.length === 0) return lines;
-  const note = span(` (${notes.join('; ')})`, 'faint');
-  return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
+  const note = notes.length === 0 ? [] : [span(` (${notes.join('; ')})`, 'faint')];
+  const noted = lines.map((line, at) => (at === lines.length - 1 ? [...line, ...note] : line));
+  return isConflict && hasItems ? [...noted, ...outsideLines(field, context)] : noted;
+}
+
+/** What the service changed in a list since the base. The names of rules belong to those of git. */
+function outsideLines(
+  { reason, path, base, before }: FieldChange,
+  { ruleNames: _, ...context }: FieldContext,
+): FieldLine[] {
+  const lines = fieldLines({ reason, path, before: base, after: before }, context);
+  return lines.map((line) => [span('outside git: ', 'faint'), ...line]);
 }
 
 const UNSEEN = 'sent without a look; it may have been killed before';
 
 export const LEFT_TITLE = 'Left after the apply';
 
-/** A list of rules is cut; the JSON report has all of it. */
-const VALUE_COLUMNS = 200;
-
-/** The wanted and the found state of a whole object; for an update only its fields matter. */
+/** The wanted and the found state of a whole object; the lines of an update lead from what was found. */
 const WHOLE: Readonly<Record<Action, string>> = {
   create: 'wanted, and not found',
   activate: 'wanted active, found inactive',
-  update: '',
+  update: 'found → wanted',
   delete: 'found, and not wanted',
   deactivate: 'wanted inactive, found active',
 };
@@ -226,27 +232,15 @@ export function leftRow(change: Change, showKeys: boolean): Row {
     subject: clean(change.id),
     deed: span(WHOLE[change.action]),
     origin: [],
-    lines: detailTexts(change, showKeys).map((text) => [span(text)]),
+    lines: leftLines(change, { showKeys }),
   };
 }
 
-function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {
+function leftLines({ ref, action, fields, keys }: Change, context: FieldContext): FieldLine[] {
   if (kindText(ref.kind).details === 'identities') {
     const count = (keys?.added.length ?? 0) + (keys?.changed?.length ?? 0);
-    return [`${plural(count, 'key')} wanted, and not taken by the service`];
+    return [[span(`${plural(count, 'key')} wanted, and not taken by the service`)]];
   }
-  const differing = action === 'update' ? fields.map((field) => fieldText(field, showKeys)) : [];
-  return keys ? [...differing, keysLeft('keys', keys, showKeys)] : differing;
-}
-
-function fieldText({ path, keys, before, after }: FieldChange, showKeys: boolean): string {
-  if (keys) return keysLeft(fieldLabel(path), keys, showKeys);
-  const [wanted, found] = [after, before].map((side) =>
-    cut(sideText(side, { showKeys }), VALUE_COLUMNS),
-  );
-  return `${fieldLabel(path)}: wanted ${wanted ?? ''}; found ${found ?? ''}`;
-}
-
-function keysLeft(label: string, keys: Change['keys'] & object, showKeys: boolean): string {
-  return `${label}: still to be written ${keysText(keys, { showKeys })}`;
+  const lines = action === 'update' ? fields.flatMap((field) => fieldLines(field, context)) : [];
+  return keys ? [...lines, [span(`keys: ${keysText(keys, context)}`)]] : lines;
 }

@@ -76,10 +76,10 @@ it('names each difference that is left, with what was wanted and what was found'
   const report = world.reportOf(await world.applied({ environment: ['staging'] }));
 
   expect(textOf(report)).toContain(`Left after the apply
-  ! flag/pay@staging
-      defaultRule: wanted on 60 %, off 40 %; found on 20 %, off 80 %
+  ! flag/pay@staging found → wanted
+      defaultRule: on 20 → 60 %, off 80 → 40 %
 `);
-  expect(planMarkdown(report)).toContain('wanted on 60 %, off 40 %; found on 20 %, off 80 %');
+  expect(planMarkdown(report)).toContain('defaultRule: on 20 → 60 %, off 80 → 40 %');
   const fields = [{ path: '/defaultRule', wanted: onOff(60), found: onOff(20) }];
   expect(planDocument(report).left).toEqual([{ id: 'flag/pay@staging', action: 'update', fields }]);
 });

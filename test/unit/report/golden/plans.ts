@@ -209,6 +209,23 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     }),
   },
   {
+    name: 'conflict-in-rules',
+    inFiveSeconds: 'would be updated: changed in git and outside git, which is held here',
+    report: aReport({
+      withheld: [
+        aWithheld(CHECKOUT, 'update', 'conflict-held', {
+          reason: 'conflict',
+          fields: [
+            {
+              ...aField('/rules', [rule('staff', 5), rule('beta', 9)], [rule('staff', 20)]),
+              ...{ reason: 'conflict', base: [rule('staff', 10), rule('beta', 9)] },
+            },
+          ],
+        }),
+      ],
+    }),
+  },
+  {
     name: 'first-contact',
     inFiveSeconds: 'adopt: exists, and no run remembers it here',
     report: by('Declare checkout', [ramp(90, 40, STAGING, { reason: 'adopt' })]),
