@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
-import { anchorOf } from '../src/cli/help-document.js';
+import { anchorOf } from '../src/cli/code-entries.js';
 import { html, htmlOf, type Html } from '../src/platform/html.js';
 import { documentOf, lookOf } from '../src/platform/page.js';
 

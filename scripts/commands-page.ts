@@ -1,10 +1,6 @@
 import { format } from 'prettier';
-import {
-  anchorOf,
-  helpDocument,
-  type HelpDocument,
-  type OptionDocument,
-} from '../src/cli/help-document.js';
+import { anchorOf } from '../src/cli/code-entries.js';
+import { helpDocument, type HelpDocument, type OptionDocument } from '../src/cli/help-document.js';
 import { COMMANDS } from '../src/cli/command-table.js';
 
 /** The page that says what commands there are, from the root of the project. */

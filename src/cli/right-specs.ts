@@ -3,8 +3,6 @@ import { openSource } from '../git/spec-source.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
-import { CODE_OWNERS_PATHS, withCodeOwners } from '../specs/edit/code-owners.js';
-import type { LoadedFiles } from '../specs/parse/load-files.js';
 import { readWithParts, type SpecParts } from '../specs/read-specs.js';
 import { configDirectoryOf, type ConfigDirectory } from './directories.js';
 import type { Screen } from './terminal.js';
@@ -12,24 +10,6 @@ import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { ConnectionFlags, Run, RunFlags } from '../compose/run.js';
 import { placeOptions, timeoutOption } from './options.js';
-
-/** The text of a file by its path from the top of the repository; null if there is none. */
-export type ReadBeside = (path: string) => Promise<string | null>;
-
-/** The CODEOWNERS of a repository as its specs want it, by its path from the top; null if there is nothing to change. */
-export async function changedCodeOwners(
-  prefix: string,
-  loaded: LoadedFiles,
-  read: ReadBeside,
-): Promise<{ readonly path: string; readonly text: string } | null> {
-  for (const path of CODE_OWNERS_PATHS) {
-    const before = await read(path);
-    if (before === null) continue;
-    const text = withCodeOwners(before, prefix, loaded);
-    return text === before ? null : { path, text };
-  }
-  return null;
-}
 
 export interface RightSpecs {
   readonly desired: Desired;

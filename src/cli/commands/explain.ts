@@ -42,7 +42,7 @@ import {
   readRightSpecs,
   type RightSpecs,
 } from '../right-specs.js';
-import { entriesOf, entriesText } from '../help-document.js';
+import { entriesOf, entriesText } from '../code-entries.js';
 import { ending, type Screen } from '../terminal.js';
 
 interface ExplainOptions extends CommonOptions, OnlineOptions {

@@ -12,7 +12,7 @@ import { loadFiles } from '../../specs/parse/load-files.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
-import { changedCodeOwners } from '../right-specs.js';
+import { changedCodeOwners } from '../../specs/edit/code-owners.js';
 import { ending, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {

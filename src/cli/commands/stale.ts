@@ -9,10 +9,8 @@ import {
   askService,
   onlineOptions,
   type OnlineOptions,
-  changedCodeOwners,
   readRightSpecs,
   warnIfShallow,
-  type ReadBeside,
   type RightSpecs,
 } from '../right-specs.js';
 import { commonOptions, positive, repeatableOption, type CommonOptions } from '../options.js';
@@ -23,6 +21,7 @@ import type { AdminReader } from '../../admin-api/reader.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import { linesWithName } from '../../git/search.js';
 import type { Desired } from '../../model/desired.js';
+import { changedCodeOwners, type ReadBeside } from '../../specs/edit/code-owners.js';
 import { readWithParts } from '../../specs/read-specs.js';
 import { validOf } from '../../specs/resolve/spec-set.js';
 import { directoryTree } from '../../git/trees.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { codeEntries, entriesOf } from '../../../src/cli/help-document.js';
+import { codeEntries, entriesOf } from '../../../src/cli/code-entries.js';
 import { CHANGE_CODES } from '../../../src/model/outcome.js';
 import { WHY_WORDS } from '../../../src/report/plan-report.js';
 import { RISKS } from '../../../src/model/impact.js';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { anchorOf } from '../../../src/cli/help-document.js';
+import { anchorOf } from '../../../src/cli/code-entries.js';
 
 /** Root of the project. */
 export const PROJECT = join(import.meta.dirname, '../../..');
