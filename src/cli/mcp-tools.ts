@@ -143,7 +143,10 @@ export function lineOf(tool: Tool, given: Given, { directory, place, online }: W
   const { command, options = [], argument, asks } = tool;
   const valuesOf = (name: string): string[] => [given[name] ?? []].flat().map(String);
   return [
-    ...[command, '--format=json', '--no-color', '--quiet'],
+    command,
+    '--format=json',
+    '--no-color',
+    '--quiet',
     ...(online && asks === 'with-key' ? ['--online'] : []),
     ...(online ? place : []),
     ...options.flatMap((name) => valuesOf(memberOf(name)).map((value) => `--${name}=${value}`)),

@@ -105,7 +105,7 @@ export function openScreen(options: ScreenOptions, terminal: Terminal) {
   const noteLines = (text: string): void => {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
   };
-  /** Likewise one line, with names of files and answers of servers: a terminal, or a runner of CI, would obey those. */
+  /** One line, cleaned: a terminal, or a runner of CI, would obey names of files and answers of servers. */
   const note = (text: string): void => {
     noteLines(clean(text));
   };

@@ -76,7 +76,7 @@ export async function settle(
   const answered = stateAfterAnswers({ ...input, state: found }, plan.changes, sent, head);
   const looking = { ...done, answered };
   const { equal, ...verified } = await verifyOrSayWhy(looking, sent, context, options);
-  const outcomes = settled(sent, equal);
+  const outcomes = outcomesAfterLook(sent, equal);
   // After the look, which would otherwise take a correction that is not visible yet for a forbidden one.
   const seen = { ...input, state: verified.state };
   const corrected = stateAfterCorrections(seen, plan.changes, outcomes, momentOf(options));
@@ -111,9 +111,9 @@ export async function settle(
     remembered: { ...remembered, ...facts },
   };
   const isInterrupted = options.signal.aborted;
-  const said = runMessage('Apply', done, head, { outcomes, isInterrupted });
+  const record = runMessage('Apply', done, head, { outcomes, isInterrupted });
   const last = isDone(verdict);
-  const meta = { ...said, head: policy.behind ? before : head, last, ...facts };
+  const meta = { ...record, head: policy.behind ? before : head, last, ...facts };
   return { applied, meta };
 }
 
@@ -200,13 +200,16 @@ function verdictAfter(
  * The outcomes after a second look: a change that is found as git wants it has not failed. If its write got no answer,
  * the write was made; if it was refused, another writer made the change. The look has used what creations answered.
  */
-function settled(outcomes: Outcomes, equal: ReadonlySet<ObjectId>): Outcomes {
+function outcomesAfterLook(outcomes: Outcomes, equal: ReadonlySet<ObjectId>): Outcomes {
   return new Map(
-    [...outcomes].map(([id, { created: _, ...each }]) => [id, equal.has(id) ? found(each) : each]),
+    [...outcomes].map(([id, { created: _, ...each }]) => [
+      id,
+      equal.has(id) ? whenEqual(each) : each,
+    ]),
   );
 }
 
-function found(outcome: Outcome): Outcome {
+function whenEqual(outcome: Outcome): Outcome {
   if (outcome.status !== 'failed') return outcome;
   const { error, partly, fateUnknown, identities } = outcome;
   const answers = identities && { identities };
@@ -237,7 +240,7 @@ export async function applyWithReplan(
     if (overtaken.size === 0 || isAdrift) break;
     const again = await nextRound(done, overtaken, context);
     if (!again) break;
-    done = joined(done, await apply(again), overtaken);
+    done = mergeRounds(done, await apply(again), overtaken);
   }
   return done;
 }
@@ -297,9 +300,9 @@ async function nextRound(
 }
 
 /** The report shows the first plan, which was reviewed, with the last outcome of each change, and what came up since. */
-function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
+function mergeRounds(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
   const all = new Map([...first.outcomes, ...second.outcomes]);
-  const outcomes = settled(all, new Set(second.plan.unchanged));
+  const outcomes = outcomesAfterLook(all, new Set(second.plan.unchanged));
   const isAside = ({ id }: Pick<Change, 'id'>): boolean => !overtaken.has(keyOfId(id));
   const settledLeft = first.left.filter(isAside);
   // A change that failed in the first round and was held back in the second is still to do.

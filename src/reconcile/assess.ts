@@ -101,6 +101,7 @@ export function judgedAfter(
 }
 
 export type PlanAndInput = Pick<Planned, 'plan' | 'input'>;
+export type PlanHashes = Pick<Planned, 'planHash' | 'heldHash' | 'refusedHash' | 'approval'>;
 
 /**
  * The part of the plan that windows and freezes let pass, or the whole plan if the operator approved its hash. The hash
@@ -110,27 +111,21 @@ export function planForNow(
   { options, originName }: RunContext,
   { input, plan }: PlanAndInput,
   { workspaceId, kills }: { readonly workspaceId: string; readonly kills: SentKills },
-): PlanAndInput & Pick<Planned, 'planHash' | 'heldHash' | 'refusedHash'> {
+): PlanAndInput & PlanHashes {
   const { policy } = input;
   const place = { origin: originName(), workspaceId };
   const { reviewed, start } = policy;
-  const hashOf = (of: Pick<Plan, 'changes'>): string =>
-    hashOfPlan(of, place, { reviewed, start, ladders: input.moment.ladders });
+  const hashOf = (changes: readonly Change[]): string =>
+    hashOfPlan({ changes }, place, { reviewed, start, ladders: input.moment.ladders });
   const isHeld = plan.withheld.some(({ why }) => why === 'window-closed');
-  const hashesOf = (whole: Plan): Pick<Planned, 'planHash' | 'refusedHash'> => {
-    const planHash = hashOf(whole);
-    if (kills.killed.size === 0) return { planHash, refusedHash: planHash };
-    return { planHash, refusedHash: hashOf({ changes: kills.stillToWrite(whole.changes) }) };
-  };
-  if (!isHeld) return { input, plan, ...hashesOf(plan), heldHash: null };
   const always = { ...input, policy: { ...policy, closed: new Map() } };
-  const open = planChanges(always, plan.observed);
-  const hashes = hashesOf(open);
-  const { planHash } = hashes;
+  const open = isHeld ? planChanges(always, plan.observed) : plan;
+  const planHash = hashOf(open.changes);
+  const refusedHash = kills.killed.size === 0 ? planHash : hashOf(kills.stillToWrite(open.changes));
   const approval = options.approvals?.find((each) => each.hash === planHash);
-  if (!approval) {
-    return { input, plan, ...hashes, heldHash: hashOf({ changes: heldIn(open, plan) }) };
-  }
+  const hashes = { planHash, refusedHash, approval };
+  if (!isHeld) return { input, plan, ...hashes, heldHash: null };
+  if (!approval) return { input, plan, ...hashes, heldHash: hashOf(heldIn(open, plan)) };
   const windowOverride = approvalText(approval);
   const obeying = { ...input, policy: { ...policy, windowOverride } };
   return { input: obeying, plan: open, ...hashes, heldHash: null };
@@ -152,17 +147,17 @@ function heldIn(whole: Plan, part: Pick<Plan, 'changes'>): Change[] {
 export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput): PlanNotes {
   const { windowOverride = '', ...obeying } = policy;
   if (windowOverride === '') return notes;
-  const said = new Map(notes);
+  const completed = new Map(notes);
   for (const change of plan.changes) {
     const closed = closedFor(obeying, change);
     const note = notes.get(noteKey(change));
     if (!closed || !note) continue;
-    said.set(
+    completed.set(
       noteKey(change),
       beginningWith(`Sent although ${closed.why}: ${windowOverride}`, note),
     );
   }
-  return said;
+  return completed;
 }
 
 /**
@@ -261,8 +256,8 @@ export function withApproval(
   };
   const rest = (more: number): string => `${String(more)} more`;
   const guards = firstOf(guardFindings, SHOWN_FINDINGS, findingText, rest).join('; ');
-  const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
-  return new Map([...notes].map(([key, note]) => [key, beginningWith(said, note)]));
+  const words = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
+  return new Map([...notes].map(([key, note]) => [key, beginningWith(words, note)]));
 }
 
 function beginningWith(words: string, { title, comment }: ChangeNote): ChangeNote {

@@ -40,8 +40,9 @@ export async function decidePolicy(
   const { options, source } = context;
   const only = selectedKeys(options, desired, state);
   const history = historyOf(context, desired);
-  const resolved = { ...resolvePolicy(desired, workspace, options, home === null), only };
-  const { environments } = resolved;
+  const own = resolvePolicy(desired, workspace, options, { stateless: home === null });
+  const { environments } = own;
+  const resolved = { ...own, only };
   const since =
     options.since === undefined
       ? null
@@ -93,10 +94,11 @@ export function resolvePolicy(
   desired: BoundDesired,
   at: LiveWorkspace,
   options: RunOptions,
-  stateless: boolean,
+  { stateless }: Pick<PlanPolicy, 'stateless'>,
 ): PlanPolicy {
   const { config } = desired;
   const environments = resolveEnvironments(desired, at, options.environments);
+  const otherwise = stateless ? 'none' : 'changed';
   return {
     environments,
     only: options.only.length === 0 ? null : new Set(options.only),
@@ -105,7 +107,7 @@ export function resolvePolicy(
     archives: config.onRemove === 'archive',
     adopt: options.adopt,
     revertDrift: options.revertDrift,
-    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
+    identities: options.identities === true ? 'all' : otherwise,
     stateless,
     suspended: options.suspend ?? (config.suspend ? SUSPENDED_BY_CONFIG : null),
     windowOverride: options.overrideWindow,
@@ -171,10 +173,8 @@ function known(
 ): void {
   if (name === undefined || !names || names.includes(name)) return;
   const why = `workspace "${workspace.name}" has ${quotedList(names)}`;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot use ${what} "${name}" (${file}:${line}): ${why}`,
-  );
+  const message = `cannot use ${what} "${name}" (${file}:${line}): ${why}`;
+  throw new FlagkeelError('NOT_ON_SERVICE', message);
 }
 
 /** The checks of steps that are due run here, once each, all side by side; a run that writes nothing runs none. */

@@ -21,6 +21,7 @@ import {
   withOverride,
   withUnusedApprovals,
   type PlanAndInput,
+  type PlanHashes,
 } from './assess.js';
 import { settle, type ApplyOptions } from './apply.js';
 import {
@@ -114,9 +115,9 @@ async function specsBeforePush(
 async function assess(
   context: RunContext,
   { reader, invalid, kills, remembered }: Decided,
-  hashed: Pick<Planned, 'plan' | 'planHash' | 'heldHash' | 'refusedHash' | 'input' | 'at'>,
+  hashed: PlanAndInput & PlanHashes & Pick<Planned, 'at'>,
 ): Promise<Planned> {
-  const { plan: made, planHash, input, at } = hashed;
+  const { plan: made, input, at, approval } = hashed;
   const { checkout, revision } = context.source;
   const { home, state, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
@@ -127,9 +128,8 @@ async function assess(
   const commits = { ...remembered, head: commit };
   const notes = await notesFor(written, input, checkout, commits, context.memory.specs);
   const guards = await checkGuards(context, hashed, remembered, elsewhere);
-  const said = kills.notesOver(withSteps(notes, made, input.moment), made);
-  const approval = context.options.approvals?.find((each) => each.hash === planHash);
-  const approved = withApproval(said, guards.guardFindings, approval);
+  const allNotes = kills.notesOver(withSteps(notes, made, input.moment), made);
+  const approved = withApproval(allNotes, guards.guardFindings, approval);
   return {
     ...hashed,
     notes: withOverride(approved, made, input),
@@ -137,7 +137,6 @@ async function assess(
       ...memoryUnknowns(remembered, made),
       ...(await unknowns(checkout, state, commit, input.policy)),
     ],
-    approval,
     ...guards,
     reader,
     kills,

@@ -65,11 +65,11 @@ export function loggedWrite(
   { fields, keys }: Pick<Change, 'fields' | 'keys'>,
   comment: string,
 ): LoggedWrite {
-  const told = fields.map(({ path, before, after, keys: targets }): LoggedField => {
+  const logged = fields.map(({ path, before, after, keys: targets }): LoggedField => {
     const [was, is] = [before, after].map(ifShort);
     return { path, ...present({ before: was, after: is, keys: targets && keyCounts(targets) }) };
   });
-  return { comment, fields: told, ...present({ keys: keys && keyCounts(keys) }) };
+  return { comment, fields: logged, ...present({ keys: keys && keyCounts(keys) }) };
 }
 
 function ifShort(value: unknown): unknown {
@@ -135,8 +135,8 @@ export async function recordKills(
     const { status } = result;
     if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
     const wasKilled = status === 'killed' && result.unseen !== true ? false : null;
-    const told = liveChange(id, { isKill: true, wasKilled, note: result.note });
-    return [status === 'failed' ? { ...told, outcome: status } : told];
+    const change = liveChange(id, { isKill: true, wasKilled, note: result.note });
+    return [status === 'failed' ? { ...change, outcome: status } : change];
   });
   if (changes.length === 0) return;
   const subject = `Kill for ${shortHead(head)}: ${plural(changes.length, 'change')}`;

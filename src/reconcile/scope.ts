@@ -288,14 +288,10 @@ export function outOfSyncAfter(
   const isWhole = isEverywhere && policy.only === null && policy.quarantined.size === 0;
   if (isWhole) return found;
   if (known === null) return null;
+  const seesAllPlaces = isEverywhere && policy.behind !== true;
   const isLookedAt = (key: string): boolean => {
     const ref = parseKey(key);
-    return (
-      policy.behind !== true &&
-      isEverywhere &&
-      ref !== undefined &&
-      isPlanned(policy, ref.kind, ref.name)
-    );
+    return seesAllPlaces && ref !== undefined && isPlanned(policy, ref.kind, ref.name);
   };
   const left = endedIn(policy).filter((ref) => !isSelectedHere(policy, objectId(ref)));
   const leftOut = left.map(({ kind, name }) => keyOf(kind, name));

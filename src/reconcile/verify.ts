@@ -151,7 +151,7 @@ function isAsBefore(left: Change, original: Change | undefined): boolean {
   );
 }
 
-/** Then it is still to do, but no failure of this run. */
+/** Whether a change waits for a person: it is still to do, but no failure of this run. */
 function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
   const outcome = outcomes.get(id);
   return outcome?.status === 'skipped' && outcome.approvalNeeded === true;

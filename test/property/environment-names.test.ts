@@ -84,7 +84,12 @@ function outcomeOf(before: Desired, now: Desired): string {
   const state = stateOf(first);
   const desired = bindEnvironments(now, NAMES);
   const policy = {
-    ...resolvePolicy(desired, PLACE, { ...options, revertDrift: false, allowOlder: false }, false),
+    ...resolvePolicy(
+      desired,
+      PLACE,
+      { ...options, revertDrift: false, allowOlder: false },
+      { stateless: false },
+    ),
     provenRemovals: provenIn(state),
   };
   const allEnvironments = ENVIRONMENTS.map(({ name }) => name);

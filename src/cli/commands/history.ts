@@ -77,7 +77,7 @@ function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
   });
 }
 
-/** Also what may have reached the service: a killed run recorded no outcome, and older versions no comment. */
+/** Whether a change may have reached the service: a killed run recorded no outcome, and older versions no comment. */
 function mayBeWritten({ outcome, written }: LoggedChange): boolean {
   return outcome === 'applied' || outcome === 'planned' || written !== undefined;
 }

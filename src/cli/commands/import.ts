@@ -153,13 +153,14 @@ async function importInto(
   ]);
 }
 
-function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOptions): string {
-  const service = embedded
-    ? ['--embedded', ...(embeddedDir === undefined ? [] : ['--embedded-dir', embeddedDir])]
-    : url === undefined
-      ? []
-      : ['--url', url];
-  return ['flagkeel', 'reconcile', '--dry-run', ...service, directory].map(shellWord).join(' ');
+function nextPlan(directory: string, options: ServiceOptions): string {
+  const words = ['flagkeel', 'reconcile', '--dry-run', ...serviceWords(options), directory];
+  return words.map(shellWord).join(' ');
+}
+
+function serviceWords({ url, embedded, embeddedDir }: ServiceOptions): string[] {
+  if (embedded !== true) return url === undefined ? [] : ['--url', url];
+  return ['--embedded', ...(embeddedDir === undefined ? [] : ['--embedded-dir', embeddedDir])];
 }
 
 function whatText({ workspace, environments, files }: Imported): string {

@@ -109,7 +109,8 @@ async function runDirectory(
 ): Promise<PlannedDirectory> {
   const { options, screen, events } = around;
   const root = await repositoryOf(directory, options, screen);
-  const keys = options.everyKey ? 'listed' : options.countKeys ? 'counted' : undefined;
+  const counted = options.countKeys ? 'counted' : undefined;
+  const keys = options.everyKey ? 'listed' : counted;
   const touchedSince = options.touched ? 'state' : undefined;
   await using run = await openRun(
     root,

@@ -20,15 +20,18 @@ import { stateAfterVerify } from '../../plan/bases/next-state.js';
 import { observeScope } from '../../reconcile/observe.js';
 import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
 
+type OnDirectory = (directory: string, options: StateOptions, screen: Screen) => Promise<void>;
+type OnObject = (object: string, ...others: Parameters<OnDirectory>) => Promise<void>;
+
 /** Without one of its subcommands, `flagkeel state` prints its help, and exits with 64. */
 export const declareState: DeclareCommand = (state, invocation) => {
   /** All subcommands have the same options, though those that only read wait for no lock. */
   const add = (name: string, description: string): Command =>
     commonOptions(serviceOptions(lockOption(state.command(name).description(description))));
-  const inDirectory = (command: Command, run: typeof listState): void => {
+  const inDirectory = (command: Command, run: OnDirectory): void => {
     command.argument('[directory]', 'config repository', '.').action(ending(run, invocation));
   };
-  const ofObject = (command: Command, run: typeof showObject): void => {
+  const ofObject = (command: Command, run: OnObject): void => {
     command
       .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
       .argument('[directory]', 'config repository', '.')
@@ -44,13 +47,12 @@ export const declareState: DeclareCommand = (state, invocation) => {
   inDirectory(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
 };
 
-async function listState(directory: string, options: StateOptions, screen: Screen): Promise<void> {
-  return withState(directory, options, screen, async (opened) => {
+const listState: OnDirectory = async (directory, options, screen) =>
+  withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
     await screen.print({ ref: opened?.home.ref ?? null, objects: rows }, () => stateText(rows));
   });
-}
 
 const SHORT = 8;
 const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
@@ -100,13 +102,8 @@ function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string 
   ].join(', ');
 }
 
-async function showObject(
-  object: string,
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-): Promise<void> {
-  return withState(directory, options, screen, async (opened) => {
+const showObject: OnObject = async (object, directory, options, screen) =>
+  withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
@@ -117,7 +114,6 @@ async function showObject(
     });
     await screen.result(prettyJson({ ...entry, environments: Object.fromEntries(environments) }));
   });
-}
 
 type ShownBase = StateEntry['environments'][string];
 
@@ -130,13 +126,8 @@ function withoutKeys(base: ShownBase): object {
   return { ...base, spec: { groups } };
 }
 
-async function forgetObject(
-  object: string,
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-): Promise<void> {
-  return withState(directory, options, screen, async (opened) => {
+const forgetObject: OnObject = async (object, directory, options, screen) =>
+  withState(directory, options, screen, async (opened) => {
     if (!opened) throw notThere('forget', object);
     const { home } = opened;
     const release = await home.lock(options.lockTimeout, screen.terminal.signal);
@@ -153,15 +144,10 @@ async function forgetObject(
         'From now on no run remembers it: where the specs declare it, it is adopted again or its base seen from history, and where they do not it is never pruned.\n',
     );
   });
-}
 
 /** May be repeated. The lock of this machine ends with its holder, so that only a shared one can be left over. */
-async function unlockState(
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-): Promise<void> {
-  return withState(directory, options, screen, async (opened) => {
+const unlockState: OnDirectory = async (directory, options, screen) =>
+  withState(directory, options, screen, async (opened) => {
     const home = opened?.home;
     const shared = home instanceof StateStore && home.isShared ? home : null;
     const holder = await shared?.lockHolder();
@@ -177,7 +163,6 @@ async function unlockState(
     }
     return screen.result(`Unlocked. It was held by ${clean(holder.who)}.\n`);
   });
-}
 
 function notThere(verb: string, object: string): FlagkeelError {
   const why = object.includes('@') ? 'an object has no environment in its id' : 'it is not there';
@@ -185,11 +170,7 @@ function notThere(verb: string, object: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot ${verb} ${quoted(object)}: ${why} (${wayOut})`);
 }
 
-async function rebuildState(
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-): Promise<void> {
+const rebuildState: OnDirectory = async (directory, options, screen) => {
   await using run = await openRun(directory, options, screen.surroundings());
   const { context } = run;
   const { desired: declared, reader, at } = await askCatalog(context);
@@ -208,31 +189,28 @@ async function rebuildState(
   });
   context.progress?.phase('look');
   const head = context.source.revision.commit;
-  const policy = resolvePolicy(desired, at, context.options, false);
+  const policy = resolvePolicy(desired, at, context.options, { stateless: false });
   const about = { desired, state: old?.state ?? new Map(), policy, whole: true };
   const input = await observeScope(context, { reader, at }, about);
   const plan = planChanges(input);
   const isInSync = plan.changes.length + plan.withheld.length === 0;
-  await home.write(
-    stateAfterVerify(input, new Set(plan.unchanged), head, new Date().toISOString()),
-    {
-      head: isInSync ? head : (old?.head ?? null),
-      message: 'Rebuild',
-      outOfSync: null,
-      afresh: old === null,
-    },
-  );
+  const applied = isInSync ? head : (old?.head ?? null);
+  const next = stateAfterVerify(input, new Set(plan.unchanged), head, new Date().toISOString());
+  const meta = { head: applied, message: 'Rebuild', outOfSync: null, afresh: old === null };
+  await home.write(next, meta);
   const different = [...plan.changes, ...plan.withheld].map(({ id }) => id);
-  const [recorded, unknown, kept] = [plan.unchanged, sortedSet(different), old !== null];
-  await screen.print({ recorded, unknown, kept }, () => rebuiltText(recorded, unknown, kept));
+  const rebuilt = { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
+  await screen.print(rebuilt, () => rebuiltText(rebuilt));
+};
+
+interface RebuiltState {
+  readonly recorded: readonly string[];
+  readonly unknown: readonly string[];
+  /** Whether an old state could be read, which stays where nothing better was found. */
+  readonly kept: boolean;
 }
 
-/** @param isKept what of an old state could be read, where nothing better was found. */
-function rebuiltText(
-  recorded: readonly string[],
-  unknown: readonly string[],
-  isKept: boolean,
-): string {
+function rebuiltText({ recorded, unknown, kept }: RebuiltState): string {
   const lines = [
     `Recorded ${plural(recorded.length, 'object that is', 'objects that are')} equal to HEAD. On the service nothing changed.`,
     ...(unknown.length === 0
@@ -241,7 +219,7 @@ function rebuiltText(
           'These differ from HEAD. Which side changed is not known, so the next run treats them as new:',
           ...unknown.map((id) => `  ${clean(id)}`),
         ]),
-    ...(isKept
+    ...(kept
       ? ['What was remembered of other objects was kept.']
       : [
           'Not recovered: objects that had left the specs, which are never pruned now; unfinished creations; and since when a flag is killed on the service.',

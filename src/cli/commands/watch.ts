@@ -174,8 +174,9 @@ function watchLog(
   { stderr, environment }: Terminal,
   { sources, database }: { sources: readonly WatchedSource[]; database: string | undefined },
 ): Log {
+  const otherwise = quiet === true ? 'warn' : 'info';
   return createLog({
-    level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
+    level: verbose === true ? 'debug' : otherwise,
     format: logFormat ?? (isTerminal(stderr) ? 'pretty' : 'json'),
     stream: stderr,
     colour: color && isTerminal(stderr),
@@ -197,7 +198,7 @@ interface SourceOptions extends RunFlags, NoteOptions {
   readonly branch?: string;
   readonly path?: string;
   readonly config?: string;
-  /** Milliseconds; likewise the two below. */
+  /** Milliseconds, as `jitter` and `debounce`. */
   readonly interval: number;
   readonly jitter?: number;
   readonly debounce: number;
