@@ -55,7 +55,7 @@ export interface KeyChange {
   readonly sha256: string;
 }
 
-/** As records and hashes have it. */
+/** The numbers that records and hashes have in place of the keys. */
 export function keyCounts({ added, removed, changed }: KeyChange) {
   const counts = { added: added.length, removed: removed.length };
   return { ...counts, ...present({ changed: changed?.length }) };
@@ -123,7 +123,7 @@ export function isRemoval({ action }: Pick<Change, 'action'>): boolean {
   return action === 'delete' || action === 'deactivate';
 }
 
-/** Also of a flag that is created killed. */
+/** Whether a field kills its flag, by a change or at its creation. */
 export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
   return path === '/killed' && after === true;
 }
@@ -289,7 +289,7 @@ type StepAct =
   | {
       readonly action: 'write-identities';
       readonly trafficType: string;
-      /** Its id, or its name where no answer showed an id. */
+      /** Id of the traffic type, or its name where no answer showed an id. */
       readonly trafficTypeId: string;
       readonly environment: string;
       /** At most 10,000; the service accepts or refuses each by itself. Safe to repeat. */

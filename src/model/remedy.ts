@@ -109,7 +109,8 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
     onlyThis(
       withheld.id,
       'write the share of the ramp',
-      ...['reconcile', '--revert-drift'],
+      'reconcile',
+      '--revert-drift',
       // Else it would be held for its adoption.
       ...(withheld.fields.some(({ reason }) => ['adopt', 'unknown'].includes(reason))
         ? ['--adopt']
@@ -179,7 +180,7 @@ function environmentBlock({ id, place }: Remediable): string {
   return environment === null ? 'each environment' : `environments.${environment}`;
 }
 
-/** For what the service set at the creation of the object. */
+/** The ways out where the service set fields at the creation of the object. */
 function writeLive({ fields, location }: Remediable): Way[] {
   const lines = fields.map(({ path, before }) => `${path.slice(1)}: ${asYaml(before)}`);
   return [
@@ -196,7 +197,7 @@ function asYaml(value: unknown): string {
     : JSON.stringify(text);
 }
 
-/** For a kill that git does not order. */
+/** The ways out of a kill that git does not order. */
 export function killRemedy(kill: Pick<LiveKill, 'id' | 'place' | 'comesBack'>): Remedy {
   const { id, place, comesBack } = kill;
   const { name = '', environment = '' } = refOfId(id) ?? {};

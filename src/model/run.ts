@@ -64,9 +64,9 @@ export interface RunOptions {
   readonly only: readonly string[];
   /** `KIND/NAME` of objects that are not planned. */
   readonly exclude?: readonly string[];
-  /** Plan only flags with one of these tags; empty for all. Kills go whatever these and the owners say. */
+  /** Plan only flags with one of these tags; empty for all. Kills go whatever tags and owners say. */
   readonly tags?: readonly string[];
-  /** Likewise of their owners. */
+  /** Plan only flags of one of these owners; empty for all. */
   readonly owners?: readonly string[];
   readonly prune: boolean;
   readonly adopt: boolean;

@@ -169,8 +169,7 @@ export function verdictOf(end: RunEnd): Verdict {
   for (const id of left) add(id, failed(id, 'not-as-written', null));
   for (const each of plan.withdrawals ?? []) {
     const outcome = end.outcomes?.get(withdrawStepId(each));
-    if (outcome && outcome.status !== 'applied')
-      add(each.id, standingOfUndone(each.id, outcome, false));
+    if (outcome && outcome.status !== 'applied') add(each.id, standingOfUndone(each.id, outcome));
   }
   const withheldBy = new Map(plan.withheld.map((each) => [each.id, each]));
   for (const each of plan.withheld) {
@@ -220,7 +219,7 @@ function standingOfChange(
 function standingOfUndone(
   id: ObjectId,
   outcome: Exclude<Outcome, { status: 'applied' }> | undefined,
-  isUnverified: boolean,
+  isUnverified = false,
 ): Standing {
   if (outcome === undefined) return failed(id, 'not-sent', null);
   if (outcome.status === 'failed') {

@@ -58,9 +58,9 @@ export function satisfies(path: string, actual: Json | undefined, wanted: Json):
 
 function projected(path: string, actual: Json, wanted: Json): Json {
   if (path !== '/treatments') return actual;
-  const said = new Map((wanted as unknown as Treatment[]).map((each) => [each.name, each]));
+  const wishes = new Map((wanted as unknown as Treatment[]).map((each) => [each.name, each]));
   return (actual as unknown as Treatment[]).map((treatment): Json => {
-    const wish = said.get(treatment.name);
+    const wish = wishes.get(treatment.name);
     return {
       name: treatment.name,
       ...(wish?.description !== undefined && { description: treatment.description ?? '' }),

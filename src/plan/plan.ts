@@ -21,7 +21,7 @@ import { planRemoval } from './objects/placed-object.js';
 import { withDrafts, withdrawalsIn, withRequests } from './requests.js';
 import { withoutHarm } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores } from './kills/plan.js';
-import { ordered } from './order/order.js';
+import { orderChanges } from './order/order.js';
 import {
   isCovered,
   plannedObjects,
@@ -47,7 +47,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const kills = planKills(input)
     .filter(({ change }) => isCovered(input.policy, change.id))
     .map((each) => withDrafts(each, input));
-  const { changes, steps } = ordered(planned, kills, input.actual, environments);
+  const { changes, steps } = orderChanges(planned, kills, input.actual, environments);
   const withdrawals = withdrawalsIn([...planned, ...kills], withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
   const notCompared = notComparedIn(input);

@@ -55,7 +55,7 @@ export interface PlanPolicy {
   readonly archives?: boolean;
   /** Definitions whose kill HEAD takes back according to history, though no base has the kill. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
-  /** Those among them, and others with such a base, whose kill may be another by now. Default: none. */
+  /** Definitions of `restorable`, or with a kill in their base, whose kill may be another by now. Default: none. */
   readonly oldKills?: ReadonlySet<ObjectId>;
   /** Definitions declared elsewhere, whose kill git ordered in a list that is gone. Default: none. */
   readonly orphaned?: readonly ObjectRef[];
@@ -191,7 +191,7 @@ export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspac
     protected: own.some((each) => each.protected),
     onDrift: isReported ? 'report' : 'revert',
     onConflict: own.some(({ onConflict }) => onConflict === 'hold') ? 'hold' : 'apply',
-    closed: closedAmong(policy, own, false),
+    closed: closedAmong(policy, own, { removes: false }),
     place: place.name === null ? undefined : place.place,
     adopt,
     revertDrift,
@@ -207,7 +207,7 @@ export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspac
 function closedAmong(
   policy: PlanPolicy,
   environments: readonly PlannedEnvironment[],
-  removes: boolean,
+  { removes }: { readonly removes: boolean },
 ): Closed | undefined {
   const closings = environments
     .flatMap((each) => closedIn(policy, each) ?? [])
@@ -256,7 +256,7 @@ export function removalClosed(
   policy: PlanPolicy,
   environment: string | null,
 ): WithheldReason | undefined {
-  return closedReason(closedAt(policy, environment, true));
+  return closedReason(closingIn(policy, environment, { removes: true }));
 }
 
 function closedReason(closed: Closed | undefined): WithheldReason | undefined {
@@ -331,16 +331,16 @@ export function closedFor(policy: PlanPolicy, change: Change): Closed | undefine
   if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
     return undefined;
   }
-  return closedAt(policy, ref.environment, isRemoval(change));
+  return closingIn(policy, ref.environment, { removes: isRemoval(change) });
 }
 
-function closedAt(
+function closingIn(
   policy: PlanPolicy,
   environment: string | null,
-  removes: boolean,
+  { removes }: { readonly removes: boolean },
 ): Closed | undefined {
   const place = environmentNamed(policy, environment);
-  return place ? closedIn(policy, place) : closedAmong(policy, policy.environments, removes);
+  return place ? closedIn(policy, place) : closedAmong(policy, policy.environments, { removes });
 }
 
 export function suspendedReason({

@@ -74,9 +74,9 @@ export function wholeScopeOf(
 }
 
 interface Places {
-  /** The selected ones that the specs name. */
+  /** The selected environments in which the specs declare the object. */
   readonly declared: readonly PlannedEnvironment[];
-  /** Those from which the specs have removed it. */
+  /** Names of the environments from which the specs have removed it. */
   readonly removed: readonly string[];
 }
 

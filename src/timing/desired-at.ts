@@ -201,7 +201,7 @@ interface StepToCheck {
   readonly checks: readonly string[];
 }
 
-/** Those that are due and not taken yet. */
+/** The steps with checks that are due and not taken yet. */
 export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
   return [...ladders].flatMap(([id, own]) => {
     const { name = '', environment } = refOfId(id) ?? {};

@@ -33,18 +33,18 @@ export function recordsAfter(moment: Moment, brought: Brought): RampRecords {
     const { name = '', environment } = refOfId(id) ?? {};
     const place = idIn(facts, environment ?? '');
     if (!environment || place === undefined || !isPlanned(name, place)) continue;
-    const said = desired.flags.get(name)?.environments.get(environment)?.fields ?? {};
+    const wanted = desired.flags.get(name)?.environments.get(environment)?.fields ?? {};
     const { live, base } = sidesOf({ ...facts, state }, name, environment);
     for (const ladder of own) {
       const { id: key, ramp, anchors, isKilled, record } = ladder;
       const before = record ?? known[key];
-      const reached = isEqualOn(base, said, ramp)
-        ? shareOn(said, ramp)
+      const reached = isEqualOn(base, wanted, ramp)
+        ? shareOn(wanted, ramp)
         : (reachedOn(ladder, base) ?? (live && shareOn(live, ramp)));
       const isRestored = restored.has(id);
       const setback = isRestored ? undefined : ladder.setback;
       const isMade =
-        setback?.act === 'kill' ? isKilled || killed.has(id) : isEqualOn(base, said, ramp);
+        setback?.act === 'kill' ? isKilled || killed.has(id) : isEqualOn(base, wanted, ramp);
       const made = setback && isMade ? withoutBegun(setback) : setback;
       const isStopped = (isKilled && !isRestored) || (made && !made.begun);
       const anchor = anchors?.[isStopped ? 'killed' : 'alive'];
@@ -70,8 +70,8 @@ function withoutBegun({ begun: _, ...setback }: RampSetback): RampSetback {
   return setback;
 }
 
-function isEqualOn(base: Definition | undefined, said: Definition, ramp: DesiredRamp): boolean {
+function isEqualOn(base: Definition | undefined, wanted: Definition, ramp: DesiredRamp): boolean {
   const member = ramp.rule === null ? 'defaultRule' : 'rules';
-  const [was, is] = [base, said].map((side) => canonicalDefinition(side ?? {})[member]);
+  const [was, is] = [base, wanted].map((side) => canonicalDefinition(side ?? {})[member]);
   return was !== undefined && sameJson(was, is);
 }

@@ -79,7 +79,7 @@ export function withSteps(
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
   { ladders }: Moment,
 ): PlanNotes {
-  const said = new Map(notes);
+  const completed = new Map(notes);
   for (const change of [...changes, ...withheld]) {
     const moved = (ladders.get(change.id) ?? []).flatMap((ladder) => {
       const { ramp, step, setback, isBeyond } = ladder;
@@ -110,9 +110,12 @@ export function withSteps(
     const isAlone = change.reason === 'ramp' || !note || moved.some(({ isBeyond }) => isBeyond);
     const isOwn = isAlone || back.length > 0;
     const comment = isAlone ? words : `${note.comment}\n\n${words}`;
-    said.set(noteKey(change), truncateNote({ title: isOwn ? title : note.title, comment }, title));
+    completed.set(
+      noteKey(change),
+      truncateNote({ title: isOwn ? title : note.title, comment }, title),
+    );
   }
-  return said;
+  return completed;
 }
 
 function setbackTitle(id: ObjectId, { ramp, record, setback }: Ladder): string {

@@ -32,7 +32,7 @@ export function definitionFromWire(wire: WireContent): Required<Definition> {
   };
 }
 
-/** Of a definition from specs; doing it twice changes nothing more. */
+/** The canonical form of a definition from specs; doing it twice changes nothing more. */
 export function canonicalDefinition(definition: Definition): Definition {
   const { treatments, rules, defaultRule, targets } = definition;
   return {

@@ -58,12 +58,8 @@ function membersOf(fields: Readonly<Record<string, Json | undefined>>): [string,
 /** Some answers name one treatment in `treatment`; the canonical form is the list. */
 function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
   const { treatment, treatments, ...rest } = Object.fromEntries(membersOf(depends));
-  const names = isTextList(treatments)
-    ? treatments
-    : typeof treatment === 'string'
-      ? [treatment]
-      : [];
-  return { ...rest, treatments: sortedSet(names) };
+  const single = typeof treatment === 'string' ? [treatment] : [];
+  return { ...rest, treatments: sortedSet(isTextList(treatments) ? treatments : single) };
 }
 
 /** Turns numbers in a list of scalars back into texts; leaves any other list alone. */

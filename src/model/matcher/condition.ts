@@ -152,7 +152,7 @@ function isComparison(subject: Subject): subject is ComparisonWord {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Of a day (its midnight in UTC), a moment with its zone, or milliseconds; undefined for other days. */
+/** Milliseconds of a day (its midnight in UTC), of a moment with its zone, or as written; undefined for other texts. */
 export function dateMs(written: string | number): number | undefined {
   const text = String(written);
   if (/^-?\d+$/.test(text)) {

@@ -34,8 +34,8 @@ export function isAsWritten(
   { desired, state }: Pick<PlanInput, 'desired' | 'state'>,
 ): boolean {
   const base = flagEntry(state, flag)?.environments[id];
-  const written =
-    base?.pending === 'create' ? base.created : base?.pending ? undefined : base?.spec;
+  const equal = base?.pending === undefined ? base?.spec : undefined;
+  const written = base?.pending === 'create' ? base.created : equal;
   const spec = flagSpec(desired, { name: flag, environment });
   return spec !== undefined && sameJson(written, spec);
 }

@@ -76,8 +76,9 @@ export function stateBeforeApply(
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules) continue;
     rebase(next, input.policy, change.ref, (before) => {
-      const place = { ref: change.ref, before, head, now };
-      if (isRemoval(change)) return before && (rules.completed?.(before, place, input) ?? before);
+      const sighting = { ref: change.ref, before, head, now };
+      if (isRemoval(change))
+        return before && (rules.completed?.(before, sighting, input) ?? before);
       const created = rules.created?.(input.desired, change.ref);
       return { ...before, commit: head, pending: 'create' as const, ...present({ created }) };
     });
@@ -220,11 +221,11 @@ function baseAfter(
   { ref, spec, before }: Pick<Sighting, 'ref' | 'before'> & { readonly spec: unknown },
   { input, equal, head, now }: Seen,
 ): Base<unknown> | undefined {
-  const place = { ref, before, head, now };
+  const sighting = { ref, before, head, now };
   const base = equal.has(objectId(ref))
-    ? rememberingCorrections(baseOf(spec, before, head), place)
-    : before && (withEqualFields?.(before, place, input) ?? before);
-  return base && (completed?.(base, place, input) ?? base);
+    ? rememberingCorrections(baseOf(spec, before, head), sighting)
+    : before && (withEqualFields?.(before, sighting, input) ?? before);
+  return base && (completed?.(base, sighting, input) ?? base);
 }
 
 function withoutGone(entry: StateEntry, rules: ObservedKind, input: PlanInput): StateEntry {

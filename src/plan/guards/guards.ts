@@ -79,13 +79,10 @@ function findingsAt(
       const removed = keys.removed.length;
       const spec = state.get(keyOf(ref.kind, ref.name))?.environments[place.id ?? '']?.spec;
       const known = spec && 'keys' in spec ? spec.keys.count : removed;
+      const percent = share(removed, () => known);
       return [
         ...exceeded('maxKeyRemovals', removed, limits),
-        ...exceeded(
-          'maxKeyRemovalPercent',
-          share(removed, () => known),
-          limits,
-        ),
+        ...exceeded('maxKeyRemovalPercent', percent, limits),
       ].map((finding) => ({ ...finding, id }));
     }),
   ].map((finding) => ({ ...finding, environment: place.name }));

@@ -195,7 +195,7 @@ export function dependsOnPlace({ pairs, whole }: Distribution): boolean {
   return whole && pairs.size > 1;
 }
 
-/** Of cases whose sizes are unknown. */
+/** The distribution over cases whose sizes are unknown. */
 function union(distributions: readonly Distribution[]): Distribution {
   const widest = (all: readonly Bounds[]): Bounds => ({
     least: Math.min(...all.map(({ least }) => least)),
@@ -204,7 +204,7 @@ function union(distributions: readonly Distribution[]): Distribution {
   return combined(distributions, widest);
 }
 
-/** Of cases whose shares hashing decides; they sum to one. */
+/** The distribution over cases whose shares hashing decides; the shares sum to one. */
 function weighted(distributions: readonly Distribution[], shares: readonly number[]): Distribution {
   const mean = (all: readonly Bounds[]): Bounds => ({
     least: all.reduce((sum, { least }, index) => sum + least * (shares[index] ?? 0), 0),

@@ -49,7 +49,7 @@ export interface ListSides {
   readonly change?: Change;
 }
 
-/** Of each environment in which the plan changes something. */
+/** The sides of each environment in which the plan changes something. */
 export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
   const byId = new Map(plan.changes.map((change) => [change.id, change]));
   const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
@@ -111,7 +111,7 @@ function sidesOf(
   };
 }
 
-/** That of the base or the spec if this run did not read it. Null without one, undefined if unknown. */
+/** The live definition, or that of base or spec where this run read none. Null: there is none; undefined: unknown. */
 function definitionBefore(
   live: WireDefinition | null | undefined,
   spec: DesiredDefinition | undefined,
@@ -220,7 +220,7 @@ function usersOf(flags: readonly (readonly [flag: string, uses: readonly Use[]])
   return grouped(namings, ({ key }) => key);
 }
 
-/** As far as this run read the flags. */
+/** Users of each object, as far as this run read the flags. */
 function usersSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Users {
   return usersOf(
     [...actual.flags].map(([flag, { definitions }]) => {
@@ -230,7 +230,7 @@ function usersSeen({ name }: PlannedEnvironment, { actual }: PlanInput): Users {
   );
 }
 
-/** As the state has the flags, in any environment: a few more users than in a single one. */
+/** Users of each object by the state, in any environment: a few more than in a single one. */
 function usersInBases({ desired, state }: PlanInput): Users {
   return usersOf(
     entriesOf(state.values(), 'flag').map(({ name, environments }) => {

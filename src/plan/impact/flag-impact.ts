@@ -42,7 +42,7 @@ export interface GroupShift {
 /** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
-/** Of every flag that changes, or depends on a changed flag or list; by name. */
+/** An analysis of each flag that changes, or depends on a changed flag or list; by name. */
 export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
   // The sides have the flags that these ask about too, of which no plan says anything.
   const reached = [...sides.flags.keys()]

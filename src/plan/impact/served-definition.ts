@@ -186,7 +186,7 @@ function servedByName(treatments: readonly Treatment[]): (name: string) => Serve
   };
 }
 
-/** Of limited length, however large the configuration is. */
+/** Equal for equal configurations, and short however large they are. */
 function configurationText(configuration: Json | undefined): string {
   if (configuration === undefined || configuration === null) return '';
   return sha256(canonicalJson(configuration));

@@ -65,7 +65,7 @@ export function isKillListed(
   return kills.some((kill) => kill.flag === flag && kill.environment === environment);
 }
 
-/** In the flag itself, in the break-glass list, or by another directory. */
+/** Whether the flag itself, the break-glass list or another directory orders the kill. */
 export function isKillOrdered(desired: Desired, flag: string, environment: string): boolean {
   const definition = desired.flags.get(flag)?.environments.get(environment);
   const isElsewhere = desired.killedElsewhere?.has(definitionId({ flag, environment })) === true;

@@ -85,11 +85,11 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
     if (!live?.killed || isKillOrdered(desired, ref.name, name)) return [];
     const subject: ChangeSubject = { ref, location: null };
     const rules = rulesIn(policy, environment);
-    const parted = splitFields(subject, [killedChange(false, 'restore')], rules, undefined);
+    const split = splitFields(subject, [killedChange(false, 'restore')], rules, undefined);
     const operations = KILL.map((operation) => ({ ...operation, value: false }));
     const place = { flag: ref.name, environment: name };
     return [
-      plannedUpdate(subject, parted, () => [
+      plannedUpdate(subject, split, () => [
         { action: 'patch-definition', ...place, operations, expected: live },
       ]),
     ];
@@ -159,7 +159,8 @@ export function leftKilledAfter(
   for (const { name: flag } of entriesOf(entries, 'flag')) {
     const [was, is] = [before, after].map((state) => flagEntry(state, flag)?.environments);
     for (const place of policy.environments) {
-      const [base, live] = [was?.[place.id], actual.flags.get(flag)?.definitions.get(place.name)];
+      const base = was?.[place.id];
+      const live = actual.flags.get(flag)?.definitions.get(place.name);
       const id = stateId(flag, place);
       const isMoved = policy.held?.get(definitionId({ flag, environment: place.name }))?.moved;
       const isGone = base !== undefined && is?.[place.id] === undefined && !isMoved;
@@ -225,7 +226,8 @@ export function liveKillsIn(
   const orphaned = (policy.orphaned ?? []).map((ref) => ({ ref, location: null }));
   return [...declared, ...orphaned]
     .flatMap(({ ref, location }): LiveKill[] => {
-      const [id, { name }] = [objectId(ref), ref];
+      const id = objectId(ref);
+      const { name } = ref;
       const live = actual.flags.get(name)?.definitions.get(ref.environment ?? '');
       // Asked first, because hardly any definition is killed.
       const isKilled = live?.killed ?? created.has(id);
@@ -234,7 +236,8 @@ export function liveKillsIn(
       if (isKillOrdered(desired, name, environment.name)) return [];
       const base = flagEntry(state, name)?.environments[environment.id];
       const left = policy.leftKilled?.[stateId(name, environment)];
-      const [seen, commit] = [base?.liveKillSeen ?? left ?? null, base?.liveKillSeenAt ?? null];
+      const seen = base?.liveKillSeen ?? left ?? null;
+      const commit = base?.liveKillSeenAt ?? null;
       const found = { id, ref, location, seen, commit, ...present({ place: environment.place }) };
       if (!live) return [{ ...found, comesBack: true }];
       const wasOrdered = location === null || base?.spec?.killed === true;
@@ -285,7 +288,9 @@ export function rememberingKills(
   const live = actual.flags.get(flag)?.definitions.get(environment);
   const isOrdered = isKillOrdered(desired, flag, environment) || isKill;
   const seenAt = before?.liveKillSeenAt;
-  const seen = !live ? seenAt : live.killed && !isOrdered ? (seenAt ?? head) : null;
+  const isLiveKill = live?.killed === true && !isOrdered;
+  const seenNow = isLiveKill ? (seenAt ?? head) : null;
+  const seen = live ? seenNow : seenAt;
   // Without its commit, the time would belong to another sighting.
   const place = environmentNamed(policy, environment);
   const first = place && policy.leftKilled?.[stateId(flag, place)];

@@ -100,7 +100,7 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   const id = objectId(of.ref);
   const hold = requestHold(live, input.actual.requests?.get(id));
   const kept = restore && liveKillHold(restore, environment, input.policy.oldKills?.has(id));
-  const parted = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
+  const split = splitFields(of, restore ? [restore, ...others] : others, rules, base, (field) => {
     // A restore passes the change request of another change.
     if (field === restore) return kept;
     return hold ?? (rules.revertDrift ? undefined : definition.timed?.get(field.path)?.held);
@@ -108,8 +108,8 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   // A restore answers a failed check, but no share beyond the last step.
   const isAnswered = restore !== undefined && !kept;
   const waiting = takenBack(of).filter(({ why }) => !isAnswered || why === 'ramp-held');
-  const withheldFields = [...parted.withheld, ...waiting];
-  let { allowed } = parted;
+  const withheldFields = [...split.withheld, ...waiting];
+  let { allowed } = split;
   if (allowed.length === 0) return { id, withheld: withheldFields };
   let target = targetOf(definition, live, allowed);
   const dangling = danglingTreatment(target);
@@ -137,9 +137,9 @@ function planDefinitionCreation(
   input: PlanInput,
 ): ObjectPlan {
   const { flag, environment } = of;
-  const said = canonicalDefinition(of.definition.creation) as Required<Definition>;
+  const declared = canonicalDefinition(of.definition.creation) as Required<Definition>;
   // Created killed, so that it never serves what git, or a person, has ordered off.
-  const creation = isKilled || wentKilled(of, input) ? { ...said, killed: true } : said;
+  const creation = isKilled || wentKilled(of, input) ? { ...declared, killed: true } : declared;
   const spec = definitionSpec(input.desired, { name: flag.name, environment: environment.name });
   const place = { flag: flag.name, environment: environment.name };
   return planCreation(of, { spec, fields: definitionFields(creation, []) }, () => [

@@ -57,8 +57,8 @@ function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: Plan
   const base = placed.base as Base<FlagBase> | undefined;
   if (isToBeCreated(actual, base)) return planFlagCreation(flag, actual, placed, input);
   const differences = workspaceDifferences(flag, actual, base, input);
-  const parted = withOfConfig(splitFields(placed, differences, placed.rules, base), input);
-  return plannedUpdate(placed, parted, (allowed) =>
+  const split = withOfConfig(splitFields(placed, differences, placed.rules, base), input);
+  return plannedUpdate(placed, split, (allowed) =>
     patchRequests(flag, flagFieldsChange(allowed), input),
   );
 }
@@ -96,7 +96,7 @@ function planFlagCreation(
   ]);
 }
 
-/** Without a rollout status, because a service may give a new flag one of its own. */
+/** No rollout status is among these, because a service may give a new flag one of its own. */
 const OF_NEW_FLAG: FlagFields = { tags: [] };
 
 function patchRequests(

@@ -35,13 +35,13 @@ export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind
     return rules ? [[kind, rules] as const] : [];
   });
 
-/** Of the kinds that the service can show. */
+/** The number of declared objects of the kinds that the service can show. */
 export function declaredCount(desired: BoundDesired): number {
   const sizes = OBSERVED_KINDS.map(([kind]) => objectsOf(desired, kind).size);
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Of all kinds. */
+/** `KIND/NAME` of the declared objects of all kinds. */
 export function declaredKeys(desired: BoundDesired): ObjectKey[] {
   return KINDS.flatMap((kind) =>
     [...objectsOf(desired, kind).keys()].map((name) => keyOf(kind, name)),
@@ -56,7 +56,7 @@ interface Declaration {
   readonly rolloutStatus: string | undefined;
 }
 
-/** Of all kinds. */
+/** What the declared objects of all kinds name. */
 export function declarationsIn(desired: BoundDesired): Declaration[] {
   return KINDS.flatMap((kind) =>
     [...objectsOf(desired, kind).values()].map((object) => {

@@ -46,7 +46,8 @@ export function planDeclared<O extends DesiredObject>(
     const { name, location } = object;
     const entry = state.get(keyOf(kind, name));
     const ref = { kind, name, environment: null };
-    const [rules, base] = [rulesIn(policy, WORKSPACE), baseIn(entry, WORKSPACE)];
+    const rules = rulesIn(policy, WORKSPACE);
+    const base = baseIn(entry, WORKSPACE);
     const whole = levels.workspace(object, { ref, location, rules, base }, input);
     // The service has another object under this name.
     if (whole.withheld.some(isOfOtherTrafficType)) return [whole];
@@ -164,7 +165,7 @@ function removalWithholdReason(removal: Removal, input: PlanInput): WithheldReas
   return held ?? removalClosed(policy, ref.environment);
 }
 
-/** Only as a whole: one place of an object that remains, here or in another directory, can only be deleted. */
+/** Objects are archived as a whole: one place of an object that remains, also elsewhere, can only be deleted. */
 export function isArchived(
   entry: StateEntry | undefined,
   declared: object | undefined,

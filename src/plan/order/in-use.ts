@@ -2,7 +2,7 @@ import {
   definitionId,
   keyOfId,
   objectId,
-  parseKey,
+  refOfId,
   type ObjectId,
   type ObjectRef,
 } from '../../model/ref.js';
@@ -154,9 +154,9 @@ function lacking(use: Use, after: ReadonlyMap<ObjectId, ReadonlySet<string>>): s
 
 /** The rule names an object that a look-up did not find and that this plan does not create. */
 function notThere({ id }: Use, coming: ReadonlySet<ObjectId>, { actual }: PlanInput): string[] {
-  const [used, environment] = [parseKey(keyOfId(id)), id.slice(keyOfId(id).length + 1)];
+  const used = refOfId(id);
   const places = used && observedKind(used.kind)?.seen(actual, used.name)?.places;
-  const isGone = places?.get(environment) === false && !coming.has(id);
+  const isGone = places?.get(used?.environment ?? '') === false && !coming.has(id);
   return isGone ? [`it needs ${id}, which is not on the service`] : [];
 }
 

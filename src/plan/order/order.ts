@@ -36,7 +36,7 @@ import {
  *
  * Kills come first and depend on nothing.
  */
-export function ordered(
+export function orderChanges(
   planned: readonly PlannedChange[],
   kills: readonly PlannedChange[],
   actual: Actual,

@@ -4,7 +4,7 @@ import type { Definition } from '../../../../src/model/flag/flag.js';
 import { patchOperations, withFields } from '../../../../src/model/flag/wire.js';
 import type { Action, StepRequest } from '../../../../src/model/plan.js';
 import type { PlannedChange } from '../../../../src/plan/planned-change.js';
-import { circleAmong, ordered } from '../../../../src/plan/order/order.js';
+import { circleAmong, orderChanges } from '../../../../src/plan/order/order.js';
 import type { Use } from '../../../../src/plan/planned-change.js';
 import {
   anActual,
@@ -58,7 +58,7 @@ const inOrder = (
   drafts: readonly PlannedChange[],
   actual = anActual(),
   kills: readonly PlannedChange[] = [],
-) => ordered(drafts, kills, actual, ENVIRONMENTS);
+) => orderChanges(drafts, kills, actual, ENVIRONMENTS);
 const changesOf = (drafts: readonly PlannedChange[], actual = anActual()) =>
   inOrder(drafts, actual).changes.map(({ id }) => id);
 
