@@ -57,14 +57,10 @@ async function logOf(
   { options, most, revisions, paths, purpose }: LogQuestion,
 ): Promise<string> {
   const form = ['--no-renames', '--no-textconv', '--no-ext-diff', '--no-color'];
-  return runGit(git, {
-    args: [
-      ...['--literal-pathspecs', 'log', '-z', ...form, '--no-show-signature', ...options],
-      ...[`--max-count=${String(most)}`, '--end-of-options', ...revisions],
-      ...['--', ...paths.map((path) => prefix + path)],
-    ],
-    purpose,
-  });
+  const log = ['--literal-pathspecs', 'log', '-z', ...form, '--no-show-signature', ...options];
+  const range = [`--max-count=${String(most)}`, '--end-of-options', ...revisions];
+  const args = [...log, ...range, '--', ...paths.map((path) => prefix + path)];
+  return runGit(git, { args, purpose });
 }
 
 /** No path begins like this, because it starts with the prefix or a folder. */

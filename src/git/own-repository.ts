@@ -159,7 +159,8 @@ function dataIn(entries: readonly string[]): ConfigData {
   const extensions: Record<string, string> = {};
   for (const entry of entries) {
     const end = entry.indexOf('\n');
-    const [name, value] = [entry.slice(0, end), entry.slice(end + 1)];
+    const name = entry.slice(0, end);
+    const value = entry.slice(end + 1);
     // Of several the last one counts, as it does for git. What follows goes into a config of ours.
     if (name === 'remote.origin.url') originUrl = value === '' ? null : value;
     else if (/^\w+$/.test(value)) extensions[name.slice('extensions.'.length)] = value;

@@ -324,9 +324,9 @@ function noteOf(request: AttributionRequest, causes: Causes): ChangeNote {
     const comment = `${correction}\n\n${restored.flagComment ?? paragraphOf(restored)}`;
     return truncateNote({ title, comment }, fallback);
   }
-  const said = correction === undefined ? [] : [correction];
+  const opening = correction === undefined ? [] : [correction];
   if (newest === undefined) {
-    const comment = [...said, `${fallback} (${reason})`].join('\n\n');
+    const comment = [...opening, `${fallback} (${reason})`].join('\n\n');
     return truncateNote({ title: fallback, comment }, fallback);
   }
   const flagTitle = texts.find((text) => text.flagTitle !== undefined)?.flagTitle;
@@ -337,7 +337,7 @@ function noteOf(request: AttributionRequest, causes: Causes): ChangeNote {
   return truncateNote(
     {
       title: mayBeOlder ? titleWithEnd(title, ' (or older)') : title,
-      comment: [...said, ...(mayBeOlder ? [OLDER] : []), ...comments].join('\n\n'),
+      comment: [...opening, ...(mayBeOlder ? [OLDER] : []), ...comments].join('\n\n'),
     },
     fallback,
   );

@@ -66,7 +66,7 @@ export async function declaredElsewhere(
  * The other config directories for the workspace of the run, also where nothing tells whether they mean its service:
  * the path to each, and its files.
  *
- * @param commit as above.
+ * @param commit to read; null for the files on disk.
  */
 export async function treesElsewhere(
   checkout: Checkout,
@@ -84,7 +84,7 @@ export async function treesElsewhere(
   return found;
 }
 
-/** From one directory to another, as commands take it. */
+/** The path from one directory to another, as commands take it. */
 function pathTo(prefix: string, from: string): string {
   return posix.relative(from, prefix) || '.';
 }

@@ -74,9 +74,9 @@ async function wasProtected(
   history: SpecHistory,
 ): Promise<boolean> {
   if (!removal) return false;
-  const said = [removal.id, ...removal.parents.slice(0, 1), ...earlier.map(({ id }) => id)];
+  const revisions = [removal.id, ...removal.parents.slice(0, 1), ...earlier.map(({ id }) => id)];
   // One after the other, because the first mostly decides.
-  for (const commit of said) {
+  for (const commit of revisions) {
     const specs = await history.atAncestor(commit);
     const declared = specs && objectsOf(specs, kind).get(name);
     if (declared) return declared.protect === true;

@@ -97,7 +97,7 @@ export class SpecHistory {
     return differing.map(({ path }) => path);
   }
 
-  /** Of these files and the config alone, mostly invalid for lack of the others. @throws FlagkeelError `GIT` */
+  /** Reads these files and the config alone, mostly invalid for lack of the others. @throws FlagkeelError `GIT` */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));

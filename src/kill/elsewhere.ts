@@ -4,8 +4,8 @@ import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
 import { nameOf } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { CONFIG_PATH, folderKindOf, type SpecTree } from '../model/spec-tree.js';
-import { killOrders } from '../plan/kills/orders.js';
 import { readSpecs } from '../specs/read-specs.js';
+import { killsIn } from './in-git.js';
 
 /**
  * Those of the definitions whose kill another config directory orders for the same workspace. Where nothing tells
@@ -36,7 +36,7 @@ export async function killsElsewhere(
 /**
  * Paths to the other config directories that order the kill of a flag, so that it is sent again.
  *
- * @param commit as above. @throws as above.
+ * @param commit to read; null for the files on disk. @throws FlagkeelError `GIT` its files cannot be listed.
  */
 export async function directoriesOrdering(
   checkout: Checkout,
@@ -61,6 +61,5 @@ async function ordersIn(tree: SpecTree, flags: ReadonlySet<string>) {
   const part = tree.list().filter(isRead);
   // Mostly invalid for lack of the other files, beside which kills are known all the same.
   const specs = await readSpecs({ list: () => part, read: async (path) => tree.read(path) });
-  const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
-  return orders.filter(({ flag }) => flags.has(flag));
+  return killsIn(specs).filter(({ flag }) => flags.has(flag));
 }

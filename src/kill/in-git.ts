@@ -55,7 +55,7 @@ function mayKill(path: string): boolean {
 }
 
 /** Invalid specs order their kills too. */
-function killsIn(specs: SpecsResult): readonly KillOrder[] {
+export function killsIn(specs: SpecsResult): readonly KillOrder[] {
   return specs.ok ? killOrders(specs.desired) : specs.kills;
 }
 

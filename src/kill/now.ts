@@ -212,10 +212,8 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const target = { workspaceId: place.workspace.id, environmentId, flag };
   const live = await definitionOf(act, place, target);
   const why = `it has no definition in environment "${name}"`;
-  const nowhere = new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot ${verbOf(act)} flag "${flag}": ${why}`,
-  );
+  const message = `cannot ${verbOf(act)} flag "${flag}": ${why}`;
+  const nowhere = new FlagkeelError('NOT_ON_SERVICE', message);
   if (live === undefined) throw nowhere;
   const { title, reason, note } = wordsOf(act, name);
   const isDone = live?.killed === isKill;
@@ -255,8 +253,8 @@ async function definitionOf(
 }
 
 async function ordersOf({ flag, environment, context }: Act): Promise<readonly Location[]> {
-  const said = orderedKills(await loadFiles(context.source.tree), [environment]);
-  return said.filter((each) => each.flag === flag).map(({ location }) => location);
+  const orders = orderedKills(await loadFiles(context.source.tree), [environment]);
+  return orders.filter((each) => each.flag === flag).map(({ location }) => location);
 }
 
 /** A failure is a note: the service was changed by then, which is yet to be recorded. */

@@ -11,11 +11,12 @@ import { truncateNote } from '../model/audit-note.js';
 import type { Desired } from '../model/desired.js';
 import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
-import { type KillOrder, killOrders } from '../plan/kills/orders.js';
+import type { KillOrder } from '../plan/kills/orders.js';
 import { attribute } from '../history/change-notes.js';
 import type { Forms } from '../history/spec-history.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
+import { killsIn } from './in-git.js';
 
 export interface Killing {
   readonly openWriter: () => AdminWriter;
@@ -164,9 +165,8 @@ async function killNotes(
       }),
       snapshotsAt: async (tree, refs) => {
         const specs = await readSpecs(tree, cache);
-        const ordered = specs.ok ? killOrders(specs.desired) : specs.kills;
         const isOrdered = (ref: ObjectRef): boolean =>
-          ordered.some(
+          killsIn(specs).some(
             ({ flag, environment }) =>
               flag === ref.name && (names.get(environment) ?? environment) === ref.environment,
           );

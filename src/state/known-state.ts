@@ -150,11 +150,10 @@ async function mergeMaps<T>(
   const merged = new Map<string, T>();
   for (const key of sortedSet(maps.flatMap((map) => [...map.keys()]))) {
     const [was, our, their] = maps.map((map) => map.get(key));
-    const value = sameJson(our, was)
-      ? their
-      : sameJson(their, was)
-        ? our
-        : await both(was, our, their);
+    let value: T | undefined;
+    if (sameJson(our, was)) value = their;
+    else if (sameJson(their, was)) value = our;
+    else value = await both(was, our, their);
     if (value !== undefined) merged.set(key, value);
   }
   return merged;

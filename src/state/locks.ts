@@ -154,7 +154,7 @@ export async function lockOnOrigin(
   }
 }
 
-/** Also of a lock that has expired; null if there is none. @throws FlagkeelError `GIT` origin cannot be reached. */
+/** Null if there is no lock; one that has expired has a holder too. @throws FlagkeelError `GIT` no origin in reach. */
 export async function lockHolder(
   origin: StateOrigin,
   stateRef: string,

@@ -39,7 +39,8 @@ export interface StateHomeOptions extends StatePlace, StateKey {
 
 /** @param pushState the setting of the command or of the config, if either has one. */
 export function stateSharing(pushState: boolean | undefined): StateSharing {
-  return pushState === undefined ? 'auto' : pushState ? 'always' : 'never';
+  if (pushState === undefined) return 'auto';
+  return pushState ? 'always' : 'never';
 }
 
 /**
@@ -207,9 +208,9 @@ export function stateAccess({ directory, origin, sharing, cache, ...place }: Sta
       const read = open(at).then(async (home) => home?.read());
       return flagIdsOf((await read.catch(() => null)) ?? NOTHING);
     },
-    /** Opens a state, shared over `origin` as the config says. null as above. */
+    /** Opens a state, shared over `origin` as the config says. null if no home is writable. */
     openState: async (at: Workspace) => open(at, sharing(), place.signal),
-    /** The same to append records of writes, which no interrupt stops. */
+    /** Opens a shared state to append records of writes, which no interrupt stops. null if no home is writable. */
     openRecords: async (at: Workspace) => open(at, sharing()),
     /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
     rememberedPlace: async (workspace: string): Promise<StateKey | null> => {

@@ -31,11 +31,11 @@ export function fetchedName(ref: string): string {
   return ref.replace(STATE_REFS, FETCHED_REFS);
 }
 
-/** That of the checkout, or a separate bare one. */
+/** The repository that holds states: that of the checkout, or a separate bare one. */
 export interface StateRepository {
   readonly gitDir: string;
   open(): Promise<Git>;
-  /** Its objects and refs without the config of the checkout, for commands that use a network. */
+  /** Opens its objects and refs without the config of the checkout, for commands that use a network. */
   ours(): Promise<Git>;
   /** Lends the reader of the checkout, or one for this use alone. */
   reading<T>(use: (git: Git, objects: ObjectReader) => Promise<T>): Promise<T>;
@@ -181,12 +181,10 @@ export class StateOrigin {
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
     const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
-    const args = [
-      ...['push', '--porcelain', '--no-verify', '--no-recurse-submodules'],
-      ...(atomic ? ['--atomic'] : []),
-      ...moves.map(({ ref, expected }) => `--force-with-lease=${ref}:${expected ?? ''}`),
-      ...[this.#access.url, ...refspecs],
-    ];
+    const leases = moves.map(({ ref, expected }) => `--force-with-lease=${ref}:${expected ?? ''}`);
+    const options = ['--porcelain', '--no-verify', '--no-recurse-submodules', ...leases];
+    if (atomic) options.push('--atomic');
+    const args = ['push', ...options, this.#access.url, ...refspecs];
     const purpose = `push ${moves.map(({ ref }) => ref).join(', ')} to origin`;
     try {
       return { done: doneIn(await this.#run(args, purpose)), error: null };

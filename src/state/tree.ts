@@ -180,7 +180,8 @@ export function changesBetween(before: StateTree | null, after: StateTree): Stat
 }
 
 function writtenEntry(entry: StateEntry, written: Map<string, string>): StateEntry {
-  const [path, text] = [entryPath(entry), fileText(entry)];
+  const path = entryPath(entry);
+  const text = fileText(entry);
   written.set(path, text);
   return parseEntryFile(path, text);
 }
