@@ -97,7 +97,7 @@ export async function openRun(
   const { checkout, revision } = source;
   if (revision.commit !== null) noteRun({ 'vcs.ref.head.revision': revision.commit });
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
-  const service = (): ServiceAccess => present(opened.service);
+  const service = (): ServiceAccess => requireOpened(opened.service);
   const state = stateAccess({
     checkout,
     directory,
@@ -192,7 +192,7 @@ function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunConte
     askCheck(check, { allowedOrigins: parseOrigins(settings.allowedOrigins), signal });
 }
 
-function present(service: ServiceAccess | undefined): ServiceAccess {
+function requireOpened(service: ServiceAccess | undefined): ServiceAccess {
   if (!service) throw new Error('bug: the service was not opened yet');
   return service;
 }

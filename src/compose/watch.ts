@@ -115,7 +115,7 @@ function confirming(
 ): Confirm {
   let read: { readonly seen: Seen; readonly desired: Desired | null } | null = null;
   const desiredOf = async (seen: Seen): Promise<Desired | null> => {
-    if (read?.seen !== seen) read = { seen, desired: await desiredAt(upstream, seen) };
+    if (read?.seen !== seen) read = { seen, desired: await readDesired(upstream, seen) };
     return read.desired;
   };
   const note = (text: string): void => {
@@ -161,7 +161,7 @@ function confirming(
 }
 
 /** null: the specs are invalid, so that they do not say where the service is. */
-async function desiredAt(upstream: Upstream, { commit }: Seen): Promise<Desired | null> {
+async function readDesired(upstream: Upstream, { commit }: Seen): Promise<Desired | null> {
   await using source = await upstream.open(commit?.commit ?? null);
   const specs = await readSpecs(source.tree);
   return specs.ok ? specs.desired : (specs.rest?.desired ?? null);

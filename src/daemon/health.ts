@@ -116,11 +116,8 @@ export function verdictOver(sources: readonly { name: string; verdict: Verdict }
     })
     .join('; ');
   if (level === 'fine') {
-    return {
-      level,
-      headline: `All ${String(sources.length)} sources are ${STANDING_WORDS.live}`,
-      detail: null,
-    };
+    const headline = `All ${String(sources.length)} sources are ${STANDING_WORDS.live}`;
+    return { level, headline, detail: null };
   }
   const headline = `${String(such.length)} of ${plural(sources.length, 'source')} ${MANY[level]}`;
   return { level, headline, detail };

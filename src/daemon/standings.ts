@@ -32,11 +32,11 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   readonly doubt: Doubt | null;
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
-  /** Those that stood in `objects` until they left git, the newest last. Earlier versions share none. */
+  /** Ids that stood in `objects` until they left git, the newest last. Earlier versions share none. */
   readonly gone?: readonly ObjectId[];
 }
 
-/** Beside those of the last run. Messages of a replica that missed runs ask for them. */
+/** Most of `gone` beside those of the last run. Messages of a replica that missed runs ask for them. */
 const MOST_GONE = 1_000;
 
 type Found = ReadonlyMap<ObjectId, { readonly standing: Standing; readonly asOf: string }>;

@@ -172,7 +172,8 @@ export async function syncComment(
   for (const { id } of later) await unlessRefused(forge.deleteComment(pullRequest, id), 404);
   const isNews = oldest !== undefined && withoutTime(oldest.body) !== withoutTime(body);
   if (isNews && mayEdit) await forge.updateComment(pullRequest, oldest.id, body);
-  return found.length === 0 ? 'posted' : isNews ? 'edited' : 'unchanged';
+  if (found.length === 0) return 'posted';
+  return isNews ? 'edited' : 'unchanged';
 }
 
 /**

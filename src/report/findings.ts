@@ -51,7 +51,7 @@ export function planFindings(report: PlanReport): Finding[] {
       const parts = [
         `${clean(id)}: ${action}`,
         ...risks.map((risk) => riskWord(risk, ref.environment)),
-        ...(impact ? [`reaches ${audienceText(change, impact, false)}`] : []),
+        ...(impact ? [`reaches ${audienceText(change, impact, { showKeys: false })}`] : []),
       ];
       return {
         level: risks.length > 0 ? 'warning' : 'note',

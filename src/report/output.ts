@@ -77,7 +77,7 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
   }
 }
 
-/** Of a reader that closed the pipe, as `| head` does, at this write or at an earlier one. */
+/** Codes of errors after a reader closed the pipe, as `| head` does, at this write or at an earlier one. */
 const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 async function writeWhole(file: string, text: string): Promise<void> {

@@ -28,7 +28,7 @@ export interface PlanReport {
   /** Title and comment of the writes of each change; withheld changes may have none. */
   readonly notes: PlanNotes;
   readonly planHash: string;
-  /** Those that decide what the plan contains, as arguments of `reconcile`. */
+  /** The options that decide what the plan contains, as arguments of `reconcile`. */
   readonly planOptions?: readonly string[];
   readonly shown?: readonly ShownField[];
   /** Lets the changes held by guards or windows pass; left out if there are none. */
@@ -90,7 +90,7 @@ export function isUndone({ id }: Pick<Change, 'id'>, report: PlanReport): boolea
   return (outcomeOf(report, id)?.status ?? 'applied') !== 'applied';
 }
 
-/** Of the config, the most protected first. */
+/** The environments of the config, the most protected first. */
 export function configuredEnvironments({
   environments,
   protectedEnvironments = new Set(),
@@ -100,7 +100,7 @@ export function configuredEnvironments({
   );
 }
 
-/** The same, and at the end those that changes name and the config does not order. */
+/** The environments of the config in order, and at the end others that changes name. */
 export function shownEnvironments(report: PlanReport): string[] {
   const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
   return [...new Set([...configuredEnvironments(report), ...others.toSorted()])];

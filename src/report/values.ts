@@ -126,11 +126,11 @@ function listOf<T>(isItem: (each: unknown) => each is T) {
 }
 
 /** With members in code-unit order, so that equal values print as equal text. `mask` is applied to every object first. */
-export function ordered(
+export function withSortedMembers(
   value: unknown,
   mask = (record: Readonly<Record<string, unknown>>) => record,
 ): Json {
-  if (Array.isArray(value)) return value.map((each) => ordered(each, mask));
+  if (Array.isArray(value)) return value.map((each) => withSortedMembers(each, mask));
   if (!isRecord(value)) {
     if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) {
       return value as Json;
@@ -139,12 +139,14 @@ export function ordered(
   }
   const masked = mask(value);
   const names = Object.keys(masked).filter((name) => masked[name] !== undefined);
-  return Object.fromEntries(names.sort().map((name) => [name, ordered(masked[name], mask)]));
+  return Object.fromEntries(
+    names.sort().map((name) => [name, withSortedMembers(masked[name], mask)]),
+  );
 }
 
 /** Equal for equal values. Unlike the form of RFC 8785 it exists for halves of surrogate pairs, which a service may answer. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(ordered(value));
+  return JSON.stringify(withSortedMembers(value));
 }
 
 const SHOWN_KEYS = 5;
@@ -183,7 +185,7 @@ export function listsKeys(
 
 /** A field's value, ordered, with `{count, sha256}` in place of the lists of keys in its rules. */
 export function maskKeys(value: unknown): Json {
-  return ordered(value, (record) => {
+  return withSortedMembers(value, (record) => {
     if (!listsKeys(record)) return record;
     return { ...record, strings: keyList(record.strings).digest };
   });

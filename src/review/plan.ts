@@ -81,9 +81,9 @@ async function applyAt(
 async function partingCommit(directory: string, since: string): Promise<string | null> {
   const checkout = await openCheckout(directory);
   try {
-    const parted = await mergeBaseWith(checkout, since);
-    const tree = await commitTree(checkout, parted);
-    return tree.list().length === 0 ? null : parted;
+    const base = await mergeBaseWith(checkout, since);
+    const tree = await commitTree(checkout, base);
+    return tree.list().length === 0 ? null : base;
   } finally {
     await checkout.close();
   }

@@ -7,7 +7,7 @@ import type { ActiveOverrides, DaemonView, Approval, Hold, SourceView } from '..
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** They only enqueue (202); poll /status for the result. */
+/** Endpoints that ask the daemon for something. They only enqueue (202); poll /status for the result. */
 export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
   const { daemon, access, log, now } = surface;
   app.addHook('onRequest', async (request) => {
@@ -141,7 +141,8 @@ function reasonOf(fields: Fields): string {
 }
 
 function untilOf(fields: Fields, now: number): string {
-  const [length, end] = [textOf(fields, 'for'), textOf(fields, 'until')];
+  const length = textOf(fields, 'for');
+  const end = textOf(fields, 'until');
   if ((length === undefined) === (end === undefined)) {
     throw unusable('it must say either "for" (such as "30m" or "2h") or "until" (a time)');
   }

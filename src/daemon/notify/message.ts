@@ -168,14 +168,11 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   });
   const summary = headlineText(standings);
   const whole = { id: source.name, says: `known again: ${summary}` };
-  const told: [NoticeKind, readonly ToldObject[]][] = [
-    ...BAD.map(([is, kind]): [NoticeKind, readonly ToldObject[]] => [
-      kind,
-      news.filter(({ standing }) => standing.is === is).map(toldStanding),
-    ]),
-    ['live-again', [...(wasDoubted ? [whole] : []), ...again]],
-  ];
-  return told.flatMap(([kind, objects]) =>
+  const worse = BAD.map(([is, kind]) => {
+    return { kind, objects: news.filter(({ standing }) => standing.is === is).map(toldStanding) };
+  });
+  const back = { kind: 'live-again' as const, objects: [...(wasDoubted ? [whole] : []), ...again] };
+  return [...worse, back].flatMap(({ kind, objects }) =>
     objects.length === 0 ? [] : [{ kind, source, run, summary, objects }],
   );
 }

@@ -51,15 +51,15 @@ function remedyOf(standing: StandingView['standing'] | undefined): Html {
 function statesOf({ states, standing, isKilledByHand }: FlagPlace): Html[] {
   // The definition says itself that it is killed.
   const shown = states.filter((state) => state !== 'killed' || isKilledByHand);
-  return shown.map((state) => {
-    const words =
-      state === standing?.standing.is
-        ? whyText(standing.standing)
-        : state === 'killed' && isKilledByHand
-          ? 'killed on the service, not ordered by git'
-          : STATES[state].word;
-    return html`<p>${stateMark(state)} ${words}</p>`;
-  });
+  return shown.map((state) => html`<p>${stateMark(state)} ${stateWords(state, standing)}</p>`);
+}
+
+function stateWords(
+  state: FlagPlace['states'][number],
+  standing: FlagPlace['standing'],
+): string | Html {
+  if (state === standing?.standing.is) return whyText(standing.standing);
+  return state === 'killed' ? 'killed on the service, not ordered by git' : STATES[state].word;
 }
 
 function liveBlock(live: LiveFlag, { states }: FlagPlace, source: SourceView, now: number): Html {
@@ -84,8 +84,8 @@ function rampOf({ rule, treatment, steps, step, served, held }: RampView): Html 
     label,
     steps.map(({ percent, dueText, due }, at) => {
       const isReached = served !== null && percent <= served;
-      const words =
-        at >= step && percent === served ? 'now' : isReached ? 'done' : (dueText ?? due ?? 'later');
+      const otherwise = isReached ? 'done' : (dueText ?? due ?? 'later');
+      const words = at >= step && percent === served ? 'now' : otherwise;
       return { percent, words, isReached };
     }),
   );
@@ -121,11 +121,11 @@ function writesSection({ name }: FlagRow, source: SourceView, now: number): Html
 
 function writeOf(change: ChangeDocument, run: RunRecord, location: string, now: number): Html {
   const { action, environment, title, fields } = change;
-  const [context, subject] = [{ showKeys: false }, title ?? run.subject];
+  const subject = title ?? run.subject;
   const lines = fields.flatMap(({ path, reason, before, after }) =>
     before === undefined && after === undefined
       ? []
-      : fieldLines({ path, reason, before, after }, context),
+      : fieldLines({ path, reason, before, after }, { showKeys: false }),
   );
   return html`<strong>${untrusted(environment ?? 'the flag itself')}</strong>
     ${ACTIONS[action].done}

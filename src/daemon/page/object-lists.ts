@@ -11,7 +11,7 @@ import type { SourceView } from '../view.js';
 import { newestFull, newestPlanned } from '../health.js';
 import { forgePages, linkTo, moment, untrusted } from './phrases.js';
 
-/** Only of the newest run: errors of older commits no longer matter. */
+/** The diagnostics of the newest run: errors of older commits no longer matter. */
 export function diagnosticList({ runs: [newest], location }: SourceView): Html {
   const { diagnostics = [], commit = null } = newest ?? {};
   const items = diagnostics.map(({ severity, code, file, line, column, message }) => {
@@ -23,7 +23,7 @@ export function diagnosticList({ runs: [newest], location }: SourceView): Html {
   return listUnder('Wrong in the specs', items);
 }
 
-/** From the newest specs that could be read. */
+/** The kills that the newest readable specs order. */
 export function orderedKillList({ runs }: SourceView): Html {
   const kills = newestPlanned(runs)?.kills ?? [];
   const items = kills.map(({ id, reason, by, since }) => {

@@ -122,7 +122,7 @@ interface ForgePages {
   readonly pullRequest: (subject: string) => string | null;
 }
 
-/** By the first word of its host. */
+/** Parts of the addresses of a forge, and how it names merges. */
 interface Forge {
   readonly commit: string;
   readonly file: string;
@@ -131,6 +131,7 @@ interface Forge {
   readonly merged: RegExp;
 }
 
+/** By the first word of the host. */
 const FORGES: Readonly<Record<string, Forge>> = {
   github: {
     commit: '/commit/',

@@ -55,7 +55,7 @@ export interface Leadership {
 
 export type JoinElection = (events: LeadershipEvents) => Leadership;
 
-/** Without replicas. */
+/** A process without replicas always leads. */
 export const ALONE: Leadership = {
   isLeader: true,
   begin: () => ({ signal: new AbortController().signal, end: () => undefined }),

@@ -114,9 +114,9 @@ const MAX_RUNS = 100;
 /** Results of runs that did not come to an end. */
 const CUT: ReadonlySet<RunResult> = new Set(['failed', 'interrupted']);
 
-/** After this many failures in a row, nothing that was known counts any more. */
+/** Failures in a row after which nothing that was known counts any more. */
 const MAX_FAILURES = 3;
-/** After this many full looks in a row without an end, neither. */
+/** Full looks in a row that came to no end, after which nothing that was known counts any more. */
 const MAX_MISSED = 2;
 const MAX_CAUSES = 10;
 

@@ -244,21 +244,21 @@ export class SourceLoop {
 
   /** A bug ends the run and not the daemon. @returns whether to try the run again. */
   async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
-    const turn = this.#leadership.begin();
+    const permit = this.#leadership.begin();
     // No trigger is lost: the leader sees the same changes, and a new leader starts with a run.
-    if (turn === null) return false;
+    if (permit === null) return false;
     try {
-      const both = AbortSignal.any([signal, turn.signal]);
-      const mayRetry = await this.#run(triggers, both, turn.fence);
+      const both = AbortSignal.any([signal, permit.signal]);
+      const mayRetry = await this.#run(triggers, both, permit.fence);
       // Kills that were sent need no retry; the rest waits for the replica that keeps the source.
-      if (turn.killsOnly) return mayRetry;
-      return (mayRetry && !both.aborted) || turn.signal.aborted;
+      if (permit.killsOnly) return mayRetry;
+      return (mayRetry && !both.aborted) || permit.signal.aborted;
     } catch (error) {
       this.#choosing = null;
       this.#log.error({ error }, 'bug');
       return true;
     } finally {
-      turn.end();
+      permit.end();
     }
   }
 

@@ -62,7 +62,8 @@ export function shareBar(flag: Shares): Html {
   const { killed, defaultRule, trafficAllocation, defaultTreatment } = flag;
   let from = 0;
   const parts = defaultRule.flatMap(({ treatment, size }) => {
-    const [x, width] = [from, (size * trafficAllocation) / 100];
+    const x = from;
+    const width = (size * trafficAllocation) / 100;
     from += width;
     if (treatment === defaultTreatment || width === 0) return [];
     const at = html`x="${String(x)}" width="${String(width)}"`;

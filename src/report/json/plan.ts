@@ -10,7 +10,7 @@ import { noteKey, type Change, type FieldChange, type KeyChange } from '../../mo
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { quoted } from '../sanitize.js';
-import { maskKeys, ordered } from '../values.js';
+import { maskKeys, withSortedMembers } from '../values.js';
 import { guardTexts } from '../view/guards.js';
 import { remedyText } from '../view/verdict.js';
 import { refusals as refusedIdentities } from '../view/brief.js';
@@ -214,8 +214,8 @@ function fieldDocument(
   { path, reason, ...field }: FieldChange,
   options: JsonOptions,
 ): FieldDocument {
-  const value = (side: unknown): Json | undefined =>
-    side === undefined ? undefined : options.showKeys ? ordered(side) : maskKeys(side);
+  const shown = options.showKeys ? withSortedMembers : maskKeys;
+  const value = (side: unknown): Json | undefined => (side === undefined ? undefined : shown(side));
   const [base, before, after] = [field.base, field.before, field.after].map(value);
   return {
     path,

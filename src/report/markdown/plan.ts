@@ -147,7 +147,8 @@ function opening(report: PlanReport, place: MarkdownOptions, view: PlanView): Ma
   if (!busy || headline.length === 0)
     return outcomes ? trusted`### ${summaryLine(report)}` : trusted`### ✅ ${act} writes nothing`;
   const isAlarm = headline.some(({ tone }) => tone === 'alarm');
-  const sign = Markup.own(refusals > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
+  const warning = isAlarm ? '⚠️ ' : '';
+  const sign = Markup.own(refusals > 0 ? '⛔ ' : warning);
   const title = trusted`### ${sign}${cut(plainText(headline), CAVEAT_COLUMNS)}`;
   const numbers = numbersOf(report, act, held, view);
   return numbers === null ? title : joined([title, numbers], '\n\n');

@@ -59,7 +59,7 @@ export interface ExplainedLive {
   /** Managed fields that differ on the service, in the order of plans. */
   readonly differs: readonly string[];
   readonly defaultRule: readonly Bucket[];
-  /** Both are null if the service shows none. */
+  /** The seeds of the service, which decide the bucket of a key; null if it shows none. */
   readonly seed: number | null;
   readonly trafficAllocationSeed: number | null;
 }

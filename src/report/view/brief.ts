@@ -50,7 +50,7 @@ export function briefOf(change: Change, report: PlanReport): Brief {
     ...meaningOf(change, report),
     reasons: [...reasons].filter((reason) => reason !== 'commit' && reason !== 'kill'),
     share: change.action === 'update' ? firstShare(change) : undefined,
-    reach: impact && !isNew ? audienceText(change, impact, false) : undefined,
+    reach: impact && !isNew ? audienceText(change, impact, { showKeys: false }) : undefined,
   };
 }
 

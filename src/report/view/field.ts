@@ -249,7 +249,7 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
   return [`configuration ${parts.join(', ')}`];
 }
 
-/** In any order of members. */
+/** Whether two values are equal, in whatever order they have their members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
 }

@@ -124,11 +124,11 @@ function foldedLines({ change, lines }: ChangeRow): Row['lines'] {
 /** Text that is equal for objects of which every report prints the same; it is never shown. */
 function sameText({ rows }: Fold, report: PlanReport): string {
   return JSON.stringify(
-    rows.map((row) => [
-      ...[row.mark.text, row.subject, row.deed.text, row.fact, row.reason],
-      briefOf(row.change, report),
-      ...foldedLines(row).map(plainText),
-    ]),
+    rows.map((row) => {
+      const { mark, subject, deed, fact, reason } = row;
+      const lines = foldedLines(row).map(plainText);
+      return [mark.text, subject, deed.text, fact, reason, briefOf(row.change, report), ...lines];
+    }),
   );
 }
 

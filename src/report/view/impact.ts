@@ -30,7 +30,7 @@ export function impactLines(change: Change, impact: Impact, showKeys: boolean): 
     change.action === 'update' || (change.action !== 'create' && impact.flags.length > 0);
   return [
     ...(risks === '' ? [] : [[span(`!! ${risks}`, 'alarm')]]),
-    ...(isShown ? [[span(`reaches: ${audienceText(change, impact, showKeys)}`)]] : []),
+    ...(isShown ? [[span(`reaches: ${audienceText(change, impact, { showKeys })}`)]] : []),
     ...(impact.afterRestore
       ? [[span(`after a restore: ${restoreText(impact.afterRestore, showKeys)}`)]]
       : []),
@@ -94,7 +94,11 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
 }
 
 /** On one line of limited length; only flags that are known here are counted. */
-export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
+export function audienceText(
+  { ref }: Change,
+  { flags }: Impact,
+  { showKeys }: { readonly showKeys: boolean },
+): string {
   if (flags.length === 0) return kindText(ref.kind).reachesNobody;
   const textOf = (each: FlagImpact): string => {
     const isOwn = keyOf(ref.kind, ref.name) === keyOf('flag', each.flag);
@@ -156,7 +160,7 @@ function treatmentText(treatment: string | null): string {
   return treatment === null ? 'control' : quoted(treatment);
 }
 
-/** Of a change for a reader, as numbers to compare one after the other by `byWeight`. */
+/** How much a change matters to a reader, as numbers to compare one after the other by `byWeight`. */
 export function weightOf(change: Change, report: PlanReport): readonly number[] {
   const { environment } = change.ref;
   const isLeft = isUndone(change, report);

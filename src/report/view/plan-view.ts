@@ -46,10 +46,7 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
     left: byEnvironment(left, places).map((each) => leftRow(each, showKeys)),
     guards: guardTexts(report),
     caveats: caveatsOf(report),
-    title:
-      folds.length > 1 || folds.some(({ keys }) => keys.length > 1)
-        ? shared(folds.map(({ title }) => title))
-        : '',
+    title: isSeveral(folds) ? shared(folds.map(({ title }) => title)) : '',
   };
 }
 
@@ -63,11 +60,7 @@ function headlineOf(
   const refused =
     refusingFindings(report).length > 0 ? [[span('A guard refuses this plan', 'alarm')]] : [];
   const [fold] = folds;
-  const parts = !fold
-    ? nothingParts(withheld, liveKills)
-    : (folds.length > 1 || fold.keys.length > 1) && folds.every((each) => isNew(each, report))
-      ? newParts(report, folds)
-      : changeParts(report, fold);
+  const parts = fold ? foldParts(report, fold, folds) : nothingParts(withheld, liveKills);
   return [...refused, ...parts].flatMap((part, index) =>
     index === 0 ? part : [span(' · '), ...part],
   );
@@ -84,6 +77,15 @@ function nothingParts(withheld: readonly ChangeRow[], liveKills: readonly Row[])
       ? restParts({ 'more change': withheld.length - 1, 'live kill': liveKills.length })
       : restParts({ 'more live kill': liveKills.length - 1 })),
   ];
+}
+
+function foldParts(report: PlanReport, first: Fold, all: readonly Fold[]): Span[][] {
+  const isAllNew = isSeveral(all) && all.every((each) => isNew(each, report));
+  return isAllNew ? newParts(report, all) : changeParts(report, first);
+}
+
+function isSeveral(folds: readonly Fold[]): boolean {
+  return folds.length > 1 || folds.some(({ keys }) => keys.length > 1);
 }
 
 function isNew({ kind, fresh, rows }: Fold, report: PlanReport): boolean {
@@ -112,7 +114,7 @@ function changeParts(report: PlanReport, fold: Fold): Span[][] {
   return [
     [span(`${subject}${place}`, 'strong'), span(` ${row.deed.text}${fact}`)],
     ...(row.reason ? [[span(row.reason, 'change')]] : []),
-    ...(impact ? [[span(`reaches ${audienceText(row.change, impact, false)}`)]] : []),
+    ...(impact ? [[span(`reaches ${audienceText(row.change, impact, { showKeys: false })}`)]] : []),
     ...riskParts(report, [row]),
     ...othersParts(report, [row], keys.length),
   ];

@@ -29,6 +29,7 @@ import { remedyText } from './verdict.js';
 import type { FieldContext } from './rule.js';
 
 const MESSAGE_COLUMNS = 400;
+
 export interface Row {
   /** A symbol that says as much as its colour. */
   readonly mark: Span;

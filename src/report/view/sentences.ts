@@ -70,7 +70,7 @@ export function caveatsOf(report: PlanReport): Caveats {
   };
 }
 
-/** Those of the changed objects. A report that calls the whole in sync, or writes nothing, has all that was not compared. */
+/** The caveats of changed objects. A report that finds all in sync, or writes nothing, has all those not compared. */
 export function caveatsOfChanges(report: PlanReport): Caveats {
   const { plan, closed = [], ramps = [], reminders = [], leftToPeople = [], leftOut } = report;
   const named = [...plan.changes, ...plan.withheld.filter(({ why }) => why !== 'not-reviewed')];
@@ -129,7 +129,8 @@ const OWNED_WORDS: Readonly<Record<string, string>> = {
 
 function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
   return (plan.withdrawals ?? []).map((withdrawal) => {
-    const [id, request] = [clean(withdrawal.id), clean(withdrawal.request.id)];
+    const id = clean(withdrawal.id);
+    const request = clean(withdrawal.request.id);
     const outcome = outcomes?.get(withdrawStepId(withdrawal));
     if (outcome && outcome.status !== 'applied') {
       const why = outcome.status === 'failed' ? outcome.error.message : outcome.why;
