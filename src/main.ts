@@ -15,7 +15,7 @@ function isClosedPipe(error: unknown): boolean {
 }
 
 // A reader such as `head` may leave before the end, or the disk be full. The work goes on, because it may write. A result
-// that gets lost is an error of its command; help and the log have nobody to tell.
+// that gets lost is an error of its command; lost help or a lost log is none.
 let isLost = false;
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {

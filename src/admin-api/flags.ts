@@ -193,6 +193,7 @@ function actualFlag(
   const seen = flag ?? [...definitions.values()].find((each) => each !== null);
   const isAbsent = seen === undefined && said === 'absent';
   const id = seen?.id ?? (said === 'absent' ? undefined : said?.id);
-  const existence = isAbsent ? 'absent' : id === undefined ? 'unknown' : 'present';
+  const otherwise = id === undefined ? 'unknown' : 'present';
+  const existence = isAbsent ? 'absent' : otherwise;
   return { existence, definitions, ...present({ id, flag }) };
 }

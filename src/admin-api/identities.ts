@@ -96,7 +96,8 @@ function reasonOf(
   entry: unknown,
   clean: (text: string) => string,
 ): Pick<FailedIdentity, 'status' | 'message'> {
-  const [status, message] = [memberOf(entry, 'status'), memberOf(entry, 'message')];
+  const status = memberOf(entry, 'status');
+  const message = memberOf(entry, 'message');
   return {
     status: Number.isSafeInteger(status) ? (status as number) : null,
     message: typeof message === 'string' ? clean(message) : '',

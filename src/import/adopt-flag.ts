@@ -74,7 +74,7 @@ function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): str
   return side.treatments.map(({ name }) => name);
 }
 
-/** One at a time if the file has the same ones, to keep comments beside them. */
+/** Edits each treatment by itself if the file has the same ones, to keep the comments beside them. */
 function treatmentEdits(block: BlockToEdit): Edit[] {
   const { live, spec, text, at } = block;
   const before = spec.creation.treatments;

@@ -41,7 +41,8 @@ export function driftOf(
     const known = found.get(id);
     found.set(id, known ? joined(known, difference) : difference);
   };
-  let [pending, unapplied] = [0, 0];
+  let pending = 0;
+  let unapplied = 0;
   for (const change of all) {
     const outside = outsidePart(change, state, environments);
     if (outside === undefined || outside.change.fields.length < change.fields.length) {

@@ -86,7 +86,7 @@ export async function addAdminKey(db: Db, caller: Caller, wanted: NewKey): Promi
   return { ...(await recordObject({ db, caller }, 'admin-key', null, adminKey(row))), key };
 }
 
-/** Their names are the type and the name of the environment, or its id if another key has that name. */
+/** Names each key by its type and the environment: by its name, or by its id if another key has that name. */
 export async function addKeysOfEnvironment(
   db: Db,
   caller: Caller,

@@ -72,11 +72,17 @@ export async function recordObject<After extends { readonly name: string } | nul
   kind: AuditKind,
   before: { readonly name: string } | null,
   after: After,
-  action: AuditAction = before === null ? 'create' : after === null ? 'delete' : 'update',
+  action: AuditAction = actionBetween(before, after),
 ): Promise<After> {
   const name = (after ?? before)?.name ?? '';
   await recordChange(place, { kind, name, action, difference: differenceOf(before, after) });
   return after;
+}
+
+/** @param before null: there was none. @param after null: there is none any more. */
+export function actionBetween(before: object | null, after: object | null): AuditAction {
+  if (before === null) return 'create';
+  return after === null ? 'delete' : 'update';
 }
 
 /** Deletes some entries of before a moment. The log of each workspace gets an entry with the number that it lost. */

@@ -66,7 +66,7 @@ async function plantWorkspace(
   return (await insertWorkspace(db, { name, requiresTitleAndComments }, id)).id;
 }
 
-/** Their times of creation decide the order of lists. @returns the names of those that were added. */
+/** Adds environments, each at a later time, because lists go by it. @returns the names of the new ones. */
 async function plantEnvironments(
   db: Db,
   workspaceId: string,

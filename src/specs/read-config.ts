@@ -99,7 +99,8 @@ function readingOf(file: SpecFile, spec: ConfigSpec): ConfigReading {
 
 /** Names of windows and environments that flagkeel.yaml uses and does not have. */
 function strangers(file: SpecFile, { environments, freezes = {}, lint }: ConfigSpec): Diagnostic[] {
-  const [windowNames, environmentNames] = [file.keys('windows'), Object.keys(environments)];
+  const windowNames = file.keys('windows');
+  const environmentNames = Object.keys(environments);
   const unknown = (
     noun: 'window' | 'environment',
     names: readonly string[] = [],

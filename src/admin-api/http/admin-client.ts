@@ -262,7 +262,8 @@ export class AdminClient implements GetOnly {
       return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause, fateUnknown });
     }
     const isKeyRefused = last.status === 401 || (isRead && last.status === 403);
-    const code = isKeyRefused ? 'UNAUTHORISED' : isRead ? 'UNREADABLE' : 'REJECTED';
+    const otherwise = isRead ? 'UNREADABLE' : 'REJECTED';
+    const code = isKeyRefused ? 'UNAUTHORISED' : otherwise;
     return new RejectedError(
       message + wayOutOf(last.status, isRead),
       {
@@ -321,7 +322,7 @@ function codeOf(failure: Failure): 'UNREACHABLE' | 'UNREADABLE' {
 }
 
 function whyGivenUp({ last, tries, uncertain, elapsedMs }: GaveUp, isRead: boolean): string {
-  const said = last.serviceMessage ? ` ${JSON.stringify(last.serviceMessage)}` : '';
+  const quote = last.serviceMessage ? ` ${JSON.stringify(last.serviceMessage)}` : '';
   const spent = tries === 1 ? '' : `, ${tries} tries within ${Math.round(elapsedMs / 1_000)} s`;
   const doubt = uncertain && !isRead ? DOUBT : '';
   const isSilent = last.failure === 'not-sent' || last.failure === 'lost';
@@ -329,7 +330,7 @@ function whyGivenUp({ last, tries, uncertain, elapsedMs }: GaveUp, isRead: boole
     const after = `no answer within ${Math.round(elapsedMs / 1_000)} s, ${tries} tries`;
     return `${after} (${last.why})${doubt}`;
   }
-  return last.why + said + spent + doubt;
+  return last.why + quote + spent + doubt;
 }
 
 function wayOutOf(status: number, isRead: boolean): string {

@@ -58,7 +58,8 @@ class FlagReader {
   }
 
   read(flag: ForeignNode): void {
-    const [identifier, name] = [text(flag, 'identifier'), text(flag, 'name')];
+    const identifier = text(flag, 'identifier');
+    const name = text(flag, 'name');
     if (identifier === '') {
       this.#depart(flag, 'the entry has no identifier and is left out');
       return;
@@ -231,7 +232,8 @@ class FlagReader {
     this.#tellUnknown('clause', clause);
     const values = textsIn(clause, 'values');
     if (values.length === 0) return undefined;
-    const [op, attribute] = [text(clause, 'op'), text(clause, 'attribute')];
+    const op = text(clause, 'op');
+    const attribute = text(clause, 'attribute');
     // The identifier of a target is the key.
     const subject = ['', 'identifier'].includes(attribute) ? {} : { attribute };
     const negate = text(clause, 'negate') === 'true' ? { negate: true } : {};
@@ -273,7 +275,8 @@ function renamed(identifier: string, all: readonly string[]): string {
 }
 
 function meaningOf(node: ForeignNode, isText: boolean): Omit<Treatment, 'name'> {
-  const [identifier, value] = [text(node, 'identifier'), text(node, 'value')];
+  const identifier = text(node, 'identifier');
+  const value = text(node, 'value');
   const configuration = (isText ? value : jsonOrText(value)) as Json;
   const description = text(node, 'description', 'name');
   return {

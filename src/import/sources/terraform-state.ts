@@ -61,7 +61,7 @@ interface Resource {
   readonly address: string;
   /** The type without its provider; undefined for another provider. */
   readonly kind: string | undefined;
-  /** Its id with the provider of Split, and `ORGANISATION/PROJECT` with that of Harness; empty if the resource has none. */
+  /** The id of the workspace (Split), or `ORGANISATION/PROJECT` (Harness); empty if the resource has none. */
   readonly workspace: string;
   readonly isManaged: boolean;
   readonly values: Members;

@@ -72,7 +72,10 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
   if (text.includes('\0')) return unstorable();
   // Without a backslash, every second quotation mark ends a string.
   const isPlain = !text.includes('\\');
-  let [depth, values, isInText, pauseAt] = [0, 0, false, SLICE];
+  let depth = 0;
+  let values = 0;
+  let isInText = false;
+  let pauseAt = SLICE;
   for (let index = 0; index < text.length; index += 1) {
     if (index >= pauseAt) {
       pauseAt += SLICE;

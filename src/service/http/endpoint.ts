@@ -44,7 +44,7 @@ export interface ApiRequest {
   /** Fits the endpoint's schema; undefined if the request has no body. */
   readonly body: unknown;
   readonly caller: Caller;
-  /** Then the result of a patch must fit the contract too. */
+  /** Whether the result of a patch must fit the contract too. */
   readonly isStrict?: boolean;
   /** Id of the approved change request that this change carries out. */
   readonly publishes?: string;

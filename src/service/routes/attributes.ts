@@ -3,7 +3,7 @@
  * that are not listed here, and keep them when one is deleted.
  */
 
-import { recordChange, differenceOf } from '../change-log.js';
+import { actionBetween, recordChange, differenceOf } from '../change-log.js';
 import type { ApiRequest, Endpoints } from '../http/endpoint.js';
 import { at, SHARED, type Work } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
@@ -32,7 +32,7 @@ const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
 const ID: Schema = { type: 'string', pattern: ATTRIBUTE_NAME };
 const TEXT: Schema = { type: ['string', 'null'], maxLength: 10_000 };
 
-/** Also those that a client sends back after reading them. */
+/** The members that a client may send, with those that it only sends back after reading them. */
 const MEMBERS: Readonly<Record<string, Schema>> = {
   displayName: TEXT,
   description: TEXT,
@@ -186,7 +186,7 @@ async function record<After extends WireAttribute | null>(
   await recordChange(work, {
     kind: 'attribute',
     name: `${work.trafficType.name}/${(after ?? before)?.id ?? ''}`,
-    action: before === null ? 'create' : after === null ? 'delete' : 'update',
+    action: actionBetween(before, after),
     difference: differenceOf(before, after),
   });
   return after;

@@ -153,7 +153,7 @@ export const ENVIRONMENT_CHANGES: Endpoints = {
   },
 };
 
-/** Also compares with ids: an environment whose name is the id of another could not be found by that name. */
+/** Compares with ids too: an environment whose name is the id of another could not be found by that name. */
 async function checkNameFree({ db, workspace }: Work<'workspace'>, name: string): Promise<void> {
   if (await findEnvironment(db, workspace.id, name)) {
     throw conflict(`Environment ${name} already exists`);

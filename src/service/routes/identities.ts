@@ -77,7 +77,7 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
           if (typeof identity !== 'string') taken.push(identity);
           else failed.push({ object, status: 400, message: identity });
         }
-        objects.push(...(await save(work, taken, true)));
+        objects.push(...(await save(work, taken, { keepOthers: true })));
       }
       const none = { metadata: null, offset: null, limit: null, count: null, total: null };
       return { objects, failed, ...none };
@@ -87,19 +87,19 @@ export const IDENTITY_ENDPOINTS: Endpoints = {
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: VALUES_BODY,
-    write: at('identities', {}, async (work) => saveOne(work, false)),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: false })),
   },
   [`PATCH ${PATH}/:key`]: {
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: VALUES_BODY,
-    write: at('identities', {}, async (work) => saveOne(work, true)),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
   [`POST ${PATH}/:key/patch`]: {
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: VALUES_BODY,
-    write: at('identities', {}, async (work) => saveOne(work, true)),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
   [`DELETE ${PATH}/:key`]: {
     summary: 'Delete an identity',
@@ -147,24 +147,29 @@ function identityFrom(
 
 const IDENTITIES_AT_ONCE = 100;
 
-async function saveOne(work: Work<'identities'>, keepOthers: boolean): Promise<WireIdentity> {
+interface Saving {
+  /** Attributes that are not sent stay as they are. */
+  readonly keepOthers: boolean;
+}
+
+async function saveOne(work: Work<'identities'>, saving: Saving): Promise<WireIdentity> {
   const key = work.params['key'] ?? '';
   const given = { key, ...(work.body as Partial<Given>) };
   if (given.key !== key) throw badRequest('key is not that of the path');
   const identity = identityFrom(given, placeOf(work));
   if (typeof identity === 'string') throw badRequest(identity);
-  return written((await save(work, [identity], keepOthers))[0]);
+  return written((await save(work, [identity], saving))[0]);
 }
 
 /**
- * A key may occur more than once. With `keepOthers`, attributes that are not sent stay as they are.
+ * A key may occur more than once.
  *
  * @returns each identity as it was after its own turn, with the members that public samples show beside the contract's.
  */
 async function save(
   work: Work<'identities'>,
   sent: readonly Identity[],
-  keepOthers: boolean,
+  { keepOthers }: Saving,
 ): Promise<WireIdentity[]> {
   const { db } = work;
   const place = placeOf(work);

@@ -237,7 +237,7 @@ function contentFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
-/** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
+/** Compares with ids too: a workspace whose name is the id of another could not be found by that name. */
 async function checkNameFree(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
 }

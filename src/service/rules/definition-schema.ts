@@ -132,8 +132,13 @@ function treatmentSchema(isClosed: boolean): Schema {
 export const MAX_RULES = 250;
 export const MAX_MATCHERS = 20;
 
+interface SchemaForm {
+  readonly isClosed: boolean;
+  readonly isContract?: boolean;
+}
+
 /** The contract shows `AND` as the only combiner. */
-function ruleSchema(isClosed: boolean, isContract = false): Schema {
+function ruleSchema({ isClosed, isContract = false }: SchemaForm): Schema {
   const matchers = {
     type: 'array',
     minItems: 1,
@@ -161,7 +166,7 @@ function definitionMembers(isClosed: boolean) {
     rules: {
       type: 'array',
       ...(isClosed ? { maxItems: MAX_RULES } : {}),
-      items: ruleSchema(isClosed),
+      items: ruleSchema({ isClosed }),
     },
     defaultRule: BUCKETS_SCHEMA,
     flagSets: { type: 'array', items: { type: 'object' } },
@@ -229,7 +234,7 @@ export const CONTRACT_DEFINITION_BODY = {
     trafficType: CONTRACT_REFERENCE,
     ...CONTRACT_MEMBERS,
     treatments: { ...CONTRACT_MEMBERS.treatments, items: closed(CONTRACT_TREATMENT, ['name']) },
-    rules: { ...CONTRACT_MEMBERS.rules, items: ruleSchema(true, true) },
+    rules: { ...CONTRACT_MEMBERS.rules, items: ruleSchema({ isClosed: true, isContract: true }) },
   },
 } as const satisfies Schema;
 

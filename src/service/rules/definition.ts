@@ -227,7 +227,7 @@ function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
 
-/** Its fields stay unchanged, also those of an unknown type, which may be null and are then left out. */
+/** A matcher without `negate: false` and nulls. Other fields stay, also those of a type that is not known here. */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
 }

@@ -74,7 +74,7 @@ export type RequestedObject = Pick<ChangeRequestTable, 'kind' | 'name'> & {
   readonly operation?: ChangeRequestOperation;
 };
 
-/** Their ids, the oldest first. */
+/** The ids of the open change requests for an object, the oldest first. */
 export async function openChangeRequests(
   db: Db,
   { workspace, environment }: Within,
@@ -108,7 +108,7 @@ const HELD = {
   segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
 } as const satisfies Readonly<Record<ChangeRequestKind, object>>;
 
-/** Also blocks its object with the request's id, if the object exists and no older request blocks it. */
+/** Adds a request, and blocks its object with the id, if the object exists and no older request blocks it. */
 export async function insertChangeRequest(
   db: Db,
   request: Omit<ChangeRequestTable, 'position'>,
@@ -122,7 +122,7 @@ export async function insertChangeRequest(
       where workspace_id = ${request.workspace_id} and name = ${request.name})`.execute(db);
 }
 
-/** Its object is then blocked by the next open request, if there is one. */
+/** Closes a request. Its object is then blocked by the next open one, if there is one. */
 export async function closeChangeRequest(
   db: Db,
   { id, kind, name, workspace_id, environment_id }: StoredChangeRequest,

@@ -92,7 +92,7 @@ export const deleteFlag = statements<[id: string]>(
   'delete from flags where id = $1',
 );
 
-/** Its rows leave their tables and are kept as JSON, so that no list, rule or count can see it by mistake. */
+/** Rows of an archived flag. They are kept as JSON, so that no list, rule or count can see it by mistake. */
 export interface ArchivedFlag {
   readonly flag: FlagRow;
   readonly definitions: readonly DefinitionRow[];

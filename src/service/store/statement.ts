@@ -91,7 +91,7 @@ export function namesFound(
   };
 }
 
-/** The same; gives those that it does not find, in the given order. */
+/** Like `namesFound`, but gives the names that the statement does not find, in the given order. */
 export function namesMissing(textFor: Parameters<typeof namesFound>[0]) {
   const find = namesFound(textFor);
   return async (db: Db, within: string, names: readonly string[]): Promise<string[]> => {

@@ -10,7 +10,7 @@ import type {
   WorkspaceRow,
 } from './tables.js';
 
-/** Those with the ids, or all for null; sorted by name. */
+/** The workspaces with these ids, or all for null; sorted by name. */
 export async function listWorkspaces(
   db: Db,
   ids: readonly string[] | null = null,

@@ -252,7 +252,7 @@ function spelling(old: readonly string[], was: readonly string[]): (string | und
   });
 }
 
-/** Of a break-glass list; `since` is a moment as specs write it. */
+/** An entry of a break-glass list; `since` is a moment as specs write it. */
 export interface KillEntry {
   readonly reason: string;
   readonly since: string;

@@ -123,7 +123,7 @@ function blockOf(flag: ResolvedFlag, environment: string, specs: SpecParts['spec
   return { file: flag.file, path: ['environments', environment], block };
 }
 
-/** With the block of the target. */
+/** A promotion of one flag, with the block of the target that is written. */
 interface Place extends Promotion, Pick<BlockSource, 'path' | 'block'> {
   readonly own: BlockSource;
   readonly source: DesiredDefinition;

@@ -38,7 +38,7 @@ export function typedValue(document: Document, name: SchemaName) {
   return { value, spans: packed(walk.offsets), problems: walk.problems };
 }
 
-/** In the smallest type of array. */
+/** The offsets in the smallest type of array that holds them. */
 function packed(offsets: readonly number[]): Spans {
   // The first value contains all others, so its end is the largest offset.
   const end = offsets[OFFSETS - 1] ?? 0;

@@ -38,7 +38,7 @@ export interface BlockSource {
 }
 
 /** The value of a field, and the block that sets it. */
-interface Said<T> extends Omit<BlockSource, 'block'> {
+interface WrittenField<T> extends Omit<BlockSource, 'block'> {
   readonly value: T;
 }
 
@@ -52,7 +52,7 @@ export interface ResolvedDefinition {
   readonly treatments: readonly string[];
   /** As written, to locate references, with the conditions that they use by name; undefined if they use none. */
   readonly rules:
-    (Said<WrittenRules> & { readonly named: NamedConditions | undefined }) | undefined;
+    (WrittenField<WrittenRules> & { readonly named: NamedConditions | undefined }) | undefined;
   readonly ramps: readonly WrittenRamp[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -70,15 +70,15 @@ export function resolveDefinition(
   location: Location,
   named: NamedConditions | null,
 ): ResolvedDefinition {
-  const said = <F extends keyof EnvironmentSpec>(field: F) => hear(sources, field);
+  const nearest = <F extends keyof EnvironmentSpec>(field: F) => nearestField(sources, field);
   const diagnostics: Diagnostic[] = [];
-  const { treatments, names } = treatmentsIn(orderedTreatments(said('treatments')));
+  const { treatments, names } = treatmentsIn(orderedTreatments(nearest('treatments')));
   const take = <F extends keyof EnvironmentSpec, V>(
     field: F,
     check: (value: NonNullable<EnvironmentSpec[F]>) => Checked<V>,
     absent: V,
   ): V => {
-    const one = said(field);
+    const one = nearest(field);
     if (one === undefined) return absent;
     const checked = check(one.value);
     if (checked.ok) return checked.value;
@@ -91,15 +91,15 @@ export function resolveDefinition(
   const known = (each: string): Checked<string> => knownTreatment(each, names);
   const defaultTreatment = take('defaultTreatment', known, '');
   const baselineTreatment = take('baselineTreatment', known, undefined);
-  const written = said('rules');
-  const unmanaged = said('unmanaged')?.value;
+  const written = nearest('rules');
+  const unmanaged = nearest('unmanaged')?.value;
   const content = contentIn(
     {
       treatments,
       targets,
       defaultTreatment,
-      ...present({ baselineTreatment, killed: said('killed')?.value }),
-      trafficAllocation: said('trafficAllocation')?.value ?? 100,
+      ...present({ baselineTreatment, killed: nearest('killed')?.value }),
+      trafficAllocation: nearest('trafficAllocation')?.value ?? 100,
       rules,
       defaultRule,
     },
@@ -110,7 +110,7 @@ export function resolveDefinition(
   // With a wrong rule, it is unclear whether its ramp grows.
   const desiredRamps = diagnostics.length === 0 ? checkedRamps(ramps, diagnostics) : [];
   const extras = {
-    ...present({ allow: said('allow')?.value, unmanaged }),
+    ...present({ allow: nearest('allow')?.value, unmanaged }),
     ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
   };
   // Spelled out: copies by spreading have spare capacity, which is a tenth of the memory of ten thousand flags.
@@ -179,7 +179,7 @@ function rulesIn(named: NamedConditions | null): RulesIn {
 }
 
 function writtenRules(
-  { file, path, value }: Said<WrittenRules>,
+  { file, path, value }: WrittenField<WrittenRules>,
   named: NamedConditions | null,
 ): ResolvedDefinition['rules'] {
   const isUsed = value.some(({ if: one }) => [one].flat().some(({ use }) => use !== undefined));
@@ -200,18 +200,26 @@ function writtenRamps(
     readonly defaultRule: readonly Bucket[];
   },
 ): WrittenRamp[] {
-  const said = hear(sources, 'rules');
-  const ofRules = (said?.value ?? []).flatMap(({ name, ramp }, rule): WrittenRamp[] => {
-    if (said === undefined || ramp === undefined) return [];
-    const { file, path } = said;
-    const written = rules[rule]?.buckets ?? [];
+  const written = nearestField(sources, 'rules');
+  const ofRules = (written?.value ?? []).flatMap(({ name, ramp }, rule): WrittenRamp[] => {
+    if (written === undefined || ramp === undefined) return [];
+    const { file, path } = written;
+    const buckets = rules[rule]?.buckets ?? [];
     const known = identityOf(rules, rule, name);
     return [
-      { ...of, file, path: [...path, 'rules', rule, 'ramp'], spec: ramp, rule, written, known },
+      {
+        ...of,
+        file,
+        path: [...path, 'rules', rule, 'ramp'],
+        spec: ramp,
+        rule,
+        written: buckets,
+        known,
+      },
     ];
   });
   const whose = sources.findIndex(({ block }) => block.defaultRule !== undefined);
-  const own = hear(sources.slice(0, whose + 1), 'ramp');
+  const own = nearestField(sources.slice(0, whose + 1), 'ramp');
   if (own === undefined) return ofRules;
   const { file, path, value } = own;
   const known = { key: rampKey(undefined, null), matchers: [], nth: 0 };
@@ -221,10 +229,10 @@ function writtenRamps(
   ];
 }
 
-function hear<F extends keyof EnvironmentSpec>(
+function nearestField<F extends keyof EnvironmentSpec>(
   sources: readonly BlockSource[],
   field: F,
-): Said<NonNullable<EnvironmentSpec[F]>> | undefined {
+): WrittenField<NonNullable<EnvironmentSpec[F]>> | undefined {
   for (const { file, path, block } of sources) {
     const value = block[field];
     if (value !== undefined) return { file, path, value };
@@ -233,10 +241,10 @@ function hear<F extends keyof EnvironmentSpec>(
 }
 
 /** Treatments in the order of the file, which is the bucket order. */
-function orderedTreatments(said: Said<Treatments> | undefined): [string, TreatmentSpec][] {
-  if (said === undefined) return [];
-  return said.file.keys(...said.path, 'treatments').flatMap((name) => {
-    const spec = said.value[name];
+function orderedTreatments(field: WrittenField<Treatments> | undefined): [string, TreatmentSpec][] {
+  if (field === undefined) return [];
+  return field.file.keys(...field.path, 'treatments').flatMap((name) => {
+    const spec = field.value[name];
     return spec === undefined ? [] : [[name, spec] as [string, TreatmentSpec]];
   });
 }

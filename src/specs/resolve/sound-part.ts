@@ -160,7 +160,7 @@ function mendRoot(spec: Container, file: SpecFile): void {
   if (fileKindOf(file.path) === 'flag') spec['defaultTreatment'] ??= file.keys('treatments')[0];
 }
 
-/** From the key of a value to the end of the value. */
+/** The place of a member: from its key to the end of its value. */
 function spanOf(file: SpecFile, hole: Path): { from: Location; to: Location } {
   const { key, value = { from: 0, to: 1 } } = file.place(hole) ?? {};
   const { from } = key ?? value;
