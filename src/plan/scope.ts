@@ -2,7 +2,7 @@ import type { FlagScope, KeyDetail, Scope } from '../model/actual.js';
 import { objectsOf, type DesiredActivation, type DesiredFlag } from '../model/desired.js';
 import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
-import { byKind, definitionId, keyOfId, parseKey, type Kind } from '../model/ref.js';
+import { byKind, definitionId, keyOf, keyOfId, parseKey, type Kind } from '../model/ref.js';
 import type { Progress } from '../model/run.js';
 import { sameKeys } from '../model/segment-keys.js';
 import {
@@ -38,6 +38,8 @@ interface ScopeInput extends Omit<PlanInput, 'actual'> {
   /** Names of all environments of the workspace. */
   readonly allEnvironments: readonly string[];
   readonly counting: KeyCounting;
+  /** `KIND/NAME` of objects that differed when they were looked at last: to count keys could hide that. */
+  readonly open?: ReadonlySet<string> | undefined;
   readonly whole: boolean;
 }
 
@@ -165,10 +167,11 @@ function flagScopes(places: PlacesByName, needed: Needed, input: ScopeInput): Sc
 
 /** Removed segments with all their keys. */
 function segmentScopes(places: PlacesByName, needed: Needed, input: ScopeInput): Scope['segments'] {
-  const { desired, state, counting } = input;
+  const { desired, state, open } = input;
   const found = [...places].map(([name, { declared, removed }]) => {
     const activations = desired.segments.get(name)?.environments;
     const bases = entryOf(state, 'segment', name)?.environments;
+    const counting = open?.has(keyOf('segment', name)) ? 'never' : input.counting;
     const environments = allKeysIn(removed);
     for (const { name: place, id } of declared) {
       const activation = activations?.get(place);

@@ -30,11 +30,12 @@ export async function observeInScope(
   scoped: Scoped,
   interrupted: Interrupted,
 ): Promise<{ readonly input: TimedInput; readonly at: Catalog }> {
-  const { desired, policy, observed, moment, reader, remembered } = scoped;
+  const { desired, policy, observed, moment, reader, remembered, last } = scoped;
   const at = await readCatalogFor(scoped);
   checkNamesOnService(inScope(scoped), at);
   const counting = countingOf(context.options, observed);
-  const about = { desired, state: remembered.state, policy, counting };
+  const open = new Set([...(remembered.outOfSync ?? []), ...(last?.outOfSync ?? [])]);
+  const about = { desired, state: remembered.state, policy, counting, open };
   const shown = shownBy(interrupted, scoped);
   const whole = observed === 'full';
   const input = await observeScope(context, { reader, at }, { ...about, whole, shown });
@@ -82,13 +83,14 @@ export async function observeScope(
   about: Omit<PlanInput, 'actual'> & {
     /** Default: `always`, so that keys are only counted if their number is the remembered one. */
     readonly counting?: KeyCounting;
+    readonly open?: ReadonlySet<string>;
     readonly whole?: boolean;
     readonly shown?: Scope['shown'];
   },
 ): Promise<PlanInput> {
-  const { desired, state, policy, counting = 'always', whole = false, shown } = about;
+  const { desired, state, policy, counting = 'always', open, whole = false, shown } = about;
   const allEnvironments = at.environments.map(({ name }) => name);
-  const objects = scopeOf({ desired, state, policy, allEnvironments, counting, whole });
+  const objects = scopeOf({ desired, state, policy, allEnvironments, counting, open, whole });
   const scope = { ...objects, ...(shown && { shown }) };
   const [found, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),

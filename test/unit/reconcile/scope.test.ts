@@ -113,3 +113,21 @@ it('looks again at what the last run did not bring about', async () => {
   expect(held.plan.withheld.map(({ why }) => why)).toEqual(['drift-reported']);
   expect(flagsRead()).toEqual(['a']);
 });
+
+it('goes on to tell of keys that were swapped by hand, although their number is the same', async () => {
+  const segment = 'segment: vip\nenvironments:\n  production: { keys: [ana, bo] }\n';
+  world.repository.commit('Add vip', { 'segments/vip.yaml': segment });
+  await world.applied({ memory });
+  const place = `/segments/${world.live.production}/vip`;
+  await world.live.ok('PUT', `${place}/removeKeys`, { keys: ['bo'], comment: '' });
+  await world.live.ok('PUT', `${place}/upload`, ['eve']);
+  const told = ['segment/vip@production'];
+  expect((await world.applied({ memory })).plan.withheld.map(({ id }) => id)).toEqual(told);
+
+  world.repository.commit('Ramp b', { 'flags/b.yaml': flagSpec('b', { on: 20 }) });
+  const touched = await world.applied({ touchedSince: 'memory', memory });
+
+  expect(touched.plan.observed).toBe('touched');
+  expect(touched.plan.withheld.map(({ id }) => id)).toEqual(told);
+  expect([...touched.outOfSync]).toEqual(['segment/vip']);
+});
