@@ -71,9 +71,8 @@ export async function stateRepository(
 
 function bare(directory: string, checkout: Repository | null): StateRepository {
   let opened: Promise<Git> | null = null;
-  const format = async (): Promise<string> => formatOf(checkout);
   const open = async (): Promise<Git> =>
-    (opened ??= openBare(directory, 'state repository', format));
+    (opened ??= openBare(directory, 'state repository', async () => formatOf(checkout)));
   return {
     gitDir: directory,
     open,
@@ -244,10 +243,9 @@ export async function openStateOrigin(
     return new StateOrigin(await oursFor(checkout, home), checkout.remote, signal);
   const url = checkout && (await originUrl(checkout));
   if (!checkout || url === null) {
-    throw new FlagkeelError(
-      'GIT',
-      'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)',
-    );
+    const message =
+      'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)';
+    throw new FlagkeelError('GIT', message);
   }
   const access = await originAccess(url, checkout.root, given);
   return new StateOrigin(await oursFor(checkout, home), access, signal);
@@ -259,10 +257,9 @@ async function oursFor(checkout: Repository, home: StateRepository): Promise<Git
   const own = await objectFormat(home.gitDir, checkout.memory);
   const needed = await formatOf(checkout);
   if (own === needed) return git;
-  throw new FlagkeelError(
-    'GIT',
-    `cannot share the state: "${home.gitDir}" has ${own} objects, and the repository of the specs ${needed} (name another folder in FLAGKEEL_STATE_DIR)`,
-  );
+  const why = `"${home.gitDir}" has ${own} objects, and the repository of the specs ${needed}`;
+  const wayOut = 'name another folder in FLAGKEEL_STATE_DIR';
+  throw new FlagkeelError('GIT', `cannot share the state: ${why} (${wayOut})`);
 }
 
 async function formatOf(checkout: Repository | null): Promise<string> {
@@ -284,7 +281,6 @@ const NO_ANSWER = /: unable to access '.*': (?!The requested URL returned error:
 /** The refs that a push moved, or found in place. Each line has a sign, `from:to` and a text, with tabs between. */
 function doneIn(output: string): ReadonlySet<string> {
   const lines = output.split('\n').map((line) => /^([ +\-*=!])\t[^:\t]*:([^\t]+)\t/.exec(line));
-  return new Set(
-    lines.flatMap((line) => (line?.[2] === undefined || line[1] === '!' ? [] : line[2])),
-  );
+  const moved = lines.filter((line) => line !== null && line[1] !== '!');
+  return new Set(moved.flatMap((line) => line?.[2] ?? []));
 }
