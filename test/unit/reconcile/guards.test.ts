@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import { RunCache } from '../../../src/reconcile/context.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import type { Files } from '../../support/git.js';
 import {
@@ -96,10 +97,11 @@ it('goes by the guards of HEAD where the applied commit is not before it', async
 
 it.each([
   ['one object', { only: ['flag/pay'] }],
-  ['touched objects', { touchedSince: 'state' }],
+  ['touched objects', { touchedSince: 'memory', memory: new RunCache() }],
 ] satisfies [string, RunSettings][])(
   'goes by the guards of a commit that runs over %s have applied as a whole',
   async (_, settings) => {
+    await world.applied(settings);
     world.repository.commit('Drop the guard', { 'flagkeel.yaml': PIPELINE_CONFIG });
     await world.applied(settings);
     world.repository.commit('Ramp', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
