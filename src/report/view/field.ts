@@ -36,9 +36,8 @@ export function fieldLines(field: FieldChange, context: FieldContext): readonly 
   const { path, before, after } = field;
   const linesOf = LINES_OF[path] ?? linesOfFlagField(path);
   const lines = linesOf?.(before, after, context) ?? [];
-  return lines.length > 0
-    ? lines
-    : [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
+  if (lines.length > 0) return lines;
+  return [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
 }
 
 export function sideText(value: unknown, { showKeys }: FieldContext): string {
@@ -89,9 +88,8 @@ const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | 
     const [held, wanted] = [before ?? '', after ?? ''];
     if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
     const lines = severalLines(label, held, wanted, context);
-    return lines.length > 0
-      ? lines
-      : [labelled(label, proseChange(held, wanted, context).join(' → '))];
+    if (lines.length > 0) return lines;
+    return [labelled(label, proseChange(held, wanted, context).join(' → '))];
   },
   names: (label) =>
     ofLists(isTexts, (before, after) => [labelled(label, setChange(before, after))]),

@@ -206,11 +206,9 @@ function notedLines(
 }
 
 /** What the service changed in a list since the base. The names of rules belong to those of git. */
-function outsideLines(
-  { reason, path, base, before }: FieldChange,
-  { ruleNames: _, ...context }: FieldContext,
-): FieldLine[] {
-  const lines = fieldLines({ reason, path, before: base, after: before }, context);
+function outsideLines({ base, before, ...field }: FieldChange, context: FieldContext): FieldLine[] {
+  const { ruleNames: _, ...unnamed } = context;
+  const lines = fieldLines({ ...field, before: base, after: before }, unnamed);
   return lines.map((line) => [span('outside git: ', 'faint'), ...line]);
 }
 
@@ -243,5 +241,5 @@ function leftLines({ ref, action, fields, keys }: Change, context: FieldContext)
     return [[span(`${plural(count, 'key')} wanted, and not taken by the service`)]];
   }
   const lines = action === 'update' ? fields.flatMap((field) => fieldLines(field, context)) : [];
-  return keys ? [...lines, [span(`keys: ${keysText(keys, context)}`)]] : lines;
+  return keys ? [...lines, [span(keysText(keys, context))]] : lines;
 }
