@@ -125,8 +125,9 @@ const WAYS: Readonly<Record<WithheldWhy, (withheld: Remediable) => readonly Way[
     onlyThis(id, 'write it now', 'reconcile', '--override-window', 'REASON'),
   ],
   'needs-withheld': () => [],
-  'not-reviewed': ({ id }) => [
+  'not-reviewed': ({ id, because }) => [
     { elsewhere: 'run the apply of its own review again' },
+    ...(because ? [{ elsewhere: 'approve its plan below its pull request' }] : []),
     onlyThis(id, 'apply it without that review', 'reconcile'),
   ],
   'not-remembered': ({ id }) => [onlyThis(id, 'write them all', 'reconcile', '--identities')],

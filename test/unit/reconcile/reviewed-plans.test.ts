@@ -68,7 +68,9 @@ it('a change that no reviewed plan showed is held, and named with the pull reque
   expect(done.stdout).toContain(
     'Not in sync: flag/pay@production, flag/pay@staging held for a person (no reviewed plan shows it)',
   );
-  expect(done.stdout.replaceAll(/\s+/g, ' ')).toContain('pull request #7 should have shown it');
+  expect(done.stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'pull request #7 should have shown it; run the apply of its own review again, or approve its plan below its pull request',
+  );
   expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
 
   world.repository.git('checkout', '--quiet', '--detach', first);
