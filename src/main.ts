@@ -14,8 +14,8 @@ function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-// A reader such as `head` may leave before the end, or the disk be full. The work goes on, because it may write. A result
-// that gets lost is an error of its command; lost help or a lost log is none.
+// A reader such as `head` may leave before the end, or the disk be full. The work goes on, because it may write. Lost
+// output makes the exit code that of a failure; a lost log does not.
 let isLost = false;
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {

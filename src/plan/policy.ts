@@ -229,9 +229,7 @@ export function withholdReason(
 ): WithheldReason | undefined {
   const { reason } = change;
   if (reason === 'kill') return undefined;
-  if (reason === 'drift' && rules.onDrift !== 'revert') {
-    return { why: 'drift-reported' };
-  }
+  if (reason === 'drift' && rules.onDrift !== 'revert') return { why: 'drift-reported' };
   if (reason === 'drift' && !rules.revertDrift && isContested(corrections)) {
     return {
       why: 'contested',

@@ -166,9 +166,7 @@ export function exitCodeOf(
   { allowHeld = false }: { readonly allowHeld?: boolean | undefined } = {},
 ): ExitCode {
   if (signal.aborted) return exitCodeOfSignal(signal);
-  if (!('outcomes' in result)) {
-    return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
-  }
+  if (!('outcomes' in result)) return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
   const exit = exitOf(result.verdict, { allowHeld });
   return exit !== EXIT.notConverged && result.unsaved !== undefined ? EXIT.failed : exit;
 }

@@ -35,14 +35,10 @@ function isSigned(headers: WebhookHeaders): boolean {
  * @returns a text that identifies the delivery: equal for repetitions, different for all others.
  * @throws Refusal 401
  */
-function verifiedDelivery(
-  headers: WebhookHeaders,
-  body: Uint8Array,
-  secrets: readonly string[],
-  now: number,
-): string {
+function verifiedDelivery(delivery: Delivery): string {
+  const { headers, body, secrets } = delivery;
   const standard = headers[STANDARD];
-  if (standard !== undefined) return standardDelivery(standard, headers, body, secrets, now);
+  if (standard !== undefined) return standardDelivery(standard, delivery);
   const hub = headers[GITHUB] ?? headers[BITBUCKET];
   if (hub !== undefined) {
     const isRight = secrets.some((secret) =>
@@ -59,13 +55,14 @@ function verifiedDelivery(
   return `token ${id}`;
 }
 
-function standardDelivery(
-  signatures: string,
-  headers: WebhookHeaders,
-  body: Uint8Array,
-  secrets: readonly string[],
-  now: number,
-): string {
+interface Delivery {
+  readonly headers: WebhookHeaders;
+  readonly body: Uint8Array;
+  readonly secrets: readonly string[];
+  readonly now: number;
+}
+
+function standardDelivery(signatures: string, { headers, body, secrets, now }: Delivery): string {
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
   const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
   const isRight = secrets.map(keyOf).some((key) => {
@@ -129,7 +126,7 @@ export function addWebhookRoute(
     if (typeof secrets === 'string') {
       throw new Refusal(503, `cannot check the signature: the file of secrets is ${secrets}`);
     }
-    const delivery = verifiedDelivery(headers, body, secrets, now());
+    const delivery = verifiedDelivery({ headers, body, secrets, now: now() });
     const push = pushOf(headers, payloadOf(body, headers['content-type'] ?? ''));
     // Keyed by digest, because an identifier may be long. A repeated delivery keeps its age.
     const key = createHash('sha256').update(delivery).digest('base64');

@@ -27,6 +27,7 @@ import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { byCodeUnits, type ItemOf } from '../../model/json.js';
 
 const REASON_COLUMNS = 80;
+const WITHOUT_KEYS = { showKeys: false } as const;
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
 interface Brief {
@@ -50,7 +51,7 @@ export function briefOf(change: Change, report: PlanReport): Brief {
     ...meaningOf(change, report),
     reasons: [...reasons].filter((reason) => reason !== 'commit' && reason !== 'kill'),
     share: change.action === 'update' ? firstShare(change) : undefined,
-    reach: impact && !isNew ? audienceText(change, impact, { showKeys: false }) : undefined,
+    reach: impact && !isNew ? audienceText(change, impact, WITHOUT_KEYS) : undefined,
   };
 }
 
@@ -59,7 +60,8 @@ function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'ot
     case 'create': {
       const served = servedText(change, report);
       const rules = fieldAt(change, '/rules')?.after;
-      const lines = isRules(rules) ? wholeRuleLines(rules, contextOf(change, report, false)) : [];
+      const context = contextOf(change, report, WITHOUT_KEYS);
+      const lines = isRules(rules) ? wholeRuleLines(rules, context) : [];
       const fact = served === '' ? withKeys('new', change) : `new: ${served}`;
       return { fact, others: lines.map(plainText) };
     }
@@ -77,7 +79,7 @@ function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'ot
 }
 
 function otherLines(change: Change, report: PlanReport): string[] {
-  const context = contextOf(change, report, false);
+  const context = contextOf(change, report, WITHOUT_KEYS);
   return change.fields.flatMap((field) => {
     if (fieldFact(field, change, report) !== '') return [];
     const why = field.reason === change.reason ? '' : ` (${field.reason})`;
@@ -106,8 +108,8 @@ function withKeys(word: string, change: Change): string {
 function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
   return kindText(change.ref.kind).details === 'identities'
-    ? identityLines(change, undefined, false).map(plainText)
-    : [keysText(change.keys, { showKeys: false })];
+    ? identityLines(change, undefined, WITHOUT_KEYS).map(plainText)
+    : [keysText(change.keys, WITHOUT_KEYS)];
 }
 
 function firstShare(change: Change): ShareChange | undefined {
@@ -119,7 +121,13 @@ function fieldAt({ fields }: Change, path: string): FieldChange | undefined {
   return fields.find((field) => field.path === path);
 }
 
-export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
+type KeyContext = Pick<FieldContext, 'showKeys'>;
+
+export function contextOf(
+  change: Change,
+  report: PlanReport,
+  { showKeys }: KeyContext,
+): FieldContext {
   const ruleNames = report.ruleNames?.get(change.id);
   return ruleNames ? { showKeys, ruleNames } : { showKeys };
 }
@@ -132,7 +140,7 @@ export function factText(change: Change, report: PlanReport): string {
     .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
     .map((field) => fieldFact(field, change, report))
     .filter((fact) => fact !== '');
-  if (keys) facts.push(keysText(keys, { showKeys: false }));
+  if (keys) facts.push(keysText(keys, WITHOUT_KEYS));
   if (facts.length > 0) return facts.join(', ');
   const { before = [], after = [] } = fieldAt(change, '/rules') ?? {};
   return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
@@ -178,7 +186,7 @@ export function stayingLines({ keys }: Pick<Withheld, 'keys'>, showKeys: boolean
 export function identityLines(
   { keys }: Pick<Change, 'keys'>,
   outcome: Outcome | undefined,
-  showKeys: boolean,
+  { showKeys }: KeyContext,
 ): FieldLine[] {
   const refused = refusals(outcome?.identities?.failed ?? [], { showKeys });
   const rest = (more: number) => [span(`and for ${more} more reasons`, 'remove')];

@@ -63,7 +63,7 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
     fact: isFactShown ? factText(change, report) : '',
     reason: reasonText(change),
     lines: [
-      ...kindLines(change, outcome, { ...contextOf(change, report, showKeys), isFactShown }),
+      ...kindLines(change, outcome, { ...contextOf(change, report, { showKeys }), isFactShown }),
       ...(impact ? impactLines(change, impact, showKeys) : []),
       ...renameLines(change),
     ],
@@ -71,7 +71,7 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
 }
 
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
-  const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
+  const context = { ...contextOf(withheld, report, { showKeys }), isFactShown: false };
   const { why, request } = withheld;
   const because = request?.mark && requestText(request, report.nowMs);
   const remedy = remedyText(remedyOf({ ...withheld, ...(because !== undefined && { because }) }));
@@ -98,7 +98,7 @@ function kindLines(
   context: DetailContext,
 ): FieldLine[] {
   return kindText(change.ref.kind).details === 'identities'
-    ? identityLines(change, outcome, context.showKeys)
+    ? identityLines(change, outcome, context)
     : detailLines(change, context);
 }
 
