@@ -159,6 +159,9 @@ export function gitError(purpose: string, cause: unknown): FlagkeelError {
   return new FlagkeelError('GIT', `cannot ${purpose}: ${messageOf(cause)}`, { cause });
 }
 
+export const MISSING_HERE =
+  'what it needs is missing in this clone (clone without --filter, or run git fetch --refetch --no-filter; git fsck finds damage)';
+
 /** The start of a complaint of git that fits into one line of ours, with the way out where git names none that helps. */
 export function complaintOf(stderr: string): string {
   const root = /dubious ownership in repository at '(.+)'/.exec(stderr)?.[1];
@@ -172,7 +175,7 @@ export function complaintOf(stderr: string): string {
   }
   // Of a partial clone: git would fetch it, which commands without a network may not.
   if (stderr.includes('from promisor remote')) {
-    return 'what it needs is missing in this clone (clone without --filter)';
+    return MISSING_HERE;
   }
   const lock = /Unable to create '(.+\.lock)': File exists/.exec(stderr)?.[1];
   if (lock !== undefined) return `cannot lock ref (if no other git runs: rm ${shellWord(lock)})`;

@@ -4,7 +4,8 @@ import { Socket } from 'node:net';
 import { complaintOf, gitError, type Git, spawnGit } from './git.js';
 
 interface Waiting {
-  readonly name: string;
+  /** Completes `cannot …`. */
+  readonly purpose: string;
   /** Only name and size are wanted; the content is skipped. */
   readonly isHeader: boolean;
   readonly resolve: (answer: Answer | null) => void;
@@ -26,7 +27,7 @@ const MOST_HELD = 64 * 1024 * 1024;
 const MOST_COMPLAINT = 2_000;
 
 const ignore = (): void => undefined;
-const ANSWERED: Waiting = { name: '', isHeader: false, resolve: ignore, reject: ignore };
+const ANSWERED: Waiting = { purpose: '', isHeader: false, resolve: ignore, reject: ignore };
 
 /**
  * Reads objects of one repository through one long-lived `git cat-file --batch`, which the first request starts.
@@ -53,10 +54,11 @@ export class ObjectReader {
   }
 
   /** A blob, or a commit as git stores it; null if there is no such object. @throws FlagkeelError `GIT` */
-  async read(id: string): Promise<Buffer | null> {
+  async read(id: string, purpose = `read object ${id}`): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
     const held = this.#held.get(id);
-    if (held === undefined) return (await this.#ask(id, false))?.content ?? null;
+    if (held === undefined)
+      return (await this.#ask(id, { purpose, isHeader: false }))?.content ?? null;
     this.#held.delete(id);
     this.#heldBytes -= held.length;
     return held;
@@ -72,13 +74,13 @@ export class ObjectReader {
   /** Of the object of a name, such as `refs/heads/main^{commit}`; null if there is none. @throws FlagkeelError `GIT` */
   async header(name: string): Promise<ObjectHeader | null> {
     if (!/^[!-~]+$/.test(name)) throw new Error(`bug: "${name}" is no name of an object`);
-    return this.#ask(name, true);
+    return this.#ask(name, { purpose: `read object ${name}`, isHeader: true });
   }
 
-  async #ask(name: string, isHeader: boolean): Promise<Answer | null> {
+  async #ask(name: string, about: Pick<Waiting, 'purpose' | 'isHeader'>): Promise<Answer | null> {
     return new Promise((resolve, reject) => {
       const child = this.#start();
-      this.#waiting.push({ name, isHeader, resolve, reject });
+      this.#waiting.push({ ...about, resolve, reject });
       if (this.#waiting.length === 1) this.#watch();
       this.#unsent += `${name}\n`;
       // Requests of one tick are sent in one write.
@@ -175,7 +177,7 @@ export class ObjectReader {
     this.#needed = 1;
     this.#passing = 0;
     this.#watch();
-    for (const each of waiting) each.reject(gitError(`read object ${each.name}`, error));
+    for (const each of waiting) each.reject(gitError(each.purpose, error));
   }
 
   /** Keeps our process alive, and a timer running, only while requests are open. */

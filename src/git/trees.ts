@@ -13,7 +13,6 @@ import {
 import { readdir, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { FlagkeelError } from '../errors.js';
 import { findSorted } from '../model/collections.js';
 import { byCodeUnits } from '../model/json.js';
 import {
@@ -24,7 +23,7 @@ import {
   type TreeEntry,
 } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
-import { gitError, runGit } from './git.js';
+import { gitError, MISSING_HERE, runGit } from './git.js';
 
 /** All files are listed at once; each is read on demand. @throws FlagkeelError `GIT` */
 export async function commitTree(checkout: Checkout, commit: string): Promise<SpecTree> {
@@ -35,7 +34,8 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
   const { objects, memory, prefix } = repository;
   const entries =
     memory.treeAt(commit, prefix) ??
-    (await changedTree(repository, commit)) ??
+    // The repository may have dropped the last listed commit, and a partial clone lacks the sizes of files.
+    (await changedTree(repository, commit).catch(() => null)) ??
     (await listTree(repository, commit));
   memory.keepTree({ commit, prefix, entries });
   return {
@@ -43,22 +43,21 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
     read: async (path) => {
       const entry = findSorted(entries, path, (each) => each.path);
       if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
-      const content = await objects.read(entry.blobId ?? '');
-      if (content !== null) return content;
-      const why = 'its content is missing in this clone';
-      const remedy = 'clone without --filter; git fsck finds damage';
-      throw new FlagkeelError('GIT', `cannot read "${path}": ${why} (${remedy})`);
+      const purpose = `read "${path}" of commit ${commit.slice(0, 8)}`;
+      const content = await objects.read(entry.blobId ?? '', purpose);
+      if (content === null) throw gitError(purpose, new Error(MISSING_HERE));
+      return content;
     },
   };
 }
 
 const LIST_FILES = ['ls-tree', '-r', '-z', '-l', '--full-tree'];
 
-async function listTree({ git, prefix }: Repository, commit: string): Promise<TreeEntry[]> {
-  const listing = await runGit(git, {
-    args: [...LIST_FILES, '--end-of-options', commit, ...(prefix === '' ? [] : [prefix])],
-    purpose: `list the files of commit ${commit}`,
-  });
+async function listTree({ git, ours, prefix }: Repository, commit: string): Promise<TreeEntry[]> {
+  const args = [...LIST_FILES, '--end-of-options', commit, ...(prefix === '' ? [] : [prefix])];
+  const command = { args, purpose: `list the files of commit ${commit}` };
+  // For sizes that a partial clone lacks, git asks its server and ends, but not in a repository of ours.
+  const listing = await runGit(git, command).catch(async () => runGit(await ours(), command));
   const entries = listing.split('\0').flatMap((line) => parseEntry(line, prefix));
   return entries.sort((a, b) => byCodeUnits(a.path, b.path));
 }
@@ -90,20 +89,19 @@ async function changedTree(repository: Repository, commit: string): Promise<Tree
   const differing = await runGit(git, {
     args: ['diff-tree', ...options, '--end-of-options', last.commit, commit, ...below],
     purpose: `compare the files of commits ${last.commit} and ${commit}`,
-  })
-    // The repository may have dropped the older commit meanwhile.
-    .catch(() => null);
-  const changes = differing === null ? null : parseChanges(differing, prefix);
+  });
+  const changes = parseChanges(differing, prefix);
   if (changes === null || changes.size > FEW) return null;
-  const entries = await Promise.all(
-    [...changes].map(async ([path, change]): Promise<[string, TreeEntry | null]> => {
-      if (change === null) return [path, null];
+  const changed = await Promise.all(
+    [...changes].map(async ([path, change]): Promise<TreeEntry[]> => {
+      if (change === null) return [];
       const { type, blobId } = change;
       const header = type === 'submodule' ? null : await objects.header(blobId);
-      return [path, { path, type, sizeBytes: header?.sizeBytes ?? 0, blobId }];
+      return [{ path, type, sizeBytes: header?.sizeBytes ?? 0, blobId }];
     }),
   );
-  return withChanges(last.entries, new Map(entries));
+  const kept = last.entries.filter(({ path }) => !changes.has(path));
+  return [...kept, ...changed.flat()].sort((a, b) => byCodeUnits(a.path, b.path));
 }
 
 /** null if the file is gone. */
@@ -122,21 +120,6 @@ function parseChanges(output: string, prefix: string): Map<string, FileChange> |
     changes.set(path, status === 'D' ? null : { type: typeOfMode(mode), blobId });
   }
   return changes;
-}
-
-function withChanges(
-  entries: readonly TreeEntry[],
-  changes: ReadonlyMap<string, TreeEntry | null>,
-): TreeEntry[] {
-  const added = new Map(changes);
-  const kept: TreeEntry[] = [];
-  for (const entry of entries) {
-    const now = changes.get(entry.path);
-    if (now !== undefined) added.delete(entry.path);
-    if (now !== null) kept.push(now ?? entry);
-  }
-  const more = [...added.values()].filter((entry) => entry !== null);
-  return more.length === 0 ? kept : [...kept, ...more].sort((a, b) => byCodeUnits(a.path, b.path));
 }
 
 function typeOfMode(mode: string): TreeEntry['type'] {

@@ -6,15 +6,16 @@ import { readLog } from '../git/log.js';
 import {
   bindConfig,
   bindEnvironments,
+  nameOf,
   type BoundDesired,
   type EnvironmentNames,
 } from '../model/bound-desired.js';
 import { keptIn } from '../model/collections.js';
-import type { Config, Desired } from '../model/desired.js';
-import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
+import type { Config, Desired, DesiredKill } from '../model/desired.js';
+import { CONFIG_PATH, folderKindOf, type SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
 import { readConfig } from '../specs/read-config.js';
-import { firstFault, readSpecs, type SpecsResult } from '../specs/read-specs.js';
+import { firstFault, readPart, readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 
 /**
@@ -64,17 +65,22 @@ export class SpecHistory {
 
   /**
    * Undefined if the commit is neither HEAD nor a known ancestor of it, or has no valid specs: callers must take that for
-   * "unknown", never for "there was nothing". @param commit full hash. @param isOfInterest of a file: undefined also if
-   * the commit has none.
+   * "unknown", never for "there was nothing". @param commit full hash.
    */
-  async atAncestor(
-    commit: string,
-    isOfInterest: (path: string) => boolean = () => true,
-  ): Promise<BoundDesired | undefined> {
+  async atAncestor(commit: string): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
-    const isRead = tree?.list().some(({ path }) => isOfInterest(path)) === true;
-    const specs = isRead ? await readSpecs(tree, this.#cache) : undefined;
+    const specs = tree && (await readSpecs(tree, this.#cache));
     return specs?.ok === true ? this.#bound(specs.desired) : undefined;
+  }
+
+  /** The valid entries of the break-glass lists, also of invalid specs; none if the commit is unknown as above. */
+  async listedKillsAt(commit: string): Promise<readonly DesiredKill[]> {
+    const tree = await this.#treeOfAncestor(commit);
+    const isList = (path: string): boolean => folderKindOf(path) === 'kills';
+    if (!tree?.list().some(({ path }) => isList(path))) return [];
+    const specs = await readPart(tree, isList);
+    const { kills } = specs.ok ? specs.desired : specs;
+    return kills.map((kill) => ({ ...kill, environment: nameOf(kill.environment, this.#names) }));
   }
 
   /** The config of a commit before HEAD, even beside invalid specs; undefined if HEAD has the same, or if it is unknown. */
@@ -97,12 +103,9 @@ export class SpecHistory {
     return differing.map(({ path }) => path);
   }
 
-  /** Reads these files and the config alone, mostly invalid for lack of the others. @throws FlagkeelError `GIT` */
-  async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
-    const tree = await commitTree(this.#checkout, commit);
-    const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
-    // No cache: it holds the last complete reading for the next one, which a part must not replace.
-    return readSpecs({ list: () => entries, read: async (path) => tree.read(path) });
+  /** As `readPart`. @throws FlagkeelError `GIT` */
+  async partAt(commit: string, isRead: (path: string) => boolean): Promise<SpecsResult> {
+    return readPart(await commitTree(this.#checkout, commit), isRead);
   }
 
   /**
@@ -146,6 +149,14 @@ export class SpecHistory {
   }
 }
 
+/** Undefined without the files of the commit, which a partial clone lacks: for what serves only words for people. */
+export async function ifHere<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof FlagkeelError && error.code === 'GIT') return undefined;
+    throw error;
+  });
+}
+
 function configBlob(tree: SpecTree): string | undefined {
   return tree.list().find(({ path }) => path === CONFIG_PATH)?.blobId;
 }
@@ -179,14 +190,9 @@ export function snapshotCache(
   const expected = new Map<string, Map<ObjectId, ObjectRef>>();
   const found = new Map<string, ReturnType<SnapshotsAt>>();
   const read = async (commit: string): ReturnType<SnapshotsAt> => {
-    try {
-      const tree = await treeOf(commit);
-      return await snapshotsAt(tree, [...(expected.get(commit)?.values() ?? [])]);
-    } catch (error) {
-      // A partial clone lacks the files of older commits: nothing is known of them.
-      if (error instanceof FlagkeelError && error.code === 'GIT') return new Map();
-      throw error;
-    }
+    const refs = [...(expected.get(commit)?.values() ?? [])];
+    const reading = treeOf(commit).then(async (tree) => snapshotsAt(tree, refs));
+    return (await ifHere(reading)) ?? new Map();
   };
   return {
     expect: (commit: string, ref: ObjectRef): void => {

@@ -3,8 +3,8 @@ import type { Checkout } from '../git/checkout.js';
 import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
 import { nameOf } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
-import { CONFIG_PATH, folderKindOf, type SpecTree } from '../model/spec-tree.js';
-import { readSpecs } from '../specs/read-specs.js';
+import { folderKindOf, type SpecTree } from '../model/spec-tree.js';
+import { readPart } from '../specs/read-specs.js';
 import { killsIn } from './in-git.js';
 
 /**
@@ -54,12 +54,8 @@ export async function directoriesOrdering(
 }
 
 async function ordersIn(tree: SpecTree, flags: ReadonlySet<string>) {
-  const isRead = ({ path }: { readonly path: string }): boolean =>
-    path === CONFIG_PATH ||
-    folderKindOf(path) === 'kills' ||
-    flags.has(posix.basename(path).replace(/[@.].*/, ''));
-  const part = tree.list().filter(isRead);
-  // Mostly invalid for lack of the other files, beside which kills are known all the same.
-  const specs = await readSpecs({ list: () => part, read: async (path) => tree.read(path) });
-  return killsIn(specs).filter(({ flag }) => flags.has(flag));
+  const isRead = (path: string): boolean =>
+    folderKindOf(path) === 'kills' || flags.has(posix.basename(path).replace(/[@.].*/, ''));
+  const orders = killsIn(await readPart(tree, isRead));
+  return orders.filter(({ flag }) => flags.has(flag));
 }

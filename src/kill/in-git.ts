@@ -4,7 +4,7 @@ import { eachOnce } from '../model/collections.js';
 import { folderKindOf, overlaid } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
-import { SpecHistory } from '../history/spec-history.js';
+import { ifHere, SpecHistory } from '../history/spec-history.js';
 import type { Source } from '../git/spec-source.js';
 import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
@@ -26,8 +26,9 @@ export async function killsAdded(
   const history = new SpecHistory(checkout, after);
   const changed = new Set((await history.pathsChanged(before, after)).filter(mayKill));
   if (changed.size === 0) return [];
+  const isChanged = (path: string): boolean => changed.has(path);
   const [old = [], young = []] = await Promise.all(
-    [before, after].map(async (commit) => killsIn(await history.partAt(commit, changed))),
+    [before, after].map(async (commit) => killsIn(await history.partAt(commit, isChanged))),
   );
   const known = new Set(old.map(definitionId));
   return young.filter((each) => !known.has(definitionId(each)));
@@ -92,7 +93,7 @@ export async function withLostOrders(
   const orderedIn = new Map<ObjectId, string>();
   // The newest commit comes first, so that the oldest order stays.
   for (const commit of commits) {
-    const then = await history.atAncestor(commit);
+    const then = await ifHere(history.atAncestor(commit));
     for (const { id, ref } of liveKills) {
       const isOrdered = then && isKillOrdered(then, ref.name, ref.environment ?? '');
       if (isOrdered) orderedIn.set(id, commit);
@@ -163,13 +164,11 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
   const { desired, state, policy, applied, judged, outOfSync, head } = of;
   const ended = new Map<ObjectId, ObjectRef>();
-  const listsAt = eachOnce(async (commit) =>
-    of.history.atAncestor(commit, (path) => folderKindOf(path) === 'kills'),
-  );
+  const listsAt = eachOnce(async (commit) => of.history.listedKillsAt(commit));
   for (const { id, name: environment } of policy.environments) {
     for (const commit of new Set([applied, judged[id] ?? null])) {
       if (commit === null || commit === head) continue;
-      for (const { flag: name, environment: place } of (await listsAt(commit))?.kills ?? []) {
+      for (const { flag: name, environment: place } of await listsAt(commit)) {
         const ref = { kind: 'flag' as const, name, environment };
         const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
         const isOurs = flagEntry(state, name)?.environments[id] !== undefined;

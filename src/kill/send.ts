@@ -164,9 +164,9 @@ async function killNotes(
         return { id, ref, action: 'kill', reason: 'kill', parts };
       }),
       snapshotsAt: async (tree, refs) => {
-        const specs = await readSpecs(tree, cache);
+        const ordered = killsIn(await readSpecs(tree, cache));
         const isOrdered = (ref: ObjectRef): boolean =>
-          killsIn(specs).some(
+          ordered.some(
             ({ flag, environment }) =>
               flag === ref.name && (names.get(environment) ?? environment) === ref.environment,
           );

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { flagkeel, MAIN, start, type CliResult } from '../support/cli.js';
 import { makeDirectory } from '../support/git.js';
+import { liveWorkspace } from '../support/live-workspace.js';
 import { stateRef } from '../support/pipeline-world.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
@@ -215,4 +216,50 @@ it('a run that history cannot tell everything says so, plans all the same, and p
     expect(withheld).toContainEqual(
       expect.objectContaining({ id: 'flag/alpha', why: 'no-witness' }),
     );
+});
+
+describe('in a partial clone, which lacks the files of older commits', () => {
+  async function runInClone(...args: readonly string[]): Promise<CliResult> {
+    const { repository, runAt } = scenario;
+    const clone = join(makeDirectory(), 'clone');
+    const ref = stateRef(scenario);
+    repository.git('config', 'uploadpack.allowFilter', 'true');
+    repository.git('clone', '-q', '--filter=blob:none', `file://${repository.directory}`, clone);
+    repository.git('push', '--quiet', clone, `${ref}:${ref}`);
+    return runAt(clone, ...args);
+  }
+
+  it('a run that adds a kill to another change sends both', async () => {
+    const kill = { 'kills/staging.yaml': 'kills: { alpha: { reason: INC-1 } }\n' };
+    scenario.commit({ ...kill, 'flags/beta.yaml': flagText('beta', 50) }, 'Kill alpha, ramp beta');
+
+    const ran = await runInClone('reconcile');
+
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    expect(ran.stderr).toContain('killed flag/alpha@staging: Kill alpha, ramp beta\n');
+    expect(writes()).toHaveLength(3);
+  });
+
+  it('a plan that finds a kill by hand is made, without a look for its order in older commits', async () => {
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 30) }, 'Ramp beta');
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Ramp beta on');
+    await (await liveWorkspace(scenario.service)).set('alpha', { killed: true });
+
+    const planned = await runInClone('plan');
+
+    expect(planned, planned.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('a run names the file that proves a removal and is missing, and a command that fetches it', async () => {
+    scenario.repository.remove('flags/alpha.yaml');
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Retire alpha, ramp beta');
+
+    const ran = await runInClone('reconcile');
+
+    expect(ran).toMatchObject({ code: 1 });
+    expect(ran.stderr).toMatch(
+      /cannot read "flags\/alpha.yaml" of commit \w{8}: .*git fetch --refetch --no-filter/,
+    );
+    expect(writes()).toEqual([]);
+  });
 });

@@ -99,6 +99,12 @@ describe('a commit that ends the kill of a flag that other specs declare', () =>
     expect(await restorable(killed)).toEqual(['flag/theirs@production']);
   });
 
+  it('takes a kill back though other files of the last apply were invalid', async () => {
+    const broken = repository.commit('Break another', { 'flags/cart.yaml': 'flag: cart\n' });
+    repository.commit('Mend it, bring theirs back', { ...killList('{}'), 'flags/cart.yaml': null });
+    expect(await restorable(broken)).toEqual(['flag/theirs@production']);
+  });
+
   it('takes nothing back while the list stands, or at the very commit that was applied', async () => {
     expect(await restorable(killed)).toEqual([]);
     repository.commit('Something else', { 'README.md': 'Hello.\n' });
