@@ -174,9 +174,7 @@ export function complaintOf(stderr: string): string {
     return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${shellWord(root)})`;
   }
   // Of a partial clone: git would fetch it, which commands without a network may not.
-  if (stderr.includes('from promisor remote')) {
-    return MISSING_HERE;
-  }
+  if (stderr.includes('from promisor remote')) return MISSING_HERE;
   const lock = /Unable to create '(.+\.lock)': File exists/.exec(stderr)?.[1];
   if (lock !== undefined) return `cannot lock ref (if no other git runs: rm ${shellWord(lock)})`;
   const complaint = stderr.trim().split('\n').slice(0, 3).filter(Boolean).join('; ').slice(0, 500);

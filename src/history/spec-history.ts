@@ -6,16 +6,15 @@ import { readLog } from '../git/log.js';
 import {
   bindConfig,
   bindEnvironments,
-  nameOf,
   type BoundDesired,
   type EnvironmentNames,
 } from '../model/bound-desired.js';
 import { keptIn } from '../model/collections.js';
-import type { Config, Desired, DesiredKill } from '../model/desired.js';
-import { CONFIG_PATH, folderKindOf, type SpecTree } from '../model/spec-tree.js';
+import type { Config } from '../model/desired.js';
+import { CONFIG_PATH, type SpecTree } from '../model/spec-tree.js';
 import { SpecCache } from '../specs/cache.js';
 import { readConfig } from '../specs/read-config.js';
-import { firstFault, readPart, readSpecs, type SpecsResult } from '../specs/read-specs.js';
+import { firstFault, readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 
 /**
@@ -58,7 +57,7 @@ export class SpecHistory {
     const tree = await commitTree(this.#checkout, commit);
     if (tree.list().length === 0) return null;
     const specs = await readSpecs(tree, this.#cache);
-    if (specs.ok) return this.#bound(specs.desired);
+    if (specs.ok) return bindEnvironments(specs.desired, this.#names);
     const why = `its specs are invalid (${firstFault(specs.diagnostics)})`;
     throw new FlagkeelError('SPECS_INVALID', `cannot compare with ${commit.slice(0, 8)}: ${why}`);
   }
@@ -70,17 +69,7 @@ export class SpecHistory {
   async atAncestor(commit: string): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
     const specs = tree && (await readSpecs(tree, this.#cache));
-    return specs?.ok === true ? this.#bound(specs.desired) : undefined;
-  }
-
-  /** The valid entries of the break-glass lists, also of invalid specs; none if the commit is unknown as above. */
-  async listedKillsAt(commit: string): Promise<readonly DesiredKill[]> {
-    const tree = await this.#treeOfAncestor(commit);
-    const isList = (path: string): boolean => folderKindOf(path) === 'kills';
-    if (!tree?.list().some(({ path }) => isList(path))) return [];
-    const specs = await readPart(tree, isList);
-    const { kills } = specs.ok ? specs.desired : specs;
-    return kills.map((kill) => ({ ...kill, environment: nameOf(kill.environment, this.#names) }));
+    return specs?.ok === true ? bindEnvironments(specs.desired, this.#names) : undefined;
   }
 
   /** The config of a commit before HEAD, even beside invalid specs; undefined if HEAD has the same, or if it is unknown. */
@@ -101,6 +90,15 @@ export class SpecHistory {
     const known = new Map(then.list().map(({ path, blobId }) => [path, blobId]));
     const differing = now.list().filter(({ path, blobId }) => known.get(path) !== blobId);
     return differing.map(({ path }) => path);
+  }
+
+  /** As `readPart`; undefined if the commit is no known ancestor, as above, or has none of the files. */
+  async partAtAncestor(
+    commit: string,
+    isRead: (path: string) => boolean,
+  ): Promise<SpecsResult | undefined> {
+    const tree = await this.#treeOfAncestor(commit);
+    return tree?.list().some(({ path }) => isRead(path)) ? readPart(tree, isRead) : undefined;
   }
 
   /** As `readPart`. @throws FlagkeelError `GIT` */
@@ -137,16 +135,21 @@ export class SpecHistory {
     return head ? (parentsIn(head)[0] ?? null) : null;
   }
 
-  #bound(desired: Desired): BoundDesired {
-    return bindEnvironments(desired, this.#names);
-  }
-
   async #treeOfAncestor(commit: string): Promise<SpecTree | undefined> {
-    const head = this.#head;
-    if (head === null) return undefined;
-    const isBefore = await isAncestor(this.#checkout, commit, head);
+    if (this.#head === null) return undefined;
+    const isBefore = await isAncestor(this.#checkout, commit, this.#head);
     return isBefore === true ? commitTree(this.#checkout, commit) : undefined;
   }
+}
+
+/** Of these files and the config alone: mostly invalid for lack of the others, beside which kills are known all the same. */
+export async function readPart(
+  tree: SpecTree,
+  isRead: (path: string) => boolean,
+): Promise<SpecsResult> {
+  const part = tree.list().filter(({ path }) => path === CONFIG_PATH || isRead(path));
+  // No memory: it holds the last complete reading for the next one, which a part must not replace.
+  return readSpecs({ list: () => part, read: async (path) => tree.read(path) });
 }
 
 /** Undefined without the files of the commit, which a partial clone lacks: for what serves only words for people. */

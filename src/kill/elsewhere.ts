@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import type { Checkout } from '../git/checkout.js';
 import { treesElsewhere, type OwnPlace } from '../history/elsewhere.js';
+import { readPart } from '../history/spec-history.js';
 import { nameOf } from '../model/bound-desired.js';
 import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { folderKindOf, type SpecTree } from '../model/spec-tree.js';
-import { readPart } from '../specs/read-specs.js';
 import { killsIn } from './in-git.js';
 
 /**

@@ -1,5 +1,6 @@
 import { mergeBaseWith, resolveRevision, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/trees.js';
+import { nameOf } from '../model/bound-desired.js';
 import { eachOnce } from '../model/collections.js';
 import { folderKindOf, overlaid } from '../model/spec-tree.js';
 import { killOrders, isKillListed, isKillOrdered, type KillOrder } from '../plan/kills/orders.js';
@@ -164,17 +165,23 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 async function ordersEndedElsewhere(of: KillHistory): Promise<ObjectRef[]> {
   const { desired, state, policy, applied, judged, outOfSync, head } = of;
   const ended = new Map<ObjectId, ObjectRef>();
-  const listsAt = eachOnce(async (commit) => of.history.listedKillsAt(commit));
+  const isList = (path: string): boolean => folderKindOf(path) === 'kills';
+  // Beside lists, other files may be invalid, or missing in a partial clone.
+  const listsAt = eachOnce(async (commit) => {
+    const specs = await of.history.partAtAncestor(commit, isList);
+    return (specs?.ok ? specs.desired : specs)?.kills ?? [];
+  });
   for (const { id, name: environment } of policy.environments) {
     for (const commit of new Set([applied, judged[id] ?? null])) {
       if (commit === null || commit === head) continue;
-      for (const { flag: name, environment: place } of await listsAt(commit)) {
+      for (const { flag: name, environment: word } of await listsAt(commit)) {
         const ref = { kind: 'flag' as const, name, environment };
         const isDeclared = desired.flags.get(name)?.environments.has(environment) === true;
         const isOurs = flagEntry(state, name)?.environments[id] !== undefined;
         // What a later run restored may have been killed by hand since.
         const isOpen = commit === applied || outOfSync?.has(keyOf('flag', name)) === true;
-        if (place !== environment || isDeclared || isOurs || !isOpen) continue;
+        const isHere = nameOf(word, desired.environmentNames) === environment;
+        if (!isHere || isDeclared || isOurs || !isOpen) continue;
         if (!isKillListed(desired, name, environment)) ended.set(objectId(ref), ref);
       }
     }

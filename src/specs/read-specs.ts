@@ -72,16 +72,6 @@ export async function readSpecs(
   return result;
 }
 
-/** Of these files and the config alone: mostly invalid for lack of the others, beside which kills are known all the same. */
-export async function readPart(
-  tree: SpecTree,
-  isRead: (path: string) => boolean,
-): Promise<SpecsResult> {
-  const part = tree.list().filter(({ path }) => path === CONFIG_PATH || isRead(path));
-  // No memory: it holds the last complete reading for the next one, which a part must not replace.
-  return readSpecs({ list: () => part, read: async (path) => tree.read(path) });
-}
-
 /** All files of a directory and the objects made from them, for callers that judge more than validity. */
 export interface SpecParts {
   readonly specs: SpecSet;
