@@ -219,7 +219,7 @@ async function askedResult(step: Step, context: ApplyContext): Promise<StepResul
   try {
     const request = await ask(step, step.ask, context);
     if (request === null) return { ...WAITS, why: REQUEST_WANTED.noRequests };
-    return { ...WAITS, why: requestText(request), request };
+    return { ...WAITS, why: requestText(request, context.now()), request };
   } catch (error) {
     if (isRefusedWith(error, CONFLICTS)) return { ...WAITS, why: error.serviceMessage };
     return failure(error);

@@ -63,6 +63,20 @@ it('an environment that wants approvals is never in sync while a change waits fo
   expect(active).toContain('(1 written in part)');
 });
 
+it('an apply says how old a change request is, as the plan after it does', async () => {
+  const config = `${PIPELINE_CONFIG}approvals: request\n`;
+  const world = await appliedWorld({ 'flagkeel.yaml': config, 'flags/pay.yaml': flagSpec('pay') });
+  await world.live.permit({ areApprovalsRequired: true });
+  world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+
+  for (const words of [['reconcile'], ['reconcile', '--dry-run']]) {
+    const { stdout } = await world.command(...words);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /waits for approval: change request \S+ by [^,]+, \d+ min/,
+    );
+  }
+});
+
 it('serves no old share between the approvals of a smaller one and of the end of a kill', async () => {
   const world = await appliedWorld({
     'flagkeel.yaml': `${PIPELINE_CONFIG}approvals: request\n`,
