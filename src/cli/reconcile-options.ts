@@ -16,7 +16,7 @@ import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { readBounded } from '../platform/bounded-file.js';
 import { shownIn } from '../plan/reviewed.js';
-import { parseReviewedPlans, type PlanDocument } from '../report/json/plan.js';
+import { parseReviewedPlans, reviewedHash, type PlanDocument } from '../report/json/plan.js';
 
 export interface ReconcileOptions extends CommonOptions, ForgeFlags, NoteOptions, RunFlags {
   readonly events?: string;
@@ -44,7 +44,7 @@ export function planOptions(command: Command): void {
     .option('--every-key', 'compare the keys of every segment, however many it has')
     .addOption(new Option('--count-keys', countKeys).conflicts('everyKey'))
     .addOption(plan.conflicts('planHash'))
-    .option('--plan-hash <hash>', 'apply only the plan with this hash')
+    .option('--plan-hash <hash>', 'apply only the plan with this hash', reviewedHash)
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option('--touched', touched);
 }
@@ -60,7 +60,7 @@ export function applyingOptions(command: Command): void {
 export function approvalOptions(command: Command): void {
   forgeOptions(command, 'for --approve-comment and --commit-statuses')
     .optionsGroup('What may pass:')
-    .option('--approve <hash>', 'let the plan with this hash pass guards and windows')
+    .option('--approve <hash>', 'let the plan with this hash pass guards and windows', reviewedHash)
     .option('--approve-comment', 'let a plan pass that a comment on the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')

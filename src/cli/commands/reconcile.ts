@@ -2,7 +2,7 @@ import { openRun, type Run, type RunFlags } from '../../compose/run.js';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
-import { planDocument, reviewedHash } from '../../report/json/plan.js';
+import { planDocument } from '../../report/json/plan.js';
 import { killLine, planSummary, planText } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
@@ -175,7 +175,7 @@ async function repositoryOf(
 
 async function planOrApply(reporting: Reporting): Promise<Planned | Applied> {
   const { run, options, events } = reporting;
-  const reviewed = options.planHash === undefined ? undefined : reviewedHash(options.planHash);
+  const reviewed = options.planHash;
   const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
     return reconcile(run.context, { ...applyOptions(reporting), reviewed, onPlanned });
