@@ -226,8 +226,8 @@ async function watchedSources(
 async function readSources(file: string): Promise<readonly SourceSpec[]> {
   const result = readWatchConfig(file, await readBounded(file, 'read the sources in'));
   if (result.ok) return result.config.sources;
-  const problems = diagnosticsText(result.diagnostics, { color: false });
-  throw new FlagkeelError('USAGE', `cannot use the sources in "${file}": ${problems}`);
+  const items = diagnosticsText(result.diagnostics, { color: false }).split('\n').filter(Boolean);
+  throw new FlagkeelError('USAGE', `cannot use the sources in "${file}"`, { items });
 }
 
 /** One source of a file. Paths in the file start at its folder, as the file may be used from anywhere. */

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { duration, moment } from '../../../src/cli/options.js';
+import { makeDirectory } from '../../support/git.js';
 import { cliRun } from '../../support/terminal.js';
 
 const DAY_MS = 86_400_000;
@@ -21,12 +24,30 @@ it.each([
   // The zone of this machine does not matter.
   ['plan --at 2026-11-24T09:00', OFFSET],
   ['reconcile --at 2026-11-24T09:00Z', 'cannot use --at without --dry-run'],
+  ['reconcile --plan-hash abc', 'it is not "sha256:" and 64 hex digits'],
+  ['reconcile --approve abc', 'it is not "sha256:" and 64 hex digits'],
   ['reconcile --override-window=', 'cannot use --override-window without a reason'],
 ])('`%s` is refused with a line that helps', async (line, why) => {
   const { exitCode, stderr } = await cliRun(line.split(' '));
 
   expect(exitCode).toBe(64);
   expect(stderr).toContain(why);
+});
+
+it('`watch --config` shows what is wrong with the file in lines of their own', async () => {
+  const file = join(makeDirectory(), 'sources.yaml');
+  writeFileSync(file, 'sources:\n  - { name: shop, folder: shop }\n');
+
+  const { exitCode, stderr } = await cliRun(['watch', '--config', file]);
+
+  expect(exitCode).toBe(64);
+  expect(stderr.split('\n')).toEqual(
+    expect.arrayContaining([
+      `cannot use the sources in "${file}"`,
+      expect.stringMatching(/^ +2 \| {3}- \{ name: shop, folder: shop \}$/),
+      expect.stringMatching(/^ +\| +\^+$/),
+    ]),
+  );
 });
 
 describe('a moment or a duration on the command line', () => {
