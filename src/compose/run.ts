@@ -32,12 +32,8 @@ export async function openReading(
   }
 }
 
-export interface ConnectionFlags {
-  /** Origin of the administration service; overrides `FLAGKEEL_URL` and flagkeel.yaml. */
-  readonly url?: string;
+export interface ConnectionFlags extends Pick<RunOptions, 'url' | 'embedded' | 'embeddedDir'> {
   readonly authHeader?: AuthHeader;
-  readonly embedded?: boolean;
-  readonly embeddedDir?: string;
   readonly timeout?: number;
 }
 

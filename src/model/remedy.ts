@@ -256,7 +256,10 @@ export function planOptionsOf(options: RunOptions): string[] {
   const flag = (name: string, isSet: boolean | undefined): string[] => (isSet ? [name] : []);
   const value = (name: string, given: string | undefined): string[] =>
     given === undefined ? [] : [name, given];
+  const { embedded } = options;
   return [
+    ...flag('--embedded', embedded),
+    ...(embedded ? value('--embedded-dir', options.embeddedDir) : value('--url', options.url)),
     ...flag('--prune', options.prune),
     ...flag('--adopt', options.adopt),
     ...flag('--revert-drift', options.revertDrift),

@@ -58,6 +58,11 @@ export interface Progress {
 export type ProgressView = Frozen<WrittenProgress>;
 
 export interface RunOptions {
+  /** Origin of the administration service; overrides `FLAGKEEL_URL` and flagkeel.yaml. */
+  readonly url?: string;
+  /** Overrides every origin. */
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
   /** Names or ids; empty for all. */
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty for all. */

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { planOptionsOf } from '../../../src/model/remedy.js';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { RunCache } from '../../../src/reconcile/context.js';
 import { planDocument } from '../../../src/report/json/plan.js';
@@ -51,6 +52,21 @@ it('writes nothing where a guard stands, until the plan is approved, and no othe
         `Sent although a guard refused it (maxShift of flag/pay@staging, 50 over 5; maxShift of flag/pay@production, 50 over 5): approved as ${planHash}`,
     ),
   );
+});
+
+it('a command past a guard names the service that only the command line named', async () => {
+  const far = { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) };
+  world.repository.commit('Ramp by far', far);
+
+  const { exitCode, stdout } = await world.command('reconcile');
+
+  expect(exitCode).toBe(4);
+  const command = new RegExp(`reconcile --approve sha256:\\w{64} --url ${world.service.origin}`);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(command);
+
+  const { options } = (await world.opened()).context;
+  const embedded = { ...options, embedded: true, embeddedDir: 'store' };
+  expect(planOptionsOf(embedded)).toEqual(['--embedded', '--embedded-dir', 'store']);
 });
 
 it('holds a change to the guards that were applied last, though its own commit loosens them', async () => {
