@@ -5,6 +5,7 @@ import {
   sinceText,
 } from '../../report/view/sentences.js';
 import { keptIn } from '../../model/collections.js';
+import { isAmong } from '../../model/ref.js';
 import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
 import { remedyText, headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
@@ -159,17 +160,14 @@ function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Me
   const ended = [...before.keys()].filter((id) => !now.has(id));
   reported.isDoubted = false;
   reported.standing = new Map([...now].filter(([id, is]) => isBad(is) || before.has(id)));
-  const news = standings.objects.filter(({ id }) => {
-    const is = now.get(id);
-    return is !== undefined && isBad(is) && before.get(id) !== is;
-  });
   const again = ended.map((id) => {
     return { id, says: standings.gone?.includes(id) ? 'not in git any more' : STANDING_WORDS.live };
   });
   const summary = headlineText(standings);
   const whole = { id: source.name, says: `known again: ${summary}` };
   const worse = BAD.map(([is, kind]) => {
-    return { kind, objects: news.filter(({ standing }) => standing.is === is).map(toldStanding) };
+    const news = standings.objects.filter(({ id }) => now.get(id) === is && before.get(id) !== is);
+    return { kind, objects: news.map(toldStanding) };
   });
   const back = { kind: 'live-again' as const, objects: [...(wasDoubted ? [whole] : []), ...again] };
   return [...worse, back].flatMap(({ kind, objects }) =>
@@ -234,12 +232,13 @@ function remindersOf(reported: Reported, { plan, startedAt }: RunRecord): readon
 function noticesOf({ noticed }: Reported, source: SourceView, run: RunRecord): Message[] {
   const { plan } = run;
   if (plan === null) return [];
+  const invalid = new Set<string>(plan.held);
   return Object.entries<Found>(NOTICES).flatMap(([name, found]): Message[] => {
     const all = byEnvironment(found(plan), source.environments);
     const before = noticed.get(name) ?? new Set<string>();
     const now = new Set(all.map(({ id }) => id));
-    // A partial run does not show that the other objects have recovered.
-    noticed.set(name, plan.observed === 'full' ? now : new Set([...before, ...now]));
+    // A partial run looks again at what the one before found. None looks at objects of invalid files.
+    noticed.set(name, new Set([...[...before].filter((id) => isAmong(invalid, id)), ...now]));
     const objects = all.filter(({ id }) => !before.has(id));
     return objects.length === 0 ? [] : [{ kind: name as NoticeKind, source, run, objects }];
   });

@@ -146,14 +146,24 @@ describe('what is told of these runs, in their order', () => {
     ],
     ['drift', [drifted(HELD), drifted(HELD), aRun(null), drifted(HELD)], [`drift ${HELD.id}`]],
     ['a live kill', [KILLED, KILLED, aRun(null), KILLED], [`live-kill ${PAY}`]],
+    [
+      'a second kill by hand, after a run over touched objects saw that the first one had ended',
+      [KILLED, aRun(aReport({ observed: 'touched' })), KILLED],
+      [`live-kill ${PAY}`, `live-kill ${PAY}`],
+    ],
+    [
+      'a live kill once, also over a commit with an invalid file',
+      [KILLED, aRun(aReport({}, { held: ['flag/pay'] })), KILLED],
+      [`live-kill ${PAY}`, `unknown ${PAY} flag/pay`, 'live-again flag/pay'],
+    ],
     ['a held ramp', [RAMPING, RAMPING, aRun(null), RAMPING], [`held-ramp ${RAMP.id}`]],
     ['drift, the protected first', [bothPlaces('drift-reported')], [`drift ${IN_ORDER}`]],
     ['held, the protected first', [bothPlaces('conflict-held')], [`held ${IN_ORDER}`]],
     [
       'drift that begins again, and what is new beside it alone',
       [
-        ...[drifted(HELD), drifted(HELD, NEXT), aRun(aReport({ observed: 'touched' }))],
-        ...[drifted(NEXT), drifted(HELD, NEXT)],
+        ...[drifted(HELD), drifted(HELD, NEXT)],
+        ...[aRun(aReport({ observed: 'touched', withheld: [NEXT] })), drifted(HELD, NEXT)],
       ],
       [`drift ${HELD.id}`, `drift ${NEXT.id}`, `drift ${HELD.id}`],
     ],
