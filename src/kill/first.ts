@@ -136,11 +136,11 @@ export class KillSender {
     if (placed.length === 0) return sent;
     // A run over touched objects skips the kills that this process has handled.
     const known = this.#known(place);
-    const done = options.touchedSince === 'memory' && known.isWhole ? known.ids : sent.killed;
+    const done = options.touchedSince === 'memory' && known.isWhole ? known.ids : NONE.killed;
     for (const [name, id] of Object.entries(flagIdsIn(sent.results))) {
       reader.learnFlag(place.workspace.id, { name, id });
     }
-    const left = placed.filter(({ id }) => !done.has(id));
+    const left = placed.filter(({ id }) => !done.has(id) && !sent.results.has(id));
     const looked = await this.#send(left, place, reader);
     await record(place, looked);
     const all = new SentKills(new Map([...sent.results, ...looked]));

@@ -139,6 +139,14 @@ describe('a kill that a commit adds', () => {
     expect(places.toSorted()).toEqual(['cart', 'cart', 'pay', 'pay']);
   });
 
+  it('is sent once where the service refuses it, and the refusal is told once', async () => {
+    world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 403);
+    world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 403);
+    const onKill: Killing['onKill'] = (id, { status }) => told.push(`${id} ${status}`);
+    await world.reconciled({}, { onKill });
+    expect(told.toSorted()).toEqual([`${CART} killed`, `${PAY} failed`]);
+  });
+
   it('is looked for by its id where the service does not find it by its name', async () => {
     world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
 
