@@ -1,5 +1,5 @@
 import { objectsOf, type DesiredObject } from '../../model/desired.js';
-import type { FieldChange, StepRequest, Withheld } from '../../model/plan.js';
+import { isCreation, type FieldChange, type StepRequest, type Withheld } from '../../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Base, StateEntry } from '../../model/state.js';
 import { isTargetPath, threeWay, type Fields } from '../fields.js';
@@ -51,13 +51,14 @@ export function planDeclared<O extends DesiredObject>(
     const whole = levels.workspace(object, { ref, location, rules, base }, input);
     // The service has another object under this name.
     if (whole.withheld.some(isOfOtherTrafficType)) return [whole];
+    const created = whole.change && isCreation(whole.change.change) ? [whole.id] : [];
     const parts = policy.environments.flatMap((environment) => {
       const part = object.environments.get(environment.name);
       if (!part || !environment.selected) return [];
       const placed = {
         ref: { ...ref, environment: environment.name },
         location: part.location,
-        after: [objectId(ref)],
+        after: created,
         rules: rulesIn(policy, environment),
         base: baseIn(entry, environment),
         environment,

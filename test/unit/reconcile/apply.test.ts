@@ -1,6 +1,6 @@
 import { writeFileSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import {
@@ -92,5 +92,32 @@ it('writes nothing where the plan is not the one that was reviewed', async () =>
   const { planHash } = await world.planned();
   expect(await world.applied({}, { reviewed: planHash })).toMatchObject({
     converged: true,
+  });
+});
+
+describe('a refused write of what all environments share', () => {
+  const PATH = /\/splits\/ws\/[^/]+\/pay$/;
+
+  it('does not hold up the shares of a flag that exists', async () => {
+    const described = `${flagSpec('pay', { on: 20 })}description: Pays\n`;
+    world.repository.commit('Describe pay', { 'flags/pay.yaml': described });
+    world.service.failNext({ method: 'PATCH', path: PATH }, 403);
+    const { outcomes } = await world.applied();
+    expect([...outcomes].map(([id, { status }]) => `${id} ${status}`)).toEqual([
+      'flag/pay failed',
+      'flag/pay@staging applied',
+      'flag/pay@production applied',
+    ]);
+  });
+
+  it('holds up the shares of a flag that it should have made', async () => {
+    world.repository.commit('Add cart', { 'flags/cart.yaml': flagSpec('cart') });
+    world.service.failNext({ method: 'POST', path: /\/trafficTypes\/user$/ }, 403);
+    const { outcomes } = await world.applied();
+    expect(outcomes.get('flag/cart')).toMatchObject({ status: 'failed' });
+    expect(outcomes.get('flag/cart@staging')).toEqual({
+      status: 'skipped',
+      why: 'needs flag/cart, which failed',
+    });
   });
 });
