@@ -157,6 +157,24 @@ describe('a kill that a commit adds', () => {
       .map(({ status, path }) => `${path.split('/')[7] ?? ''} ${String(status)}`);
     expect(statuses.toSorted()).toEqual(['cart 200', 'pay 200', 'pay 404']);
   });
+
+  it('is looked for too where its flag is in no file of the specs', async () => {
+    const { live, service } = world;
+    await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'theirs' });
+    await live.ok('POST', `/splits/ws/${live.id}/theirs/environments/${live.production}`, {
+      treatments: [{ name: 'on' }, { name: 'off' }],
+      defaultTreatment: 'off',
+      rules: [],
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    });
+    world.repository.commit('Kill a stranger', KILL_THEIRS);
+    service.failNext({ method: 'PATCH', path: /\/theirs\// }, 404);
+
+    const onKill: Killing['onKill'] = (id, { status }) => told.push(`${id} ${status}`);
+    await world.reconciled({}, { onKill });
+
+    expect(told).toContain('flag/theirs@production killed');
+  });
 });
 
 const NOTE = { title: 'Kill pay', comment: 'INC-1' };
