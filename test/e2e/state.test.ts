@@ -219,14 +219,16 @@ it('a run that history cannot tell everything says so, plans all the same, and p
 });
 
 describe('in a partial clone, which lacks the files of older commits', () => {
-  async function runInClone(...args: readonly string[]): Promise<CliResult> {
-    const { repository, runAt } = scenario;
+  const runInClone = async (...args: readonly string[]) => scenario.runAt(partialClone(), ...args);
+
+  function partialClone(): string {
+    const { repository } = scenario;
     const clone = join(makeDirectory(), 'clone');
     const ref = stateRef(scenario);
     repository.git('config', 'uploadpack.allowFilter', 'true');
     repository.git('clone', '-q', '--filter=blob:none', `file://${repository.directory}`, clone);
     repository.git('push', '--quiet', clone, `${ref}:${ref}`);
-    return runAt(clone, ...args);
+    return clone;
   }
 
   it('a run that adds a kill to another change sends both', async () => {
@@ -238,6 +240,22 @@ describe('in a partial clone, which lacks the files of older commits', () => {
     expect(ran, ran.stderr).toMatchObject({ code: 0 });
     expect(ran.stderr).toContain('killed flag/alpha@staging: Kill alpha, ramp beta\n');
     expect(writes()).toHaveLength(3);
+  });
+
+  it('a run that adds a kill to a list sends it, and names the older list, which may have held more', async () => {
+    const killed = (list: string) => ({ 'kills/staging.yaml': `kills: ${list}\n` });
+    scenario.commit(killed('{}'), 'Prepare for trouble');
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
+    scenario.commit(killed('{ alpha: { reason: INC-1 } }'), 'Kill alpha');
+
+    const clone = partialClone();
+    const ran = await scenario.runAt(clone, 'reconcile');
+
+    expect(ran).toMatchObject({ code: 1 });
+    expect(ran.stderr).toContain('killed flag/alpha@staging: Kill alpha\n');
+    expect(ran.stderr).toMatch(/cannot read "kills\/staging.yaml" of commit \w{8}: .*--refetch/);
+    execFileSync('git', ['-C', clone, 'fetch', '--quiet', '--refetch', '--no-filter']);
+    expect(await scenario.runAt(clone, 'reconcile')).toMatchObject({ code: 0 });
   });
 
   it('a plan that finds a kill by hand is made, without a look for its order in older commits', async () => {
