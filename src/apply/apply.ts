@@ -14,12 +14,7 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import { traced } from '../platform/telemetry.js';
-import {
-  requestText,
-  REQUEST_WANTED,
-  type ChangeRequest,
-  type RequestDraft,
-} from '../model/change-request.js';
+import { requestText, REQUEST_WANTED } from '../model/change-request.js';
 import { NameArchivedError } from '../admin-api/flag-writes.js';
 import type { LiveWorkspace } from '../admin-api/workspace.js';
 import { StepError, type StepPlace, type WriteAnswer } from '../admin-api/write-call.js';
@@ -153,10 +148,14 @@ function reasonToSkip(
     const change = changeOf.get(need) ?? need;
     if (result?.status !== 'skipped')
       return { status: 'skipped', why: `needs ${change}, which failed` };
+    if (change === step.change) return result;
+    const { request, ...waits } = result;
+    // As of the next run: a change that has its request holds up what uses it, and no other environment.
+    const isSame = keyOfId(change) === keyOfId(step.change);
+    if (request && isSame && 'environment' in step) continue;
     // A step that needs one that waits for a person waits as well.
-    return change === step.change
-      ? result
-      : { ...result, why: `needs ${change}, which was skipped` };
+    const behind = result.approvalNeeded && { isBehind: true as const };
+    return { ...waits, ...behind, why: `needs ${change}, which was skipped` };
   }
   return undefined;
 }
@@ -217,7 +216,10 @@ function failure(error: unknown): StepResult {
 async function askedResult(step: Step, context: ApplyContext): Promise<StepResult> {
   if (!step.ask) return { ...WAITS, why: REQUEST_WANTED.byPlan };
   try {
-    const request = await ask(step, step.ask, context);
+    const ref = refOfId(step.change);
+    if (!ref) throw new Error(`bug: ${step.change} is no object`);
+    const draft = { draft: step.ask, ref, place: placeOf(step, context) };
+    const request = await context.writer.submitChangeRequest(draft);
     if (request === null) return { ...WAITS, why: REQUEST_WANTED.noRequests };
     return { ...WAITS, why: requestText(request, context.now()), request };
   } catch (error) {
@@ -256,16 +258,6 @@ function placeOf(
       return found.id;
     },
   };
-}
-
-async function ask(
-  step: Step,
-  draft: RequestDraft,
-  context: ApplyContext,
-): Promise<ChangeRequest | null> {
-  const ref = refOfId(step.change);
-  if (!ref) throw new Error(`bug: ${step.change} is no object`);
-  return context.writer.submitChangeRequest({ draft, ref, place: placeOf(step, context) });
 }
 
 function outcomeFor(change: Change, resultsOf: ResultsOf): Outcome {

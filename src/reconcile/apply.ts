@@ -261,8 +261,7 @@ function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySe
   if (!changes.some(isOvertaken)) return new Set();
   const isWaiting = ({ id }: Change): boolean => {
     const outcome = outcomes.get(id);
-    if (outcome?.status !== 'skipped') return false;
-    return outcome.approvalNeeded !== true && outcome.windowClosed !== true;
+    return outcome?.status === 'skipped' && !outcome.approvalNeeded && !outcome.windowClosed;
   };
   return new Set(
     changes.filter((each) => isOvertaken(each) || isWaiting(each)).map(({ id }) => keyOfId(id)),

@@ -1,8 +1,22 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/reconcile/result.js';
 import { sharesOf } from '../../support/on-off.js';
-import { appliedWorld, flagSpec, killList, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
+import {
+  appliedWorld,
+  flagSpec,
+  killList,
+  PIPELINE_CONFIG,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
+
+interface Asked {
+  readonly id: string;
+  readonly environment: { readonly name: string };
+  readonly segment: { readonly name: string } | null;
+}
+
+const BETA_RULE = 'rules: [{ name: beta, if: { segment: beta }, serve: { "on": 100 } }]';
 
 it('holds back what a change request is about, names it, writes the rest, and kills past it', async () => {
   const world = await appliedWorld();
@@ -75,6 +89,58 @@ it('an apply says how old a change request is, as the plan after it does', async
       /waits for approval: change request \S+ by [^,]+, \d+ min/,
     );
   }
+});
+
+describe('where two environments want approvals', () => {
+  async function permitted(approvals: 'report' | 'request'): Promise<PipelineWorld> {
+    const world = await appliedWorld({
+      'flagkeel.yaml': `${PIPELINE_CONFIG}approvals: ${approvals}\n`,
+      'flags/pay.yaml': flagSpec('pay'),
+    });
+    const { live } = world;
+    await live.permit({ areApprovalsRequired: true });
+    await live.ok('PATCH', `/environments/ws/${live.id}/${live.staging}`, [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+    ]);
+    return world;
+  }
+
+  it('asks for both in one run, and does not take the request of one for that of the other', async () => {
+    const world = await permitted('request');
+    const { live, repository } = world;
+    repository.commit('Raise pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
+
+    const { outcomes } = await world.applied();
+
+    const { data } = await live.ok<{ data: Asked[] }>('GET', '/changeRequests?limit=9');
+    const named = [...outcomes].map(([id, end]) => [
+      id,
+      data.find((each) => 'request' in end && each.id === end.request.id)?.environment.name,
+    ]);
+    expect(Object.fromEntries(named)).toEqual({
+      'flag/pay@staging': 'staging',
+      'flag/pay@production': 'production',
+    });
+  });
+
+  it('says of what uses a waiting segment that it waits for the segment, and remembers no request for it', async () => {
+    const world = await permitted('request');
+    const { live, repository } = world;
+    repository.commit('Test pay', {
+      'segments/beta.yaml': 'segment: beta\nenvironments: { production: { keys: [ana] } }\n',
+      'flags/pay.yaml': flagSpec('pay', { production: BETA_RULE }),
+    });
+
+    const { outcomes, verdict } = await world.applied();
+
+    const { data } = await live.ok<{ data: Asked[] }>('GET', '/changeRequests?limit=9');
+    expect(data).toMatchObject([{ segment: { name: 'beta' } }]);
+    expect(outcomes.get('flag/pay@production')).not.toHaveProperty('request');
+    expect(verdict.objects.get('flag/pay@production')).toMatchObject({ why: 'another-object' });
+    expect(verdict.objects.get('segment/beta@production')).toMatchObject({ why: 'approval' });
+    const shown = await world.command('state', 'show', 'flag/pay');
+    expect(shown.stdout).not.toContain(data[0]?.id);
+  });
 });
 
 it('serves no old share between the approvals of a smaller one and of the end of a kill', async () => {
