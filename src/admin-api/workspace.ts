@@ -70,7 +70,7 @@ export function findEnvironment<E extends Workspace['environments'][number]>(
 }
 
 /** A name wins over an id that looks like it. */
-function byNameOrId<T extends { id: string; name: string }>(
+export function byNameOrId<T extends { id: string; name: string }>(
   all: readonly T[],
   wanted: string,
 ): T | undefined {

@@ -20,12 +20,6 @@ import type { Screen } from './terminal.js';
 
 export type StateOptions = CommonOptions & ServiceOptions & Required<Pick<RunFlags, 'lockTimeout'>>;
 
-interface OpenedState {
-  readonly home: StateHome;
-  /** Environment id → name, as far as it is known. */
-  readonly environments: Readonly<Record<string, string>>;
-}
-
 /**
  * Opens the state of a directory. Of several the command line chooses; if none says whose it is, the service is asked
  * which workspace it is. `use` prints the result, also if nothing is remembered. @throws FlagkeelError `USAGE`: the
@@ -35,7 +29,7 @@ export async function withState(
   directory: string,
   options: StateOptions,
   screen: Screen,
-  use: (state: OpenedState | null) => Promise<void>,
+  use: (home: StateHome | null) => Promise<void>,
 ): Promise<void> {
   using progress = screen.progress;
   progress.phase('read');
@@ -56,7 +50,7 @@ export async function withState(
   if (more.length > 0) throw ambiguous(directory, found);
   if (only) {
     const home = await openStateHome({ ...only, ...place }, sharing);
-    await use(home && { home, environments: only.environments ?? {} });
+    await use(home);
     const missing = home?.notShared() ?? null;
     if (missing) screen.note(`warning: the state of origin was not reached: ${missing.why}`);
     return;
@@ -67,9 +61,7 @@ export async function withState(
   }
   await using run = await openDryRun(directory, options, screen);
   const { at } = await askCatalog(run.context);
-  const home = await run.context.openState(at);
-  const environments = Object.fromEntries(at.environments.map(({ id, name }) => [id, name]));
-  await use(home && { home, environments });
+  await use(await run.context.openState(at));
 }
 
 export async function askCatalog(

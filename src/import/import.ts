@@ -175,7 +175,7 @@ async function prove(
   const desired = bindEnvironments(specs, environmentNames(at.environments));
   const none = { prune: false, adopt: false, revertDrift: false, allowOlder: false };
   const options = { environments: [], only: [], ...none };
-  const policy = resolvePolicy(desired, at, options, { stateless: true });
+  const policy = resolvePolicy(desired, at, options, { stateless: true, environments: {} });
   const left = planChanges({ desired, actual, state: EMPTY_STATE, policy });
   const differing = [...left.changes, ...left.withheld].map(
     ({ id }) => `${id}: it differs once read`,

@@ -1,4 +1,5 @@
 import {
+  byNameOrId,
   findEnvironment,
   findWorkspace,
   type LiveWorkspace,
@@ -164,7 +165,9 @@ export class KillSender {
       const why = 'it does not follow the commit of the last apply (use --allow-older)';
       throw new FlagkeelError('OLDER_HEAD', `cannot send all kills of this commit: ${why}`);
     }
-    for (const { environment } of orders) findEnvironment(service.workspace, environment);
+    for (const { flag, environment } of orders) {
+      if (this.#isInReach(flag, [environment])) findEnvironment(service.workspace, environment);
+    }
     return results;
   }
 
@@ -248,14 +251,9 @@ export class KillSender {
   #placed(orders: readonly KillOrder[], place: Workspace): PlacedKill[] {
     return orders.flatMap((order) => {
       const { flag } = order;
-      let environment: Workspace['environments'][number];
-      try {
-        environment = findEnvironment(place, order.environment);
-      } catch {
-        return [];
-      }
-      const { id: environmentId, name } = environment;
-      if (!this.#isInReach(flag, [name, environmentId])) return [];
+      const found = byNameOrId(place.environments, order.environment);
+      if (!found || !this.#isInReach(flag, [found.name, found.id])) return [];
+      const { id: environmentId, name } = found;
       const ref = { kind: 'flag', name: flag, environment: name } as const;
       return [{ id: objectId(ref), ref, order, environmentId }];
     });

@@ -93,6 +93,8 @@ export interface PlannedEnvironment {
   readonly submitsRequests?: boolean;
   /** False if filtered out of this run: it is not observed, and none of its bases changes. */
   readonly selected: boolean;
+  /** Set if the key does not see it; only where the run leaves it out. `id` is its name if no run ever saw it. */
+  readonly unseen?: true;
 }
 
 /** Reasons that depend on other objects, which an observation of touched objects does not see. */
@@ -299,6 +301,11 @@ export function environmentNamed(
   name: string | null | undefined,
 ): PlannedEnvironment | undefined {
   return environments.find((each) => each.name === name);
+}
+
+/** Names of the environments that the key of the run does not see. */
+export function unseenIn({ environments }: InPlaces): string[] {
+  return environments.flatMap((each) => (each.unseen ? [each.name] : []));
 }
 
 /** Definitions whose kill git orders no more. The specs need not declare them. */

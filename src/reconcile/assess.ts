@@ -25,9 +25,10 @@ import { planImpact } from '../plan/impact/impact.js';
 import { hasUnremembered } from '../plan/inferred-bases.js';
 import type { PlanInput } from '../plan/input.js';
 import { planChanges } from '../plan/plan.js';
-import { closedFor } from '../plan/policy.js';
+import { closedFor, unseenIn, type PlanPolicy } from '../plan/policy.js';
 import { clean } from '../report/sanitize.js';
 import { firstOf } from '../report/values.js';
+import { quotedList } from '../specs/parse/suggest.js';
 import type { OtherWorkspace } from '../state/open.js';
 import { applyMessage } from '../state/run-log.js';
 import type { StateHome } from '../state/store.js';
@@ -91,11 +92,12 @@ export function judgedAfter(
       return takesKillBack(each) && outcomes.get(each.id)?.status !== 'applied';
     }),
   ];
-  const places = policy.environments.flatMap(({ id, name, selected }) => {
+  const places = policy.environments.flatMap(({ id, name, selected, unseen }) => {
     const isLeft = left.some(({ ref }) => [null, name].includes(ref.environment));
     const before = remembered.judged[id] ?? remembered.applied;
     const commit = selected && !isPart && !isLeft ? head : before;
-    return commit === null ? [] : [[id, commit] as const];
+    const hasId = unseen !== true || id in remembered.environments;
+    return commit === null || !hasId ? [] : [[id, commit] as const];
   });
   return Object.fromEntries(places);
 }
@@ -290,6 +292,15 @@ function approvalOf({ hash, by = '' }: Approval): string {
 export function memoryUnknowns({ home, isWritten }: Remembered, plan: Plan): readonly Unknown[] {
   const isNothing = !isWritten && hasUnremembered(plan);
   return [...(isNothing ? [NOTHING_REMEMBERED] : []), ...notRead(home)];
+}
+
+/** A key that does not see all environments may not change what all of them share. */
+export function placeUnknowns(policy: PlanPolicy, plan: Plan): readonly Unknown[] {
+  const unseen = unseenIn(policy);
+  const shared = plan.changes.find(({ ref }) => ref.environment === null);
+  if (unseen.length === 0 || !shared) return [];
+  const message = `the key does not see ${quotedList(unseen)}: the service may refuse it ${shared.id}, which all environments share (use a key that sees them all for it)`;
+  return [{ code: 'environment-unseen', message }];
 }
 
 const NOTHING_REMEMBERED: Unknown = {

@@ -125,10 +125,7 @@ export function historyOf(
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
 }
 
-export interface Remembered extends Pick<
-  StateReading,
-  'commit' | 'state' | 'outOfSync' | 'timing' | 'approvals' | 'leftKilled' | 'judged'
-> {
+export interface Remembered extends Omit<StateReading, 'head' | 'killsOf' | 'flagIds'> {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;
   /** HEAD of the last apply. */

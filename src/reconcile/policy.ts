@@ -1,4 +1,9 @@
-import { findEnvironment, type Catalog, type LiveWorkspace } from '../admin-api/workspace.js';
+import {
+  byNameOrId,
+  findEnvironment,
+  type Catalog,
+  type LiveWorkspace,
+} from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
@@ -40,7 +45,8 @@ export async function decidePolicy(
   const { options, source } = context;
   const only = selectedKeys(options, desired, state);
   const history = historyOf(context, desired);
-  const own = resolvePolicy(desired, workspace, options, { stateless: home === null });
+  const stateless = home === null;
+  const own = resolvePolicy(desired, workspace, options, { ...remembered, stateless });
   const { environments } = own;
   const resolved = { ...own, only };
   const since =
@@ -94,10 +100,13 @@ export function resolvePolicy(
   desired: BoundDesired,
   at: LiveWorkspace,
   options: RunOptions,
-  { stateless }: Pick<PlanPolicy, 'stateless'>,
+  {
+    stateless,
+    environments: known,
+  }: Pick<PlanPolicy, 'stateless'> & Pick<Remembered, 'environments'>,
 ): PlanPolicy {
   const { config } = desired;
-  const environments = resolveEnvironments(desired, at, options.environments);
+  const environments = resolveEnvironments(desired, at, options.environments, known);
   const otherwise = stateless ? 'none' : 'changed';
   return {
     environments,
@@ -120,10 +129,11 @@ function resolveEnvironments(
   { config, configNames }: BoundDesired,
   at: LiveWorkspace,
   filter: readonly string[],
+  known: Remembered['environments'],
 ): PlannedEnvironment[] {
   // The top of the config applies to ordinary environments; only its own block can loosen a protected one.
   const resolved = config.environments.map((environment): PlannedEnvironment => {
-    const live = findEnvironment(at, environment.name);
+    const live = environmentOf(environment.name, at, filter, known);
     const isProtected = environment.protected ?? live.production;
     const place = configNames.get(live.name);
     return {
@@ -136,6 +146,7 @@ function resolveEnvironments(
       onLiveKill: environment.onLiveKill ?? config.onLiveKill ?? 'keep',
       submitsRequests: (environment.approvals ?? config.approvals) === 'request',
       selected: isSelected(filter, [live.name, live.id]),
+      ...(live.unseen && { unseen: live.unseen }),
     };
   });
   // Each word is the name or the id of one environment, so that only these two can mean the same one.
@@ -150,6 +161,19 @@ function resolveEnvironments(
     throw unknownEnvironment(name, [...configNames.values()]);
   }
   return resolved;
+}
+
+/** One that the run leaves out need not be there for its key: it counts as protected where the config is silent. */
+function environmentOf(
+  name: string,
+  at: LiveWorkspace,
+  filter: readonly string[],
+  known: Remembered['environments'],
+): Pick<LiveWorkspace['environments'][number], 'id' | 'name' | 'production'> & { unseen?: true } {
+  const words = Object.entries(known).find((each) => each.includes(name)) ?? [name];
+  const isLeftOut = !isSelected(filter, [name, ...words]);
+  if (!isLeftOut || byNameOrId(at.environments, name)) return findEnvironment(at, name);
+  return { id: words[0], name, production: true, unseen: true };
 }
 
 /** As far as they were requested. @throws FlagkeelError `NOT_ON_SERVICE`, with the place in the specs. */

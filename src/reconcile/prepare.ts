@@ -16,6 +16,7 @@ import { withSteps } from '../timing/standings.js';
 import {
   checkGuards,
   memoryUnknowns,
+  placeUnknowns,
   planForNow,
   withApproval,
   withOverride,
@@ -135,6 +136,7 @@ async function assess(
     notes: withOverride(approved, made, input),
     unknowns: [
       ...memoryUnknowns(remembered, made),
+      ...placeUnknowns(input.policy, made),
       ...(await unknowns(checkout, state, commit, input.policy)),
     ],
     ...guards,

@@ -42,6 +42,8 @@ export interface KnownState {
   readonly leftKilled: LeftKilled;
   /** Environment id → the last HEAD of which a run left nothing there to others, and let nothing wait unjudged. */
   readonly judged: Readonly<Record<string, string>>;
+  /** Id → name, as the keys of all runs saw them: one key may see a part of them. */
+  readonly environments: Readonly<Record<string, string>>;
 }
 
 export const NOTHING: KnownState = {
@@ -54,6 +56,7 @@ export const NOTHING: KnownState = {
   flagIds: {},
   leftKilled: {},
   judged: {},
+  environments: {},
 };
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
@@ -61,17 +64,20 @@ export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
   const { head, outOfSync, ramps: timing = {}, leftKilled = {}, ...rest } = parseRunFile(record);
-  const { approvals = {}, killsOf = null, flagIds = {}, judged = {} } = rest;
+  const { approvals = {}, killsOf = null, flagIds = {}, judged = {}, environments = {} } = rest;
   const listed = outOfSync === undefined ? null : new Set(outOfSync);
   const kills = { killsOf, flagIds, leftKilled };
-  return { state, head, outOfSync: listed, timing, approvals, ...kills, judged };
+  return { state, head, outOfSync: listed, timing, approvals, ...kills, judged, environments };
 }
 
-export function treeOf(
-  { state, head, outOfSync, timing, approvals, killsOf, flagIds, leftKilled, judged }: KnownState,
-  { workspaceId: workspace, ...place }: StateKey,
-): StateTree {
-  const records = Object.entries({ ramps: timing, approvals, flagIds, leftKilled, judged });
+export function treeOf(known: KnownState, key: StateKey): StateTree {
+  const { workspaceId: workspace, environments: seen = {}, ...place } = key;
+  const { state, head, outOfSync, killsOf, timing, approvals, flagIds, leftKilled, judged } = known;
+  const names = Object.values(seen);
+  const unseen = Object.entries(known.environments).filter(([, name]) => !names.includes(name));
+  const environments = { ...Object.fromEntries(unseen), ...seen };
+  const parts = { ramps: timing, approvals, flagIds, leftKilled, judged, environments };
+  const records = Object.entries(parts);
   return stateTree(state, {
     head,
     workspace,
@@ -114,6 +120,7 @@ export async function mergeStates(
     flagIds: await records(({ flagIds }) => flagIds),
     leftKilled: await records(({ leftKilled }) => leftKilled),
     judged: await records(({ judged }) => judged),
+    environments: await records(({ environments }) => environments),
   };
 }
 

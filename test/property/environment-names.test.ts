@@ -88,7 +88,7 @@ function outcomeOf(before: Desired, now: Desired): string {
       desired,
       PLACE,
       { ...options, revertDrift: false, allowOlder: false },
-      { stateless: false },
+      { stateless: false, environments: {} },
     ),
     provenRemovals: provenIn(state),
   };

@@ -37,8 +37,8 @@ async function showHistory(
 ): Promise<void> {
   const { since = 0, maxCount = Infinity } = options;
   const { object, directory } = parseArguments(args);
-  return withState(directory, options, screen, async (opened) => {
-    const applies = (await opened?.home.history(object)) ?? [];
+  return withState(directory, options, screen, async (home) => {
+    const applies = (await home?.history(object)) ?? [];
     const rows = withoutBeginnings(applies)
       .filter(({ timeMs }) => timeMs >= since)
       .map((apply) => historyRow(apply, object))

@@ -48,10 +48,10 @@ export const declareState: DeclareCommand = (state, invocation) => {
 };
 
 const listState: OnDirectory = async (directory, options, screen) =>
-  withState(directory, options, screen, async (opened) => {
-    const { state } = (await opened?.home.read()) ?? NOTHING;
-    const rows = stateRows(state, opened?.environments ?? {});
-    await screen.print({ ref: opened?.home.ref ?? null, objects: rows }, () => stateText(rows));
+  withState(directory, options, screen, async (home) => {
+    const { state, environments } = (await home?.read()) ?? NOTHING;
+    const rows = stateRows(state, environments);
+    await screen.print({ ref: home?.ref ?? null, objects: rows }, () => stateText(rows));
   });
 
 const SHORT = 8;
@@ -103,12 +103,12 @@ function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string 
 }
 
 const showObject: OnObject = async (object, directory, options, screen) =>
-  withState(directory, options, screen, async (opened) => {
-    const { state } = (await opened?.home.read()) ?? NOTHING;
+  withState(directory, options, screen, async (home) => {
+    const { state, environments: names } = (await home?.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
     const environments = Object.entries<ShownBase>(entry.environments).map(([id, base]) => {
-      const environment = opened?.environments[id];
+      const environment = names[id];
       const shown = screen.showKeys ? base : withoutKeys(base);
       return [id, { ...present({ environment }), ...shown }] as const;
     });
@@ -127,9 +127,8 @@ function withoutKeys(base: ShownBase): object {
 }
 
 const forgetObject: OnObject = async (object, directory, options, screen) =>
-  withState(directory, options, screen, async (opened) => {
-    if (!opened) throw notThere('forget', object);
-    const { home } = opened;
+  withState(directory, options, screen, async (home) => {
+    if (!home) throw notThere('forget', object);
     const release = await home.lock(options.lockTimeout, screen.terminal.signal);
     try {
       const { state, head } = await home.read();
@@ -147,8 +146,7 @@ const forgetObject: OnObject = async (object, directory, options, screen) =>
 
 /** May be repeated. The lock of this machine ends with its holder, so that only a shared one can be left over. */
 const unlockState: OnDirectory = async (directory, options, screen) =>
-  withState(directory, options, screen, async (opened) => {
-    const home = opened?.home;
+  withState(directory, options, screen, async (home) => {
     const shared = home instanceof StateStore && home.isShared ? home : null;
     const holder = await shared?.lockHolder();
     if (!shared || !holder) {
@@ -189,7 +187,10 @@ const rebuildState: OnDirectory = async (directory, options, screen) => {
   });
   context.progress?.phase('look');
   const head = context.source.revision.commit;
-  const policy = resolvePolicy(desired, at, context.options, { stateless: false });
+  const policy = resolvePolicy(desired, at, context.options, {
+    stateless: false,
+    environments: {},
+  });
   const about = { desired, state: old?.state ?? new Map(), policy, whole: true };
   const input = await observeScope(context, { reader, at }, about);
   const plan = planChanges(input);

@@ -20,7 +20,7 @@ import {
 import { circleAmong } from './order.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlanInput } from '../input.js';
-import type { WithheldReason } from '../policy.js';
+import { unseenIn, type WithheldReason } from '../policy.js';
 
 /**
  * Withholds changes that alone would be refused, or do harm: those that need a withheld change or a missing treatment;
@@ -74,17 +74,20 @@ function reasonsToKeep(
   const takes = planned.filter(takesAway);
   const users =
     takes.length === 0 ? new Map<ObjectId, Use[]>() : usersAfter(planned, removed, input);
+  const unseen = unseenIn(input.policy);
   const reasons = new Map<ObjectId, WithheldReason>();
   for (const draft of takes) {
     const { id, ref } = draft.change;
-    const left =
-      isRemoval(draft.change) && ref.environment === null ? placesLeft(ref, removed, input) : [];
+    const isWhole = isRemoval(draft.change) && ref.environment === null;
+    const left = isWhole ? placesLeft(ref, removed, input) : [];
     const using = (users.get(id) ?? []).filter((user) => usesWhatGoes(user, draft));
     const by = [...new Set(using.map((user) => user.id))];
     const whole = keyOfId(id);
     if (isCarried(draft) && !removed.has(whole))
       reasons.set(id, needs(`it is archived with ${whole}, which is withheld`));
     if (left.length > 0) reasons.set(id, inUse(`it is still in ${left.join(', ')}`));
+    else if (isWhole && unseen.length > 0)
+      reasons.set(id, inUse(`the key does not see ${unseen.join(', ')}, where it may be still`));
     if (by.length > 0)
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
   }
