@@ -51,7 +51,8 @@ export function planDeclared<O extends DesiredObject>(
     const whole = levels.workspace(object, { ref, location, rules, base }, input);
     // The service has another object under this name.
     if (whole.withheld.some(isOfOtherTrafficType)) return [whole];
-    const created = whole.change && isCreation(whole.change.change) ? [whole.id] : [];
+    const acts = whole.change ? [whole.change.change] : whole.withheld;
+    const created = acts.some(isCreation) ? [whole.id] : [];
     const parts = policy.environments.flatMap((environment) => {
       const part = object.environments.get(environment.name);
       if (!part || !environment.selected) return [];
