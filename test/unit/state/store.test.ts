@@ -63,6 +63,7 @@ describe('state', () => {
       flagIds: {},
       leftKilled: {},
       judged: {},
+      environments: {},
     });
     await home.write(state, said('Apply 3 changes'));
     await home.write(state, said('Nothing'));
