@@ -154,8 +154,7 @@ function reasonToSkip(
     const isSame = keyOfId(change) === keyOfId(step.change);
     if (request && isSame && 'environment' in step) continue;
     // A step that needs one that waits for a person waits as well.
-    const behind = result.approvalNeeded && { isBehind: true as const };
-    return { ...waits, ...behind, why: `needs ${change}, which was skipped` };
+    return { ...waits, isWaitingForAnother: true, why: `needs ${change}, which was skipped` };
   }
   return undefined;
 }

@@ -27,8 +27,8 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: this is no failure, and another run would not help. */
       readonly approvalNeeded?: true;
-      /** With `approvalNeeded`: it is another change that waits for it. */
-      readonly isBehind?: true;
+      /** It is another change that was skipped by itself, and this one needs it. */
+      readonly isWaitingForAnother?: true;
       /** The change request that was submitted for it, or that the service had already. */
       readonly request?: ChangeRequest;
       /** Someone else was quicker, so nothing is left to do; the changes that depended on it are planned again. */

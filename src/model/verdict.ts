@@ -228,9 +228,9 @@ function standingOfUndone(
     return failed(id, 'refused', outcome.error.message, outcome.error);
   }
   if (outcome.approvalNeeded) {
-    const { why: because, request, isBehind } = outcome;
+    const { why: because, request, isWaitingForAnother } = outcome;
     const remedy = { because, ways: request ? waysOfRequest(request) : [] };
-    return { is: 'held', why: isBehind ? 'another-object' : 'approval', remedy };
+    return { is: 'held', why: isWaitingForAnother ? 'another-object' : 'approval', remedy };
   }
   if (outcome.windowClosed) {
     const { ways } = remedyOf({ id, why: 'window-closed', action: 'update', fields: [] });
