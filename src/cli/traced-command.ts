@@ -79,14 +79,18 @@ export interface PlannedDirectory extends DirectoryResult {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
+export function killsDirectory(
+  directory: string,
+  results: KillResults,
+  filters: readonly string[],
+): PlannedDirectory {
   const counted = (wanted: KillResult['status']): number =>
     [...results.values()].filter(({ status }) => status === wanted).length;
   const failed = counted('failed');
   return {
     directory,
     exitCode: failed === 0 ? EXIT.ok : EXIT.notConverged,
-    text: `Kills: ${String(counted('killed'))} sent. ${killsText(failed)}.\n`,
+    text: `Kills: ${String(counted('killed'))} sent. ${killsText(failed, filters.length > 0)}.\n`,
     document: () => ({
       formatVersion: 1,
       kills: [...results].map(([id, { status }]) => ({ id, status })),

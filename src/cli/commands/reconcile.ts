@@ -6,6 +6,7 @@ import { planDocument } from '../../report/json/plan.js';
 import { killLine, planSummary, planText } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
+import { filterOptionsOf } from '../../model/remedy.js';
 import { sendKillsAlone } from '../../reconcile/load.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/assess.js';
@@ -124,7 +125,9 @@ async function runDirectory(
   try {
     if (options.kills === true) {
       const results = await sendKillsAlone(run.context, applyOptions(reporting));
-      return killsDirectory(directory, results);
+      const { environments } = run.context.options;
+      const filters = [...environments, ...filterOptionsOf(run.context.options)];
+      return killsDirectory(directory, results, filters);
     }
     const result = await planOrApply(reporting).finally(() => {
       screen.progress.end();

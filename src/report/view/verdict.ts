@@ -84,8 +84,10 @@ export function whyText(standing: NotLive): string {
 
 const MAX_NAMED = 3;
 
-export function killsText(failed: number): string {
-  return failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
+/** @param isPart whether filters left kills out. */
+export function killsText(failed: number, isPart: boolean): string {
+  if (failed > 0) return `${String(failed)} not live`;
+  return `All kills that git orders${isPart ? ' in this selection' : ''} are live`;
 }
 
 export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): string {

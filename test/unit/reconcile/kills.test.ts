@@ -304,6 +304,13 @@ describe('reconcile --kills', () => {
     expect(taken()).toEqual([]);
   });
 
+  it('calls only the kills live that it looked at', async () => {
+    world.repository.commit('Kill pay', KILL_PAY);
+    const { stdout } = await sent('--environment', 'staging');
+    expect(stdout).toBe('Kills: 0 sent. All kills that git orders in this selection are live.\n');
+    expect(taken()).toEqual([]);
+  });
+
   it('sends a kill while another run holds the state, as a whole run does', async () => {
     world.repository.commit('Kill pay', KILL_PAY);
     const checkout = await checkoutOf(world.repository.directory);
