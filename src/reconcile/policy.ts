@@ -100,13 +100,11 @@ export function resolvePolicy(
   desired: BoundDesired,
   at: LiveWorkspace,
   options: RunOptions,
-  {
-    stateless,
-    environments: known,
-  }: Pick<PlanPolicy, 'stateless'> & Pick<Remembered, 'environments'>,
+  memory: Pick<PlanPolicy, 'stateless'> & Pick<Remembered, 'environments'>,
 ): PlanPolicy {
   const { config } = desired;
-  const environments = resolveEnvironments(desired, at, options.environments, known);
+  const { stateless } = memory;
+  const environments = resolveEnvironments(desired, at, options.environments, memory.environments);
   const otherwise = stateless ? 'none' : 'changed';
   return {
     environments,
