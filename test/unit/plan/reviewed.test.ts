@@ -309,6 +309,18 @@ describe('what reviewed plans show together', () => {
     ]);
   });
 
+  it('is the way from the base as well, while the service still has the base of a field that the specs moved on', () => {
+    const digest = (value: Json) => `sha256:${sha256(canonicalJson(value))}`;
+    const facts = factsOf({ start: withFields({ trafficAllocation: 15 }) });
+    const fromSpecs = { id: ID, path: '/trafficAllocation', from: digest(15), to: digest(20) };
+    const movedSince = { ...fromSpecs, moved: true };
+    const shown = (change: FieldChange) => shownFields({ changes: [written(change)] }, facts);
+
+    expect(shown(field(10, 20))).toStrictEqual([movedSince, { ...fromSpecs, from: digest(10) }]);
+    expect(shown(field(10, 20, { before: 12, reason: 'conflict' }))).toStrictEqual([movedSince]);
+    expect(shown(aField('/trafficAllocation', 10, 20))).toStrictEqual([movedSince]);
+  });
+
   it('is of the objects that one of them changes', () => {
     expect(shownIn([by(to20), by(keyed(one))]).ids).toEqual(new Set([ID, SEGMENT]));
   });

@@ -169,6 +169,17 @@ describe('segments that are looked at', () => {
     expect(lookAt(scope(aDesired({ segments: [beta] }), state, {}, 'always'))).toBe('keys');
   });
 
+  it('are listed while they are out of sync, and those of other segments counted', () => {
+    const other = desiredSegment('other', { staging: ['a'] });
+    const desired = aDesired({ segments: [beta, other] });
+    const about = { desired, state: stateOf(desired), policy: aPolicy(), allEnvironments: ALL };
+    const open = new Set(['segment/beta']);
+    const found = scopeOf({ ...about, counting: 'always', open, whole: false }).segments;
+
+    expect(found.get('beta')?.environments.get('staging')).toBe('keys');
+    expect(found.get('other')?.environments.get('staging')).not.toBe('keys');
+  });
+
   it('are listed where they were ours and the specs no longer name them', () => {
     const narrowed = desiredSegment('beta', { staging: undefined });
     const state = stateOf(aDesired({ segments: [beta] }));

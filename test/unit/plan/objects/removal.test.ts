@@ -270,6 +270,23 @@ describe('a removal is held back', () => {
     );
   });
 
+  it('wholly while the key does not see an environment in which it may be', () => {
+    const inStaging = desiredFlag('pay', { environments: { staging: {} } });
+    const unseen = anEnvironment('production', { selected: false, unseen: true });
+    const plan = planWithout(
+      aDesired({ flags: [inStaging] }),
+      { flags: [liveFlag('pay', { staging: {} })] },
+      { policy: { environments: [anEnvironment('staging'), unseen] } },
+    );
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/pay@staging (prune)',
+      'withheld delete flag/pay: still-in-use',
+    ]);
+    const because = 'the key does not see production, where it may be still';
+    expect(plan.withheld).toMatchObject([{ because }]);
+  });
+
   it('where nobody can tell which flags use the segment, though a flag would go', () => {
     const plan = planWithout(before, { ...anActual(live), allFlags: null });
 
