@@ -6,7 +6,7 @@ import type { Plan, Reason } from '../../../../src/model/plan.js';
 import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
 import { flagEntry, type Base, type State } from '../../../../src/model/state.js';
 import { stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
-import { killOrders, orderedDefinition } from '../../../../src/plan/kills/orders.js';
+import { isKillOrdered, killOrders, orderedDefinition } from '../../../../src/plan/kills/orders.js';
 import { afterRestore, leftKilledAfter, seenLiveKills } from '../../../../src/plan/kills/plan.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';
 import { scopeOf } from '../../../../src/plan/scope.js';
@@ -330,6 +330,13 @@ it('is part of a definition as git orders it, by the flag or by the list', () =>
   expect(orderedDefinition(aDesired({ flags: [pay()] }), 'pay', 'production')?.killed).toBe(false);
   expect(killed('bare')).toBeUndefined();
   expect(killed('pay', 'staging')).toBeUndefined();
+});
+
+it('is ordered where another directory orders it, of that definition alone', () => {
+  const desired = { ...aDesired({ flags: [pay()] }), killedElsewhere: new Set([ID]) };
+
+  expect(isKillOrdered(desired, 'pay', 'production')).toBe(true);
+  expect(isKillOrdered(desired, 'pay', 'staging')).toBe(false);
 });
 
 it('of a flag is forgotten with a restore outside all runs, and so is who ordered it', () => {

@@ -251,6 +251,13 @@ describe('a definition that waits', () => {
   const [before, after] = [20, 45].map((share) => onShare(share).defaultRule);
   const step = { path: '/defaultRule', reason: 'ramp', before, after };
   const waiting = [{ why: 'check-failed', because: 'slo', fields: [step] }];
+  const ended = (said: object = {}): Pick<Given, 'desired'> => {
+    const beyond = { waits: { ...waits, why: 'ramp-held' as const } };
+    return { desired: { ...onShare(20), ...said, timed: { '/defaultRule': beyond } } };
+  };
+  const heldShare = [
+    { why: 'ramp-held', reason: 'commit', fields: [{ ...step, reason: 'commit' }] },
+  ];
   const fought = (hour: number) =>
     ['00', '20', '40'].map((minute) => `2026-10-03T0${String(hour)}:${minute}:00.000Z`);
   const killed = { live: { ...onShare(20), killed: true }, base: spec({ killed: true }) };
@@ -290,6 +297,13 @@ describe('a definition that waits', () => {
       { ...killed, desired: { ...onShare(20), killed: false, timed: back } },
       ['/killed: restore'],
       [],
+    ],
+    ['for a share beyond the last step', { ...failed, ...ended() }, [], heldShare],
+    [
+      'for a share beyond the last step, also where its kill is taken back',
+      { ...killed, ...ended({ killed: false }) },
+      ['/killed: restore'],
+      heldShare,
     ],
     [
       'for a review of a ramp, which a commit must have brought',
