@@ -329,6 +329,7 @@ it('is part of a definition as git orders it, by the flag or by the list', () =>
   expect(killed('cart')).toBe(true);
   expect(orderedDefinition(aDesired({ flags: [pay()] }), 'pay', 'production')?.killed).toBe(false);
   expect(killed('bare')).toBeUndefined();
+  expect(killed('nowhere')).toBeUndefined();
   expect(killed('pay', 'staging')).toBeUndefined();
 });
 
