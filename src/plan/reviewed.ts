@@ -149,8 +149,10 @@ type KeyCounts = NonNullable<ReviewedPlan['changes'][number]['keys']>;
  */
 export function shownFields({ changes }: Pick<Plan, 'changes'>, facts: HashFacts): ShownField[] {
   return changes.flatMap((change) => {
-    const fromBases = shownOf(change, { ...facts, start: undefined });
-    const ways = shownOf(change, facts).flatMap((said, at) => {
+    const fromSpecs = shownOf(change, facts);
+    const isMoved = fromSpecs.some(({ moved }) => moved);
+    const fromBases = isMoved ? shownOf(change, { ...facts, start: undefined }) : [];
+    const ways = fromSpecs.flatMap((said, at) => {
       const fromBase = change.fields[at]?.base === undefined ? undefined : fromBases[at];
       return said.moved && fromBase && !fromBase.moved ? [said, fromBase] : [said];
     });

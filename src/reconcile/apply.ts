@@ -112,8 +112,7 @@ export async function settle(
   };
   const isInterrupted = options.signal.aborted;
   const record = runMessage('Apply', done, head, { outcomes, isInterrupted });
-  const last = isDone(verdict);
-  const meta = { ...record, head: policy.behind ? before : head, last, ...facts };
+  const meta = { ...record, head: policy.behind ? before : head, last: isDone(verdict), ...facts };
   return { applied, meta };
 }
 
